@@ -1,0 +1,98 @@
+"""Type-checking C++ sources with g++, each result kept by the content it rests on."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+TIMEOUT = 240  # seconds for one source; the slowest real one takes 15
+_ERROR = re.compile(r"^(.*?):(\d+):\d+: (?:fatal )?error: (.*)$", re.M)
+
+
+@cache
+def compiler_version() -> str:
+    """The first line of `g++ --version`, or "" where there is no g++."""
+    try:
+        return subprocess.run(["g++", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    except (OSError, subprocess.CalledProcessError, IndexError):
+        return ""
+
+
+def torch_include() -> Path | None:
+    """The `include` folder of the installed torch, found without importing it; None where torch is absent."""
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        return None
+    folder = Path(spec.origin).parent / "include"
+    return folder if folder.is_dir() else None
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """How sources are checked: the C++ standard, the folders of headers beside the tree's own, and further flags."""
+
+    standard: str
+    headers: tuple[Path, ...]
+    flags: tuple[str, ...] = ()
+    tree_includes: tuple[str, ...] = ("aten/src", "")
+    """Folders of the tree itself that are searched, before `headers`."""
+
+    def check(self, root: Path, path: str, context: str = "") -> str:
+        """The first error g++ reports for the source `path` of the tree `root`, or "" where it type-checks.
+
+        `context` names the state of the headers of `root`; results are kept by it, the source's bytes and the command.
+        """
+        includes = [f"-I{root / name}" for name in self.tree_includes] + [f"-I{name}" for name in self.headers]
+        command = ["g++", f"-std={self.standard}", "-fsyntax-only", "-w", "-fmax-errors=1", *self.flags]
+        kept = _kept(compiler_version(), *command, *map(str, self.headers), context, path, (root / path).read_bytes())
+        if kept.is_file():
+            return kept.read_text(encoding="utf-8")
+        try:
+            whole = [*command, *includes, str(root / path)]
+            result = subprocess.run(whole, capture_output=True, timeout=TIMEOUT, check=False)
+        except subprocess.TimeoutExpired:
+            return f"no answer within {TIMEOUT} s"
+        error = _first_error(result.stderr.decode("utf-8", "replace"), root) if result.returncode else ""
+        if result.returncode in (0, 1):  # a compiler that was killed says nothing about the source
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_text(error, encoding="utf-8")
+        return error
+
+    def check_all(self, root: Path, paths: Sequence[str], context: str = "", jobs: int = 2) -> dict[str, str]:
+        """`check` of every path, `jobs` at a time, in the order given."""
+        with ThreadPoolExecutor(jobs) as pool:
+            return dict(zip(paths, pool.map(lambda path: self.check(root, path, context), paths), strict=True))
+
+
+def digest(root: Path, paths: Iterable[str]) -> str:
+    """A short hash of the bytes of `paths` below `root`; "" for none."""
+    hashed = hashlib.sha256()
+    empty = True
+    for path in sorted(paths):
+        hashed.update(path.encode() + b"\0" + (root / path).read_bytes())
+        empty = False
+    return "" if empty else hashed.hexdigest()[:16]
+
+
+def _first_error(output: str, root: Path) -> str:
+    found = _ERROR.search(output)
+    if not found:
+        return (output.strip().splitlines() or ["failed without a message"])[-1]
+    return f"{found[1].removeprefix(f'{root}/')}:{found[2]}: {found[3]}"
+
+
+def _kept(*parts: str | bytes) -> Path:
+    hashed = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        hashed.update(b"%d:" % len(data) + data)
+    cache_home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache_home / "symfix" / "compiled" / hashed.hexdigest()
