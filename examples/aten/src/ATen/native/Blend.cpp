@@ -1,0 +1,122 @@
+// Functions that become symbolic as a whole: each size goes only to places that take symbols as well.
+
+#include <ATen/ATen.h>
+#include <ATen/native/BlendUtils.h>
+#include <c10/util/MaybeOwned.h>
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+namespace at::native {
+
+// Truthiness, local types, a message, and callees that have a `_symint` twin.
+Tensor pairwise_blend(const Tensor& left, const Tensor& right, const std::optional<Tensor>& weight) {
+  if (!left.numel()) {
+    return left.clone();
+  }
+  const int64_t rows = left.size(0);
+  const auto columns = right.size(-1);
+  TORCH_CHECK(left.dim() == 2, "pairwise_blend: expected a matrix, got shape ", left.sizes());
+  Tensor wide = left.expand({rows, columns});
+  if (weight.has_value() && weight->numel() == 1) {
+    wide = wide.mul(weight->view({1, 1}));
+  }
+  c10::MaybeOwned<Tensor> second = c10::MaybeOwned<Tensor>::borrowed(right);
+  return wide.add(second->view({1, second->numel()}));
+}
+
+// Compound assignment and increment: SymInt has neither `-=` nor `++`.
+Tensor tile_mean(const Tensor& self, int64_t tile) {
+  int64_t rows = self.size(0);
+  rows -= rows % tile;
+  int64_t spare = self.size(1);
+  spare++;
+  Tensor trimmed = self.narrow(0, 0, rows);
+  Tensor tiles = trimmed.reshape({rows / tile, tile, -1});
+  return tiles.mean(1).add(at::zeros({spare - 1}, self.options()));
+}
+
+// A size in floating-point arithmetic.
+Tensor count_scale(const Tensor& self) {
+  const double count = static_cast<double>(self.numel());
+  return self.div(static_cast<double>(self.size(0))).mul(count);
+}
+
+// The number of dimensions is concrete: it is asked for with dim().
+Tensor rank_flatten(const Tensor& self) {
+  if (self.sizes().empty()) {
+    return self.view({1});
+  }
+  if (self.sizes().size() == 1) {
+    return self;
+  }
+  return self.reshape({at::size(self, 0), -1});
+}
+
+// Containers of sizes, and std::max of a size and a constant.
+Tensor grow_frame(const Tensor& self, int64_t margin) {
+  DimVector frame(self.sizes());
+  frame[0] = frame[0] + 2 * margin;
+  std::vector<int64_t> shape = self.sizes().vec();
+  shape.back() = std::max(self.size(-1), int64_t{1});
+  return at::empty(frame, self.options()).add(at::ones(shape, self.options()));
+}
+
+// Strides, the offset and the array type.
+Tensor restride(const Tensor& self) {
+  IntArrayRef sizes = self.sizes();
+  const auto strides = self.strides();
+  const int64_t offset = self.storage_offset();
+  return self.as_strided(sizes, strides, offset);
+}
+
+// Elements of a list, an optional tensor, a structured binding, a lambda and a member.
+Tensor stack_extents(TensorList parts, const std::optional<Tensor>& extra) {
+  std::vector<Tensor> results;
+  for (const auto& part : parts) {
+    results.push_back(part.reshape({part.numel()}));
+  }
+  auto [first, last] = std::make_tuple(parts[0].clone(), parts.back().clone());
+  results.push_back(first.view({first.numel()}));
+  const auto column = [](const Tensor& t) { return t.reshape({t.numel()}); };
+  results.push_back(column(last));
+  BlendInputs inputs{first, extra};
+  if (inputs.scale.has_value()) {
+    results.push_back(inputs.scale->reshape({inputs.scale->numel()}));
+  }
+  results.push_back(inputs.values.reshape({inputs.values.numel()}));
+  return at::cat(results, 0);
+}
+
+// Both arms of a conditional expression, and a size that is assigned later.
+Tensor masked_pool(const Tensor& self, const Tensor& mask) {
+  int64_t length = 1;
+  if (mask.defined()) {
+    length = mask.size(0);
+  }
+  const int64_t width = self.dim() > 1 ? self.size(1) : 1;
+  return self.new_zeros({length, width});
+}
+
+// The helper's parameter, its declaration and this call change together (level review).
+Tensor row_spread(const Tensor& self, const Tensor& row) {
+  return self.add(repeat_row(row, self.size(0)));
+}
+
+Tensor repeat_row(const Tensor& row, int64_t times) {
+  return row.unsqueeze(0).expand({times, row.size(0)});
+}
+
+// The schema says `int length`, so a caller's symbol is made concrete before it arrives (level review).
+Tensor trailing_window(const Tensor& self, int64_t length) {
+  return self.narrow(0, self.size(0) - length, length);
+}
+
+// A check of two sizes: where the headers have TORCH_SYM_CHECK it asserts instead of guarding (level review).
+Tensor checked_pair(const Tensor& left, const Tensor& right) {
+  TORCH_CHECK(left.size(0) == right.size(0), "checked_pair: ", left.size(0), " rows against ", right.size(0));
+  return left.add(right);
+}
+
+} // namespace at::native
