@@ -5,6 +5,8 @@
 #include <c10/util/MaybeOwned.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <tuple>
 #include <vector>
 
@@ -69,6 +71,24 @@ Tensor restride(const Tensor& self) {
   const auto strides = self.strides();
   const int64_t offset = self.storage_offset();
   return self.as_strided(sizes, strides, offset);
+}
+
+// Strides that stay concrete beside sizes that do not.
+Tensor restride_like(const Tensor& self, IntArrayRef stride) {
+  return self.as_strided(self.sizes(), stride);
+}
+
+// A product, and a cast to the type the value has already.
+Tensor flat_product(const Tensor& self) {
+  const auto sizes = self.sizes();
+  const auto count = std::accumulate(sizes.begin(), sizes.end(), 1, std::multiplies<int64_t>());
+  return self.reshape({count / static_cast<int64_t>(self.size(0)), self.size(0)});
+}
+
+// A template that is told the integer type.
+Tensor padded_width(const Tensor& self) {
+  const auto width = std::max<int64_t>(self.size(0), 8);
+  return at::zeros({width}, self.options());
 }
 
 // Elements of a list, an optional tensor, a structured binding, a lambda and a member.

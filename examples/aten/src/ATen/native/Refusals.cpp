@@ -9,6 +9,8 @@
 #include <array>
 #include <cstring>
 #include <numeric>
+#include <string>
+#include <utility>
 #include <vector>
 
 #define WHEN_WIDE(t) if ((t).dim() > 1)
@@ -87,16 +89,55 @@ Tensor byte_budget(const Tensor& self) {
   return at::cat(parts, 0);
 }
 
-// A template is told the integer type.
-Tensor fixed_width(const Tensor& self) {
-  const auto width = std::max<int64_t>(self.size(0), 8);
-  return at::zeros({width}, self.options());
-}
-
 // The value is cut to an int.
 Tensor narrow_count(const Tensor& self) {
   const int rows = static_cast<int>(self.size(0));
   return self.mul(rows);
+}
+
+// Its bits are looked at.
+Tensor even_extent(const Tensor& self) {
+  return (self.size(0) & 1) == 0 ? self : self.clone();
+}
+
+// It chooses a branch of a switch.
+Tensor switched_extent(const Tensor& self) {
+  switch (self.size(0)) {
+    case 1:
+      return self;
+    default:
+      return self.clone();
+  }
+}
+
+// It names a dimension, and dimensions are never symbolic.
+Tensor last_axis(const Tensor& self) {
+  return self.unsqueeze(self.size(0) - 1);
+}
+
+// It becomes part of a text.
+Tensor named_extent(const Tensor& self) {
+  const std::string name = "rows_" + std::to_string(self.size(0));
+  TORCH_CHECK(name != "rows_13", "named_extent: ", name);
+  return self;
+}
+
+// Somebody gets its address.
+Tensor traced_extent(const Tensor& self) {
+  int64_t rows = self.size(0);
+  int64_t* trace = &rows;
+  *trace += 1;
+  return at::zeros({rows}, self.options());
+}
+
+// The function that asks for it returns it in a pair of integers.
+static std::pair<int64_t, int64_t> frame_of(const Tensor& self) {
+  return {self.size(0), self.size(1)};
+}
+
+Tensor framed_extent(const Tensor& self) {
+  const auto frame = frame_of(self);
+  return at::zeros({frame.first, frame.second}, self.options());
 }
 
 // The value leaves through a reference to an integer.
