@@ -8,6 +8,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from codemod.errors import SymfixError
 from codemod.findings import Finding, Level, Mode
 
 ENTRY_POINT_GROUP = "symfix.transforms"
@@ -82,5 +83,14 @@ class Transform(Protocol):
 
 
 def load_transforms() -> list[Transform]:
-    """The installed transforms, sorted by name."""
-    return sorted((point.load()() for point in entry_points(group=ENTRY_POINT_GROUP)), key=lambda t: str(t.name))
+    """The installed transforms, sorted by name.
+
+    Raises SymfixError where one cannot be loaded.
+    """
+    transforms: list[Transform] = []
+    for point in entry_points(group=ENTRY_POINT_GROUP):
+        try:
+            transforms.append(point.load()())
+        except (ImportError, AttributeError) as error:
+            raise SymfixError(f"the transform {point.name} ({point.value}) cannot be loaded: {error}") from error
+    return sorted(transforms, key=lambda transform: transform.name)

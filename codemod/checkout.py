@@ -1,0 +1,196 @@
+"""The checkout: where its root is, which files it holds, and whether they are committed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from codemod.errors import SymfixError
+
+NATIVE_FUNCTIONS = "aten/src/ATen/native/native_functions.yaml"
+
+# Never entered: other people's sources and things that are made, wherever they stand.
+_SKIPPED = frozenset(
+    {".git", ".hg", ".svn", "third_party", "node_modules", "__pycache__", ".venv", ".tox", ".mypy_cache", ".eggs"}
+)
+# Made things, where nobody but .gitignore could tell; only below the root.
+_SKIPPED_AT_ROOT = frozenset({"build", "dist", "_build", "cmake-build-debug", "cmake-build-release"})
+
+
+class StatKey(NamedTuple):
+    """What tells, without reading a file, that it has not changed."""
+
+    mtime_ns: int
+    ctime_ns: int
+    size: int
+    inode: int
+
+    @classmethod
+    def of(cls, result: os.stat_result) -> StatKey:
+        return cls(result.st_mtime_ns, result.st_ctime_ns, result.st_size, result.st_ino)
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """A tree of sources. `git_dir` is None where it is under no version control."""
+
+    root: Path
+    git_dir: Path | None
+
+    def files(self) -> dict[str, StatKey]:
+        """Every regular file with its stat, by sorted POSIX path relative to the root.
+
+        Of a git checkout: tracked files and those untracked that .gitignore does not name. A link counts as the file
+        it leads to, once; links that lead out of the tree, third_party and build folders are left out.
+        """
+        names = None if self.git_dir is None else self._names_from_git()
+        found: dict[str, StatKey] = {}
+        for name, result in self._walk("") if names is None else self._stats(names):
+            if stat.S_ISLNK(result.st_mode):
+                name, target = self._follow(name)
+                if target is None:
+                    continue
+                result = target
+            if stat.S_ISREG(result.st_mode):
+                found[name] = StatKey.of(result)
+        return dict(sorted(found.items()))
+
+    def dirty(self, untracked: Sequence[str] = ()) -> list[str]:
+        """The tracked files that differ from the last commit, and those of `untracked` that git does not know, sorted.
+
+        Empty where there is no git.
+        """
+        if self.git_dir is None:
+            return []
+        import git
+
+        command = git.Git(self.root)
+        try:
+            changed = command.diff("HEAD", "--name-only", "-z", "--relative", "--no-renames", "--ignore-submodules")
+            known = command.ls_files("-z").split("\0") if untracked else []
+        except git.GitError as error:
+            raise SymfixError(f"{self.root}: git cannot say what is committed: {_last_line(str(error))}") from error
+        return sorted((set(changed.split("\0")) | (set(untracked) - set(known))) - {""})
+
+    def relative(self, path: Path) -> str:
+        """`path` relative to the root, POSIX, links followed; "" for the root itself.
+
+        Raises SymfixError where it does not exist or lies outside.
+        """
+        if not path.exists():
+            raise SymfixError(f"{path}: no such file or folder")
+        real = os.path.realpath(path)
+        if real == str(self.root):
+            return ""
+        if not _inside(real, str(self.root)):
+            raise SymfixError(f"{path}: lies outside the checkout {self.root}; run symfix once for each checkout")
+        return os.path.relpath(real, self.root).replace(os.sep, "/")
+
+    def _names_from_git(self) -> list[str] | None:
+        import subprocess
+
+        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", "."]
+        try:
+            done = subprocess.run(command, cwd=self.root, capture_output=True, check=True)
+        except OSError as error:
+            raise SymfixError(f"git cannot be run: {error.strerror}; {self.root} lies in a git checkout") from error
+        except subprocess.CalledProcessError as error:
+            told = _last_line(os.fsdecode(error.stderr))
+            raise SymfixError(f"{self.root}: git ls-files failed: {told}") from error
+        # Nothing at all: the tree is unpacked in an ignored folder of somebody's repository.
+        return sorted(set(os.fsdecode(done.stdout).split("\0")) - {""}) or None
+
+    def _stats(self, names: list[str]) -> Iterator[tuple[str, os.stat_result]]:
+        base = f"{self.root}/"
+        for name in names:
+            if "third_party/" in name and not _SKIPPED.isdisjoint(name.split("/")):
+                continue
+            try:
+                yield name, os.lstat(base + name)
+            except OSError:  # tracked, and deleted in the working tree
+                continue
+
+    def _walk(self, folder: str) -> Iterator[tuple[str, os.stat_result]]:
+        skipped = _SKIPPED if folder else _SKIPPED | _SKIPPED_AT_ROOT
+        try:
+            entries = list(os.scandir(self.root / folder))
+        except PermissionError as error:
+            raise SymfixError(f"{self.root / folder}: cannot be listed: {error.strerror}") from error
+        for entry in entries:
+            name = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in skipped and not os.path.exists(f"{entry.path}/CMakeCache.txt"):
+                    yield from self._walk(name)
+            else:
+                yield name, entry.stat(follow_symlinks=False)
+
+    def _follow(self, name: str) -> tuple[str, os.stat_result | None]:
+        real = os.path.realpath(self.root / name)
+        if not _inside(real, str(self.root)):
+            return name, None
+        target = os.path.relpath(real, self.root).replace(os.sep, "/")
+        try:
+            return target, None if not _SKIPPED.isdisjoint(target.split("/")) else os.stat(real)
+        except OSError:  # a dangling link
+            return name, None
+
+
+def find_checkout(start: Path) -> Checkout:
+    """The checkout that encloses `start`.
+
+    The nearest folder upwards that is a git toplevel or holds ATen's native_functions.yaml; else the nearest whose
+    pyproject.toml has [tool.symfix]; else `start` itself (its folder, where it is a file).
+    Raises SymfixError where `start` does not exist.
+    """
+    if not start.exists():
+        raise SymfixError(f"{start}: no such file or folder")
+    real = Path(os.path.realpath(start))
+    here = real if real.is_dir() else real.parent
+    candidates = [here, *here.parents]
+    git_dirs = ((folder, _git_dir(folder)) for folder in candidates)
+    toplevel, git_dir = next(((folder, found) for folder, found in git_dirs if found), (None, None))
+    for folder in candidates:
+        if folder == toplevel or (folder / NATIVE_FUNCTIONS).is_file():
+            return Checkout(folder, git_dir)
+    for folder in candidates:
+        if configured(folder / "pyproject.toml"):
+            return Checkout(folder, None)
+    return Checkout(here, None)
+
+
+def configured(pyproject: Path) -> bool:
+    """Whether `pyproject` exists and mentions [tool.symfix]."""
+    try:
+        return b"tool.symfix" in pyproject.read_bytes()
+    except OSError:
+        return False
+
+
+def user_cache() -> Path:
+    """symfix's folder below $XDG_CACHE_HOME, else below ~/.cache."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(base if os.path.isabs(base) else os.path.expanduser("~/.cache")) / "symfix"
+
+
+def _git_dir(folder: Path) -> Path | None:
+    """The git folder of a toplevel; of a linked worktree or a submodule, the one its `.git` file names."""
+    dot = folder / ".git"
+    if dot.is_dir():
+        return dot if (dot / "HEAD").is_file() else None
+    try:
+        text = dot.read_text()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return folder / text[len("gitdir:") :].strip() if text.startswith("gitdir:") else None
+
+
+def _inside(path: str, root: str) -> bool:
+    return path.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def _last_line(text: str) -> str:
+    return text.strip().rpartition("\n")[2]

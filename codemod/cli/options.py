@@ -1,0 +1,135 @@
+"""The options that commands share, and what they say once configuration is read."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from codemod.cache import Cache
+from codemod.checkout import Checkout, find_checkout, user_cache
+from codemod.config import read_config
+from codemod.errors import SymfixError
+from codemod.findings import Level
+from codemod.pool import default_jobs
+from codemod.project import CheckoutProject
+from codemod.selection import Selection
+
+C = TypeVar("C", bound=Callable[..., Any])
+
+_LEVELS = click.Choice(["safe", "review", "manual"])
+
+
+_TREE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.argument("paths", nargs=-1, type=click.Path(path_type=Path)),
+    click.option(
+        "--op",
+        multiple=True,
+        metavar="GLOB",
+        help="Only this operator: cross_entropy_loss, 'max_pool*', aten::add.Tensor. May be repeated.",
+    ),
+    click.option(
+        "--mode",
+        multiple=True,
+        type=click.IntRange(1, 4),
+        metavar="N",
+        help="Only this failure mode: 1 direct throw, 2 Python branch, 3 TensorIterator, 4 leak into int64_t.",
+    ),
+    click.option("--rule", multiple=True, metavar="NAME", help="Only this rule; symfix rule lists them."),
+    click.option(
+        "--vocabulary",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="A native_functions.yaml that says which _symint overloads exist."
+        "  [default: the tree's own, else the installed torch's]",
+    ),
+    click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes.  [default: one for each processor]"),
+    click.option("--no-cache", is_flag=True, help="Neither read nor write the cache in ~/.cache/symfix."),
+    click.option("--exit-zero", is_flag=True, help="Exit 0 also where there is something to report."),
+)
+
+
+def tree_options(command: C) -> C:
+    """PATHS, and the options that say what is looked at and how."""
+    for decorate in reversed(_TREE_OPTIONS):
+        command = decorate(command)
+    return command
+
+
+def level_option(default: str, meaning: str) -> Callable[[C], C]:
+    """`--level` with the default of one command."""
+    return click.option("--level", type=_LEVELS, default=default, show_default=True, help=meaning)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a command: the checkout, what of it is asked for, and the project to ask."""
+
+    checkout: Checkout
+    project: CheckoutProject
+    selection: Selection
+    values: Mapping[str, Any]
+    """The command's parameters, from the command line, else from [tool.symfix]."""
+
+    @property
+    def journal(self) -> Path:
+        """Where writing keeps its books: in the git folder, else in the user's cache."""
+        git_dir = self.checkout.git_dir
+        if git_dir is not None:
+            return git_dir / "symfix"
+        return user_cache() / "journal" / str(self.checkout.root).strip("/").replace("/", "%")
+
+
+def start(context: click.Context, parameters: Mapping[str, Any]) -> Run:
+    """The run that a command's `parameters` ask for.
+
+    Raises SymfixError on a path, a vocabulary or a configuration that cannot be used.
+    """
+    paths: tuple[Path, ...] = parameters["paths"]
+    checkout = find_checkout(paths[0] if paths else Path())
+    values = {**parameters, **_configured(context, parameters, read_config(checkout.root))}
+    relative = tuple(sorted({checkout.relative(path) for path in values["paths"]}))
+    project = CheckoutProject(
+        checkout=checkout,
+        cache=Cache(None) if values["no_cache"] else Cache.of(checkout.root, user_cache()),
+        paths=() if "" in relative else relative,
+        vocabulary=_vocabulary(values["vocabulary"]),
+        jobs=values["jobs"] or default_jobs(),
+    )
+    for path in project.paths:
+        if not any(name == path or name.startswith(path + "/") for name in project.listing):
+            raise SymfixError(f"{path}: holds no file of the checkout {checkout.root} (ignored by git, or third party)")
+    selection = Selection(
+        ops=values["op"],
+        modes=frozenset(values["mode"]),
+        rules=frozenset(values["rule"]),
+        level=Level[values["level"].upper()],
+    )
+    return Run(checkout, project, selection, values)
+
+
+def _configured(context: click.Context, parameters: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of `config` for parameters of this command that the command line leaves at their default."""
+    given = click.core.ParameterSource.COMMANDLINE
+    return {
+        name: value
+        for name, value in config.items()
+        if name in parameters and context.get_parameter_source(name) is not given
+    }
+
+
+def _vocabulary(path: Path | None) -> Path | None:
+    """`path`, absolute, once it looks like a native_functions.yaml; a transform reads it in full."""
+    if path is None:
+        return None
+    with contextlib.suppress(UnicodeDecodeError):
+        try:
+            if "- func:" in path.read_text(encoding="utf-8"):
+                return path.resolve()
+        except OSError as error:
+            raise SymfixError(f"{path}: the vocabulary cannot be read: {error.strerror}") from error
+    raise SymfixError(f"{path}: not a native_functions.yaml (no '- func:' entries); --vocabulary takes one")

@@ -1,0 +1,124 @@
+"""One operator down to each site: what is there, why a symbol arrives, where the value goes, what is done."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from codemod.diff import hunks
+from codemod.edits import Edit, EditConflict
+from codemod.findings import Finding, Step
+from codemod.groups import Group, make_groups
+from codemod.report import level_name, plural
+from codemod.terminal import decode, style, width
+
+
+def explanation(root: Path, findings: Sequence[Finding], chosen: Iterable[Finding]) -> list[str]:
+    """Lines that explain `chosen`, by function; `findings` are all of the plan, for the edits made together.
+
+    A file that has changed or gone since the plan was made is explained without its lines.
+    """
+    groups = {group.findings[0].group: group for group in make_groups(findings) if group.findings[0].group}
+    by_function: dict[tuple[str, str], list[Finding]] = {}
+    for finding in chosen:
+        by_function.setdefault((finding.path, finding.function), []).append(finding)
+    sources = _Sources(root)
+    lines: list[str] = []
+    for (path, function), members in sorted(by_function.items(), key=lambda item: (item[0][0], item[1][0].start)):
+        lines += ["", style(function or "(outside any function)", "bold", "cyan") + style(f"  {path}", "dim")]
+        shared = members[0].reach if all(finding.reach == members[0].reach for finding in members) else ()
+        if shared:
+            lines += _reach(shared)
+        for finding in members:
+            lines.append("")
+            lines += _site(finding, groups, sources, with_reach=not shared)
+    return lines
+
+
+def _site(finding: Finding, groups: Mapping[str, Group], sources: _Sources, with_reach: bool) -> list[str]:
+    place = f"{finding.line}:{finding.column}"
+    lines = [f"  {style(place, 'bold')}  {level_name(finding.level)}  {finding.rule}  {style(finding.message, 'bold')}"]
+    text = sources.line(finding)
+    if text and not finding.edits:
+        lines.append(f"      {text}")
+    if finding.reason:
+        label = f"left alone ({finding.refusal}): " if finding.refusal else ""
+        lines += _wrapped(label + finding.reason, 6)
+    if with_reach and finding.reach:
+        lines += _reach(finding.reach, indent=6)
+    if finding.flow:
+        lines += _steps("the value goes to", finding.flow, finding.path)
+    group = groups.get(finding.group)
+    edits = group.edits if group else finding.edits
+    lines += sources.before_after(finding, edits)
+    others = len(group.findings) - 1 if group else 0
+    if others and finding.edits:
+        assert group is not None
+        files = f" in {plural(len(group.paths), 'file')}" if len(group.paths) > 1 else ""
+        lines.append(style(f"      together with {plural(others, 'other finding')}{files}", "dim"))
+    return lines
+
+
+def _reach(reach: Sequence[Step], indent: int = 2) -> list[str]:
+    pad = " " * indent
+    lines = [f"{pad}a symbolic tensor arrives by"]
+    for step in reach:
+        place = f"{step.path}:{step.line}" if step.line else step.path
+        lines.append(f"{pad}  {step.text}" + style(f"  {place}", "dim"))
+    return lines
+
+
+def _steps(title: str, steps: Sequence[Step], path: str) -> list[str]:
+    lines = [f"      {title}"]
+    for step in steps:
+        place = str(step.line) if step.path == path else f"{step.path}:{step.line}"
+        lines.append(f"        {style(place, 'dim')}  {step.text}")
+    return lines
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    pad = " " * indent
+    return textwrap.wrap(text, width(), initial_indent=pad, subsequent_indent=pad, break_long_words=False)
+
+
+class _Sources:
+    """The files that are shown, each read once; b"" for one that cannot be."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._read: dict[str, bytes] = {}
+
+    def of(self, path: str) -> bytes:
+        if path not in self._read:
+            try:
+                self._read[path] = (self._root / path).read_bytes()
+            except OSError:
+                self._read[path] = b""
+        return self._read[path]
+
+    def line(self, finding: Finding) -> str:
+        source = self.of(finding.path)
+        begin = source.rfind(b"\n", 0, finding.start) + 1
+        end = source.find(b"\n", finding.start)
+        return decode(source[begin : end if end >= 0 else None]).strip()
+
+    def before_after(self, finding: Finding, edits: Sequence[Edit]) -> list[str]:
+        """The changed lines that hold an edit of `finding`, with all of its group's edits applied."""
+        lines: list[str] = []
+        for path in dict.fromkeys(edit.path for edit in finding.edits):
+            source = self.of(path)
+            own = {source.count(b"\n", 0, edit.start) for edit in finding.edits if edit.path == path}
+            try:
+                changes = hunks(source, (edit for edit in edits if edit.path == path))
+            except EditConflict:
+                continue
+            for hunk in changes:
+                touched = range(hunk.start, hunk.start + max(1, len(hunk.old)))
+                if own.isdisjoint(touched):
+                    continue
+                if path != finding.path:
+                    lines.append(style(f"      {path}:{hunk.start + 1}", "dim"))
+                lines += (style(f"      - {decode(line).strip()}", "red") for line in hunk.old)
+                lines += (style(f"      + {decode(line).strip()}", "green") for line in hunk.new)
+        return lines

@@ -1,0 +1,105 @@
+"""Running one function over many items in a few processes."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from codemod.errors import SymfixError
+
+# Below this many items, starting processes costs more than they save.
+_FEW = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What a worker says of an item on which the function raised."""
+
+    message: str
+    expected: bool
+    """A SymfixError: the message speaks to the user as it stands."""
+
+
+def default_jobs() -> int:
+    """The number of processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run(
+    function: Callable[[Any], Any], items: Sequence[Any], jobs: int, label: str = ""
+) -> Iterator[tuple[int, Any | Failure]]:
+    """Yield (index, result or Failure) for every item, in the order in which they come about.
+
+    Function and items must be picklable where processes cannot be forked.
+    """
+    if jobs <= 1 or len(items) < _FEW:
+        yield from ((index, _guarded(function, item)) for index, item in enumerate(items))
+        return
+    size = max(1, min(32, len(items) // (jobs * 8)))
+    context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
+    gc.freeze()  # keep the collector from touching, and so copying, the pages that the children share
+    executor = ProcessPoolExecutor(min(jobs, len(items)), context, _start, (function, items))
+    try:
+        chunks = [range(begin, min(begin + size, len(items))) for begin in range(0, len(items), size)]
+        futures: dict[Future[list[Any]], range] = {executor.submit(_work, chunk): chunk for chunk in chunks}
+        with _progress(label, len(items)) as advance:
+            for future in as_completed(futures):
+                chunk = futures.pop(future)
+                yield from zip(chunk, future.result(), strict=True)
+                advance(len(chunk))
+    except BrokenProcessPool as error:
+        raise SymfixError("a worker process died, perhaps for want of memory; try again with --jobs 1") from error
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+        gc.unfreeze()
+
+
+_function: Callable[[Any], Any]
+_items: Sequence[Any]
+
+
+def _start(function: Callable[[Any], Any], items: Sequence[Any]) -> None:
+    global _function, _items
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent answers Ctrl-C
+    _function, _items = function, items
+
+
+def _work(chunk: range) -> list[Any]:
+    return [_guarded(_function, _items[index]) for index in chunk]
+
+
+def _guarded(function: Callable[[Any], Any], item: Any) -> Any:
+    try:
+        return function(item)
+    except SymfixError as error:
+        return Failure(str(error), expected=True)
+    except Exception as error:
+        import traceback
+
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+        return Failure(f"{type(error).__name__}: {error} ({where})", expected=False)
+
+
+@contextmanager
+def _progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar on a terminal's stderr; elsewhere nothing."""
+    if not label or not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(label, total=total)
+        yield lambda done: progress.advance(task, done)

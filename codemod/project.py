@@ -1,0 +1,200 @@
+"""The tree as a transform sees it: what it reads is hashed, what it computes of a file is cached."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from codemod.cache import Cache, code_version, dependency_versions
+from codemod.checkout import Checkout, StatKey
+from codemod.errors import SymfixError
+from codemod.pool import Failure, run
+
+F = TypeVar("F")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What an analysis asked of the tree: every file with one of `suffixes`, and single files by name."""
+
+    suffixes: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class CheckoutProject:
+    """A `codemod.transform.Project` over a checkout.
+
+    `paths` are relative to the root; empty selects everything. `hashes` holds the sha256 of every file read so far,
+    and `failures` one line for every file whose facts could not be made.
+    """
+
+    checkout: Checkout
+    cache: Cache
+    paths: tuple[str, ...] = ()
+    vocabulary: Path | None = None
+    jobs: int = 1
+    hashes: dict[str, str] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    _listing: dict[str, StatKey] | None = None
+    _suffixes: set[str] = field(default_factory=set)
+    _known: dict[str, tuple[StatKey, str]] | None = None
+
+    @property
+    def root(self) -> Path:
+        """The checkout's root."""
+        return self.checkout.root
+
+    @property
+    def listing(self) -> dict[str, StatKey]:
+        """Every file of the checkout with its stat as it was when first asked."""
+        if self._listing is None:
+            self._listing = self.checkout.files()
+        return self._listing
+
+    def selected(self, path: str) -> bool:
+        """Whether findings in `path` are asked for."""
+        chosen = self.paths
+        return not chosen or any(path == one or not one or path.startswith(one + "/") for one in chosen)
+
+    def files(self, suffixes: Sequence[str], under: Sequence[str] = ("",)) -> list[str]:
+        """All files with one of `suffixes` below one of the folders `under`, sorted."""
+        self._suffixes.update(suffixes)
+        endings = tuple(suffixes)
+        folders = tuple(folder.rstrip("/") + "/" if folder else "" for folder in under)
+        return [path for path in self.listing if path.endswith(endings) and path.startswith(folders)]
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file, relative to the root or absolute; from then on the plan rests on it.
+
+        Raises OSError where it cannot be read.
+        """
+        self.hashes.setdefault(path, "")
+        source = (self.root / path).read_bytes()
+        self.hashes[path] = hashlib.sha256(source).hexdigest()
+        return source
+
+    def facts(self, extract: Callable[[str, bytes], F], paths: Sequence[str]) -> Mapping[str, F]:
+        """`extract(path, bytes)` for every path: from the cache, else computed in the process pool.
+
+        A file that cannot be read, or on which `extract` raises, is left out and named in `failures`.
+        """
+        package = extract.__module__.partition(".")[0]
+        version = hashlib.sha256(f"{code_version(package)} {dependency_versions('symfix')}".encode()).hexdigest()[:16]
+        extractor = f"{extract.__module__}.{extract.__qualname__}@{version}"
+        kept = self.cache.facts(extractor)
+        known = self._stats()
+        found: dict[str, F] = {}
+        wanted: list[str] = []
+        for path in paths:
+            stat, sha = known.get(path, (None, ""))
+            entry = kept.get(path)
+            if entry is not None and stat is not None and stat == self.listing.get(path) and entry[0] == sha:
+                try:
+                    found[path] = pickle.loads(entry[1])
+                    self.hashes[path] = sha
+                    continue
+                except Exception:  # a damaged entry raises whatever its bytes happen to say
+                    pass
+            wanted.append(path)
+        if wanted:
+            # Large files first, so that the processes end together.
+            wanted.sort(key=lambda path: (-self.listing[path].size if path in self.listing else 0, path))
+            self._extract(extract, extractor, wanted, kept, found)
+        return {path: found[path] for path in paths if path in found}
+
+    def map(self, function: Callable[[Any], T], items: Sequence[Any], label: str = "") -> list[T]:
+        """`[function(item) for item in items]`, in the process pool, with progress shown as `label`.
+
+        Raises SymfixError where `function` raises.
+        """
+        results: dict[int, T] = {}
+        for index, result in run(function, items, self.jobs, label):
+            if isinstance(result, Failure):
+                what = result.message if result.expected else f"{label or 'analysis'} failed: {result.message}"
+                raise SymfixError(what)
+            results[index] = result
+        return [results[index] for index in range(len(items))]
+
+    def watched(self) -> Watched:
+        """What was asked of the tree so far; the argument of `fingerprint`."""
+        single = (path for path in self.hashes if not path.endswith(tuple(self._suffixes)) or os.path.isabs(path))
+        return Watched(tuple(sorted(self._suffixes)), tuple(sorted(single)))
+
+    def fingerprint(self, watched: Watched) -> str:
+        """A digest that changes whenever a watched file is added, removed or changed, made without reading any."""
+        digest = hashlib.sha256()
+        names = frozenset(watched.names)
+        for path, stat in self.listing.items():
+            if path.endswith(watched.suffixes) or path in names:
+                digest.update(os.fsencode(f"{path}\0{stat}\n"))
+        for name in watched.names:
+            if name not in self.listing:
+                digest.update(os.fsencode(f"{name}\0{_stat(self.root / name)}\n"))
+        return digest.hexdigest()
+
+    def _stats(self) -> dict[str, tuple[StatKey, str]]:
+        if self._known is None:
+            self._known = self.cache.hashes()
+        return self._known
+
+    def _extract(
+        self,
+        extract: Callable[[str, bytes], F],
+        extractor: str,
+        wanted: Sequence[str],
+        kept: Mapping[str, tuple[str, bytes]],
+        found: dict[str, F],
+    ) -> None:
+        items = [(path, kept[path][0] if path in kept else "") for path in wanted]
+        work = functools.partial(_extract_file, str(self.root), extract)
+        fresh: dict[str, tuple[str, bytes]] = {}
+        stats: dict[str, tuple[StatKey, str]] = {}
+        for index, result in run(work, items, self.jobs, "reading"):
+            path = wanted[index]
+            if isinstance(result, Failure):
+                self.failures.append(f"{path}: {result.message}")
+                continue
+            sha, blob = result
+            if not blob:
+                blob = kept[path][1]
+            try:
+                found[path] = pickle.loads(blob)
+            except Exception:  # damaged, though its hash is right: made anew
+                sha, blob = _extract_file(str(self.root), extract, (path, ""))
+                found[path] = pickle.loads(blob)
+            self.hashes[path] = sha
+            fresh[path] = (sha, blob)
+            if path in self.listing:
+                stats[path] = (self.listing[path], sha)
+        self.failures.sort()
+        self._stats().update(stats)
+        self.cache.store(stats, extractor, fresh)
+
+
+def _extract_file(root: str, extract: Callable[[str, bytes], Any], item: tuple[str, str]) -> tuple[str, bytes]:
+    """The sha256 of a file and its pickled facts, the latter empty where the sha256 is the one known."""
+    path, known = item
+    try:
+        with open(f"{root}/{path}", "rb") as file:
+            source = file.read()
+    except OSError as error:
+        raise SymfixError(f"cannot be read: {error.strerror}") from error
+    sha = hashlib.sha256(source).hexdigest()
+    if sha == known:
+        return sha, b""
+    return sha, pickle.dumps(extract(path, source), pickle.HIGHEST_PROTOCOL)
+
+
+def _stat(path: Path) -> StatKey | None:
+    try:
+        return StatKey.of(os.stat(path))
+    except OSError:
+        return None

@@ -1,0 +1,110 @@
+"""What `scan` prints: findings a line each, operators by level, refusals by reason; and the same as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from codemod.findings import Finding, Level
+from codemod.selection import base_name
+from codemod.terminal import shorten, shorten_path, style, table, width
+
+_MOST_OPERATORS = 40
+_LEVEL_STYLES = {Level.SAFE: "green", Level.REVIEW: "yellow", Level.MANUAL: "red"}
+_COLUMNS = (
+    "path", "line", "column", "level", "mode", "rule", "refusal", "function", "operators", "message", "reason", "group"
+)  # fmt: skip
+
+
+def level_name(level: Level) -> str:
+    """The level as options spell it, in its colour."""
+    return style(level.name.lower(), _LEVEL_STYLES[level])
+
+
+def finding_lines(findings: Iterable[Finding]) -> list[str]:
+    """One line for each finding, `path:line:column: level rule: message`, as editors and CI logs read it."""
+    return [
+        f"{f.path}:{f.line}:{f.column}: {level_name(f.level)} {style(f.rule, 'bold')}: {f.message}"
+        + (style(f" [{f.refusal}: {f.reason}]", "dim") if f.refusal else "")
+        for f in findings
+    ]
+
+
+def operator_counts(findings: Iterable[Finding]) -> list[tuple[str, Counter[Level], Finding]]:
+    """Each operator (overloads together) with its findings by level and the first of them, most affected first."""
+    counts: dict[str, Counter[Level]] = {}
+    first: dict[str, Finding] = {}
+    for finding in findings:
+        for name in sorted({base_name(operator) for operator in finding.operators}):
+            counts.setdefault(name, Counter())[finding.level] += 1
+            first.setdefault(name, finding)
+    ranked = sorted(counts, key=lambda name: (-counts[name].total(), name))
+    return [(name, counts[name], first[name]) for name in ranked]
+
+
+def operator_table(findings: Sequence[Finding]) -> list[str]:
+    """Operators by level, with the totals below; long lists are capped and say so."""
+    ranked = operator_counts(findings)
+    if not ranked:
+        return []
+    shown = ranked[:_MOST_OPERATORS]
+    name_width = max(16, min(40, width() // 2 - 10))
+    place_width = width() - min(name_width, max(len(name) for name, _, _ in shown)) - 26
+    rows: list[Sequence[str]] = [("operator", "safe", "review", "manual", "first at")]
+    for name, counts, finding in shown:
+        place = shorten_path(f"{finding.path}:{finding.line}", place_width)
+        rows.append((shorten(name, name_width), *(str(counts[level] or "·") for level in Level), place))
+    lines = table(rows, right=(1, 2, 3))
+    lines[0] = style(lines[0], "bold")
+    if len(ranked) > len(shown):
+        lines.append(style(f"… and {len(ranked) - len(shown)} more operators (--format csv has all)", "dim"))
+    return lines
+
+
+def refusal_table(findings: Iterable[Finding]) -> list[str]:
+    """The refusals by reason with their counts, most frequent first, and one example of each."""
+    counts: Counter[str] = Counter()
+    first: dict[str, Finding] = {}
+    for finding in findings:
+        if finding.refusal:
+            counts[finding.refusal] += 1
+            first.setdefault(finding.refusal, finding)
+    if not counts:
+        return []
+    ranked = sorted(counts, key=lambda code: (-counts[code], code))
+    room = width() - max(len(code) for code in ranked) - len(str(max(counts.values()))) - 6
+    rows = [("  " + code, str(counts[code]), _example(first[code], room)) for code in ranked]
+    return [style("left alone, by reason", "bold"), *table(rows, right=(1,))]
+
+
+def _example(finding: Finding, columns: int) -> str:
+    place = f"{finding.path.rpartition('/')[2]}:{finding.line}"
+    return shorten(f"{finding.reason or finding.message} ({place})", columns)
+
+
+def totals(findings: Sequence[Finding], files: int, suppressed: int) -> str:
+    """One sentence of sums."""
+    counts = Counter(finding.level for finding in findings)
+    operators = {base_name(operator) for finding in findings for operator in finding.operators}
+    parts = ", ".join(f"{counts[level]} {level_name(level)}" for level in Level)
+    where = f"{plural(len({f.path for f in findings}), 'file')} of {files}"
+    tail = f"; {suppressed} suppressed" if suppressed else ""
+    return f"{plural(len(findings), 'finding')} in {plural(len(operators), 'operator')}, {where}: {parts}{tail}"
+
+
+def findings_csv(findings: Iterable[Finding]) -> str:
+    """One row for each finding; several operators are separated by spaces."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for f in findings:
+        special = {"level": f.level.name.lower(), "mode": int(f.mode), "operators": " ".join(f.operators)}
+        writer.writerow([special.get(name, getattr(f, name)) for name in _COLUMNS])
+    return out.getvalue()
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 file`, `1,975 files`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
