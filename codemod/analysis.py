@@ -32,7 +32,7 @@ def analyse(project: CheckoutProject, load: Callable[[], Sequence[Transform]]) -
     with _no_collector():
         plan = _make(project, load())
     watched = project.watched()
-    trusted = not any(racy(project.listing[path]) for path in plan.files if path in project.listing)
+    trusted = not any(map(racy, project.stats.values()))
     if trusted and not project.failures:
         project.cache.store_plan(key, (watched, project.fingerprint(watched), plan))
     return plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -41,23 +41,35 @@ class Checkout:
     root: Path
     git_dir: Path | None
 
-    def files(self) -> dict[str, StatKey]:
-        """Every regular file with its stat, by sorted POSIX path relative to the root.
+    def names(self) -> list[str]:
+        """The POSIX paths, relative to the root and sorted, of everything that may be a source.
 
-        Of a git checkout: tracked files and those untracked that .gitignore does not name. A link counts as the file
-        it leads to, once; links that lead out of the tree, third_party and build folders are left out.
+        Of a git checkout: tracked files and those untracked that .gitignore does not name; third_party and build
+        folders are left out. Links are among them, and tracked files that are gone: `files` tells.
         """
         names = None if self.git_dir is None else self._names_from_git()
+        return sorted(self._walk() if names is None else names)
+
+    def files(self, names: Iterable[str]) -> dict[str, StatKey]:
+        """The regular files among `names`, with their stats.
+
+        A link counts as the file it leads to, once, and not at all where it leads out of the tree.
+        """
+        base = f"{self.root}/"
         found: dict[str, StatKey] = {}
-        for name, result in self._walk("") if names is None else self._stats(names):
-            if stat.S_ISLNK(result.st_mode):
-                name, target = self._follow(name)
-                if target is None:
-                    continue
-                result = target
+        for name in names:
+            try:
+                result = os.lstat(base + name)
+                if stat.S_ISLNK(result.st_mode):
+                    target = self._target(name)
+                    if target is None:
+                        continue
+                    name, result = target, os.stat(base + target)
+            except OSError:  # tracked, and gone from the working tree; or a link that leads nowhere
+                continue
             if stat.S_ISREG(result.st_mode):
                 found[name] = StatKey.of(result)
-        return dict(sorted(found.items()))
+        return found
 
     def dirty(self, untracked: Sequence[str] = ()) -> list[str]:
         """The tracked files that differ from the last commit, and those of `untracked` that git does not know, sorted.
@@ -101,42 +113,34 @@ class Checkout:
         except subprocess.CalledProcessError as error:
             told = _last_line(os.fsdecode(error.stderr))
             raise SymfixError(f"{self.root}: git ls-files failed: {told}") from error
+        names = set(os.fsdecode(done.stdout).split("\0")) - {""}
         # Nothing at all: the tree is unpacked in an ignored folder of somebody's repository.
-        return sorted(set(os.fsdecode(done.stdout).split("\0")) - {""}) or None
+        return [name for name in names if _SKIPPED.isdisjoint(name.split("/"))] if names else None
 
-    def _stats(self, names: list[str]) -> Iterator[tuple[str, os.stat_result]]:
-        base = f"{self.root}/"
-        for name in names:
-            if "third_party/" in name and not _SKIPPED.isdisjoint(name.split("/")):
-                continue
+    def _walk(self) -> list[str]:
+        names: list[str] = []
+        folders = [""]
+        while folders:
+            folder = folders.pop()
             try:
-                yield name, os.lstat(base + name)
-            except OSError:  # tracked, and deleted in the working tree
+                with os.scandir(f"{self.root}/{folder}") as entries:
+                    found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+            except OSError as error:
+                raise SymfixError(f"{self.root}/{folder}: cannot be listed: {error.strerror}") from error
+            if folder and ("CMakeCache.txt", False) in found:
                 continue
+            skipped = _SKIPPED if folder else _SKIPPED | _SKIPPED_AT_ROOT
+            folders += (f"{folder}{name}/" for name, is_folder in found if is_folder and name not in skipped)
+            names += (folder + name for name, is_folder in found if not is_folder)
+        return names
 
-    def _walk(self, folder: str) -> Iterator[tuple[str, os.stat_result]]:
-        skipped = _SKIPPED if folder else _SKIPPED | _SKIPPED_AT_ROOT
-        try:
-            entries = list(os.scandir(self.root / folder))
-        except PermissionError as error:
-            raise SymfixError(f"{self.root / folder}: cannot be listed: {error.strerror}") from error
-        for entry in entries:
-            name = f"{folder}/{entry.name}" if folder else entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name not in skipped and not os.path.exists(f"{entry.path}/CMakeCache.txt"):
-                    yield from self._walk(name)
-            else:
-                yield name, entry.stat(follow_symlinks=False)
-
-    def _follow(self, name: str) -> tuple[str, os.stat_result | None]:
-        real = os.path.realpath(self.root / name)
+    def _target(self, link: str) -> str | None:
+        """The file of the tree that a link leads to, or None."""
+        real = os.path.realpath(self.root / link)
         if not _inside(real, str(self.root)):
-            return name, None
+            return None
         target = os.path.relpath(real, self.root).replace(os.sep, "/")
-        try:
-            return target, None if not _SKIPPED.isdisjoint(target.split("/")) else os.stat(real)
-        except OSError:  # a dangling link
-            return name, None
+        return target if _SKIPPED.isdisjoint(target.split("/")) else None
 
 
 def find_checkout(start: Path) -> Checkout:

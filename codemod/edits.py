@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from codemod.records import compact
+
 
 class EditConflict(ValueError):
     """Two edits of one file overlap, or an edit does not fit the bytes it was made for."""
 
 
+@compact
 @dataclass(frozen=True, slots=True, order=True)
 class Edit:
     """Replace the bytes ``[start, end)`` of `path`, which read `old`, by `new`.

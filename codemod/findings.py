@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass, field
 
 from codemod.edits import Edit
+from codemod.records import compact
 
 
 class Level(enum.IntEnum):
@@ -28,6 +29,7 @@ class Mode(enum.IntEnum):
     LEAK = 4
 
 
+@compact
 @dataclass(frozen=True, slots=True)
 class Step:
     """One step of a path: how a symbolic tensor arrives, or where a value flows."""
@@ -37,6 +39,7 @@ class Step:
     text: str
 
 
+@compact
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One decision about one place of one file.

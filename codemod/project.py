@@ -33,7 +33,8 @@ class CheckoutProject:
     """A `codemod.transform.Project` over a checkout.
 
     `paths` are relative to the root; empty selects everything. `hashes` holds the sha256 of every file read so far,
-    and `failures` one line for every file whose facts could not be made.
+    `stats` the stat of every file seen, made before it was read, and `failures` one line for every file whose facts
+    could not be made.
     """
 
     checkout: Checkout
@@ -43,7 +44,9 @@ class CheckoutProject:
     jobs: int = 1
     hashes: dict[str, str] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
-    _listing: dict[str, StatKey] | None = None
+    stats: dict[str, StatKey] = field(default_factory=dict)
+    _names: list[str] | None = None
+    _found: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
     _suffixes: set[str] = field(default_factory=set)
     _known: dict[str, tuple[StatKey, str]] | None = None
 
@@ -53,11 +56,11 @@ class CheckoutProject:
         return self.checkout.root
 
     @property
-    def listing(self) -> dict[str, StatKey]:
-        """Every file of the checkout with its stat as it was when first asked."""
-        if self._listing is None:
-            self._listing = self.checkout.files()
-        return self._listing
+    def names(self) -> list[str]:
+        """What `Checkout.names` said when first asked."""
+        if self._names is None:
+            self._names = self.checkout.names()
+        return self._names
 
     def selected(self, path: str) -> bool:
         """Whether findings in `path` are asked for."""
@@ -68,8 +71,13 @@ class CheckoutProject:
         """All files with one of `suffixes` below one of the folders `under`, sorted."""
         self._suffixes.update(suffixes)
         endings = tuple(suffixes)
+        if endings not in self._found:
+            found = self.checkout.files(name for name in self.names if name.endswith(endings))
+            for path, stat in found.items():
+                self.stats.setdefault(path, stat)
+            self._found[endings] = sorted(path for path in found if path.endswith(endings))
         folders = tuple(folder.rstrip("/") + "/" if folder else "" for folder in under)
-        return [path for path in self.listing if path.endswith(endings) and path.startswith(folders)]
+        return [path for path in self._found[endings] if path.startswith(folders)]
 
     def read(self, path: str) -> bytes:
         """The bytes of a file, relative to the root or absolute; from then on the plan rests on it.
@@ -77,6 +85,8 @@ class CheckoutProject:
         Raises OSError where it cannot be read.
         """
         self.hashes.setdefault(path, "")
+        if path not in self.stats:
+            self.stats[path] = StatKey.of(os.stat(self.root / path))
         source = (self.root / path).read_bytes()
         self.hashes[path] = hashlib.sha256(source).hexdigest()
         return source
@@ -90,13 +100,15 @@ class CheckoutProject:
         version = hashlib.sha256(f"{code_version(package)} {dependency_versions('symfix')}".encode()).hexdigest()[:16]
         extractor = f"{extract.__module__}.{extract.__qualname__}@{version}"
         kept = self.cache.facts(extractor)
-        known = self._stats()
+        known = self._kept_hashes()
         found: dict[str, F] = {}
         wanted: list[str] = []
         for path in paths:
+            if path not in self.stats and (seen := _stat(self.root / path)):
+                self.stats[path] = seen
             stat, sha = known.get(path, (None, ""))
             entry = kept.get(path)
-            if entry is not None and stat is not None and stat == self.listing.get(path) and entry[0] == sha:
+            if entry is not None and stat is not None and stat == self.stats.get(path) and entry[0] == sha:
                 try:
                     found[path] = pickle.loads(entry[1])
                     self.hashes[path] = sha
@@ -106,7 +118,7 @@ class CheckoutProject:
             wanted.append(path)
         if wanted:
             # Large files first, so that the processes end together.
-            wanted.sort(key=lambda path: (-self.listing[path].size if path in self.listing else 0, path))
+            wanted.sort(key=lambda path: (-self.stats[path].size if path in self.stats else 0, path))
             self._extract(extract, extractor, wanted, kept, found)
         return {path: found[path] for path in paths if path in found}
 
@@ -131,16 +143,14 @@ class CheckoutProject:
     def fingerprint(self, watched: Watched) -> str:
         """A digest that changes whenever a watched file is added, removed or changed, made without reading any."""
         digest = hashlib.sha256()
-        names = frozenset(watched.names)
-        for path, stat in self.listing.items():
-            if path.endswith(watched.suffixes) or path in names:
-                digest.update(os.fsencode(f"{path}\0{stat}\n"))
+        found = self.checkout.files(name for name in self.names if name.endswith(watched.suffixes))
+        for path, stat in found.items():
+            digest.update(os.fsencode(f"{path}\0{stat.mtime_ns} {stat.ctime_ns} {stat.size} {stat.inode}\n"))
         for name in watched.names:
-            if name not in self.listing:
-                digest.update(os.fsencode(f"{name}\0{_stat(self.root / name)}\n"))
+            digest.update(os.fsencode(f"{name}\0{_stat(self.root / name)}\n"))
         return digest.hexdigest()
 
-    def _stats(self) -> dict[str, tuple[StatKey, str]]:
+    def _kept_hashes(self) -> dict[str, tuple[StatKey, str]]:
         if self._known is None:
             self._known = self.cache.hashes()
         return self._known
@@ -172,10 +182,10 @@ class CheckoutProject:
                 found[path] = pickle.loads(blob)
             self.hashes[path] = sha
             fresh[path] = (sha, blob)
-            if path in self.listing:
-                stats[path] = (self.listing[path], sha)
+            if path in self.stats:
+                stats[path] = (self.stats[path], sha)
         self.failures.sort()
-        self._stats().update(stats)
+        self._kept_hashes().update(stats)
         self.cache.store(stats, extractor, fresh)
 
 

@@ -101,7 +101,7 @@ def start(context: click.Context, parameters: Mapping[str, Any]) -> Run:
         jobs=values["jobs"] or default_jobs(),
     )
     for path in project.paths:
-        if not any(name == path or name.startswith(path + "/") for name in project.listing):
+        if not any(name == path or name.startswith(path + "/") for name in project.names):
             raise SymfixError(f"{path}: holds no file of the checkout {checkout.root} (ignored by git, or third party)")
     selection = Selection(
         ops=values["op"],

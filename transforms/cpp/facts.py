@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from codemod.records import compact
 
+
+@compact
 @dataclass(frozen=True, slots=True)
 class Param:
     """A parameter: its type as written, one space for any white space, macros gone; `name` may be empty."""
@@ -14,6 +17,7 @@ class Param:
     default: str = ""
 
 
+@compact
 @dataclass(frozen=True, slots=True)
 class Call:
     """A call by name inside a function: the callee as written (`at::native::f`, `Helper::g`), its arguments counted."""
@@ -25,6 +29,7 @@ class Call:
     """Written after `.` or `->`."""
 
 
+@compact
 @dataclass(frozen=True, slots=True)
 class Function:
     """A function definition or declaration. Offsets are bytes; `body` is the offset of `{`, or -1 for a declaration."""
@@ -53,6 +58,7 @@ class Function:
     """How often a name like `size(`, `sizes(`, `numel(` follows `.` or `->` in the body."""
 
 
+@compact
 @dataclass(frozen=True, slots=True)
 class Registration:
     """`m.impl("op", key, f)` and its kin: an operator given a kernel. `key` is "" for the catch-all and for composite."""
@@ -69,6 +75,7 @@ class Registration:
     """Of `m.def("foo(Tensor x) -> Tensor", …)`."""
 
 
+@compact
 @dataclass(frozen=True, slots=True)
 class FileFacts:
     """All that the later stages want to know of a file without parsing it again."""
