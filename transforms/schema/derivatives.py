@@ -1,0 +1,71 @@
+"""derivatives.yaml: the backward formulas of ATen's operators, and the C++ functions they call."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from transforms.schema.entries import Value, entries, text_of
+from transforms.schema.schema import Schema, parse_schema
+
+_CALL = re.compile(r"(?<![\w.>:])((?:\w+::)*[A-Za-z_]\w*)\s*\(")
+_NO_FORMULA = frozenset(("name", "dispatch", "output_differentiability"))
+_NO_FUNCTION = frozenset(("if", "not_implemented", "not_differentiable", "auto_linear", "auto_element_wise"))
+
+
+@dataclass(frozen=True, slots=True)
+class Derivative:
+    """One operator's formulas, as (the inputs they are for, formula) in order."""
+
+    schema: Schema
+    line: int
+    formulas: tuple[tuple[str, str], ...]
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The names of the functions that the formulas call, in order, methods left out."""
+        calls = (name for _, formula in self.formulas for name in _CALL.findall(formula))
+        return tuple(dict.fromkeys(name for name in calls if name not in _NO_FUNCTION))
+
+
+@dataclass(frozen=True, slots=True)
+class Derivatives:
+    """All entries of one file, in order."""
+
+    path: str
+    entries: tuple[Derivative, ...]
+
+    def callers(self) -> dict[str, tuple[Derivative, ...]]:
+        """The entries whose formulas call a function, by the function's unqualified name."""
+        found: dict[str, list[Derivative]] = {}
+        for entry in self.entries:
+            for name in dict.fromkeys(called.rpartition("::")[2] for called in entry.functions):
+                found.setdefault(name, []).append(entry)
+        return {name: tuple(callers) for name, callers in found.items()}
+
+
+def load(path: str, source: bytes) -> Derivatives:
+    """The formulas in `source`, the bytes of the file at `path`.
+
+    Raises ValueError with a message of one line that names the file, the line and what is wrong.
+    """
+    found = []
+    for line, mapping in entries(path, source):
+        name = text_of(mapping, "name")
+        if not name:
+            raise ValueError(f"{path}:{line}: an entry has no 'name:'; is this a derivatives.yaml?")
+        try:
+            schema = parse_schema(name)
+        except ValueError as error:
+            raise ValueError(f"{path}:{line}: {error}") from None
+        found.append(Derivative(schema, line, tuple(_formulas(mapping))))
+    return Derivatives(path, tuple(found))
+
+
+def _formulas(mapping: dict[str, Value]) -> list[tuple[str, str]]:
+    formulas = [(key, value) for key, value in mapping.items() if key not in _NO_FORMULA and isinstance(value, str)]
+    dispatch = mapping.get("dispatch")
+    if isinstance(dispatch, dict):
+        # One set of formulas for each autograd key; a nested mapping comes as its text.
+        formulas += [(key, str(value)) for key, value in dispatch.items()]
+    return formulas

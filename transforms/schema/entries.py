@@ -1,0 +1,50 @@
+"""The entries of torchgen's YAML files, each a list of mappings, with their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import yaml
+
+Value: TypeAlias = "str | list[str] | dict[str, str]"
+
+
+def entries(path: str, source: bytes) -> Iterator[tuple[int, dict[str, Value]]]:
+    """(line, mapping) of every entry; scalars are strings. Raises ValueError, naming `path` and line, if broken."""
+    try:
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(source)
+        root = loader.get_single_node()
+        if not isinstance(root, yaml.SequenceNode):
+            raise ValueError(f"{path}:1: not a list of operators: the first entry must begin with '- '")
+        for node in root.value:
+            line = node.start_mark.line + 1
+            loaded = loader.construct_object(node, deep=True)
+            if not isinstance(loaded, dict):
+                raise ValueError(f"{path}:{line}: an entry must be a mapping of keys to values")
+            yield line, {str(key): _value(value) for key, value in loaded.items()}
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or " ".join(str(error).split())
+        raise ValueError(f"{path}:{mark.line + 1 if mark is not None else 1}: {problem}") from None
+
+
+def _value(value: Any) -> Value:
+    if isinstance(value, dict):
+        return {str(key): str(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [str(item) for item in value]
+    return "" if value is None else str(value)
+
+
+def text_of(mapping: dict[str, Value], key: str) -> str:
+    """The scalar under `key`, "" where there is none."""
+    value = mapping.get(key, "")
+    return value if isinstance(value, str) else ""
+
+
+def list_of(mapping: dict[str, Value], key: str) -> tuple[str, ...]:
+    """The items under `key`, written as a list or separated by commas."""
+    value = mapping.get(key, "")
+    items = value.split(",") if isinstance(value, str) else list(value)
+    return tuple(item.strip() for item in items if item.strip())
