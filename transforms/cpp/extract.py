@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 
 from transforms.cpp.blocks import Block, Scope, Statement, arguments, read_blocks, without_defines, without_literals
@@ -60,13 +61,13 @@ def extract(path: str, source: bytes) -> FileFacts:
         return FileFacts(path, macros=macros)
     text = without_defines(without_literals(source))
     blocks, statements = read_blocks(text)
-    reader = _Lines(source)
-    functions = tuple(_function(path, text, block, reader) for block in blocks)
+    lines = _Lines(source)
+    functions = tuple(_function(path, text, block, lines) for block in blocks)
     members: list[tuple[str, str, str]] = []
     aliases: list[tuple[str, str]] = []
     for statement in statements:
         _statement(text, statement, members, aliases)
-    found: tuple[Registration, ...] = registrations(source, text, functions, reader.line)
+    found: tuple[Registration, ...] = registrations(source, text, functions, lines.line)
     return FileFacts(path, functions, found, tuple(members), tuple(aliases), macros)
 
 
@@ -98,6 +99,7 @@ def _function(path: str, text: bytes, block: Block, lines: _Lines) -> Function:
     parent = _parent(block.scopes, found.scope)
     in_class = bool(block.scopes) and block.scopes[-1].kind == "class"
     internal = (found.static and not in_class) or any(s.kind == "namespace" and not s.name for s in block.scopes)
+    line = lines.line(found.start)
     features: frozenset[str] = frozenset()
     calls: tuple[Call, ...] = ()
     candidates = 0
@@ -106,7 +108,7 @@ def _function(path: str, text: bytes, block: Block, lines: _Lines) -> Function:
         begin = found.start if name == parent else block.body
         code = text[begin : block.end]
         features = frozenset(feature for feature, words in _FEATURES if any(word in code for word in words))
-        calls, candidates = _calls(code, begin)
+        calls, candidates = _calls(code, begin, lines)
     return Function(
         name,
         qualified,
@@ -114,7 +116,7 @@ def _function(path: str, text: bytes, block: Block, lines: _Lines) -> Function:
         found.start,
         block.end,
         block.body,
-        lines.line(found.start),
+        line,
         found.params,
         found.returns,
         parent,
@@ -135,7 +137,7 @@ def _parent(scopes: tuple[Scope, ...], written: str) -> str:
     return last if last and last not in ("native", "at", "detail", "torch", "std", "c10") else ""
 
 
-def _calls(code: bytes, offset: int) -> tuple[tuple[Call, ...], int]:
+def _calls(code: bytes, offset: int, lines: _Lines) -> tuple[tuple[Call, ...], int]:
     """The calls in a function's code, one per callee, argument count and kind, and the number of candidate sites."""
     candidates = 0
     backwards = code[::-1]
@@ -149,10 +151,9 @@ def _calls(code: bytes, offset: int) -> tuple[tuple[Call, ...], int]:
             opening = size - match.start() - 1
             seen[name, dot or b"", _count(code, opening)] = size - match.end(1)
     calls = [
-        Call("".join(decode(name[::-1]).split()), count, offset + start, bool(dot))
-        for (name, dot, count), start in seen.items()
+        Call("".join(decode(name[::-1]).split()), count, offset + start, bool(dot), lines.line(offset + start))
+        for (name, dot, count), start in sorted(seen.items(), key=operator.itemgetter(1))
     ]
-    calls.sort(key=lambda call: call.start)
     return tuple(calls), candidates
 
 

@@ -27,6 +27,7 @@ class Call:
     start: int
     member: bool = False
     """Written after `.` or `->`."""
+    line: int = 0
 
 
 @compact
@@ -54,6 +55,8 @@ class Function:
     features: frozenset[str] = frozenset()
     """Of "dispatch" (AT_DISPATCH_*), "parallel", "data_ptr", "iterator" (builds a TensorIterator), "accessor"."""
     calls: tuple[Call, ...] = ()
+    """One for each callee, argument count and `member`: the first of its kind. Macros and the accessors of Tensors and
+    of the standard containers are left out."""
     candidates: int = 0
     """How often a name like `size(`, `sizes(`, `numel(` follows `.` or `->` in the body."""
 

@@ -48,8 +48,7 @@ _PARAM = re.compile(r"^(.*[\s&*>\])])([A-Za-z_]\w*)\s*((?:\[[^\]]*\])*)$", re.S)
 _POINTER = re.compile(r"\(\s*(?:[\w:]+::)?[*&]\s*(\w*)\s*\)")
 _ONLY_TYPE = re.compile(r"^(?:(?:const|volatile|struct|class|typename|enum|register)\s*)*$")
 _BUILTIN = frozenset(
-    ("int", "long", "short", "char", "unsigned", "signed", "double", "float", "bool", "const", "void", "auto")
-    + ("size_t", "int64_t")
+    "int long short char unsigned signed double float bool const void auto size_t int64_t".split()  # noqa: SIM905
 )
 _SPACE = re.compile(r"\s+")
 

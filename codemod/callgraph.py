@@ -1,0 +1,53 @@
+"""Walking a graph from its roots: shortest ways, and what flows along all ways. Nodes are any hashable values."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import TypeVar
+
+Node = TypeVar("Node", bound=Hashable)
+
+
+def shortest_ways(roots: Iterable[Node], successors: Callable[[Node], Iterable[Node]]) -> dict[Node, Node | None]:
+    """The node before each reachable one on a shortest way from a root; None for the roots.
+
+    Of several shortest ways, the one through the earlier root and the earlier successor is kept, so the outcome
+    depends on the order of `roots` and of `successors` alone. `successors` is asked once for each node.
+    """
+    before: dict[Node, Node | None] = dict.fromkeys(roots)
+    queue = deque(before)
+    while queue:
+        node = queue.popleft()
+        for successor in successors(node):
+            if successor not in before:
+                before[successor] = node
+                queue.append(successor)
+    return before
+
+
+def gather(labels: Mapping[Node, int], successors: Callable[[Node], Iterable[Node]]) -> dict[Node, int]:
+    """For each node the union of the bits in `labels` of all nodes from which it can be reached, its own included."""
+    found = dict(labels)
+    queue = deque(labels)
+    queued = set(labels)
+    while queue:
+        node = queue.popleft()
+        queued.discard(node)
+        bits = found[node]
+        for successor in successors(node):
+            known = found.get(successor, 0)
+            if bits | known != known or successor not in found:
+                found[successor] = bits | known
+                if successor not in queued:
+                    queued.add(successor)
+                    queue.append(successor)
+    return found
+
+
+def way(node: Node, before: Mapping[Node, Node | None]) -> list[Node]:
+    """The nodes from a root to `node`, both included, as `shortest_ways` found them."""
+    nodes = [node]
+    while (previous := before[nodes[-1]]) is not None:
+        nodes.append(previous)
+    return nodes[::-1]

@@ -1,0 +1,123 @@
+"""Which functions of the tree a call means: by name, scope, argument count and visibility."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from transforms.cpp.facts import Call, Function
+
+_TEMPLATE = re.compile(r"<.*>")
+# Folders whose code runs for one backend only; see `dispatch:` in native_functions.yaml for what enters them.
+BACKEND_FOLDERS = frozenset(
+    "cuda hip cpu mps metal vulkan mkldnn mkl miopen cudnn xnnpack xpu quantized qnnpack nnapi hexagon kleidiai".split()  # noqa: SIM905
+)
+_KERNEL_FEATURES = frozenset(("dispatch", "parallel", "data_ptr", "accessor"))
+
+
+def backend_folder(path: str) -> str:
+    """The folder down to and including the first part that names a backend, "" where none does."""
+    parts = path.split("/")[:-1]
+    for index, part in enumerate(parts):
+        if part in BACKEND_FOLDERS:
+            return "/".join(parts[: index + 1])
+    return ""
+
+
+def is_kernel(function: Function) -> bool:
+    """Whether the body reads memory or picks a scalar type, which no function that symbolic tensors reach can do."""
+    return bool(function.structured) or not _KERNEL_FEATURES.isdisjoint(function.features)
+
+
+class Index:
+    """The function definitions of a tree, found by name and by call."""
+
+    def __init__(self, functions: Iterable[Function], operators: frozenset[str]) -> None:
+        """`operators` holds the names of the C++ API of operators: a call of one goes to the dispatcher."""
+        self.operators = operators
+        self.by_name: dict[str, list[Function]] = {}
+        self.by_class: dict[tuple[str, str], list[Function]] = {}
+        self.ordinals: dict[tuple[str, int], Function] = {}
+        for function in functions:
+            if function.body >= 0:
+                self.by_name.setdefault(function.name, []).append(function)
+                if function.parent:
+                    self.by_class.setdefault((function.path, function.parent), []).append(function)
+
+    def named(self, written: str, near: str = "") -> list[Function]:
+        """The definitions that a qualified or plain name may mean, those in the file `near` alone if it has some."""
+        parts = _TEMPLATE.sub("", written).strip(":").split("::")
+        found = [f for f in self.by_name.get(parts[-1], ()) if _in_scope(f, parts[:-1])]
+        local = [f for f in found if f.path == near]
+        return local or [f for f in found if not f.internal]
+
+    def called(self, caller: Function, call: Call) -> list[Function]:
+        """The definitions that a call may run, most likely ones only; none where it goes through the dispatcher."""
+        parts = _TEMPLATE.sub("", call.callee).strip(":").split("::")
+        name = parts[-1]
+        if name == "apply" and len(parts) > 1:
+            return self._autograd_functions(caller, parts[-2])
+        candidates = self.by_name.get(name)
+        if not candidates:
+            return []
+        if call.member:
+            if name in self.operators:
+                return []
+            found = [f for f in candidates if f.parent]
+        elif len(parts) > 1:
+            if parts[-2] in ("at", "symint", "redispatch", "_ops") and name in self.operators:
+                return []
+            found = [f for f in candidates if _in_scope(f, parts[:-1])]
+        else:
+            if name in self.operators and "native" not in caller.qualified.split("::"):
+                return []
+            found = [f for f in candidates if f.parent in ("", caller.parent) or f.name == f.parent]
+        found = [f for f in found if f is not caller and self._visible(caller, f)]
+        return _best(caller, call, found)
+
+    def _autograd_functions(self, caller: Function, parent: str) -> list[Function]:
+        methods = [f for n in ("forward", "backward") for f in self.by_name.get(n, ()) if f.parent == parent]
+        local = [f for f in methods if f.path == caller.path]
+        return local or methods
+
+    def _visible(self, caller: Function, function: Function) -> bool:
+        if caller.path == function.path:
+            return True
+        if function.internal and not function.path.endswith((".h", ".hpp", ".cuh", ".inl")):
+            return False
+        folder = backend_folder(function.path)
+        return not folder or caller.path.startswith(folder + "/")
+
+
+def _in_scope(function: Function, qualifiers: Sequence[str]) -> bool:
+    """Whether the function's scope ends with the qualifiers, an inner namespace allowed to be left out."""
+    if not qualifiers:
+        return True
+    scope = function.qualified.split("::")[:-1]
+    if scope[-len(qualifiers) :] == list(qualifiers):
+        return True
+    return not function.parent and bool(scope) and qualifiers[-1] in scope and qualifiers[-1] != "at"
+
+
+def _fits(function: Function, arguments: int) -> bool:
+    return arguments <= len(function.params) or any("..." in p.type for p in function.params)
+
+
+def _best(caller: Function, call: Call, found: list[Function]) -> list[Function]:
+    """Those of the nearest scope, then those of them whose parameters are as many as the arguments."""
+    fitting = [f for f in found if _fits(f, call.arguments)]
+    if not fitting:
+        return []
+    ranks = [_distance(caller, f) for f in fitting]
+    near = [f for f, rank in zip(fitting, ranks, strict=True) if rank == min(ranks)]
+    exact = [f for f in near if len(f.params) == call.arguments]
+    return exact or near
+
+
+def _distance(caller: Function, function: Function) -> int:
+    if caller.path == function.path:
+        return 0
+    scope = function.qualified.rpartition("::")[0]
+    if scope and caller.qualified.startswith(scope + "::"):
+        return 1
+    return 2
