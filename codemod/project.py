@@ -70,7 +70,7 @@ class CheckoutProject:
     def files(self, suffixes: Sequence[str], under: Sequence[str] = ("",)) -> list[str]:
         """All files with one of `suffixes` below one of the folders `under`, sorted."""
         self._suffixes.update(suffixes)
-        endings = tuple(suffixes)
+        endings = tuple(sorted(set(suffixes)))
         if endings not in self._found:
             found = self.checkout.files(name for name in self.names if name.endswith(endings))
             for path, stat in found.items():
@@ -85,8 +85,7 @@ class CheckoutProject:
         Raises OSError where it cannot be read.
         """
         self.hashes.setdefault(path, "")
-        if path not in self.stats:
-            self.stats[path] = StatKey.of(os.stat(self.root / path))
+        self._stat(path)
         source = (self.root / path).read_bytes()
         self.hashes[path] = hashlib.sha256(source).hexdigest()
         return source
@@ -104,11 +103,10 @@ class CheckoutProject:
         found: dict[str, F] = {}
         wanted: list[str] = []
         for path in paths:
-            if path not in self.stats and (seen := _stat(self.root / path)):
-                self.stats[path] = seen
+            seen = self._stat(path)
             stat, sha = known.get(path, (None, ""))
             entry = kept.get(path)
-            if entry is not None and stat is not None and stat == self.stats.get(path) and entry[0] == sha:
+            if entry is not None and stat is not None and stat == seen and entry[0] == sha:
                 try:
                     found[path] = pickle.loads(entry[1])
                     self.hashes[path] = sha
@@ -143,12 +141,20 @@ class CheckoutProject:
     def fingerprint(self, watched: Watched) -> str:
         """A digest that changes whenever a watched file is added, removed or changed, made without reading any."""
         digest = hashlib.sha256()
-        found = self.checkout.files(name for name in self.names if name.endswith(watched.suffixes))
-        for path, stat in found.items():
-            digest.update(os.fsencode(f"{path}\0{stat.mtime_ns} {stat.ctime_ns} {stat.size} {stat.inode}\n"))
-        for name in watched.names:
-            digest.update(os.fsencode(f"{name}\0{_stat(self.root / name)}\n"))
+        for path in (*self.files(watched.suffixes), *watched.names):
+            stat = self._stat(path)
+            told = f"{stat.mtime_ns} {stat.ctime_ns} {stat.size} {stat.inode}" if stat else "absent"
+            digest.update(os.fsencode(f"{path}\0{told}\n"))
         return digest.hexdigest()
+
+    def _stat(self, path: str) -> StatKey | None:
+        """The stat of a file when it was first seen, None where it is absent."""
+        if path not in self.stats:
+            try:
+                self.stats[path] = StatKey.of(os.stat(self.root / path))
+            except OSError:
+                return None
+        return self.stats[path]
 
     def _kept_hashes(self) -> dict[str, tuple[StatKey, str]]:
         if self._known is None:
@@ -201,10 +207,3 @@ def _extract_file(root: str, extract: Callable[[str, bytes], Any], item: tuple[s
     if sha == known:
         return sha, b""
     return sha, pickle.dumps(extract(path, source), pickle.HIGHEST_PROTOCOL)
-
-
-def _stat(path: Path) -> StatKey | None:
-    try:
-        return StatKey.of(os.stat(path))
-    except OSError:
-        return None

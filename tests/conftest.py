@@ -1,0 +1,50 @@
+"""What every test may ask for: a cache folder of its own, and a small git checkout."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+MakeTree = Callable[..., Path]
+
+
+@pytest.fixture(autouse=True)
+def _own_surroundings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):  # as set where a git hook runs the tests
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def git(tmp_path: Path) -> Callable[..., bytes]:
+    """Run git in a folder and return what it prints."""
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+
+    def run(*arguments: str, cwd: Path, stdin: bytes = b"") -> bytes:
+        done = subprocess.run(["git", *identity, *arguments], cwd=cwd, input=stdin, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr.decode()
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture
+def make_tree(tmp_path: Path, git: Callable[..., bytes]) -> MakeTree:
+    """Make a folder of files, committed to git unless told otherwise."""
+
+    def make(files: Mapping[str, bytes], name: str = "tree", vcs: bool = True) -> Path:
+        root = tmp_path / name
+        root.mkdir()
+        for path, content in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_bytes(content)
+        if vcs:
+            git("init", "-q", ".", cwd=root)
+            git("add", "-A", cwd=root)
+            git("commit", "-q", "--allow-empty", "-m", "start", cwd=root)
+        return root
+
+    return make
