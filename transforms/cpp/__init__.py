@@ -1,0 +1,40 @@
+"""The C++ transform: concrete accessors of Tensors, and everything behind them, made symbolic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from codemod.findings import Finding
+    from codemod.transform import Project, Rule
+
+
+class CppTransform:
+    """Implements `codemod.transform.Transform`. Imports wait until they are needed: a warm scan needs none of them."""
+
+    name = "cpp"
+    suffixes = (".cpp", ".cc", ".cxx", ".h", ".hpp", ".cu", ".cuh", ".mm")
+
+    def rules(self) -> Sequence[Rule]:
+        """The rules, sorted by name."""
+        from transforms.cpp.rules import load_rules
+
+        return load_rules()
+
+    def parse_errors(self, path: str, source: bytes) -> int:
+        """How many outermost syntax errors tree-sitter finds in the masked source."""
+        from transforms.cpp.syntax import count_errors, parse
+
+        return count_errors(parse(source)[0].root_node)
+
+    def analyse(self, project: Project) -> Iterable[Finding]:
+        """Every finding in the selected files."""
+        from transforms.cpp.analyse import analyse_tree
+
+        return analyse_tree(project)
+
+
+def transform() -> CppTransform:
+    """The entry point of the group `symfix.transforms`."""
+    return CppTransform()

@@ -1,0 +1,293 @@
+"""Calls: accessors, check macros, casts, the standard library, operators and helper functions."""
+
+from __future__ import annotations
+
+from transforms.cpp.flow import containers, helpers, standard
+from transforms.cpp.flow.engine import NOTHING, Flow, join
+from transforms.cpp.flow.expressions import behind, coerce, evaluate, truth
+from transforms.cpp.flow.operators import resolve
+from transforms.cpp.flow.state import Site
+from transforms.cpp.rules import float_cast, int_cast, rank, sym_accessor
+from transforms.cpp.tree import Node
+from transforms.cpp.types import BOOL, FLOAT, INT, SIZE_T, STRING, TENSOR, UNKNOWN, Type, symbolic_spelling
+from transforms.cpp.vocabulary import ACCESSORS
+
+_CHECKS = frozenset(
+    {"TORCH_CHECK", "TORCH_CHECK_VALUE", "TORCH_CHECK_INDEX", "TORCH_CHECK_TYPE", "TORCH_CHECK_LINALG"}
+    | {"TORCH_CHECK_NOT_IMPLEMENTED", "TORCH_INTERNAL_ASSERT", "TORCH_INTERNAL_ASSERT_DEBUG_ONLY", "AT_ASSERT"}
+    | {"AT_ASSERTM", "TORCH_CHECK_IF_NOT_ON_CUDA", "TORCH_CHECK_WITH", "CHECK", "assert", "STD_TORCH_CHECK"}
+)
+_MESSAGES = frozenset({"AT_ERROR", "TORCH_WARN", "TORCH_WARN_ONCE", "TORCH_WARN_DEPRECATION", "str", "warn"})
+_SEQUENCE_ACCESSORS = ("sizes", "strides")
+_IMPLEMENTATION = Type("other", "TensorImpl")
+_TENSOR_RESULTS = {
+    "dim": INT,
+    "ndimension": INT,
+    "storage": Type("other", "Storage"),
+    "options": Type("options"),
+    "itemsize": SIZE_T,
+    "element_size": INT,
+    "unsafeGetTensorImpl": Type("wrap", "*", (Type("other", "TensorImpl"),)),
+    "accessor": Type("other", "TensorAccessor"),
+    "packed_accessor32": Type("other", "TensorAccessor"),
+    "packed_accessor64": Type("other", "TensorAccessor"),
+    "data_ptr": Type("wrap", "*", (UNKNOWN,)),
+    "const_data_ptr": Type("wrap", "*", (UNKNOWN,)),
+    "mutable_data_ptr": Type("wrap", "*", (UNKNOWN,)),
+    "sym_sizes": Type("ints", "SymIntArrayRef", origins=frozenset()),
+    "sym_strides": Type("ints", "SymIntArrayRef", origins=frozenset()),
+    "sym_size": Type("int", "SymInt", origins=frozenset()),
+    "sym_stride": Type("int", "SymInt", origins=frozenset()),
+    "sym_numel": Type("int", "SymInt", origins=frozenset()),
+    "sym_storage_offset": Type("int", "SymInt", origins=frozenset()),
+    "sym_nbytes": Type("int", "SymInt", origins=frozenset()),
+}
+
+
+def call(flow: Flow, node: Node) -> Type:
+    """The type of a call; a site where it is a concrete accessor of a Tensor."""
+    function, argument_list = node.field("function"), node.field("arguments")
+    if function is None or argument_list is None:
+        return UNKNOWN
+    arguments = list(argument_list.children)
+    if function.kind == "field_expression":
+        return _member_call(flow, node, function, arguments)
+    if function.kind == "lambda_expression":
+        return _lambda_call(flow, node, evaluate(flow, function), arguments)
+    name, template = callee(function)
+    variable = flow.lookup(name) if function.kind == "identifier" else None
+    if variable is not None:
+        return _lambda_call(flow, node, variable.type, arguments)
+    bare = name.split("::")[-1]
+    if bare in _CHECKS:
+        return _check(flow, arguments, 1 if bare == "TORCH_CHECK_WITH" else 0)
+    if bare in _MESSAGES:
+        for argument in arguments:
+            evaluate(flow, argument)
+        return STRING
+    if bare in ("static_cast", "reinterpret_cast", "const_cast") and template is not None and len(arguments) == 1:
+        value = evaluate(flow, arguments[0])
+        return convert(flow, node, template, arguments[0], flow.type_of(template.text), value)
+    if function.kind == "primitive_type" or flow.type_of(function.text).kind in ("int", "float", "bool"):
+        if len(arguments) == 1:
+            kind = flow.type_of(function.text)
+            return convert(flow, node, function, arguments[0], kind, evaluate(flow, arguments[0]))
+        return flow.type_of(function.text)
+    if flow.type_of(function.text).kind in ("ints", "wrap", "scalar", "list", "tensor", "string", "tuple"):
+        return containers.construct_typed(flow, node, function, arguments, braces=False)
+    if bare in ACCESSORS and name in (f"at::{bare}", f"at::native::{bare}", f"native::{bare}", f"torch::{bare}"):
+        return _free_accessor(flow, node, function, arguments, bare)
+    if bare in ACCESSORS and name == bare and flow.function.parent.endswith("TensorImpl"):
+        return _site(flow, node, function.start, bare, "this", arguments)
+    known = standard.call(flow, node, function, name, template, arguments)
+    if known is not None:
+        return known
+    return helpers.call(flow, node, function, name, arguments)
+
+
+def callee(function: Node) -> tuple[str, Node | None]:
+    """(`std::max`, the first template argument) of what is called."""
+    node, template = function, None
+    for part in function.walk():
+        if part.kind in ("template_function", "template_method", "template_type"):
+            arguments = part.field("arguments")
+            template = arguments.children[0] if arguments is not None and arguments.children else None
+            if part is not function or node is function:
+                prefix = function.source[function.start : part.start].decode("utf-8", "replace")
+                base = part.field("name")
+                return prefix + (base.text if base is not None else ""), template
+    return node.text, template
+
+
+def _check(flow: Flow, arguments: list[Node], condition: int) -> Type:
+    for index, argument in enumerate(arguments):
+        value = evaluate(flow, argument)
+        if index == condition:
+            truth(flow, argument, value)
+    return Type("void")
+
+
+def _lambda_call(flow: Flow, node: Node, kind: Type, arguments: list[Node]) -> Type:
+    values = [evaluate(flow, argument) for argument in arguments]
+    owner = flow.lambdas.get(kind.name) if kind.kind == "lambda" else None
+    if owner is None:
+        for argument, value in zip(arguments, values, strict=True):
+            flow.sink(argument, "callee-unknown", f"is an argument of `{node.text[:40]}`", value)
+        return UNKNOWN
+    for variable, value in zip(owner.parameters, values, strict=False):
+        if variable.deduced and variable.type.kind == "unknown":
+            variable.type = value.with_origins(None)
+        if value.symbolic and value.kind in ("int", "ints", "wrap", "float"):
+            flow.make_symbolic(variable, value.origins or NOTHING, node)
+    return owner.result
+
+
+def convert(flow: Flow, node: Node, spelled: Node, value_node: Node, kind: Type, value: Type) -> Type:
+    """A cast, in any of its three spellings."""
+    if not value.symbolic:
+        return kind if kind.kind != "unknown" else value
+    if kind.kind == "float" and value.kind in ("int", "float"):
+        float_cast.rewrite(flow, spelled, value.origins)
+        return FLOAT.with_origins(value.origins)
+    if kind.kind == "int" and value.kind == "int" and kind.name in ("int64_t", "long"):
+        int_cast.rewrite(flow, node, value_node, value.origins)
+        return INT.with_origins(value.origins)
+    if kind.kind == "bool" and value.kind == "int":
+        flow.sink(node, "cast", "is cast to bool", value)
+    elif kind.kind in ("void", "scalar", "tensor"):
+        return kind
+    else:
+        code = "size_t" if kind.kind == "int" and symbolic_spelling(kind.name) is None else "cast"
+        flow.sink(node, code, f"is cast to `{spelled.text}`", value)
+    return kind
+
+
+def _site(flow: Flow, node: Node, start: int, api: str, receiver: str, arguments: list[Node], *, free: bool = False) -> Type:
+    """Register an accessor; its value is symbolic unless the site was found to reach a sink."""
+    for argument in arguments:
+        flow.sink(argument, "dimension", f"is the dimension given to `{api}`", evaluate(flow, argument))
+    flow.sites[start] = Site(start, node.start, node.end, api, receiver, free)
+    kind = Type("ints", "IntArrayRef") if api in _SEQUENCE_ACCESSORS else SIZE_T if api == "nbytes" else INT
+    if start in flow.concrete:
+        return kind
+    if not flow.available(f"sym_{api}"):
+        flow.sink(node, "not-in-version", f"this version has no `sym_{api}`", kind.with_origins({start}))
+    return kind.with_origins({start})
+
+
+def _free_accessor(flow: Flow, node: Node, function: Node, arguments: list[Node], api: str) -> Type:
+    """`at::size(t, d)` → `t.sym_size(d)`."""
+    if not arguments or evaluate(flow, arguments[0]).kind != "tensor" or len(arguments) != 1 + (api in ("size", "stride")):
+        return helpers.call(flow, node, function, function.text, arguments)
+    value = _site(flow, node, function.start, api, arguments[0].text, arguments[1:], free=True)
+    if value.symbolic:
+        sym_accessor.rewrite_free(flow, node, arguments, api, value.origins)
+    return value
+
+
+def _member_call(flow: Flow, node: Node, function: Node, arguments: list[Node]) -> Type:
+    receiver, field = function.field("argument"), function.field("field")
+    if receiver is None or field is None:
+        return UNKNOWN
+    name = field.text.removeprefix("template ").split("<")[0].strip()
+    written = evaluate(flow, receiver)
+    owner = behind(written, function.token == "->")
+    if name in ("sizes", "strides") and owner.kind == "tensor" and not arguments:
+        ranked = _rank(flow, node, field)
+        if ranked is not None:
+            return ranked
+    dims = 1 if name in ("size", "stride") else 0
+    if name in ACCESSORS and len(arguments) == dims:
+        if owner.kind == "tensor" or owner == _IMPLEMENTATION:
+            if dims and evaluate(flow, arguments[0]).kind in ("string", "other"):
+                return INT  # by name: a Dimname
+            value = _site(flow, node, field.start, name, receiver.text, arguments)
+            if value.symbolic:
+                sym_accessor.rewrite(flow, field, name, receiver.text, value.origins)
+            return value
+        if owner.kind == "unknown" and not (owner.symbolic or name == "size" and not dims):
+            flow.unknown_receivers[field.start] = Site(field.start, node.start, node.end, name, receiver.text)
+    if written.kind == "wrap" and function.token == "." and name not in ("get",):
+        return _optional_method(flow, node, written, name, arguments)
+    if written.kind == "wrap" and name == "get":
+        return behind(written, True)
+    if owner.kind == "ints":
+        return containers.method(flow, node, receiver, owner, name, arguments)
+    if owner.kind == "list":
+        return _list_method(flow, owner, name, arguments)
+    if owner.kind in ("int", "float", "bool") and owner.symbolic:
+        for argument in arguments:
+            evaluate(flow, argument)
+        compared = name.startswith("sym_") or name in ("expect_true", "guard_bool", "guard_size_oblivious")
+        return BOOL if compared else INT
+    if owner.kind == "tensor":
+        return _tensor_method(flow, node, field, name, arguments)
+    return helpers.method(flow, node, owner, name, arguments)
+
+
+def _rank(flow: Flow, node: Node, field: Node) -> Type | None:
+    """`x.sizes().size()` and `.empty()` ask for the rank only: `x.dim()`, where a signed integer does as well."""
+    outer = node.parent
+    invoked = outer.parent if outer is not None else None
+    if outer is None or invoked is None or outer.kind != "field_expression" or invoked.kind != "call_expression":
+        return None
+    asked = outer.field("field")
+    if asked is None or asked.text not in ("size", "empty") or invoked.field("function") is not outer:
+        return None
+    if asked.text == "size" and not _signed_context(flow, invoked):
+        return None
+    flow.sites[field.start] = Site(field.start, node.start, node.end, field.text, "", False)
+    if field.start in flow.concrete:
+        return None
+    rank.rewrite(flow, field, invoked, asked.text)
+    return Type("ints", "IntArrayRef")
+
+
+def _signed_context(flow: Flow, node: Node) -> bool:
+    """Whether the value of `node` becomes an int64_t at once, so that a signed rank changes nothing."""
+    parent = node.parent
+    if parent is None:
+        return False
+    if parent.kind == "init_declarator":
+        declaration = parent.parent
+        spelled = declaration.field("type") if declaration is not None else None
+        return spelled is not None and flow.type_of(spelled.text).kind == "int" and "size_t" not in spelled.text
+    if parent.kind == "argument_list" and parent.parent is not None:
+        owner = parent.parent.field("function")
+        if owner is None:
+            return False
+        name = callee(owner)[0].split("::")[-1]
+        if name == "static_cast":
+            return True
+        return bool(flow.vocabulary.schemas.get(name)) or helpers.signed_parameter(flow, name, parent, node)
+    return False
+
+
+def _optional_method(flow: Flow, node: Node, owner: Type, name: str, arguments: list[Node]) -> Type:
+    values = [evaluate(flow, argument) for argument in arguments]
+    if name in ("value", "value_or", "front"):
+        inner = behind(owner, True)
+        given = join(*values) if values else UNKNOWN
+        if given.symbolic and not owner.symbolic:
+            receiver = node.fields["function"].field("argument")
+            variable = flow.lookup(receiver.text) if receiver is not None else None
+            if variable is not None and name == "value_or":
+                flow.make_symbolic(variable, given.origins or NOTHING, node)
+            else:
+                flow.sink(node, "stored", "is the default of an optional integer", *values)
+            return inner.with_origins(given.origins)
+        if owner.symbolic and inner.kind in ("ints", "wrap") and arguments and not given.symbolic:
+            coerce(flow, arguments[0], owner.origins or NOTHING)
+        return inner
+    if name in ("has_value", "defined"):
+        return BOOL
+    for argument, value in zip(arguments, values, strict=True):
+        flow.sink(argument, "callee-unknown", f"is an argument of `{name}`", value)
+    return UNKNOWN
+
+
+def _list_method(flow: Flow, owner: Type, name: str, arguments: list[Node]) -> Type:
+    for argument in arguments:
+        value = evaluate(flow, argument)
+        if value.kind not in ("tensor", "list"):
+            flow.sink(argument, "container-size", f"is an argument of `{name}`", value)
+    if name in ("front", "back", "at", "get", "extract"):
+        return owner.args[0]
+    return SIZE_T if name == "size" else Type("iter") if name in ("begin", "end") else owner if name == "vec" else UNKNOWN
+
+
+def _tensor_method(flow: Flow, node: Node, field: Node, name: str, arguments: list[Node]) -> Type:
+    values = [evaluate(flow, argument) for argument in arguments]
+    found = resolve(flow.vocabulary, name, values, method=True)
+    if found is not None:
+        return helpers.apply(flow, node, field, found, arguments, values)
+    for argument, value in zip(arguments, values, strict=True):
+        if value.kind != "tensor":
+            flow.sink(argument, "callee-unknown", f"is an argument of `{name}`, which takes no SymInt", value)
+    if name in _TENSOR_RESULTS:
+        return _TENSOR_RESULTS[name]
+    if name in ACCESSORS:
+        return INT
+    if name.startswith("is_") or name in ("defined", "has_names", "requires_grad"):
+        return BOOL
+    return TENSOR if name in ("grad", "mutable_grad", "data", "variable_data", "tensor_data") else UNKNOWN

@@ -1,0 +1,100 @@
+"""Sequences of integers: their constructors and methods, once their elements are SymInts."""
+
+from __future__ import annotations
+
+from transforms.cpp.flow.engine import NOTHING, Flow, join
+from transforms.cpp.flow.expressions import coerce, evaluate, owner_of
+from transforms.cpp.tree import Node
+from transforms.cpp.types import BOOL, SIZE_T, UNKNOWN, Type, symbolic_spelling
+
+_ELEMENTS = frozenset({"front", "back", "at"})
+_ITERATORS = frozenset({"begin", "end", "cbegin", "cend", "rbegin", "rend", "data", "crbegin", "crend"})
+_STORING = frozenset({"push_back", "emplace_back", "insert", "emplace", "assign", "resize", "append"})
+
+
+def construct(flow: Flow, node: Node, kind: Type, arguments: list[Node], *, braces: bool) -> Type:
+    """The value of `T(arguments)` or `T{arguments}`; symbolic where an element, a source range or a fill value is."""
+    values = [evaluate(flow, argument) for argument in arguments]
+    if kind.kind == "ints":
+        sized = not braces and kind.name not in ("IntArrayRef", "ArrayRef", "IntList", "SymIntArrayRef")
+        if sized and values and values[0].kind == "int":
+            flow.sink(arguments[0], "container-size", "is the size of a container", values[0])
+            values[0] = UNKNOWN
+        elif values and values[0].kind == "iter" and len(values) > 1 and values[1].kind == "int":
+            flow.sink(arguments[1], "container-size", "is the length of an array", values[1])
+            values[1] = UNKNOWN
+        origins = join(*values).origins if values else None
+        return kind.with_origins(origins if origins is not None else kind.origins)
+    if kind.kind == "int" and len(values) == 1:
+        return kind.with_origins(values[0].origins)
+    if kind.kind == "wrap" and values:
+        return kind.with_origins(join(*values).origins)
+    if kind.kind == "scalar":
+        return kind
+    for argument, value in zip(arguments, values, strict=True):
+        if value.kind not in ("tensor", "list", "bool"):
+            flow.sink(argument, "stored", f"initialises a `{kind.name or kind.kind}`", value)
+    return kind
+
+
+def construct_typed(flow: Flow, node: Node, spelled: Node, arguments: list[Node], *, braces: bool) -> Type:
+    """`IntArrayRef(x.sizes())`: the written type follows its elements."""
+    kind = flow.type_of(spelled.text)
+    value = construct(flow, node, kind, arguments, braces=braces)
+    if value.symbolic and not kind.symbolic and kind.kind in ("ints", "wrap"):
+        new = symbolic_spelling(spelled.text)
+        if new is None:
+            flow.sink(node, "stored", f"initialises a `{spelled.text}`", value)
+        else:
+            flow.retype(spelled, new, value.origins)
+            for argument in arguments:
+                if evaluate(flow, argument).kind == "ints":
+                    coerce(flow, argument, value.origins or NOTHING)
+    return value
+
+
+def method(flow: Flow, node: Node, receiver: Node, owner: Type, name: str, arguments: list[Node]) -> Type:
+    """A method of a sequence of integers."""
+    values = [evaluate(flow, argument) for argument in arguments]
+    if name in _STORING:
+        return _store_elements(flow, node, receiver, owner, name, arguments, values)
+    for argument, value in zip(arguments, values, strict=True):
+        if name not in ("equals", "swap") and value.kind == "int":
+            flow.sink(argument, "subscript", f"is an argument of `{name}`", value)
+    if name in _ELEMENTS:
+        return Type("int", "int64_t", origins=owner.origins)
+    if name in _ITERATORS:
+        return Type("iter", args=(owner.with_origins(None),), origins=owner.origins)
+    if name in ("slice", "drop_front", "drop_back", "take_front"):
+        return Type("ints", "IntArrayRef", origins=owner.origins)
+    if name == "vec":
+        return Type("ints", "vector", origins=owner.origins)
+    if name == "equals":
+        if values and values[0].symbolic != owner.symbolic:
+            coerce(flow, arguments[0] if owner.symbolic else receiver, join(owner, *values).origins or NOTHING)
+        return BOOL
+    if name == "empty":
+        return BOOL
+    return SIZE_T if name in ("size", "capacity", "max_size") else UNKNOWN
+
+
+def _store_elements(
+    flow: Flow, node: Node, receiver: Node, owner: Type, name: str, arguments: list[Node], values: list[Type]
+) -> Type:
+    stored = list(zip(arguments, values, strict=True))
+    if name in ("insert", "emplace") and stored:
+        stored = stored[1:]  # where, not what
+        if len(stored) == 2 and stored[0][1].kind == "int":
+            flow.sink(stored[0][0], "container-size", "is a count of elements", stored[0][1])
+            stored = stored[1:]
+    elif name in ("resize", "assign") and stored and stored[0][1].kind == "int":
+        flow.sink(stored[0][0], "container-size", "is the size of a container", stored[0][1])
+        stored = stored[1:]
+    origins = join(*(value for _, value in stored)).origins if stored else None
+    if origins is not None and not owner.symbolic:
+        variable = owner_of(flow, receiver)
+        if variable is not None:
+            flow.make_symbolic(variable, origins, node)
+        else:
+            flow.sink(node, "stored", f"is added to `{receiver.text[:40]}`, which stays concrete", *values)
+    return Type("iter", origins=owner.origins)

@@ -1,0 +1,213 @@
+"""The fixpoint: every accessor is taken to be symbolic, and what cannot bear that turns its sources concrete again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+from transforms.cpp.facts import Function
+from transforms.cpp.flow.state import Emission, Lambda, Sink, Site, Variable, Want
+from transforms.cpp.rules import local_type
+from transforms.cpp.tree import Node
+from transforms.cpp.types import UNKNOWN, Type, parse_type, symbolic_spelling
+from transforms.cpp.vocabulary import Vocabulary
+
+_PASSES = 12
+NOTHING: frozenset[int] = frozenset()
+
+
+def parameter_origin(index: int) -> int:
+    """The origin of a parameter that callers want to be symbolic; sites have their (positive) offset."""
+    return -1 - index
+
+
+def result_origin(start: int) -> int:
+    """The origin of a helper's symbolic result, called at byte `start`."""
+    return -1_000_000 - start
+
+
+class Flow:
+    """One function. `solve` leaves `emissions`, `sinks`, `sites`, `wants` and `returned` behind."""
+
+    def __init__(
+        self,
+        function: Function,
+        root: Node,
+        vocabulary: Vocabulary,
+        *,
+        assumed: Mapping[int, Type] | None = None,
+        symbolic_result: bool = False,
+        interprocedural: bool = False,
+        settled: frozenset[tuple[str, int, int]] = frozenset(),
+        refused: frozenset[tuple[str, int, int]] = frozenset(),
+    ) -> None:
+        self.function = function
+        self.root = root
+        self.vocabulary = vocabulary
+        self.assumed = dict(assumed or {})
+        self.symbolic_result = symbolic_result
+        self.interprocedural = interprocedural
+        self.settled = settled
+        """(path, start, parameter or -1) of helpers that are symbolic in the plan."""
+        self.refused = refused
+        """The same of helpers that cannot be."""
+        self.concrete: set[int] = set()
+        """Origins that were found to reach a sink."""
+        self.refusals: list[Sink] = []
+        self.variables: dict[int, Variable] = {}
+        self.lambdas: dict[str, Lambda] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        self.scopes: list[dict[str, Variable]] = [{}]
+        self.emissions: dict[tuple[int, int, str], Emission] = {}
+        self.sinks: list[Sink] = []
+        self.sites: dict[int, Site] = {}
+        self.unknown_receivers: dict[int, Site] = {}
+        self.wants: list[Want] = []
+        self.returned: frozenset[int] | None = None
+        self.active_lambdas: list[Lambda] = []
+        self.changed = False
+
+    # ------------------------------------------------------------------ solving
+    def solve(self) -> None:
+        """Run passes until nothing changes; take back what reaches a sink; repeat until no sink is reached."""
+        while True:
+            for variable in self.variables.values():
+                variable.origins = None
+            for _ in range(_PASSES):
+                self._begin()
+                self._pass()
+                if not self.changed:
+                    break
+            bad = frozenset().union(*(sink.origins for sink in self.sinks)) - self.concrete
+            for sink in self.sinks:
+                if sink.origins & bad:
+                    self.refusals.append(sink)
+            if not bad:
+                return
+            self.concrete |= bad
+
+    def _pass(self) -> None:
+        from transforms.cpp.flow.statements import declare_parameters, run
+
+        declare_parameters(self, self.root)
+        for initializer in (child for child in self.root.children if child.kind == "field_initializer_list"):
+            for child in initializer.children:
+                for argument in child.children:
+                    run(self, argument)
+        body = self.root.field("body")
+        if body is not None:
+            run(self, body)
+
+    # ------------------------------------------------------------------- scopes
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """A block: names declared inside are gone after it."""
+        self.scopes.append({})
+        try:
+            yield
+        finally:
+            self.scopes.pop()
+
+    def lookup(self, name: str) -> Variable | None:
+        """The innermost variable of that name."""
+        for scope in reversed(self.scopes):
+            if name in scope:
+                return scope[name]
+        return None
+
+    def declare(
+        self, name: str, kind: Type, declarator: Node, declaration: Node | None = None, *, deduced: bool = False
+    ) -> Variable:
+        """The variable declared at `declarator`: the same object in every pass."""
+        variable = self.variables.get(declarator.start)
+        if variable is None:
+            variable = Variable(name, kind, declarator, declaration, deduced=deduced)
+            self.variables[declarator.start] = variable
+        elif deduced:
+            variable.type = kind
+        self.scopes[-1][name] = variable
+        return variable
+
+    def type_of(self, spelled: str) -> Type:
+        """The type a spelling means, `using` aliases of the tree included."""
+        kind = parse_type(spelled)
+        if kind.kind == "other" and kind.name in self.vocabulary.aliases:
+            return parse_type(self.vocabulary.aliases[kind.name])
+        return kind
+
+    # --------------------------------------------------------------- bookkeeping
+    def live(self, origins: Iterable[int]) -> frozenset[int]:
+        """`origins` without those that were turned concrete."""
+        return frozenset(origins) - self.concrete
+
+    def sink(self, node: Node, code: str, reason: str, *types: Type) -> None:
+        """Note that symbolic values of `types` end at `node`, where only a concrete one will do."""
+        origins = frozenset().union(*(kind.origins for kind in types if kind.origins))
+        if origins:
+            self.sinks.append(Sink(code, reason, node.start, node.end, origins))
+
+    def emit(self, rule: str, start: int, end: int, new: str, origins: frozenset[int] | None, message: str) -> None:
+        """Want the bytes `[start, end)` to read `new`, for the sake of `origins`."""
+        if not origins:
+            return
+        key = (start, end, new)
+        known = self.emissions.get(key)
+        self.emissions[key] = Emission(rule, start, end, new, origins | (known.origins if known else NOTHING), message)
+
+    def make_symbolic(self, variable: Variable, origins: frozenset[int], node: Node) -> None:
+        """A symbolic value is stored in `variable`: change its declared type, or refuse where that cannot be."""
+        if not origins or (variable.type.symbolic and not variable.type.origins):
+            return
+        if variable.parameter >= 0:
+            kind = variable.type.with_origins(origins)
+            if variable.parameter not in self.assumed:
+                if self.interprocedural and variable.type.kind in ("int", "ints", "wrap"):
+                    self.wants.append(Want(self.function, variable.parameter, origins, node.start))
+                else:
+                    self.sink(node, "parameter", f"is stored in the parameter `{variable.name}`", kind)
+            return
+        if not (origins <= (variable.origins or NOTHING)):
+            variable.origins = (variable.origins or NOTHING) | origins
+            self.changed = True
+        if variable.origins is not None and (variable.declaration is None or not self._retype(variable)):
+            kind = variable.type.with_origins(variable.origins)
+            if not variable.deduced or variable.type.kind not in ("int", "ints", "float", "wrap"):
+                self.sink(node, *self._storage(variable), kind)
+
+    def _storage(self, variable: Variable) -> tuple[str, str]:
+        if variable.type.kind == "int" and symbolic_spelling(variable.type.name or "int64_t") is None:
+            return "size_t", f"is stored in `{variable.name}`, a `{variable.type.name}`"
+        return "stored", f"is stored in `{variable.name}`, which has no symbolic type"
+
+    def _retype(self, variable: Variable) -> bool:
+        declaration = variable.declaration
+        assert declaration is not None
+        spelled = declaration.field("type")
+        if spelled is None or variable.origins is None:
+            return False
+        if any(c.kind == "type_qualifier" and c.text == "constexpr" for c in declaration.children):
+            return False
+        if variable.deduced:
+            return True
+        new = symbolic_spelling(spelled.text)
+        if new is None or variable.type.kind not in ("int", "ints", "float", "wrap"):
+            return False
+        self.retype(spelled, new, variable.origins)
+        return True
+
+    def retype(self, spelled: Node, new: str, origins: frozenset[int] | None) -> None:
+        """Edit a type as written."""
+        local_type.rewrite(self, spelled, new, origins)
+
+    def available(self, name: str) -> bool:
+        """Whether the version at hand has `name` in its headers."""
+        return name in self.vocabulary.names
+
+
+def join(*types: Type) -> Type:
+    """One type for values that may be any of `types`; the origins add up."""
+    first = next((kind for kind in types if kind.kind != "unknown"), UNKNOWN)
+    known = [kind.origins for kind in types if kind.origins is not None]
+    return first.with_origins(frozenset().union(*known)) if known else first

@@ -1,0 +1,456 @@
+"""Expressions: the type of each, whether it is symbolic, and the edits that this asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from transforms.cpp.flow.engine import NOTHING, Flow, join
+from transforms.cpp.flow.state import Lambda, Variable
+from transforms.cpp.rules import compound_assignment, truthiness
+from transforms.cpp.tree import Node
+from transforms.cpp.types import BOOL, FLOAT, INT, STRING, TENSOR, UNKNOWN, Type, symbolic_spelling
+
+_COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "%"})
+
+
+def evaluate(flow: Flow, node: Node) -> Type:
+    """The type of the expression `node`, after everything inside it was judged."""
+    handler = _EXPRESSIONS.get(node.kind)
+    if handler is not None:
+        return handler(flow, node)
+    if node.kind.endswith("_statement") or node.kind in ("compound_statement", "declaration"):
+        from transforms.cpp.flow.statements import run
+
+        run(flow, node)
+        return UNKNOWN
+    if node.kind == "ERROR":
+        from transforms.cpp.flow.statements import unreadable
+
+        unreadable(flow, node)
+        return UNKNOWN
+    for child in node.children:
+        flow.sink(child, "unknown-use", f"is used in a {node.kind.replace('_', ' ')}", evaluate(flow, child))
+    return UNKNOWN
+
+
+def truth(flow: Flow, node: Node, value: Type) -> None:
+    """`node` is used as a condition: a SymInt there is compared with 0, as it has no conversion to bool."""
+    if not (value.symbolic and value.kind == "int"):
+        return
+    target = node
+    while target.kind == "parenthesized_expression" and len(target.children) == 1:
+        target = target.children[0]
+    if not (target.kind == "unary_expression" and target.token == "!"):  # else: done with its operand
+        truthiness.rewrite(flow, node, value.origins)
+
+
+def coerce(flow: Flow, node: Node, origins: frozenset[int]) -> None:
+    """The sequence `node` meets a symbolic one: make it symbolic as well, or let the symbolic one sink here."""
+    while node.kind == "parenthesized_expression" and len(node.children) == 1:
+        node = node.children[0]
+    if node.kind in ("initializer_list", "number_literal", "argument_list", "null"):
+        return
+    if node.kind == "identifier" and node.text in ("nullopt", "NULL"):
+        return
+    if node.kind == "qualified_identifier" and node.text.endswith("nullopt"):
+        return
+    if node.kind == "conditional_expression":
+        for name in ("consequence", "alternative"):
+            child = node.field(name)
+            if child is not None:
+                coerce(flow, child, origins)
+        return
+    value = evaluate(flow, node)
+    if value.symbolic or value.kind in ("int", "bool", "unknown", "tensor", "other"):
+        return
+    if node.kind in ("call_expression", "compound_literal_expression"):
+        spelled = node.field("type") or node.field("function")
+        arguments = node.field("arguments") or node.field("value")
+        built = symbolic_spelling(spelled.text) if spelled is not None else None
+        if built is not None and arguments is not None and spelled is not None:
+            flow.retype(spelled, built, origins)
+            for child in arguments.children:
+                coerce(flow, child, origins)
+            return
+    if node.kind == "identifier":
+        variable = flow.lookup(node.text)
+        if variable is not None:
+            flow.make_symbolic(variable, origins, node)
+            return
+    flow.sink(node, "mixed", f"meets `{node.text[:60]}`, which stays concrete", Type("ints", origins=origins))
+
+
+def assign(flow: Flow, target: Node, value: Type, node: Node) -> None:
+    """`target = value`, for a variable, an element, a member or what lies behind a pointer."""
+    from transforms.cpp.flow.statements import store
+
+    if target.kind == "parenthesized_expression" and target.children:
+        target = target.children[0]
+    if target.kind == "identifier":
+        variable = flow.lookup(target.text)
+        if variable is not None:
+            store(flow, variable, value, node)
+            return
+    owner = owner_of(flow, target)
+    if owner is not None and value.symbolic and value.kind == "int" and owner.type.kind in ("ints", "wrap", "iter"):
+        flow.make_symbolic(owner, value.origins or NOTHING, node)
+        return
+    held = evaluate(flow, target)
+    if not value.symbolic or held.symbolic or held.kind in ("tensor", "scalar", "string"):
+        return
+    if held.kind == "bool" and value.kind == "bool":
+        return
+    code = "member" if target.kind == "field_expression" else "stored"
+    flow.sink(node, code, f"is stored in `{target.text[:60]}`", value)
+
+
+def owner_of(flow: Flow, node: Node) -> Variable | None:
+    """The local container an element belongs to: `v` in `v[i]`, `v.end()[-1]`, `v.back()`, `*v.begin()`."""
+    while True:
+        if node.kind == "identifier":
+            variable = flow.lookup(node.text)
+            return variable if variable is not None and variable.type.kind in ("ints", "wrap") else None
+        inner = node.field("argument")
+        if node.kind in ("subscript_expression", "field_expression", "pointer_expression") and inner is not None:
+            node = inner
+        elif node.kind == "call_expression":
+            function = node.field("function")
+            if function is None or function.kind != "field_expression":
+                return None
+            node = function
+        elif node.kind == "binary_expression" or (node.kind == "parenthesized_expression" and node.children):
+            node = node.children[0]
+        else:
+            return None
+
+
+def _literal(kind: Type) -> Callable[[Flow, Node], Type]:
+    return lambda flow, node: kind
+
+
+def _number(flow: Flow, node: Node) -> Type:
+    literal = node.text.lower()
+    return FLOAT if not literal.startswith("0x") and any(c in literal for c in ".ef") else INT
+
+
+def _identifier(flow: Flow, node: Node) -> Type:
+    variable = flow.lookup(node.text)
+    if variable is not None:
+        return variable.value
+    member = flow.vocabulary.members.get((flow.function.parent, node.text))
+    return flow.type_of(member) if member is not None else UNKNOWN
+
+
+def _parenthesized(flow: Flow, node: Node) -> Type:
+    out = UNKNOWN
+    for child in node.children:
+        out = evaluate(flow, child)
+    return out
+
+
+def _field(flow: Flow, node: Node) -> Type:
+    """A data member, `a.b` or `a->b`; methods are judged where they are called."""
+    argument, name = node.field("argument"), node.field("field")
+    if argument is None or name is None:
+        return UNKNOWN
+    owner = behind(evaluate(flow, argument), node.token == "->")
+    if owner.kind == "tuple" and name.text in ("first", "second") and len(owner.args) == 2:
+        return owner.args[name.text == "second"]
+    spelled = flow.vocabulary.members.get((owner.name.split("<")[0].split("::")[-1], name.text))
+    return flow.type_of(spelled) if spelled is not None else UNKNOWN
+
+
+def behind(kind: Type, arrow: bool) -> Type:
+    """What a member access sees: `->` looks through optionals, pointers and MaybeOwned."""
+    if kind.kind == "wrap" and (arrow or kind.name == "reference_wrapper"):
+        inner = kind.args[0]
+        return inner.with_origins(kind.origins) if kind.symbolic and inner.kind in ("int", "ints") else inner
+    return UNKNOWN if kind.kind == "wrap" and not arrow else kind
+
+
+def _pointer(flow: Flow, node: Node) -> Type:
+    argument = node.field("argument")
+    if argument is None:
+        return UNKNOWN
+    value = evaluate(flow, argument)
+    if node.token == "*":
+        if value.kind == "wrap":
+            return behind(value, True)
+        return Type("int", "int64_t", origins=value.origins) if value.kind == "iter" else UNKNOWN
+    flow.sink(node, "address", "has its address taken", value if value.kind in ("int", "float") else UNKNOWN)
+    return Type("wrap", "*", (value,), value.origins)
+
+
+def _unary(flow: Flow, node: Node) -> Type:
+    argument = node.field("argument")
+    if argument is None:
+        return UNKNOWN
+    value = evaluate(flow, argument)
+    if node.token == "!":
+        truth(flow, argument, value)
+        return BOOL
+    if node.token == "~":
+        flow.sink(node, "bit-operation", "is an operand of `~`", value)
+    return value
+
+
+def _binary(flow: Flow, node: Node) -> Type:
+    left_node, right_node, operator = node.field("left"), node.field("right"), node.token
+    if left_node is None or right_node is None:
+        return UNKNOWN
+    left, right = evaluate(flow, left_node), evaluate(flow, right_node)
+    if operator in ("&&", "||"):
+        truth(flow, left_node, left)
+        truth(flow, right_node, right)
+        return BOOL
+    kinds = {left.kind, right.kind}
+    if operator in _COMPARISONS:
+        if "tensor" in kinds:
+            return TENSOR
+        if kinds & {"ints", "wrap", "braces"} and left.symbolic != right.symbolic and kinds <= {"ints", "braces"}:
+            coerce(flow, left_node if right.symbolic else right_node, join(left, right).origins or NOTHING)
+        return BOOL
+    if operator in _ARITHMETIC:
+        return _arithmetic(flow, node, left, right)
+    if operator == "<<" and left.kind not in ("int", "bool"):
+        return left if left.kind != "unknown" else UNKNOWN
+    flow.sink(node, "bit-operation", f"is an operand of `{operator}`", left, right)
+    return join(left, right).with_origins(None)
+
+
+def _arithmetic(flow: Flow, node: Node, left: Type, right: Type) -> Type:
+    kinds = {left.kind, right.kind}
+    if "tensor" in kinds:
+        return TENSOR
+    if "string" in kinds:
+        flow.sink(node, "string", "is added to a string", left, right)
+        return STRING
+    if kinds & {"iter", "wrap"}:
+        pointer, offset = (left, right) if left.kind in ("iter", "wrap") else (right, left)
+        if offset.kind in ("iter", "wrap"):
+            return INT
+        flow.sink(node, "pointer-arithmetic", "is added to a pointer or iterator", offset)
+        return pointer
+    if "float" in kinds:
+        return Type("float", "double", origins=join(left, right).origins)
+    if "scalar" in kinds:
+        flow.sink(node, "unknown-use", "is combined with a Scalar", left, right)
+        return Type("scalar")
+    if "int" in kinds and (kinds <= {"int", "bool", "unknown", "other"}):
+        origins = join(left, right).origins
+        unsigned = origins is None and {left.name, right.name} & {"size_t"}
+        return Type("int", "size_t" if unsigned else "int64_t", origins=origins)
+    flow.sink(node, "unknown-use", "is combined with a value of unknown type", left, right)
+    return UNKNOWN
+
+
+def _assignment(flow: Flow, node: Node) -> Type:
+    left, right = node.field("left"), node.field("right")
+    if left is None or right is None:
+        return UNKNOWN
+    value = evaluate(flow, right)
+    if node.token == "=":
+        _tie(flow, left, value) if left.text.startswith(("std::tie", "tie(")) else assign(flow, left, value, node)
+        target = evaluate(flow, left) if left.kind in ("identifier", "field_expression") else value
+        if target.symbolic and not value.symbolic and target.kind in ("ints", "wrap"):
+            coerce(flow, right, target.origins or NOTHING)
+        return value
+    if node.token in ("+=", "-=", "*=", "/=", "%="):
+        current = evaluate(flow, left)
+        if current.kind in ("tensor", "scalar", "string"):
+            return current
+        if value.symbolic and current.kind == "float" and not current.symbolic:
+            assign(flow, left, Type("float", "double", origins=value.origins), node)
+        elif value.symbolic:
+            assign(flow, left, value, node)
+        _compound_assignment(flow, node, left, right, evaluate(flow, left))
+        return current
+    flow.sink(node, "bit-operation", f"is an operand of `{node.token}`", value, evaluate(flow, left))
+    return UNKNOWN
+
+
+def _compound_assignment(flow: Flow, node: Node, left: Node, right: Node, current: Type) -> None:
+    """SymInt has `+=`, `*=` and `/=`, but neither `-=` nor `%=` (c10/core/SymInt.h)."""
+    if not current.symbolic or current.kind != "int" or node.token not in ("-=", "%="):
+        return
+    compound_assignment.rewrite(flow, node, left, right, current.origins)
+
+
+def _tie(flow: Flow, left: Node, value: Type) -> None:
+    arguments = left.field("arguments")
+    for index, target in enumerate(arguments.children if arguments is not None else ()):
+        part = value.args[index] if value.kind == "tuple" and index < len(value.args) else UNKNOWN
+        assign(flow, target, part, left)
+
+
+def _update(flow: Flow, node: Node) -> Type:
+    argument = node.field("argument")
+    if argument is None:
+        return UNKNOWN
+    value = evaluate(flow, argument)
+    if value.symbolic and value.kind == "int":
+        if node.parent is not None and node.parent.kind == "expression_statement":
+            compound_assignment.rewrite_step(flow, node, argument, value.origins)
+        else:
+            flow.sink(node, "increment", f"is changed by `{node.token}` inside an expression", value)
+    return value
+
+
+def _conditional(flow: Flow, node: Node) -> Type:
+    condition, yes, no = (node.field(n) for n in ("condition", "consequence", "alternative"))
+    if condition is None or yes is None or no is None:
+        return UNKNOWN
+    truth(flow, condition, evaluate(flow, condition))
+    left, right = evaluate(flow, yes), evaluate(flow, no)
+    both = join(left, right)
+    if both.symbolic and left.symbolic != right.symbolic and both.kind in ("ints", "wrap", "braces"):
+        coerce(flow, no if left.symbolic else yes, both.origins or NOTHING)
+    if both.symbolic and {left.kind, right.kind} - {"int", "bool", "ints", "wrap", "float", "braces", "scalar"}:
+        flow.sink(node, "unknown-use", "is one side of `?:` whose other side is of unknown type", left, right)
+    if both.symbolic and {left.kind, right.kind} == {"int", "float"}:
+        return Type("float", "double", origins=both.origins)
+    return both
+
+
+def _subscript(flow: Flow, node: Node) -> Type:
+    argument, indices = node.field("argument"), node.field("indices")
+    owner = evaluate(flow, argument) if argument is not None else UNKNOWN
+    for index in indices.children if indices is not None else ():
+        value = evaluate(flow, index)
+        if owner.kind != "other" or value.kind == "int":
+            flow.sink(node, "subscript", f"is the subscript of `{argument.text[:40] if argument else ''}`", value)
+    if owner.kind in ("ints", "iter", "braces"):
+        return Type("int", "int64_t", origins=owner.origins)
+    if owner.kind == "list" and owner.args:
+        return owner.args[0]
+    if owner.kind == "wrap" and owner.name == "*":
+        return owner.args[0]
+    return TENSOR if owner.kind == "tensor" else UNKNOWN
+
+
+def _cast(flow: Flow, node: Node) -> Type:
+    """`(T)x`."""
+    from transforms.cpp.flow.calls import convert
+
+    spelled, value = node.field("type"), node.field("value")
+    if spelled is None or value is None:
+        return UNKNOWN
+    return convert(flow, node, spelled, value, flow.type_of(spelled.text), evaluate(flow, value))
+
+
+def _braces(flow: Flow, node: Node) -> Type:
+    kinds = [evaluate(flow, child) for child in node.children]
+    known = [kind.origins for kind in kinds if kind.origins is not None]
+    first = next((kind for kind in kinds if kind.kind != "unknown"), UNKNOWN)
+    return Type("braces", args=(first,), origins=frozenset().union(*known) if known else None)
+
+
+def _compound_literal(flow: Flow, node: Node) -> Type:
+    from transforms.cpp.flow.containers import construct_typed
+
+    spelled, value = node.field("type"), node.field("value")
+    if spelled is None or value is None:
+        return UNKNOWN
+    if not spelled.text:
+        return evaluate(flow, value)
+    return construct_typed(flow, node, spelled, list(value.children), braces=True)
+
+
+def _lambda(flow: Flow, node: Node) -> Type:
+    from transforms.cpp.flow.statements import declare_parameters, run
+
+    with flow.scope():
+        captures = node.field("captures")
+        for capture in captures.children if captures is not None else ():
+            left, right = capture.field("left"), capture.field("right")
+            if capture.kind == "lambda_capture_initializer" and left is not None and right is not None:
+                flow.declare(left.text, evaluate(flow, right), left, deduced=True)
+        owner = Lambda(node, declare_parameters(flow, node, of_lambda=True))
+        body = node.field("body")
+        flow.active_lambdas.append(owner)
+        try:
+            if body is not None:
+                run(flow, body)
+        finally:
+            flow.active_lambdas.pop()
+    _lambda_result(flow, owner)
+    key = f"lambda:{node.start}"
+    flow.lambdas[key] = owner
+    return Type("lambda", key)
+
+
+def _lambda_result(flow: Flow, owner: Lambda) -> None:
+    kinds = [kind for _, kind in owner.returns]
+    result = join(*kinds) if kinds else UNKNOWN
+    declarator = owner.node.field("declarator")
+    trailing = next((c for c in declarator.walk() if c.kind == "trailing_return_type"), None) if declarator else None
+    if trailing is not None and trailing.children:
+        spelled = trailing.children[0]
+        declared = flow.type_of(spelled.text)
+        if result.symbolic and declared.kind in ("int", "ints", "float") and not declared.symbolic:
+            new = symbolic_spelling(spelled.text)
+            if new is None:
+                flow.sink(spelled, "return-type", f"is returned from a lambda as `{spelled.text}`", result)
+            else:
+                flow.retype(spelled, new, result.origins)
+                owner.result = declared.with_origins(result.origins)
+                return
+        if result.symbolic and declared.kind == "bool" and result.kind == "int":
+            for expression, kind in owner.returns:
+                if expression is not None:
+                    truth(flow, expression, kind)
+        owner.result = declared
+        return
+    if result.symbolic and any(kind.kind in ("int", "ints") and not kind.symbolic for kind in kinds):
+        flow.sink(owner.node, "return-type", "is returned from a lambda that elsewhere returns an integer", result)
+    owner.result = result
+
+
+def _comma(flow: Flow, node: Node) -> Type:
+    out = UNKNOWN
+    for child in node.children:
+        out = evaluate(flow, child)
+    return out
+
+
+def _call(flow: Flow, node: Node) -> Type:
+    from transforms.cpp.flow.calls import call
+
+    return call(flow, node)
+
+
+def _this(flow: Flow, node: Node) -> Type:
+    return Type("wrap", "*", (Type("other", flow.function.parent),))
+
+
+_EXPRESSIONS: dict[str, Callable[[Flow, Node], Type]] = {
+    "identifier": _identifier,
+    "number_literal": _number,
+    "string_literal": _literal(STRING),
+    "concatenated_string": _literal(STRING),
+    "raw_string_literal": _literal(STRING),
+    "char_literal": _literal(INT),
+    "true": _literal(BOOL),
+    "false": _literal(BOOL),
+    "null": _literal(UNKNOWN),
+    "qualified_identifier": _literal(UNKNOWN),
+    "type_descriptor": _literal(UNKNOWN),
+    "sizeof_expression": _literal(Type("int", "size_t")),
+    "this": _this,
+    "parenthesized_expression": _parenthesized,
+    "field_expression": _field,
+    "pointer_expression": _pointer,
+    "unary_expression": _unary,
+    "binary_expression": _binary,
+    "assignment_expression": _assignment,
+    "update_expression": _update,
+    "conditional_expression": _conditional,
+    "subscript_expression": _subscript,
+    "cast_expression": _cast,
+    "initializer_list": _braces,
+    "compound_literal_expression": _compound_literal,
+    "lambda_expression": _lambda,
+    "comma_expression": _comma,
+    "call_expression": _call,
+}

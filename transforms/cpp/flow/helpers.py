@@ -1,0 +1,214 @@
+"""Calls of ATen operators and of functions defined in the tree."""
+
+from __future__ import annotations
+
+from transforms.cpp.facts import Function
+from transforms.cpp.flow.engine import NOTHING, Flow, join, result_origin
+from transforms.cpp.flow.expressions import coerce, evaluate
+from transforms.cpp.flow.operators import Resolved, resolve
+from transforms.cpp.flow.state import Want
+from transforms.cpp.rules import concrete_sequence, symint_overload
+from transforms.cpp.tree import Node
+from transforms.cpp.types import UNKNOWN, Type, parse_type, symbolic_spelling
+from transforms.cpp.vocabulary import symbolic_twins
+
+_SCALARS = ("int", "ints", "wrap", "float", "iter", "braces")
+
+
+def call(flow: Flow, node: Node, function: Node, name: str, arguments: list[Node]) -> Type:
+    """`f(…)`, `at::f(…)`, `at::native::f(…)`."""
+    values = [evaluate(flow, argument) for argument in arguments]
+    namespace, _, bare = name.rpartition("::")
+    candidates = _candidates(flow, bare, namespace, len(arguments))
+    if namespace in ("at", "torch", "at::symint") or not candidates:
+        found = resolve(flow.vocabulary, bare, values, method=False)
+        if found is not None:
+            target = _name_node(function)
+            return apply(flow, node, target, found, arguments, values)
+    if candidates:
+        return _function(flow, node, function, bare, candidates, arguments, values)
+    known = parse_type(name)
+    if known.kind not in ("other", "unknown"):
+        return known
+    for argument, value in zip(arguments, values, strict=True):
+        if value.kind in _SCALARS:
+            flow.sink(argument, "callee-unknown", f"is an argument of `{name[:60]}`, whose definition is not known", value)
+    return UNKNOWN
+
+
+def method(flow: Flow, node: Node, owner: Type, name: str, arguments: list[Node]) -> Type:
+    """A method of a class: its declaration in the tree tells what it takes and returns."""
+    values = [evaluate(flow, argument) for argument in arguments]
+    parent = owner.name.split("<")[0].split("::")[-1] if owner.kind == "other" else ""
+    candidates = [
+        function
+        for function in flow.vocabulary.functions.get(name, ())
+        if function.parent and (not parent or function.parent == parent) and _fits(function, len(arguments))
+    ]
+    symbolic = [value for value in values if value.symbolic and value.kind in _SCALARS]
+    accepting = [f for f in candidates if all(_accepts(flow, f, i, v) == "ok" for i, v in enumerate(values) if v.symbolic)]
+    if symbolic and not (parent and accepting):
+        for argument, value in zip(arguments, values, strict=True):
+            if value.kind in _SCALARS:
+                flow.sink(argument, "callee-unknown", f"is an argument of the method `{name}`", value)
+    if not candidates:
+        return UNKNOWN
+    if parent or len({f.returns for f in candidates}) == 1:
+        return flow.type_of((accepting or candidates)[0].returns)
+    return UNKNOWN
+
+
+def apply(flow: Flow, node: Node, name_node: Node, found: Resolved, arguments: list[Node], values: list[Type]) -> Type:
+    """The call of an operator: give it its `_symint` name, make its sequences agree, or let the value sink here."""
+    if found.refused >= 0:
+        flow.sink(arguments[found.refused], "callee-takes-int", f"is an argument of an operator: {found.refusal}", values[found.refused])
+        return found.result
+    origins = join(*values).origins if values else None
+    name = name_node.text.split("<")[0]
+    if found.name != name and found.parameters:
+        symint_overload.rewrite(flow, name_node, name, found.name, origins)
+    if origins and (found.name != name or "_symint" in name):
+        for argument, value, wanted in zip(arguments, values, found.parameters, strict=False):
+            if wanted.startswith("SymInt[") and not value.symbolic and value.kind in ("ints", "wrap"):
+                _agree(flow, argument, value, origins)
+    return found.result
+
+
+def _agree(flow: Flow, argument: Node, value: Type, origins: frozenset[int]) -> None:
+    """A concrete sequence among symbolic ones: made symbolic at its source where that is ours, else copied."""
+    variable = flow.lookup(argument.text) if argument.kind == "identifier" else None
+    fixed = variable is None or variable.parameter >= 0 or variable.deduced
+    if value.kind == "ints" and fixed and argument.kind != "call_expression" and flow.available("fromIntArrayRefSlow"):
+        concrete_sequence.rewrite(flow, argument, origins)
+        return
+    coerce(flow, argument, origins)
+
+
+def _name_node(function: Node) -> Node:
+    last = function
+    for part in function.walk():
+        if part.kind in ("identifier", "field_identifier"):
+            last = part
+            if part.parent is not None and part.parent.kind in ("template_function", "template_method"):
+                break
+    return last
+
+
+def _candidates(flow: Flow, bare: str, namespace: str, count: int) -> list[Function]:
+    found = [f for f in flow.vocabulary.functions.get(bare, ()) if _fits(f, count) and not f.structured]
+    if not namespace:
+        own = flow.function.parent
+        found = [f for f in found if not f.parent or f.parent == own]
+    elif namespace not in ("at", "torch", "c10"):
+        last = namespace.split("::")[-1]
+        exact = [f for f in found if f.qualified.endswith(f"{last}::{bare}")]
+        found = exact or found
+    else:
+        found = [f for f in found if not f.parent and "native::" not in f.qualified]
+    near = [f for f in found if f.path == flow.function.path]
+    return near + [f for f in found if f.path != flow.function.path]
+
+
+def _fits(function: Function, count: int) -> bool:
+    if any("..." in p.type for p in function.params):
+        return count >= len(function.params) - 1
+    required = sum(1 for p in function.params if not p.default)
+    return required <= count <= len(function.params)
+
+
+def _accepts(flow: Flow, function: Function, index: int, value: Type) -> str:
+    """"ok" where parameter `index` takes the symbolic value, "want" where it would after a change, "" never."""
+    if index >= len(function.params):
+        return "ok"
+    spelled = function.params[index].type
+    kind = parse_type(spelled)
+    if kind.kind == "other" and kind.name in flow.vocabulary.aliases:
+        kind = parse_type(flow.vocabulary.aliases[kind.name])
+    if kind.symbolic:
+        pairs = {("int", "int"), ("ints", "ints"), ("ints", "braces"), ("wrap", "wrap"), ("wrap", "ints"), ("wrap", "int")}
+        return "ok" if (kind.kind, value.kind) in pairs or kind.kind == "float" else ""
+    if kind.kind in ("scalar", "string") and value.kind in ("int", "float"):
+        return "ok" if kind.kind == "scalar" else ""
+    if function.template and kind.kind in ("unknown", "other"):
+        return "ok" if value.kind in ("int", "ints", "iter") else ""
+    if (kind.kind == value.kind or kind.kind == "ints" and value.kind == "braces") and symbolic_spelling(spelled):
+        return "want"
+    if kind.kind == "wrap" and value.kind in ("int", "ints", "wrap") and symbolic_spelling(spelled):
+        return "want"
+    return ""
+
+
+def signed_parameter(flow: Flow, name: str, arguments: Node, argument: Node) -> bool:
+    """Whether the helper `name` takes a signed integer where `argument` stands, in every overload."""
+    index = arguments.children.index(argument)
+    found = [f for f in flow.vocabulary.functions.get(name, ()) if index < len(f.params)]
+    return bool(found) and all(f.params[index].type in ("int64_t", "int", "const int64_t") for f in found)
+
+
+def _function(
+    flow: Flow, node: Node, function: Node, bare: str, candidates: list[Function], arguments: list[Node], values: list[Type]
+) -> Type:
+    symbolic = [(index, value) for index, value in enumerate(values) if value.symbolic and value.kind in _SCALARS]
+    if not symbolic:
+        return _result(flow, node, _best(candidates, values))
+    for candidate in candidates:
+        if all(_accepts(flow, candidate, index, value) == "ok" for index, value in symbolic):
+            _match_sequences(flow, candidate, arguments, values)
+            return _result(flow, node, candidate, join(*(value for _, value in symbolic)).origins)
+    for twin in symbolic_twins(bare):
+        for other in flow.vocabulary.functions.get(twin, ()):
+            if _fits(other, len(arguments)) and all(_accepts(flow, other, i, v) == "ok" for i, v in symbolic):
+                origins = join(*values).origins
+                target = _name_node(function)
+                symint_overload.rewrite(flow, target, bare, twin, origins)
+                _match_sequences(flow, other, arguments, values)
+                return _result(flow, node, other, origins)
+    return _ask(flow, node, bare, _best(candidates, values), symbolic, arguments)
+
+
+def _match_sequences(flow: Flow, function: Function, arguments: list[Node], values: list[Type]) -> None:
+    origins = join(*values).origins or NOTHING
+    for parameter, argument, value in zip(function.params, arguments, values, strict=False):
+        if parse_type(parameter.type).symbolic and value.kind == "ints" and not value.symbolic:
+            coerce(flow, argument, origins)
+
+
+def _best(candidates: list[Function], values: list[Type]) -> Function:
+    def score(function: Function) -> int:
+        kinds = [parse_type(parameter.type) for parameter in function.params]
+        same = sum(2 * (k.kind == v.kind) - (k.symbolic and not v.symbolic) for k, v in zip(kinds, values, strict=False))
+        return same * 2 + (function.body >= 0)
+
+    return max(candidates, key=score)
+
+
+def _ask(
+    flow: Flow, node: Node, bare: str, function: Function, symbolic: list[tuple[int, Type]], arguments: list[Node]
+) -> Type:
+    """No overload takes the value: ask for the helper's signature to change, or stop here."""
+    origins = join(*(value for _, value in symbolic)).origins
+    for index, value in symbolic:
+        key = (function.path, function.start, index)
+        possible = flow.interprocedural and _accepts(flow, function, index, value) == "want" and key not in flow.refused
+        if possible:
+            flow.wants.append(Want(function, index, value.origins or NOTHING, node.start))
+        else:
+            text = function.params[index].type if index < len(function.params) else "…"
+            flow.sink(arguments[index], "callee-takes-int", f"is an argument of `{bare}`, which takes `{text}` there", value)
+    return _result(flow, node, function, origins)
+
+
+def _result(flow: Flow, node: Node, function: Function, origins: frozenset[int] | None = None) -> Type:
+    """What a helper returns; symbolic where it returns SymInts or will."""
+    kind = flow.type_of(function.returns)
+    if kind.kind == "other" and function.template and origins:
+        return Type("int", "int64_t", origins=origins)
+    if kind.symbolic:
+        return kind.with_origins(kind.origins if not origins else origins)
+    if kind.kind == "unknown" and origins and function.template:
+        return Type("int", "int64_t", origins=origins)
+    if (function.path, function.start, -1) in flow.settled:
+        origin = result_origin(node.start)
+        if origin not in flow.concrete:
+            return kind.with_origins({origin})
+    return kind

@@ -1,0 +1,115 @@
+"""One function analysed: what a worker process sends back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tree_sitter import Node as TreeSitterNode
+from tree_sitter import Tree
+
+from transforms.cpp.facts import Function
+from transforms.cpp.flow.engine import Flow
+from transforms.cpp.flow.state import Emission, Sink, Site, Want
+from transforms.cpp.syntax import parse
+from transforms.cpp.tree import build
+from transforms.cpp.types import Type
+from transforms.cpp.vocabulary import Vocabulary
+
+Key = tuple[str, int]
+"""(path, start) of a function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assumptions:
+    """What the plan has settled so far about helper functions."""
+
+    parameters: Mapping[Key, Mapping[int, Type]] = field(default_factory=dict)
+    results: frozenset[Key] = frozenset()
+    refused: frozenset[tuple[str, int, int]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The functions of one file to analyse, with all that this needs."""
+
+    path: str
+    source: bytes
+    functions: tuple[Function, ...]
+    vocabulary: Vocabulary
+    assumptions: Assumptions
+    interprocedural: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The decisions about one function."""
+
+    function: Function
+    emissions: tuple[Emission, ...]
+    refusals: tuple[Sink, ...]
+    sites: tuple[Site, ...]
+    unknown: tuple[Site, ...]
+    concrete: frozenset[int]
+    """Origins that stay concrete, parameters and results included."""
+    wants: tuple[Want, ...]
+    returned: frozenset[int] | None
+    """Origins of a result that would have to be symbolic, where it is declared concrete."""
+    lost: bool = False
+    """The parser could not find the function: nothing in it is edited."""
+
+
+def analyse(task: Task) -> list[Outcome]:
+    """Analyse every function of a task; runs in a worker process."""
+    tree, masked = parse(task.source)
+    return [analyse_function(task, tree, masked, function) for function in task.functions]
+
+
+def analyse_function(task: Task, tree: Tree, masked: bytes, function: Function) -> Outcome:
+    """Analyse one function of a parsed file."""
+    found = find_definition(tree.root_node, function)
+    assumptions = task.assumptions
+    if found is None:
+        return Outcome(function, (), (), (), (), frozenset(), (), None, lost=True)
+    key = (function.path, function.start)
+    settled = {(path, start, -1) for path, start in assumptions.results}
+    flow = Flow(
+        function,
+        build(found, masked),
+        task.vocabulary,
+        assumed=assumptions.parameters.get(key, {}),
+        symbolic_result=key in assumptions.results,
+        interprocedural=task.interprocedural,
+        settled=frozenset(settled),
+        refused=assumptions.refused,
+    )
+    flow.solve()
+    return Outcome(
+        function,
+        tuple(sorted(flow.emissions.values(), key=lambda e: (e.start, e.end))),
+        tuple(flow.refusals),
+        tuple(flow.sites.values()),
+        tuple(flow.unknown_receivers.values()),
+        frozenset(flow.concrete),
+        tuple(flow.wants),
+        flow.returned,
+    )
+
+
+def find_definition(root: TreeSitterNode, function: Function) -> TreeSitterNode | None:
+    """The node of a function's definition: the one whose body opens at `function.body`."""
+    node: TreeSitterNode | None = root.descendant_for_byte_range(function.body, function.body + 1)
+    while node is not None and not (node.type == "function_definition" and node.start_byte < function.body):
+        node = node.parent
+    body = node.child_by_field_name("body") if node is not None else None
+    if body is not None and body.type == "try_statement":
+        body = body.child_by_field_name("body")
+    return node if body is not None and body.start_byte == function.body else None
+
+
+def tasks_by_file(functions: Sequence[Function]) -> dict[str, list[Function]]:
+    """Functions grouped by file, in order."""
+    out: dict[str, list[Function]] = {}
+    for function in sorted(functions, key=lambda f: (f.path, f.start)):
+        out.setdefault(function.path, []).append(function)
+    return out

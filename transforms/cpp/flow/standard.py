@@ -1,0 +1,178 @@
+"""Functions of the standard library and c10 that meet SymInts: which take them, which need help, which cannot."""
+
+from __future__ import annotations
+
+from transforms.cpp.flow.engine import NOTHING, Flow, join
+from transforms.cpp.flow.expressions import evaluate, owner_of
+from transforms.cpp.rules import accumulate, min_max
+from transforms.cpp.tree import Node
+from transforms.cpp.types import BOOL, INT, SIZE_T, STRING, UNKNOWN, Type
+
+_TRANSPARENT = frozenset({"move", "forward", "ref", "cref", "as_const"})
+_PREDICATES = frozenset({"all_of", "any_of", "none_of", "find_if", "count_if", "for_each"})
+_COPIES = frozenset({"copy", "copy_n", "copy_backward", "move_backward", "transform", "fill", "iota", "reverse_copy"})
+_SILENT = frozenset({"reverse", "swap", "sort", "rotate", "distance", "find", "equal", "lexicographical_compare", "next", "prev"})
+_NUMERIC = frozenset({"abs", "pow", "sqrt", "floor", "ceil", "log", "log2", "exp", "round", "fabs", "lround", "isnan", "isinf"})
+_GUARDS = frozenset({"TORCH_GUARD_SIZE_OBLIVIOUS", "TORCH_GUARD_OR_FALSE", "TORCH_GUARD_OR_TRUE"})
+
+
+def call(flow: Flow, node: Node, function: Node, name: str, template: Node | None, arguments: list[Node]) -> Type | None:
+    """The result of a standard function; None where `name` is none of them."""
+    namespace, _, bare = name.rpartition("::")
+    if namespace not in ("", "std", "c10", "at", "c10::guts", "c10::utils", "torch"):
+        return None
+    if bare in _GUARDS:
+        for argument in arguments:
+            evaluate(flow, argument)
+        return BOOL
+    if bare == "irange":
+        return _irange(flow, arguments)
+    if bare == "multiply_integers":
+        return Type("int", "int64_t", origins=join(*(evaluate(flow, a) for a in arguments)).origins)
+    if bare in ("asIntArrayRefSlow", "C10_AS_INTARRAYREF_SLOW"):
+        for argument in arguments:
+            flow.sink(argument, "cast", "is turned back into integers", _ours(evaluate(flow, argument)))
+        return Type("ints", "IntArrayRef")
+    if bare == "fromIntArrayRefSlow" or bare == "fromIntArrayRefUnchecked":
+        for argument in arguments:
+            evaluate(flow, argument)
+        return Type("ints", "SymIntArrayRef", origins=frozenset())
+    if bare in ("parallel_for", "parallel_reduce"):
+        for index, argument in enumerate(arguments):
+            value = evaluate(flow, argument)
+            if index < 3:
+                flow.sink(argument, "parallel-for", f"is a bound of `{bare}`", value)
+        return UNKNOWN
+    if namespace not in ("std", "") or (namespace == "" and bare not in ("min", "max")):
+        return None
+    return _standard(flow, node, bare, template, arguments)
+
+
+def _ours(kind: Type) -> Type:
+    return kind if kind.origins else UNKNOWN
+
+
+def _irange(flow: Flow, arguments: list[Node]) -> Type:
+    for argument in arguments:
+        flow.sink(argument, "loop-bound", "bounds a loop over `irange`", evaluate(flow, argument))
+    return Type("ints", "irange")
+
+
+def _standard(flow: Flow, node: Node, bare: str, template: Node | None, arguments: list[Node]) -> Type | None:
+    if bare in _TRANSPARENT and arguments:
+        return evaluate(flow, arguments[0])
+    if bare in ("min", "max"):
+        return _min_max(flow, node, bare, template, arguments)
+    if bare == "get" and arguments and template is not None:
+        return _get(flow, template, evaluate(flow, arguments[0]))
+    if bare in ("make_tuple", "make_pair", "tie", "forward_as_tuple"):
+        return Type("tuple", args=tuple(evaluate(flow, argument) for argument in arguments))
+    if bare in ("accumulate", "reduce", "inner_product"):
+        return _accumulate(flow, arguments)
+    if bare in _PREDICATES:
+        return _predicate(flow, bare, arguments)
+    if bare in _COPIES:
+        return _copy(flow, node, arguments)
+    if bare in ("begin", "end", "cbegin", "cend", "data") and arguments:
+        return Type("iter", origins=evaluate(flow, arguments[0]).origins)
+    if bare == "size":
+        for argument in arguments:
+            evaluate(flow, argument)
+        return SIZE_T
+    if bare in _SILENT:
+        for argument in arguments:
+            evaluate(flow, argument)
+        return BOOL if bare == "equal" else INT if bare == "distance" else Type("iter")
+    if bare in _NUMERIC or bare == "to_string":
+        for argument in arguments:
+            flow.sink(argument, "callee-takes-int", f"is an argument of `std::{bare}`", evaluate(flow, argument))
+        return STRING if bare == "to_string" else Type("float", "double")
+    return None
+
+
+def _get(flow: Flow, template: Node, value: Type) -> Type:
+    if value.kind == "tuple" and template.text.isdigit() and int(template.text) < len(value.args):
+        return value.args[int(template.text)]
+    if value.kind == "list":
+        return value.args[0]
+    return Type("tensor") if template.text.endswith("Tensor") else UNKNOWN
+
+
+def _min_max(flow: Flow, node: Node, bare: str, template: Node | None, arguments: list[Node]) -> Type:
+    """`std::max(a, b)` deduces one type from both: the integer becomes a SymInt."""
+    values = [evaluate(flow, argument) for argument in arguments]
+    both = join(*values) if values else UNKNOWN
+    origins = both.origins
+    if not origins:
+        return Type("int", "int64_t", origins=origins) if both.kind == "braces" else both
+    if any(value.kind == "float" for value in values):
+        flow.sink(node, "callee-takes-int", f"is compared with a floating point number by `std::{bare}`", *values)
+        return both
+    if len(arguments) == 1:
+        mixed = any(evaluate(flow, child).symbolic is False for child in arguments[0].children)
+        if mixed and template is None:
+            flow.sink(node, "callee-takes-int", f"stands beside integers in `std::{bare}({{…}})`", both)
+        return Type("int", "int64_t", origins=origins)
+    if template is not None:
+        min_max.rewrite_template(flow, template, origins)
+        return Type("int", "int64_t", origins=origins)
+    for argument, value in zip(arguments[:2], values[:2], strict=True):
+        if not value.symbolic:
+            if value.kind not in ("int", "bool"):
+                flow.sink(node, "unknown-use", f"stands beside a value of unknown type in `std::{bare}`", both)
+            min_max.rewrite_operand(flow, argument, origins)
+    return Type("int", "int64_t", origins=origins)
+
+
+def _accumulate(flow: Flow, arguments: list[Node]) -> Type:
+    """`std::accumulate(b, e, 1, std::multiplies<int64_t>())` computes in the type of its third argument."""
+    values = [evaluate(flow, argument) for argument in arguments[:3]]
+    origins = join(*values).origins if values else None
+    if not origins or len(arguments) < 3:
+        return values[2] if len(values) > 2 else UNKNOWN
+    if not values[2].symbolic:
+        accumulate.rewrite(flow, arguments[2], origins)
+    for operation in arguments[3:]:
+        if operation.kind == "lambda_expression":
+            flow.sink(operation, "callee-unknown", "is folded by a lambda", Type("int", origins=origins))
+            continue
+        accumulate.rewrite_operation(flow, operation, origins)
+    return Type("int", "int64_t", origins=origins)
+
+
+def _predicate(flow: Flow, bare: str, arguments: list[Node]) -> Type:
+    values = [evaluate(flow, argument) for argument in arguments]
+    source = next((value for value in values if value.kind == "iter"), UNKNOWN)
+    owner = flow.lambdas.get(values[-1].name) if values and values[-1].kind == "lambda" else None
+    if source.origins:
+        if owner is None or len(owner.parameters) != 1:
+            flow.sink(arguments[-1], "callee-unknown", f"is handed to a function by `std::{bare}`", source)
+        else:
+            parameter = owner.parameters[0]
+            if parameter.deduced:
+                parameter.type = INT
+            flow.make_symbolic(parameter, source.origins, arguments[-1])
+    return BOOL if bare.endswith("_of") else INT if bare == "count_if" else Type("iter")
+
+
+def _copy(flow: Flow, node: Node, arguments: list[Node]) -> Type:
+    """Elements go from the first range to the last iterator: its container holds what they are."""
+    values = [evaluate(flow, argument) for argument in arguments]
+    moving = [kind for kind in values if kind.symbolic]
+    if any(value.kind == "lambda" for value in values) and moving:
+        flow.sink(node, "callee-unknown", "is transformed by a lambda", *moving)
+    origins = join(*values).origins if values else None
+    if origins:
+        targets = arguments[:2] if node.text.startswith(("std::fill", "std::iota")) else arguments[2:]
+        for argument in targets:
+            if evaluate(flow, argument).symbolic:
+                continue
+            owner = owner_of(flow, argument)
+            if owner is None and argument.kind == "call_expression":
+                inner = argument.field("arguments")
+                owner = owner_of(flow, inner.children[0]) if inner is not None and inner.children else None
+            if owner is not None:
+                flow.make_symbolic(owner, origins or NOTHING, node)
+            elif evaluate(flow, argument).kind in ("iter", "wrap", "unknown"):
+                flow.sink(node, "stored", f"is copied to `{argument.text[:40]}`", *moving)
+    return Type("iter", origins=origins)

@@ -1,0 +1,91 @@
+"""What is known while a function is read: variables, emitted edits, sinks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from transforms.cpp.facts import Function
+from transforms.cpp.tree import Node
+from transforms.cpp.types import UNKNOWN, Type
+
+
+@dataclass(eq=False, slots=True)
+class Variable:
+    """A name in a scope. `origins` grow while the passes run: non-empty or not None means it must hold SymInts."""
+
+    name: str
+    type: Type
+    declarator: Node
+    declaration: Node | None = None
+    """The declaration whose type would be edited; None for parameters and names that have no spelled type."""
+    parameter: int = -1
+    """The index of a parameter of the function itself."""
+    deduced: bool = False
+    """Declared `auto`: its type follows its initialiser."""
+    origins: frozenset[int] | None = None
+    initial: Node | None = None
+
+    @property
+    def value(self) -> Type:
+        """The type of the variable as it stands now."""
+        if self.origins is None:
+            return self.type
+        return self.type.with_origins(self.origins | (self.type.origins or frozenset()))
+
+
+@dataclass(slots=True)
+class Lambda:
+    """A lambda that has a name: its parameters, what it returns, and the node it was written as."""
+
+    node: Node
+    parameters: list[Variable]
+    result: Type = UNKNOWN
+    returns: list[tuple[Node | None, Type]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Emission:
+    """An edit made by `rule`, wanted because of `origins`."""
+
+    rule: str
+    start: int
+    end: int
+    new: str
+    origins: frozenset[int]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """A place where a symbolic value cannot go: Mode 4."""
+
+    code: str
+    reason: str
+    start: int
+    end: int
+    origins: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A concrete accessor called on a Tensor."""
+
+    origin: int
+    """The byte offset of the accessor's name."""
+    start: int
+    end: int
+    api: str
+    receiver: str
+    free: bool = False
+    """Written `at::size(t, d)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """A helper parameter or result that would have to become symbolic."""
+
+    function: Function
+    parameter: int
+    """-1: the result."""
+    origins: frozenset[int]
+    start: int

@@ -1,0 +1,377 @@
+"""Statements and declarations: what they declare, test and return."""
+
+from __future__ import annotations
+
+import re
+
+from transforms.cpp.flow.engine import NOTHING, Flow, parameter_origin
+from transforms.cpp.flow.expressions import coerce, evaluate, truth
+from transforms.cpp.flow.state import Lambda, Variable
+from transforms.cpp.tree import Node
+from transforms.cpp.types import UNKNOWN, Type, symbolic_spelling
+
+_PARAMETERS = ("parameter_declaration", "optional_parameter_declaration", "variadic_parameter_declaration")
+_DECLARATORS = ("reference_declarator", "pointer_declarator", "init_declarator", "array_declarator")
+
+
+def declared_name(declarator: Node | None) -> tuple[str, str, Node | None]:
+    """(name, `*`s and `[]`s, identifier node) of a declarator."""
+    suffix = ""
+    node = declarator
+    while node is not None and node.kind not in ("identifier", "field_identifier"):
+        if node.kind in ("pointer_declarator", "abstract_pointer_declarator"):
+            suffix += "*"
+        elif node.kind == "array_declarator":
+            suffix += "[]"
+        elif node.kind in ("function_declarator", "abstract_function_declarator"):
+            return "", "()", None
+        inner = node.field("declarator")
+        node = inner or next((c for c in node.children if "declarator" in c.kind or c.kind == "identifier"), None)
+    return (node.text, suffix, node) if node is not None else ("", suffix, None)
+
+
+def declare_parameters(flow: Flow, function: Node, *, of_lambda: bool = False) -> list[Variable]:
+    """Declare the parameters of a function definition or a lambda, in order."""
+    declarator = function.field("declarator")
+    while declarator is not None and declarator.field("parameters") is None:
+        declarator = declarator.field("declarator") or next(
+            (c for c in declarator.children if "declarator" in c.kind), None
+        )
+    parameters = declarator.field("parameters") if declarator is not None else None
+    out: list[Variable] = []
+    for index, node in enumerate(c for c in (parameters.children if parameters else ()) if c.kind in _PARAMETERS):
+        spelled = node.field("type")
+        name, suffix, identifier = declared_name(node.field("declarator"))
+        kind = flow.type_of(spelled.text + suffix.replace("[]", "*")) if spelled is not None else UNKNOWN
+        deduced = spelled is not None and spelled.text == "auto"
+        where = identifier or node
+        if of_lambda:
+            variable = flow.declare(name, kind, where, node, deduced=False)
+            variable.deduced = deduced
+        else:
+            if index in flow.assumed:
+                origin = parameter_origin(index)
+                kind = flow.assumed[index].with_origins(flow.live((origin,)) or None)
+            variable = flow.declare(name, kind, where)
+            variable.type = kind
+            variable.parameter = index
+        out.append(variable)
+    return out
+
+
+def run(flow: Flow, node: Node) -> None:
+    """Read one statement."""
+    handler = _STATEMENTS.get(node.kind)
+    if handler is not None:
+        handler(flow, node)
+    elif node.kind == "ERROR":
+        unreadable(flow, node)
+    elif node.kind.endswith("statement") or node.kind in ("else_clause", "template_declaration"):
+        for child in node.children:
+            run(flow, child)
+    elif node.kind.startswith("preproc_"):
+        for child in node.children:
+            if child is not node.field("condition") and child is not node.field("name"):
+                run(flow, child)
+    elif node.kind not in _IGNORED:
+        evaluate(flow, node)
+
+
+def unreadable(flow: Flow, node: Node) -> None:
+    """What the parser could not read is left alone, and so is every value named in it."""
+    for word in set(re.findall(r"\w+", node.text)):
+        variable = flow.lookup(word)
+        if variable is not None and variable.value.kind in ("int", "ints", "wrap", "float"):
+            flow.sink(node, "parse-error", f"`{word}` stands in code that cannot be parsed", variable.value)
+
+
+_IGNORED = frozenset(
+    {"using_declaration", "static_assert_declaration", "function_definition", "statement_identifier", "type_definition"}
+    | {"struct_specifier", "class_specifier", "enum_specifier", "namespace_alias_definition", "attribute_declaration"}
+    | {"attribute_specifier", "type_identifier", "friend_declaration", "empty_declaration", "primitive_type"}
+)
+
+
+def _compound(flow: Flow, node: Node) -> None:
+    with flow.scope():
+        for child in node.children:
+            run(flow, child)
+
+
+def _expression(flow: Flow, node: Node) -> None:
+    for child in node.children:
+        evaluate(flow, child)
+
+
+def _declaration(flow: Flow, node: Node) -> None:
+    spelled = node.field("type")
+    if spelled is None:
+        return
+    auto = spelled.kind in ("placeholder_type_specifier", "auto") or spelled.text == "auto"
+    declared: list[Variable] = []
+    for child in node.children:
+        if child is spelled or child.kind in ("type_qualifier", "storage_class_specifier", "attribute_declaration"):
+            continue
+        declarator = child.field("declarator") if child.kind == "init_declarator" else child
+        initial = child.field("value") if child.kind == "init_declarator" else None
+        if declarator is None or not (declarator.kind == "identifier" or "declarator" in declarator.kind):
+            continue
+        if declarator.kind == "reference_declarator" and declarator.children:
+            binding = declarator.children[0]
+            declarator = binding if binding.kind == "structured_binding_declarator" else declarator
+        if declarator.kind == "structured_binding_declarator":
+            _bind(flow, declarator, evaluate(flow, initial) if initial is not None else UNKNOWN)
+            continue
+        if declarator.kind == "function_declarator":
+            _vexing(flow, node, spelled, declarator)
+            continue
+        name, suffix, identifier = declared_name(declarator)
+        if identifier is None:
+            continue
+        if auto:
+            value = _initial(flow, initial, UNKNOWN) if initial is not None else UNKNOWN
+            variable = flow.declare(name, value, identifier, node, deduced=True)
+            if value.kind == "lambda":
+                variable.type = value
+            if variable.origins and value.kind == "int" and not value.symbolic:
+                flow.retype(spelled, "c10::SymInt", variable.origins)
+        else:
+            kind = flow.type_of(spelled.text + suffix.replace("[]", "*"))
+            variable = flow.declare(name, kind, identifier, node)
+            variable.initial = initial
+            if initial is not None:
+                _initialise(flow, variable, initial)
+        declared.append(variable)
+    _share_type(flow, declared, node)
+
+
+def _share_type(flow: Flow, declared: list[Variable], node: Node) -> None:
+    """`int64_t a = x.size(0), b = 3;` has one type for both."""
+    origins = frozenset().union(*(v.origins for v in declared if v.origins and not v.deduced))
+    if origins and len(declared) > 1:
+        for variable in declared:
+            flow.make_symbolic(variable, origins, node)
+
+
+def _bind(flow: Flow, declarator: Node, value: Type) -> None:
+    for index, identifier in enumerate(declarator.children):
+        part = value.args[index] if value.kind == "tuple" and index < len(value.args) else UNKNOWN
+        if value.kind == "tuple" and value.symbolic and part.kind in ("int", "ints"):
+            part = part.with_origins(value.origins)
+        flow.declare(identifier.text, part, identifier, deduced=True)
+
+
+def _vexing(flow: Flow, node: Node, spelled: Node, declarator: Node) -> None:
+    """`IntArrayRef a(b, c);` parses as a function declaration: its parameters' types are the arguments."""
+    identifier = declarator.field("declarator")
+    parameters = declarator.field("parameters")
+    if identifier is None or parameters is None or identifier.kind != "identifier":
+        return
+    variable = flow.declare(identifier.text, flow.type_of(spelled.text), identifier, node)
+    for parameter in parameters.children:
+        source = flow.lookup(parameter.text)
+        if source is None or not source.value.symbolic:
+            continue
+        if variable.type.kind in ("ints", "int"):
+            flow.make_symbolic(variable, source.value.origins or NOTHING, node)
+        else:
+            flow.sink(node, "stored", f"initialises `{identifier.text}`, a `{spelled.text}`", source.value)
+    if variable.origins:
+        for parameter in parameters.children:
+            source = flow.lookup(parameter.text)
+            if source is not None and source.value.kind == "ints" and not source.value.symbolic:
+                flow.make_symbolic(source, variable.origins, node)
+
+
+def _initial(flow: Flow, initial: Node, expected: Type) -> Type:
+    """The value of an initialiser; `(a)` and `{a}` of one element are the element."""
+    if initial.kind == "argument_list" and len(initial.children) == 1:
+        return evaluate(flow, initial.children[0])
+    if initial.kind == "initializer_list" and len(initial.children) == 1 and expected.kind not in ("ints", "list"):
+        return evaluate(flow, initial.children[0])
+    return evaluate(flow, initial)
+
+
+def _initialise(flow: Flow, variable: Variable, initial: Node) -> None:
+    from transforms.cpp.flow.containers import construct
+
+    kind = variable.type
+    if initial.kind in ("argument_list", "initializer_list") and kind.kind in ("ints", "list", "other", "tuple"):
+        value = construct(flow, initial, kind, list(initial.children), braces=initial.kind == "initializer_list")
+        if value.symbolic and kind.kind == "ints":
+            flow.make_symbolic(variable, value.origins or NOTHING, initial)
+        if variable.origins:
+            coerce(flow, initial, variable.origins)
+        return
+    value = _initial(flow, initial, kind)
+    store(flow, variable, value, initial)
+    if variable.origins and not value.symbolic and kind.kind in ("ints", "wrap"):
+        coerce(flow, initial, variable.origins)
+
+
+def store(flow: Flow, variable: Variable, value: Type, node: Node) -> None:
+    """`variable = value`: the variable becomes symbolic with the value, or the value may not be."""
+    if not value.symbolic:
+        return
+    target = variable.type
+    origins = value.origins or NOTHING
+    pairs = {("int", "int"), ("ints", "ints"), ("ints", "braces"), ("float", "float"), ("float", "int"), ("wrap", "wrap")}
+    pairs |= {("wrap", "ints"), ("wrap", "int"), ("int", "braces"), ("wrap", "braces"), ("unknown", value.kind)}
+    if target.kind == "bool" and value.kind == "int":
+        truth(flow, node, value)
+    elif target.kind in ("scalar", "string", "tensor") or value.kind in ("tensor", "list", "bool"):
+        return
+    elif (target.kind, value.kind) in pairs:
+        flow.make_symbolic(variable, origins, node)
+    elif not variable.deduced:
+        flow.sink(node, "stored", f"is stored in `{variable.name}`, a `{target.name or target.kind}`", value)
+
+
+def _condition(flow: Flow, node: Node, *, loop: bool = False) -> None:
+    initial = node.field("initializer")
+    if initial is not None:
+        for child in initial.children:
+            run(flow, child)
+    value = node.field("value") or (node.children[-1] if node.children else None)
+    if value is None:
+        return
+    if value.kind == "declaration" or value.kind == "init_declarator":
+        run(flow, value)
+        return
+    truth(flow, value, evaluate(flow, value))
+
+
+def _if(flow: Flow, node: Node) -> None:
+    with flow.scope():
+        condition = node.field("condition")
+        if condition is not None:
+            _condition(flow, condition)
+        for name in ("consequence", "alternative", "body"):
+            child = node.field(name)
+            if child is not None:
+                run(flow, child)
+
+
+def _do(flow: Flow, node: Node) -> None:
+    body, condition = node.field("body"), node.field("condition")
+    if body is not None:
+        run(flow, body)
+    if condition is not None:
+        truth(flow, condition, evaluate(flow, condition))
+
+
+def _switch(flow: Flow, node: Node) -> None:
+    condition = node.field("condition")
+    if condition is not None:
+        value = condition.field("value")
+        if value is not None:
+            flow.sink(node, "switch", "is switched on", evaluate(flow, value))
+    body = node.field("body")
+    if body is not None:
+        _compound(flow, body)
+
+
+def _for(flow: Flow, node: Node) -> None:
+    with flow.scope():
+        initializer, condition, update = (node.field(n) for n in ("initializer", "condition", "update"))
+        if initializer is not None:
+            run(flow, initializer)
+            for variable in list(flow.scopes[-1].values()):
+                if variable.value.symbolic and variable.value.kind == "int":
+                    flow.sink(node, "loop-bound", f"starts the loop over `{variable.name}`", variable.value)
+        if condition is not None:
+            _loop_condition(flow, condition)
+        if update is not None:
+            evaluate(flow, update)
+        body = node.field("body")
+        if body is not None:
+            run(flow, body)
+
+
+def _loop_condition(flow: Flow, node: Node) -> None:
+    """Every SymInt that a `for` condition compares bounds the loop."""
+    if node.kind == "binary_expression" and node.token in ("&&", "||"):
+        for child in node.children:
+            _loop_condition(flow, child)
+        return
+    value = evaluate(flow, node)
+    parts = [value] if value.symbolic else []
+    if node.kind == "binary_expression":
+        parts += [kind for kind in (evaluate(flow, child) for child in node.children) if kind.kind == "int"]
+    flow.sink(node, "loop-bound", "bounds a `for` loop", *parts)
+
+
+def _range_for(flow: Flow, node: Node) -> None:
+    with flow.scope():
+        right = node.field("right")
+        over = evaluate(flow, right) if right is not None else UNKNOWN
+        spelled, declarator = node.field("type"), node.field("declarator")
+        if declarator is not None and declarator.kind == "reference_declarator" and declarator.children:
+            inner = declarator.children[0]
+            declarator = inner if inner.kind == "structured_binding_declarator" else declarator
+        element = _element(over)
+        if declarator is not None and declarator.kind == "structured_binding_declarator":
+            _bind(flow, declarator, element)
+        else:
+            name, suffix, identifier = declared_name(declarator)
+            if identifier is not None and spelled is not None:
+                if "auto" in spelled.text.split():
+                    flow.declare(name, element, identifier, deduced=True)
+                else:
+                    variable = flow.declare(name, flow.type_of(spelled.text + suffix), identifier, node)
+                    store(flow, variable, element, node)
+        body = node.field("body")
+        if body is not None:
+            run(flow, body)
+
+
+def _element(over: Type) -> Type:
+    if over.kind in ("ints", "braces"):
+        return Type("int", "int64_t", origins=over.origins)
+    if over.kind == "list" and over.args:
+        return over.args[0]
+    return Type("tensor") if over.kind == "tensor" else UNKNOWN
+
+
+def _return(flow: Flow, node: Node) -> None:
+    expression = node.children[0] if node.children else None
+    value = evaluate(flow, expression) if expression is not None else Type("void")
+    if flow.active_lambdas:
+        _lambda_return(flow, flow.active_lambdas[-1], expression, value)
+        return
+    if expression is None or not value.symbolic or value.kind in ("tensor", "list"):
+        return
+    declared = flow.type_of(flow.function.returns)
+    origins = value.origins or NOTHING
+    if declared.symbolic or flow.function.returns in ("auto", ""):
+        return
+    if declared.kind == "bool" and value.kind == "int":
+        truth(flow, expression, value)
+    elif declared.kind in ("tensor", "scalar", "list") or value.kind == "bool":
+        return
+    elif symbolic_spelling(flow.function.returns) is None:
+        flow.sink(node, "return-type", f"is returned as `{flow.function.returns}`", value)
+    elif flow.interprocedural:
+        flow.returned = (flow.returned or NOTHING) | origins
+    else:
+        flow.sink(node, "return-type", f"is returned as `{flow.function.returns}`", value)
+
+
+def _lambda_return(flow: Flow, owner: Lambda, expression: Node | None, value: Type) -> None:
+    owner.returns.append((expression, value))
+
+
+_STATEMENTS = {
+    "compound_statement": _compound,
+    "field_declaration_list": _compound,
+    "expression_statement": _expression,
+    "declaration": _declaration,
+    "condition_clause": _condition,
+    "if_statement": _if,
+    "while_statement": _if,
+    "do_statement": _do,
+    "switch_statement": _switch,
+    "for_statement": _for,
+    "for_range_loop": _range_for,
+    "return_statement": _return,
+}

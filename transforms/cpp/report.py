@@ -1,0 +1,118 @@
+"""From the decisions about a function to the findings a user reads."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+
+from codemod.edits import Edit
+from codemod.findings import Finding, Level, Mode, Step
+from codemod.operators import Reach
+from transforms.cpp.facts import Function
+from transforms.cpp.flow.outcome import Outcome
+from transforms.cpp.flow.state import Emission, Sink, Site
+
+_MODES = {"tensor-iterator": Mode.TENSOR_ITERATOR}
+
+
+class Lines:
+    """Line and column, counted from 1, of byte offsets in a file."""
+
+    def __init__(self, source: bytes) -> None:
+        self.source = source
+        self.starts = [0, *(i + 1 for i, byte in enumerate(source) if byte == 10)]
+
+    def at(self, offset: int) -> tuple[int, int]:
+        """(line, column in bytes) of `offset`."""
+        line = bisect_right(self.starts, offset)
+        return line, offset - self.starts[line - 1] + 1
+
+    def text(self, offset: int) -> str:
+        """The line around `offset`, without white space at its ends."""
+        line = bisect_right(self.starts, offset)
+        end = self.starts[line] if line < len(self.starts) else len(self.source)
+        return self.source[self.starts[line - 1] : end].decode("utf-8", "replace").strip()
+
+
+def group_name(function: Function) -> str:
+    """The name of the group that holds all edits of a function; the same as long as its name and place are."""
+    return f"{function.path}:{function.qualified}:{function.line}"
+
+
+def findings(outcome: Outcome, reach: Reach, lines: Lines, group: str, level: Level) -> Iterator[Finding]:
+    """Every finding about one function: what is edited, what stays and why."""
+    if outcome.lost:
+        line, column = lines.at(outcome.function.body)
+        yield _finding(
+            outcome.function, reach, outcome.function.start, outcome.function.body, (line, column), "leak", Level.MANUAL,
+            f"`{outcome.function.name}` cannot be read", refusal="parse-error",
+            reason="the parser lost the function in a macro or a preprocessor branch; convert it by hand",
+        )
+        return
+    sites = {site.origin: site for site in outcome.sites}
+    for emissions in _together(outcome.emissions, lines):
+        yield _edited(outcome.function, reach, emissions, sites, lines, group, level)
+    for site in outcome.sites:
+        if site.origin in outcome.concrete:
+            yield _refused(outcome, reach, site, lines)
+    for site in outcome.unknown:
+        yield _finding(
+            outcome.function, reach, site.start, site.end, lines.at(site.start), "sym-accessor", Level.MANUAL,
+            f"`{site.receiver}` calls `{site.api}`", refusal="unknown-receiver",
+            reason=f"the type of `{site.receiver}` is not known, so it may be no Tensor",
+        )
+
+
+def _together(emissions: Iterable[Emission], lines: Lines) -> Iterator[list[Emission]]:
+    """Emissions that are one change to the reader: the same rule and message on one line."""
+    groups: dict[tuple[str, str, int], list[Emission]] = {}
+    for emission in emissions:
+        groups.setdefault((emission.rule, emission.message, lines.at(emission.start)[0]), []).append(emission)
+    yield from groups.values()
+
+
+def _edited(
+    function: Function, reach: Reach, emissions: list[Emission], sites: dict[int, Site], lines: Lines, group: str, level: Level
+) -> Finding:
+    first, last = emissions[0], emissions[-1]
+    origins = sorted(set().union(*(emission.origins for emission in emissions)))
+    flow = tuple(
+        Step(function.path, lines.at(origin)[0], f"`{sites[origin].api}` of `{sites[origin].receiver}`: {lines.text(origin)}")
+        for origin in origins
+        if origin in sites and origin != first.start
+    )
+    edits = tuple(
+        Edit(function.path, e.start, e.end, lines.source[e.start : e.end], e.new.encode("utf-8", "surrogateescape"))
+        for e in emissions
+    )
+    return _finding(
+        function, reach, first.start, last.end, lines.at(first.start), first.rule, level, first.message,
+        flow=flow, edits=edits, group=group,
+    )
+
+
+def _refused(outcome: Outcome, reach: Reach, site: Site, lines: Lines) -> Finding:
+    sink = _sink_of(outcome.refusals, site)
+    flow = (Step(outcome.function.path, lines.at(sink.start)[0], lines.text(sink.start)),) if sink else ()
+    receiver = f"`{site.receiver}.{site.api}`" if site.receiver else f"`{site.api}`"
+    return _finding(
+        outcome.function, reach, site.start, site.end, lines.at(site.start), "leak", Level.MANUAL,
+        f"{receiver} stays concrete", refusal=sink.code if sink else "unknown-use",
+        reason=f"its value {sink.reason}" if sink else "its value goes where symfix cannot follow", flow=flow,
+        mode=Mode.LEAK,
+    )
+
+
+def _sink_of(refusals: Sequence[Sink], site: Site) -> Sink | None:
+    return next((sink for sink in refusals if site.origin in sink.origins), None)
+
+
+def _finding(
+    function: Function, reach: Reach, start: int, end: int, place: tuple[int, int], rule: str, level: Level, message: str,
+    *, refusal: str = "", reason: str = "", flow: tuple[Step, ...] = (), edits: tuple[Edit, ...] = (), group: str = "",
+    mode: Mode = Mode.DIRECT_THROW,
+) -> Finding:
+    return Finding(
+        function.path, start, end, place[0], place[1], mode, rule, level, function.qualified, reach.operators, message,
+        reason, refusal, reach.steps, flow, edits, group,
+    )

@@ -1,0 +1,39 @@
+"""A concrete sequence among symbolic ones is passed as SymInts.
+
+What it does: where one argument of a call became symbolic and another is an `IntArrayRef` that stays concrete, the
+latter is wrapped in `c10::fromIntArrayRefSlow`.
+
+Why: an IntArrayRef never converts to a SymIntArrayRef.
+
+Fix safety: safe. The wrapped array holds the same numbers.
+
+References: c10/core/SymIntArrayRef.h.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codemod.findings import Level, Mode
+from codemod.transform import Example
+
+if TYPE_CHECKING:
+    from transforms.cpp.flow.engine import Flow
+    from transforms.cpp.tree import Node
+
+NAME = "concrete-sequence"
+MODE = Mode.DIRECT_THROW
+LEVEL = Level.SAFE
+EXAMPLES = (
+    Example(
+        "Tensor f(const Tensor& x, IntArrayRef strides) { return x.as_strided(x.sizes(), strides); }",
+        "Tensor f(const Tensor& x, IntArrayRef strides) { return x.as_strided_symint(x.sym_sizes(), c10::fromIntArrayRefSlow(strides)); }",
+    ),
+)
+
+
+def rewrite(flow: Flow, argument: Node, origins: frozenset[int] | None) -> None:
+    """Wrap `argument`."""
+    message = f"`{argument.text}` beside a symbolic sequence"
+    flow.emit(NAME, argument.start, argument.start, "c10::fromIntArrayRefSlow(", origins, message)
+    flow.emit(NAME, argument.end, argument.end, ")", origins, message)

@@ -1,0 +1,36 @@
+"""Casts of sizes to floating point become SymFloat.
+
+What it does: `static_cast<double>(n)`, `double(n)` and `(float)n` become `static_cast<c10::SymFloat>(n)` and so on.
+
+Why: a SymInt has no conversion to double.
+
+Fix safety: safe. For a concrete size the value is the same.
+
+References: c10/core/SymFloat.h.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codemod.findings import Level, Mode
+from codemod.transform import Example
+
+if TYPE_CHECKING:
+    from transforms.cpp.flow.engine import Flow
+    from transforms.cpp.tree import Node
+
+NAME = "float-cast"
+MODE = Mode.DIRECT_THROW
+LEVEL = Level.SAFE
+EXAMPLES = (
+    Example(
+        "Tensor f(const Tensor& x) { return x.sum() / static_cast<double>(x.numel()); }",
+        "Tensor f(const Tensor& x) { return x.sum() / static_cast<c10::SymFloat>(x.sym_numel()); }",
+    ),
+)
+
+
+def rewrite(flow: Flow, spelled: Node, origins: frozenset[int] | None) -> None:
+    """Replace the type that is cast to."""
+    flow.emit(NAME, spelled.start, spelled.end, "c10::SymFloat", origins, f"`{spelled.text}` → `c10::SymFloat`")

@@ -1,0 +1,48 @@
+"""Declared types follow the symbolic values stored in them.
+
+What it does: `int64_t` becomes `c10::SymInt`, `IntArrayRef` becomes `c10::SymIntArrayRef`, `DimVector`,
+`std::vector<int64_t>`, `SmallVector`, `SmallBuffer` and optionals of them likewise: for locals, temporaries, range-for
+variables and lambdas. `auto` stays `auto`.
+
+Why: a SymInt never converts to an integer, so the whole chain behind an accessor has to change with it.
+
+Fix safety: safe. A SymInt that holds a plain integer computes like an int64_t.
+
+References: c10/core/SymInt.h, c10/core/SymIntArrayRef.h.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codemod.findings import Level, Mode
+from codemod.transform import Example
+
+if TYPE_CHECKING:
+    from transforms.cpp.flow.engine import Flow
+    from transforms.cpp.tree import Node
+
+NAME = "local-type"
+MODE = Mode.DIRECT_THROW
+LEVEL = Level.SAFE
+EXAMPLES = (
+    Example(
+        "Tensor f(const Tensor& x) { int64_t n = x.size(0); return x.expand({n, 3}); }",
+        "Tensor f(const Tensor& x) { c10::SymInt n = x.sym_size(0); return x.expand_symint({n, 3}); }",
+    ),
+    Example(
+        "Tensor f(const Tensor& x) { std::vector<int64_t> s(x.dim(), 1); s[0] = x.size(0); return x.reshape(s); }",
+        "Tensor f(const Tensor& x) { std::vector<c10::SymInt> s(x.dim(), 1); s[0] = x.sym_size(0); return x.reshape_symint(s); }",
+    ),
+    Example(
+        "Tensor f(const Tensor& x) { size_t n = x.numel(); return x.reshape({(int64_t)n}); }",
+        None,
+        "an unsigned integer has no symbolic twin",
+    ),
+)
+
+
+def rewrite(flow: Flow, spelled: Node, new: str, origins: frozenset[int] | None) -> None:
+    """Replace a type as written."""
+    if new != spelled.text:
+        flow.emit(NAME, spelled.start, spelled.end, new, origins, f"`{spelled.text}` → `{new}`")
