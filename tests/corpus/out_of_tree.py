@@ -88,7 +88,8 @@ def examine(name: str, level: str, show_diff: bool, jobs: int) -> Row:
         apply_in(copy, level)
         changed = changed_files(source, copy)
         folders = sorted({"", *(str(Path(path).parent) for path in changed)})
-        headers = (include, include / "torch/csrc/api/include")
+        bundled = sorted(path for path in source.glob("third_party/*") if path.is_dir())
+        headers = (include, include / "torch/csrc/api/include", *bundled)
         compiler = Compiler("c++20", headers, tree_includes=tuple(folders))
         paths = [path for path in changed if path.endswith(SOURCES)]
         before = compiler.check_all(source, paths, str(source), jobs)

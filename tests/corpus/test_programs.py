@@ -1,0 +1,65 @@
+"""The corpus programs' own parts, on small trees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from compile_check import includers
+from corpus_compile import Compiler, compiler_version, digest
+from corpus_trees import changed_files, converted_sites, copy_tree
+from kill_apply import states
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    """Make the files below `root`."""
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    return root
+
+
+def test_copy_leaves_out_what_holds_no_operator(tmp_path: Path) -> None:
+    tree = write(tmp_path / "tree", {"aten/a.cpp": "", "third_party/b.cpp": "", "aten/third_party/c.cpp": ""})
+    copy = copy_tree(tree, tmp_path / "copy")
+    assert sorted(path.name for path in copy.rglob("*.cpp")) == ["a.cpp", "c.cpp"]
+
+
+def test_changed_files_and_their_sites(tmp_path: Path) -> None:
+    before = write(tmp_path / "before", {"a.cpp": "x.size(0); x.sym_numel();", "b.cpp": "y.size(0);"})
+    after = write(tmp_path / "after", {"a.cpp": "x.sym_size(0); x.sym_numel();", "b.cpp": "y.size(0);"})
+    assert changed_files(before, after) == ["a.cpp"]
+    assert converted_sites(before, after, ["a.cpp"]) == 1
+
+
+def test_includers_reach_through_headers_operator_sources_first(tmp_path: Path) -> None:
+    native = "aten/src/ATen/native"
+    files = {
+        f"{native}/Deep.h": "",
+        f"{native}/Shallow.h": "#include <ATen/native/Deep.h>",
+        f"{native}/Uses.cpp": "#include <ATen/native/Shallow.h>",
+        f"{native}/cuda/Other.cpp": '#include "../Unrelated.h"\n#include <ATen/native/Shallow.h>',
+        f"{native}/Unrelated.cpp": "",
+    }
+    tree = write(tmp_path, files)
+    assert includers(tree, [f"{native}/Deep.h"], 1) == [f"{native}/Uses.cpp"]
+    assert includers(tree, [f"{native}/Deep.h"], 9) == [f"{native}/Uses.cpp", f"{native}/cuda/Other.cpp"]
+
+
+@pytest.mark.skipif(not compiler_version(), reason="g++ is not installed")
+def test_a_changed_header_is_checked_again(tmp_path: Path) -> None:
+    tree = write(tmp_path, {"aten/src/h.h": "int f(int);", "a.cpp": '#include "h.h"\nint g() { return f(1); }'})
+    compiler = Compiler("c++17", ())
+    assert compiler.check(tree, "a.cpp", digest(tree, ["aten/src/h.h"])) == ""
+    write(tmp_path, {"aten/src/h.h": "int f(int, int);"})
+    assert compiler.check(tree, "a.cpp", digest(tree, ["aten/src/h.h"])).startswith("a.cpp:2: ")
+
+
+def test_states_tell_torn_files(tmp_path: Path) -> None:
+    old = write(tmp_path / "old", {"a.cpp": "1", "b.cpp": "1", "c.cpp": "1"})
+    now = write(tmp_path / "now", {"a.cpp": "1", "b.cpp": "2", "c.cpp": ""})
+    assert states(now, old, dict.fromkeys(("a.cpp", "b.cpp", "c.cpp"), b"2")) == {
+        "a.cpp": "old",
+        "b.cpp": "new",
+        "c.cpp": "torn",
+    }
