@@ -77,9 +77,9 @@ class Cache:
     @classmethod
     def of(cls, root: Path, base: Path) -> Cache:
         """The cache of the checkout at `root` below the user's cache folder `base`."""
-        folder = base / "trees" / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+        folder = base / "analyses" / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
         if not folder.exists():
-            _forget_deleted_trees(base / "trees")
+            _forget_deleted_trees(base / "analyses")
         try:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "root").write_bytes(os.fsencode(root))

@@ -41,10 +41,11 @@ def width() -> int:
 
 def write(content: bytes | str) -> None:
     """Write to stdout and flush. Ends the program quietly where the reader has closed the pipe."""
-    data = encode(content) if isinstance(content, str) else content
+    rest = memoryview(encode(content) if isinstance(content, str) else content)
     try:
         sys.stdout.flush()
-        sys.stdout.buffer.write(data)
+        while rest:  # unbuffered, as with python -u, a pipe takes a part at a time
+            rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -48,3 +49,36 @@ def make_tree(tmp_path: Path, git: Callable[..., bytes]) -> MakeTree:
         return root
 
     return make
+
+
+class Outcome(NamedTuple):
+    """What a run of the command came to."""
+
+    code: int
+    out: bytes
+    err: str
+
+
+Symfix = Callable[..., Outcome]
+
+
+@pytest.fixture
+def symfix(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Symfix:
+    """Run the command with the fake transform, in this process, in the folder `cwd`."""
+    from codemod import transform
+    from codemod.cli import main
+    from tests.codemod.fake import transforms
+
+    monkeypatch.setattr(transform, "load_transforms", transforms)
+
+    def run(*arguments: str, cwd: Path) -> Outcome:
+        capfdbinary.readouterr()
+        with monkeypatch.context() as patch:
+            patch.chdir(cwd)
+            with pytest.raises(SystemExit) as ended:
+                main([str(argument) for argument in arguments])
+        out, err = capfdbinary.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Outcome(ended.value.code, out, err.decode())
+
+    return run

@@ -1,0 +1,336 @@
+"""The command on a small tree: options, exit codes, formats, and what it says to bad input."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from codemod import analysis
+from codemod.plan import Plan
+from tests.conftest import MakeTree, Symfix
+
+FILES = {
+    "a.cc": b"x = size(); // op:aten::add.Tensor\ny = numel(); // op:aten::add.out\nfor loop // op:aten::mul\n",
+    "sub/b.cc": b"size op:torchvision::nms\n",
+    "clean/c.cc": b"nothing\n",
+}
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def tree(make_tree: MakeTree) -> Path:
+    return make_tree(FILES)
+
+
+def rows(out: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(out.decode())))
+
+
+def test_scan_ends_with_operators_by_level_and_refusals_by_reason(tree: Path, symfix: Symfix) -> None:
+    code, out, err = symfix("scan", cwd=tree)
+    assert code == 1
+    assert err == ""
+    assert out.decode().splitlines() == [
+        "operator          safe  review  manual  first at",
+        "add                  1       1       ·  a.cc:1",
+        "mul                  ·       ·       1  a.cc:3",
+        "torchvision::nms     1       ·       ·  sub/b.cc:1",
+        "",
+        "left alone, by reason",
+        "  loop-bound  1  it bounds a loop (a.cc:3)",
+        "",
+        "4 findings in 3 operators, 2 files of 3: 2 safe, 1 review, 1 manual",
+        "  symfix scan --op add  explains one operator site by site",
+        "  symfix diff           shows what would be written",
+    ]
+
+
+def test_scan_of_paths_gives_a_line_for_each_finding(tree: Path, symfix: Symfix) -> None:
+    out = symfix("scan", "sub", cwd=tree).out.decode()
+    assert out.startswith("sub/b.cc:1:1: safe size: size throws on symbolic shapes\n")
+    assert "a.cc" not in out
+    assert symfix("scan", "b.cc", cwd=tree / "sub").out == symfix("scan", str(tree / "sub/b.cc"), cwd=tree).out
+
+
+def test_scan_of_one_operator_explains_each_site(tree: Path, symfix: Symfix) -> None:
+    code, out, _ = symfix("scan", "--op", "add", cwd=tree)
+    assert code == 1
+    explained = out.decode().partition("\noperator")[0].splitlines()
+    assert explained[:10] == [
+        "f  a.cc",
+        "  a symbolic tensor arrives by",
+        "    f is a kernel  a.cc:1",
+        "",
+        "  1:5  safe  size  size throws on symbolic shapes",
+        "      the value goes to",
+        "        1  returned",
+        "      - x = size(); // op:aten::add.Tensor",
+        "      + x = sym_size(); // op:aten::add.Tensor",
+        "",
+    ]
+    assert b"loop" not in out
+    refused = symfix("scan", "--op", "mul", cwd=tree).out.decode()
+    assert "      for loop // op:aten::mul\n      left alone (loop-bound): it bounds a loop\n" in refused
+
+
+def test_an_operator_without_findings_is_said(tree: Path, symfix: Symfix) -> None:
+    code, _, err = symfix("scan", "--op", "add", "--op", "ad", cwd=tree)
+    assert code == 1
+    assert err == "symfix: --op ad: no finding is about such an operator\n"
+    assert symfix("scan", "--op", "ad", cwd=tree).code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [
+        ((), [1, 2, 3, 1]),
+        (("--level", "safe"), [1, 1]),
+        (("--level", "review"), [1, 2, 1]),
+        (("--mode", "4"), [3]),
+        (("--rule", "size", "--op", "aten::*"), [1, 2]),
+        (("clean",), []),
+    ],
+)
+def test_filters(tree: Path, symfix: Symfix, options: tuple[str, ...], lines: list[int]) -> None:
+    code, out, _ = symfix("scan", *options, "--format", "csv", cwd=tree)
+    assert [int(row["line"]) for row in rows(out)] == lines
+    assert code == (1 if lines else 0)
+
+
+def test_json_is_a_plan_by_the_published_schema(tree: Path, symfix: Symfix) -> None:
+    out = symfix("scan", "--format", "json", "--op", "add", "sub", "a.cc", cwd=tree).out
+    document = json.loads(out)
+    jsonschema.validate(document, json.loads(files("codemod").joinpath("schemas/plan.schema.json").read_text()))
+    assert document["options"] == {
+        "paths": ["a.cc", "sub"], "op": ["add"], "mode": [], "rule": [], "level": "manual"
+    }  # fmt: skip
+    assert len(Plan.from_json(out).findings) == 2
+    assert out == symfix("scan", "--format", "json", "--op", "add", "--no-cache", "sub", "a.cc", cwd=tree).out
+
+
+def test_exit_codes(tree: Path, symfix: Symfix) -> None:
+    assert symfix("scan", "clean", cwd=tree).code == 0
+    assert symfix("scan", "--exit-zero", cwd=tree).code == 0
+    assert symfix("diff", cwd=tree).code == 1
+    assert symfix("diff", "--op", "mul", cwd=tree).code == 0
+    assert symfix("apply", "--dry-run", cwd=tree).out == symfix("diff", cwd=tree).out
+    assert symfix("apply", cwd=tree).code == 1
+    assert symfix("apply", "--allow-dirty", cwd=tree).code == 0
+    assert (tree / "a.cc").read_bytes() == FILES["a.cc"].replace(b"size", b"sym_size")
+
+
+def test_a_partial_failure_is_never_0(tree: Path, symfix: Symfix) -> None:
+    (tree / "clean/c.cc").write_bytes(b"RAISE")
+    for command in ("scan", "diff"):
+        code, out, err = symfix(command, "--exit-zero", cwd=tree)
+        assert code == 2
+        assert err.startswith("symfix: clean/c.cc: ValueError: asked to")
+        assert b"a.cc" in out
+
+
+def test_apply_takes_safe_changes_and_review_when_asked(tree: Path, symfix: Symfix) -> None:
+    _, _, err = symfix("apply", cwd=tree)
+    assert err == (
+        "symfix: rewrote 2 sites in 2 files\nsymfix: 1 site more with --level review\nsymfix: see it with git diff\n"
+    )
+    assert b"y = numel()" in (tree / "a.cc").read_bytes()
+    assert symfix("apply", "--allow-dirty", "--level", "review", cwd=tree).code == 1
+    assert b"y = sym_numel()" in (tree / "a.cc").read_bytes()
+
+
+def test_a_saved_plan_is_applied_as_it_stands(tree: Path, symfix: Symfix, tmp_path: Path) -> None:
+    (tmp_path / "p.json").write_bytes(symfix("scan", "--format", "json", "--op", "nms", cwd=tree).out)
+    diff = symfix("diff", "--plan", tmp_path / "p.json", cwd=tree).out
+    assert b"b/sub/b.cc" in diff
+    assert b"a.cc" not in diff
+    assert symfix("apply", "--plan", tmp_path / "p.json", cwd=tree).code == 1
+    assert (tree / "a.cc").read_bytes() == FILES["a.cc"]
+    code, _, err = symfix("apply", "--allow-dirty", "--plan", tmp_path / "p.json", cwd=tree)
+    assert code == 2
+    assert err == "symfix: sub/b.cc: changed since the plan was made; run symfix scan again\n"
+
+
+def test_options_come_from_pyproject_unless_given(make_tree: MakeTree, symfix: Symfix) -> None:
+    tree = make_tree(
+        {**FILES, "pyproject.toml": b'[tool.symfix]\nlevel = "review"\nformat = "csv"\npaths = ["a.cc"]\n'}
+    )
+    assert [row["level"] for row in rows(symfix("scan", cwd=tree / "sub").out)] == ["safe", "review"]
+    assert b"sym_numel" in symfix("diff", cwd=tree).out
+    assert b"sym_numel" not in symfix("diff", "--level", "safe", cwd=tree).out
+    assert rows(symfix("scan", "sub", cwd=tree).out)[0]["path"] == "sub/b.cc"
+    (tree / "pyproject.toml").write_bytes(b"[tool.symfix]\nlevels = 1\n")
+    code, _, err = symfix("scan", cwd=tree)
+    assert code == 2
+    assert "pyproject.toml: [tool.symfix] has no option 'levels'" in err
+
+
+def test_the_manual(tree: Path, symfix: Symfix) -> None:
+    assert symfix("rule", cwd=tree).out.decode().splitlines() == [
+        "rule  mode  level   what it does",
+        "loop  4     manual  Loops stay.",
+        "size  1     safe    Rename size.",
+    ]
+    assert symfix("rule", "size", cwd=tree).out.decode().splitlines() == [
+        "size  mode 1, level safe", "", "Rename size.", "", "Because.", "", "Example", "    - size", "    + sym_size"
+    ]  # fmt: skip
+    assert symfix("rule", "loop", cwd=tree).out.decode().splitlines()[-2:] == ["A loop", "      loop"]
+    assert symfix("rule", "lop", cwd=tree)[::2] == (2, "symfix: there is no rule named 'lop'; symfix rule lists them\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("scan", "nowhere"), "nowhere: no such file"),
+        (("scan", ".."), "lies outside"),
+        (("scan", ".", "--vocabulary", "none.yaml"), "none.yaml: the vocabulary cannot be read"),
+        (("scan", "--vocabulary", "a.cc"), "a.cc: not a native_functions.yaml"),
+        (("scan", "--vocabulary", "latin.txt"), "latin.txt: not a native_functions.yaml"),
+        (("scan", "empty"), "empty: holds no file"),
+        (("diff", "--plan", "none.json"), "none.json: the plan cannot be read"),
+        (("diff", "--plan", "a.cc"), "a.cc: not JSON"),
+        (("scan", "--mode", "5"), "'--mode'"),
+        (("scan", "--jobs", "0"), "'--jobs'"),
+        (("scna",), "No such command"),
+    ],
+)
+def test_bad_input_is_one_clear_error(
+    make_tree: MakeTree, symfix: Symfix, arguments: tuple[str, ...], says: str
+) -> None:
+    tree = make_tree({**FILES, "latin.txt": b"\xe9"})
+    (tree / "empty").mkdir()
+    if ".." in arguments:
+        arguments = ("scan", str(tree / "a.cc"), str(tree.parent))
+    code, out, err = symfix(*arguments, cwd=tree)
+    assert code == 2
+    assert out == b""
+    assert says in err.splitlines()[-1]
+
+
+def test_apply_wants_git_and_a_clean_tree(make_tree: MakeTree, symfix: Symfix) -> None:
+    loose = make_tree(FILES, "loose", vcs=False)
+    code, _, err = symfix("apply", cwd=loose)
+    assert code == 2
+    assert "not a git checkout" in err
+    assert "--allow-no-vcs" in err
+    assert (loose / "a.cc").read_bytes() == FILES["a.cc"]
+    assert symfix("apply", "--allow-no-vcs", cwd=loose).code == 1
+    assert symfix("scan", "--level", "safe", cwd=loose).code == 0
+
+    tree = make_tree(FILES)
+    (tree / "clean/c.cc").write_bytes(b"changed")
+    code, _, err = symfix("apply", cwd=tree)
+    assert code == 2
+    assert err == "symfix: clean/c.cc: not committed; commit or stash first, or give --allow-dirty\n"
+    (tree / "clean/c.cc").write_bytes(FILES["clean/c.cc"])
+    (tree / "new.cc").write_bytes(b"size")
+    code, _, err = symfix("apply", cwd=tree)
+    assert code == 2
+    assert err.startswith("symfix: new.cc: not committed")
+    assert (tree / "a.cc").read_bytes() == FILES["a.cc"]
+
+
+def test_a_broken_yaml_is_no_traceback(tree: Path, symfix: Symfix, monkeypatch: pytest.MonkeyPatch) -> None:
+    import yaml
+
+    def parse(*arguments: object) -> None:
+        yaml.safe_load("a: [")
+
+    monkeypatch.setattr(analysis, "_make", parse)
+    code, _, err = symfix("scan", "--no-cache", cwd=tree)
+    assert code == 2
+    assert err.startswith("symfix: not YAML: while parsing")
+    assert err.count("\n") == 1
+
+
+def test_interrupted_it_exits_130(tree: Path, symfix: Symfix, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(analysis, "_make", interrupt)
+    code, out, err = symfix("scan", "--no-cache", cwd=tree)
+    assert (code, out) == (130, b"")
+    assert err.strip() == "symfix: interrupted"
+
+
+@pytest.fixture
+def command() -> list[str]:
+    """The command with the fake transform, as a process of its own."""
+    script = (
+        "from codemod import transform\nfrom tests.codemod import fake\ntransform.load_transforms = fake.transforms\n"
+        "from codemod.cli import main\nmain()"
+    )
+    return [sys.executable, "-c", script]
+
+
+@pytest.fixture
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def test_a_closed_pipe_ends_it_quietly(make_tree: MakeTree, command: list[str], environment: dict[str, str]) -> None:
+    tree = make_tree({"a.cc": b"size\n" * 20_000})
+    with subprocess.Popen(
+        [*command, "scan", "a.cc"], cwd=tree, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().startswith(b"a.cc:1:1")
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 141
+
+
+def test_killed_it_is_completed_by_the_next_run(
+    tree: Path, command: list[str], environment: dict[str, str], symfix: Symfix
+) -> None:
+    hook = (
+        "import os, signal\n"
+        "def replace(old, new, real=os.replace, done=[]):\n"
+        "    real(old, new)\n"
+        "    done.append(new)\n"
+        "    if len(done) == 3: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "os.replace = replace\n"
+    )
+    done = subprocess.run(
+        [*command[:2], hook + command[2], "apply", "--no-cache"], cwd=tree, env=environment, capture_output=True
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert b"sym_size" in (tree / "a.cc").read_bytes()
+    assert b"sym_size" not in (tree / "sub/b.cc").read_bytes()
+    code, _, err = symfix("scan", "--level", "safe", cwd=tree)
+    assert code == 0
+    assert err == "symfix: an interrupted run was completed: its 2 files are written\n"
+    assert b"sym_size" in (tree / "sub/b.cc").read_bytes()
+
+
+def test_colour_is_for_terminals_only(
+    tree: Path, command: list[str], environment: dict[str, str], git: Callable[..., bytes]
+) -> None:
+    def on_terminal(**more: str) -> bytes:
+        master, slave = os.openpty()
+        variables = {**environment, "TERM": "xterm", **more}
+        done = subprocess.run([*command, "diff"], cwd=tree, env=variables, stdout=slave, stderr=subprocess.PIPE)
+        os.close(slave)
+        assert done.returncode == 1, done.stderr
+        try:
+            return os.read(master, 100_000)
+        finally:
+            os.close(master)
+
+    environment.pop("NO_COLOR", None)
+    assert b"\x1b[32m+x = sym_size()" in on_terminal()
+    assert b"\x1b" not in on_terminal(NO_COLOR="1")
+    piped = subprocess.run([*command, "diff"], cwd=tree, env=environment, capture_output=True)
+    assert b"\x1b" not in piped.stdout + piped.stderr
+    git("apply", "--check", "-", cwd=tree, stdin=piped.stdout)
