@@ -199,7 +199,7 @@ def _extract_file(root: str, extract: Callable[[str, bytes], Any], item: tuple[s
     """The sha256 of a file and its pickled facts, the latter empty where the sha256 is the one known."""
     path, known = item
     try:
-        with open(f"{root}/{path}", "rb") as file:
+        with open(os.path.join(root, path), "rb") as file:
             source = file.read()
     except OSError as error:
         raise SymfixError(f"cannot be read: {error.strerror}") from error
