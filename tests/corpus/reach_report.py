@@ -87,7 +87,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tree", type=Path)
     parser.add_argument("truth", type=Path)
-    parser.add_argument("--list", choices=("converted", "hard"), help="converted: missed ones; hard: reached ones")
+    parser.add_argument("--list", choices=("converted", "soft", "hard"), help="hard: reached ones; else missed ones")
     parser.add_argument("--explain", help="print how the functions of this name are reached")
     options = parser.parse_args()
     if not (options.tree / NATIVE).is_file() or not (options.truth / "aten_sites.jsonl.gz").is_file():
@@ -117,7 +117,7 @@ def main() -> int:
         totals[name] += 1
         inside[name] += item is not None
         outside[name] += function is None
-        if options.list == name and (item is None) == (name == "converted"):
+        if options.list == name and (item is None) == (name != "hard"):
             found = function.qualified if function is not None else "no function found"
             how = f"[{item.kind}] " + "; ".join(step.text for step in item.steps) if item is not None else ""
             print(f"{site['file']}:{site['line']} {found} ({site['kind']}) {how}")

@@ -10,8 +10,8 @@ from transforms.cpp.facts import Call, Function
 _TEMPLATE = re.compile(r"<.*>")
 # Folders whose code runs for one backend only; see `dispatch:` in native_functions.yaml for what enters them.
 BACKEND_FOLDERS = frozenset(
-    "cuda hip cpu mps metal vulkan mkldnn mkl miopen cudnn xnnpack xpu quantized qnnpack nnapi hexagon kleidiai".split()  # noqa: SIM905
-)
+    ("cuda", "hip", "cpu", "xpu", "mps", "metal", "vulkan", "mkldnn", "mkl", "miopen", "cudnn", "xnnpack", "nnapi")
+) | {"quantized", "ao_sparse", "nested", "qnnpack", "hexagon", "kleidiai"}
 _KERNEL_FEATURES = frozenset(("dispatch", "parallel", "data_ptr", "accessor"))
 
 
@@ -33,21 +33,18 @@ class Index:
     """The function definitions of a tree, found by name and by call."""
 
     def __init__(self, functions: Iterable[Function], operators: frozenset[str]) -> None:
-        """`operators` holds the names of the C++ API of operators: a call of one goes to the dispatcher."""
+        """`functions` are definitions; `operators` the names of operators in C++, whose calls go to the dispatcher."""
         self.operators = operators
         self.by_name: dict[str, list[Function]] = {}
-        self.by_class: dict[tuple[str, str], list[Function]] = {}
-        self.ordinals: dict[tuple[str, int], Function] = {}
         for function in functions:
-            if function.body >= 0:
-                self.by_name.setdefault(function.name, []).append(function)
-                if function.parent:
-                    self.by_class.setdefault((function.path, function.parent), []).append(function)
+            self.by_name.setdefault(function.name, []).append(function)
 
     def named(self, written: str, near: str = "") -> list[Function]:
         """The definitions that a qualified or plain name may mean, those in the file `near` alone if it has some."""
         parts = _TEMPLATE.sub("", written).strip(":").split("::")
-        found = [f for f in self.by_name.get(parts[-1], ()) if _in_scope(f, parts[:-1])]
+        found = self.by_name.get(parts[-1], [])
+        strict = [f for f in found if f.qualified.split("::")[-len(parts) :] == parts]
+        found = strict or [f for f in found if _in_scope(f, parts[:-1])]
         local = [f for f in found if f.path == near]
         return local or [f for f in found if not f.internal]
 
@@ -82,11 +79,10 @@ class Index:
 
     def _visible(self, caller: Function, function: Function) -> bool:
         if caller.path == function.path:
-            return True
+            return not backend_folder(function.path)
         if function.internal and not function.path.endswith((".h", ".hpp", ".cuh", ".inl")):
             return False
-        folder = backend_folder(function.path)
-        return not folder or caller.path.startswith(folder + "/")
+        return not backend_folder(function.path)
 
 
 def _in_scope(function: Function, qualifiers: Sequence[str]) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import operator
 import re
+from collections.abc import Iterator
 
 from transforms.cpp.blocks import Block, Scope, Statement, arguments, read_blocks, without_defines, without_literals
 from transforms.cpp.facts import Call, FileFacts, Function, Registration
+from transforms.cpp.macros import expansions
 from transforms.cpp.registrations import registrations
 from transforms.cpp.signatures import decode
 
@@ -68,7 +71,23 @@ def extract(path: str, source: bytes) -> FileFacts:
     for statement in statements:
         _statement(text, statement, members, aliases)
     found: tuple[Registration, ...] = registrations(source, text, functions, lines.line)
-    return FileFacts(path, functions, found, tuple(members), tuple(aliases), macros)
+    generated = tuple(_generated(path, source, text, functions, lines)) if macros else ()
+    return FileFacts(path, functions, found, tuple(members), tuple(aliases), macros, (), generated)
+
+
+def _generated(
+    path: str, source: bytes, text: bytes, functions: tuple[Function, ...], lines: _Lines
+) -> Iterator[Function]:
+    for start, end, code, scope in expansions(source, text, functions):
+        line = lines.line(start)
+        expanded = without_literals(code)
+        for block in read_blocks(expanded)[0]:
+            function = _function(path, expanded, block, _Lines(expanded))
+            calls = tuple(dataclasses.replace(call, start=start, line=line) for call in function.calls)
+            qualified = f"{scope}::{function.qualified}" if scope else function.qualified
+            yield dataclasses.replace(
+                function, qualified=qualified, start=start, end=end, body=-1, line=line, calls=calls
+            )
 
 
 class _Lines:

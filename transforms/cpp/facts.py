@@ -76,6 +76,8 @@ class Registration:
     end: int
     schema: str = ""
     """Of `m.def("foo(Tensor x) -> Tensor", …)`."""
+    inline: bool = False
+    """The kernel is a lambda that is written in the registration itself."""
 
 
 @compact
@@ -94,3 +96,6 @@ class FileFacts:
     """Names of `#define`s."""
     errors: tuple[tuple[int, int], ...] = ()
     """Byte spans that the parser could not read."""
+    generated: tuple[Function, ...] = ()
+    """Functions that a macro call at namespace level defines, the macro being the file's own. Offsets and lines are
+    those of the macro call; `body` is -1."""

@@ -8,22 +8,29 @@ reads memory. Kernels of backends only see concrete tensors (c10/core/DispatchKe
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 
 from codemod.callgraph import gather, shortest_ways, way
 from codemod.findings import Step
 from codemod.operators import Reach
-from transforms.cpp.calls import Index, is_kernel
-from transforms.cpp.facts import FileFacts, Function, Registration
+from transforms.cpp.calls import Index, backend_folder, is_kernel
+from transforms.cpp.facts import Call, FileFacts, Function, Registration
 from transforms.schema.derivatives import Derivatives
 from transforms.schema.native_functions import NativeFunctions
 
 _SYMBOLIC_KEYS = re.compile(
-    r"^(?:|Composite\w+|Meta|Autograd(?!Nested)\w*|ADInplaceOrView|FuncTorch\w+|Batched|VmapMode|Functionalize|Autocast\w*"
-    r"|Named|BackendSelect|Conjugate|Negative|ZeroTensor|CatchAll)$"
+    r"^(?:|CatchAll|Composite(?!\w*Nested)\w+|Meta|Autograd(?!Nested)\w*|ADInplaceOrView|FuncTorch\w+|Batched|VmapMode"
+    r"|Functionalize|Autocast\w*)$"
 )
-_TESTS = re.compile(r"(?:^|/)tests?/|_tests?\.(?:cpp|cc|h)$|(?:^|/)test_[^/]*$")
+_COMPOSITE_KEYS = re.compile(r"^(?:|CatchAll|Composite\w+|Meta)$")
+# Tests, and the engines that run without symbolic shapes: TorchScript and lazy tensors.
+_LEFT_OUT = re.compile(
+    r"(?:^|/)tests?/|_tests?\.(?:cpp|cc|h)$|(?:^|/)test_[^/]*$|^torch/csrc/(?:jit|lazy|onnx)/|^torch/csrc/api/src/serialize"
+)
+_AUTOGRAD = "torch/csrc/autograd/"
 _MANUAL = "torch/csrc/autograd/FunctionsManual.cpp"
 
 
@@ -41,12 +48,24 @@ class _Reacher:
     def __init__(
         self, facts: Mapping[str, FileFacts], natives: NativeFunctions | None, derivatives: Derivatives | None
     ) -> None:
-        self.facts = {path: facts[path] for path in sorted(facts) if _TESTS.search(path) is None}
+        self.facts = {path: facts[path] for path in sorted(facts) if _LEFT_OUT.search(path) is None}
         self.natives = natives
         self.derivatives = derivatives
-        functions = [function for file in self.facts.values() for function in file.functions]
-        self.index = Index(functions, _operator_names(natives))
-        self.nodes = {(f.path, f.start): f for f in functions if f.body >= 0}
+        functions = [function for file in self.facts.values() for function in file.functions if function.body >= 0]
+        generated = [function for file in self.facts.values() for function in file.generated]
+        self.index = Index([*functions, *generated], _operator_names(natives))
+        self.nodes = {(f.path, f.start): f for f in functions}
+        for function in generated:
+            # One macro call may define several functions; they are reached together.
+            other = self.nodes.get((function.path, function.start), function)
+            calls = function.calls if other is function else other.calls + function.calls
+            self.nodes[function.path, function.start] = dataclasses.replace(function, calls=calls)
+        self.backend_kernels = _backend_kernels(natives)
+        self.inline = {
+            path: [(r.start, r.end) for r in file.registrations if r.inline and _SYMBOLIC_KEYS.match(r.key) is not None]
+            for path, file in self.facts.items()
+            if file.registrations
+        }
         self.kinds: dict[Node, str] = {}
         self.reasons: dict[Node, Step | None] = {}
         self.labels: dict[Node, set[str]] = {}
@@ -78,7 +97,7 @@ class _Reacher:
     def steps(self, nodes: list[Node]) -> tuple[Step, ...]:
         reason = self.reasons[nodes[0]]
         found = [] if reason is None else [reason]
-        for caller, called in zip(nodes, nodes[1:], strict=False):
+        for caller, called in itertools.pairwise(nodes):
             text = f"{self.nodes[caller].name} calls {self.nodes[called].name}"
             found.append(Step(caller[0], self.edges[caller][called], text))
         return tuple(found)
@@ -86,13 +105,26 @@ class _Reacher:
     def successors(self, node: Node) -> dict[Node, int]:
         """What a reached function calls, with the lines of the calls."""
         if node not in self.edges:
-            self.edges[node] = found = {}
+            found: dict[Node, int] = {}
+            self.edges[node] = found
             caller = self.nodes[node]
-            for call in caller.calls:
+            for call in self.calls_of(caller):
                 for function in self.index.called(caller, call):
-                    if not is_kernel(function):
+                    if not is_kernel(function) and not self.backend_only(function):
                         found.setdefault((function.path, function.start), call.line)
         return self.edges[node]
+
+    def calls_of(self, caller: Function) -> Iterator[Call]:
+        """The calls of a function; of a block of registrations only those in lambdas that symbolic tensors reach."""
+        spans = self.inline.get(caller.path, ())
+        registers = any(r.start >= caller.start and r.end <= caller.end for r in self.facts[caller.path].registrations)
+        for call in caller.calls:
+            if not registers or any(start <= call.start < end for start, end in spans):
+                yield call
+
+    def backend_only(self, function: Function) -> bool:
+        """Whether native_functions.yaml names the function as a kernel, but for backends alone."""
+        return function.name in self.backend_kernels and not function.parent and not function.internal
 
     def roots(self) -> Iterator[tuple[Function, str, str, Step | None]]:
         yield from self.native_roots()
@@ -103,6 +135,8 @@ class _Reacher:
                 if function.body >= 0 and _is_autograd_function(function):
                     step = Step(function.path, function.line, f"{function.parent} is a torch::autograd::Function")
                     yield function, "Autograd", "", step
+                elif function.body >= 0 and file.path.startswith(_AUTOGRAD) and not is_kernel(function):
+                    yield function, "Autograd", "", None
 
     def native_roots(self) -> Iterator[tuple[Function, str, str, Step | None]]:
         if self.natives is None:
@@ -111,28 +145,30 @@ class _Reacher:
             if entry.structured or _SYMBOLIC_KEYS.match(key) is None:
                 continue
             written = kernel if "::" in kernel else f"native::{kernel}"
-            found = [f for f in self.index.named(written) if not f.parent and not f.structured]
+            found = [f for f in self.index.named(written) if not f.parent]
             exact = [f for f in found if len(f.params) == len(entry.schema.arguments)]
             step = Step(self.natives.path, entry.line, f"{entry.schema.base} is {key}")
             for function in exact or found:
-                yield function, key, entry.schema.base, step
+                if not is_kernel(function):
+                    yield function, key, entry.schema.base, step
 
     def registered_roots(self) -> Iterator[tuple[Function, str, str, Step | None]]:
         for file in self.facts.values():
+            keys = _COMPOSITE_KEYS if backend_folder(file.path) else _SYMBOLIC_KEYS
             for registration in file.registrations:
-                if _SYMBOLIC_KEYS.match(registration.key) is not None:
-                    kind = registration.key or "CompositeImplicitAutograd"
-                    operator = registration.operator.rpartition("::")[2].partition(".")[0]
-                    text = f"{registration.operator} is registered for {kind}"
-                    step = Step(file.path, registration.line, text)
-                    for function in self.registered(file, registration):
-                        yield function, kind, operator, step
+                if keys.match(registration.key) is None:
+                    continue
+                kind = registration.key or "CompositeImplicitAutograd"
+                operator = registration.operator.rpartition("::")[2].partition(".")[0]
+                step = Step(file.path, registration.line, f"{registration.operator} is registered for {kind}")
+                for function in self.registered(file, registration):
+                    yield function, kind, operator, step
 
     def registered(self, file: FileFacts, registration: Registration) -> list[Function]:
+        """The kernel that a registration names, or what encloses the lambda that it is."""
         if registration.function:
-            found = self.index.named(registration.function, file.path)
-            return [f for f in found if not f.structured]
-        if registration.schema and registration.end - registration.start < len(registration.schema) + 24:
+            return [f for f in self.index.named(registration.function, file.path) if not is_kernel(f)]
+        if not registration.inline:
             return []
         return [f for f in file.functions if f.body >= 0 and f.start <= registration.start < f.end]
 
@@ -156,6 +192,14 @@ def _is_autograd_function(function: Function) -> bool:
     return function.name in ("forward", "backward") and bool(
         function.parent and function.params and "AutogradContext" in function.params[0].type
     )
+
+
+def _backend_kernels(natives: NativeFunctions | None) -> frozenset[str]:
+    """The names of the kernels that native_functions.yaml has under keys of backends and under no other."""
+    keys: dict[str, set[bool]] = {}
+    for _, key, kernel in natives.kernels() if natives is not None else ():
+        keys.setdefault(kernel.rpartition("::")[2], set()).add(_SYMBOLIC_KEYS.match(key) is not None)
+    return frozenset(name for name, symbolic in keys.items() if symbolic == {False})
 
 
 def _operator_names(natives: NativeFunctions | None) -> frozenset[str]:

@@ -124,7 +124,9 @@ def _registration(
     if "dispatch(" in kernel:
         named = _KEY.search(kernel) or re.search(r"dispatch\(\s*\"?([A-Za-z]\w*)", kernel)
         key = named[1] if named is not None else key
-    return Registration(_qualified(name, block), key, callee(kernel), line(start), start, end, schema)
+    function = callee(kernel)
+    inline = not function and "{" in kernel
+    return Registration(_qualified(name, block), key, function, line(start), start, end, schema, inline)
 
 
 def _qualified(name: str, block: _Block) -> str:
@@ -176,7 +178,9 @@ def _register_operators(source: bytes, text: bytes, line: Callable[[int], int]) 
             operator = name.partition("(")[0].strip()
             schema = name if "(" in name else ""
             if "options()" not in rest:
-                yield Registration(operator, "", callee(rest), line(match.start()), match.start(), end, schema)
+                function = callee(rest)
+                inline = not function and "{" in rest
+                yield Registration(operator, "", function, line(match.start()), match.start(), end, schema, inline)
                 continue
             for kernel in _KERNEL_OPTION.finditer(rest):
                 function = kernel[2] or kernel[1] or kernel[3] or ""
