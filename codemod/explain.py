@@ -25,14 +25,23 @@ def explanation(root: Path, findings: Sequence[Finding], chosen: Iterable[Findin
         by_function.setdefault((finding.path, finding.function), []).append(finding)
     sources = _Sources(root)
     lines: list[str] = []
-    for (path, function), members in sorted(by_function.items(), key=lambda item: (item[0][0], item[1][0].start)):
+    # First what the fewest operators share, for it says most about those asked for.
+    for (path, function), members in sorted(
+        by_function.items(), key=lambda item: (len(item[1][0].operators), item[0][0], item[1][0].start)
+    ):
         lines += ["", style(function or "(outside any function)", "bold", "cyan") + style(f"  {path}", "dim")]
         shared = members[0].reach if all(finding.reach == members[0].reach for finding in members) else ()
         if shared:
             lines += _reach(shared)
+        together = {finding.group for finding in members if finding.edits and finding.group}
+        if len(together) == 1:
+            lines += _company(groups[together.pop()])
+            together.clear()
         for finding in members:
             lines.append("")
             lines += _site(finding, groups, sources, with_reach=not shared)
+            if finding.edits and finding.group in together:
+                lines += _company(groups[finding.group], indent=6)
     return lines
 
 
@@ -48,16 +57,18 @@ def _site(finding: Finding, groups: Mapping[str, Group], sources: _Sources, with
     if with_reach and finding.reach:
         lines += _reach(finding.reach, indent=6)
     if finding.flow:
-        lines += _steps("the value goes to", finding.flow, finding.path)
+        lines += _steps("the value flows by", finding.flow, finding.path)
     group = groups.get(finding.group)
     edits = group.edits if group else finding.edits
-    lines += sources.before_after(finding, edits)
-    others = len(group.findings) - 1 if group else 0
-    if others and finding.edits:
-        assert group is not None
-        files = f" in {plural(len(group.paths), 'file')}" if len(group.paths) > 1 else ""
-        lines.append(style(f"      together with {plural(others, 'other finding')}{files}", "dim"))
-    return lines
+    return lines + sources.before_after(finding, edits)
+
+
+def _company(group: Group, indent: int = 2) -> list[str]:
+    """What else is changed with a group's findings; nothing of a group of one."""
+    count = len(group.findings)
+    files = f" in {plural(len(group.paths), 'file')}" if len(group.paths) > 1 else ""
+    pad = " " * indent
+    return [style(f"{pad}{count} findings{files} are changed together or not at all", "dim")] if count > 1 else []
 
 
 def _reach(reach: Sequence[Step], indent: int = 2) -> list[str]:
@@ -119,6 +130,10 @@ class _Sources:
                     continue
                 if path != finding.path:
                     lines.append(style(f"      {path}:{hunk.start + 1}", "dim"))
-                lines += (style(f"      - {decode(line).strip()}", "red") for line in hunk.old)
-                lines += (style(f"      + {decode(line).strip()}", "green") for line in hunk.new)
+                # Line for line, a hunk's neighbours can be left to the findings they belong to.
+                paired = len(hunk.old) == len(hunk.new)
+                keep = [place for place, line in enumerate(touched) if line in own or not paired]
+                old, new = (tuple(side[i] for i in keep) if paired else side for side in (hunk.old, hunk.new))
+                lines += (style(f"      - {decode(line).strip()}", "red") for line in old)
+                lines += (style(f"      + {decode(line).strip()}", "green") for line in new)
         return lines

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from codemod.findings import Finding, Level
-from codemod.selection import base_name
+from codemod.selection import base_name, matches_operator
 from codemod.terminal import shorten, shorten_path, style, table, width
 
 _MOST_OPERATORS = 40
@@ -32,27 +33,38 @@ def finding_lines(findings: Iterable[Finding]) -> list[str]:
     ]
 
 
-def operator_counts(findings: Iterable[Finding]) -> list[tuple[str, Counter[Level], Finding]]:
-    """Each operator (overloads together) with its findings by level and the first of them, most affected first."""
+def operator_counts(findings: Iterable[Finding], ops: Sequence[str] = ()) -> list[tuple[str, Counter[Level], Finding]]:
+    """Each operator (of `ops`; overloads together) with its findings by level and one of them, most affected first.
+
+    The one is the first that the fewest other operators share, for it says most about this one.
+    """
     counts: dict[str, Counter[Level]] = {}
-    first: dict[str, Finding] = {}
+    example: dict[str, Finding] = {}
     for finding in findings:
-        for name in sorted({base_name(operator) for operator in finding.operators}):
+        for name in _names(finding.operators, tuple(ops)):
             counts.setdefault(name, Counter())[finding.level] += 1
-            first.setdefault(name, finding)
+            known = example.get(name)
+            if known is None or len(finding.operators) < len(known.operators):
+                example[name] = finding
     ranked = sorted(counts, key=lambda name: (-counts[name].total(), name))
-    return [(name, counts[name], first[name]) for name in ranked]
+    return [(name, counts[name], example[name]) for name in ranked]
 
 
-def operator_table(findings: Sequence[Finding]) -> list[str]:
-    """Operators by level, with the totals below; long lists are capped and say so."""
-    ranked = operator_counts(findings)
+@functools.cache
+def _names(operators: tuple[str, ...], ops: tuple[str, ...]) -> frozenset[str]:
+    asked = (name for name in operators if not ops or any(matches_operator(glob, name) for glob in ops))
+    return frozenset(map(base_name, asked))
+
+
+def operator_table(findings: Sequence[Finding], ops: Sequence[str] = ()) -> list[str]:
+    """Operators (those that `ops` match) by level; long lists are capped and say so."""
+    ranked = operator_counts(findings, ops)
     if not ranked:
         return []
     shown = ranked[:_MOST_OPERATORS]
     name_width = max(16, min(40, width() // 2 - 10))
     place_width = width() - min(name_width, max(len(name) for name, _, _ in shown)) - 26
-    rows: list[Sequence[str]] = [("operator", "safe", "review", "manual", "first at")]
+    rows: list[Sequence[str]] = [("operator", "safe", "review", "manual", "for example at")]
     for name, counts, finding in shown:
         place = shorten_path(f"{finding.path}:{finding.line}", place_width)
         rows.append((shorten(name, name_width), *(str(counts[level] or "·") for level in Level), place))
@@ -84,10 +96,10 @@ def _example(finding: Finding, columns: int) -> str:
     return shorten(f"{finding.reason or finding.message} ({place})", columns)
 
 
-def totals(findings: Sequence[Finding], files: int, suppressed: int) -> str:
+def totals(findings: Sequence[Finding], files: int, suppressed: int, ops: Sequence[str] = ()) -> str:
     """One sentence of sums."""
     counts = Counter(finding.level for finding in findings)
-    operators = {base_name(operator) for finding in findings for operator in finding.operators}
+    operators = frozenset[str]().union(*(_names(finding.operators, tuple(ops)) for finding in findings))
     parts = ", ".join(f"{counts[level]} {level_name(level)}" for level in Level)
     where = f"{plural(len({f.path for f in findings}), 'file')} of {files}"
     tail = f"; {suppressed} suppressed" if suppressed else ""

@@ -76,5 +76,7 @@ def shorten(text: str, columns: int) -> str:
 
 
 def shorten_path(path: str, columns: int) -> str:
-    """`path` on at most `columns` columns, cut at the front, where it says least."""
-    return path if len(path) <= columns else "…" + path[len(path) - max(1, columns - 1) :]
+    """`path` on at most `columns` columns where a folder's name lets it, cut at the front, where it says least."""
+    while len(path) > columns and "/" in path.removeprefix("…/"):
+        path = "…/" + path.removeprefix("…/").partition("/")[2]
+    return path

@@ -42,7 +42,7 @@ def test_scan_ends_with_operators_by_level_and_refusals_by_reason(tree: Path, sy
     assert code == 1
     assert err == ""
     assert out.decode().splitlines() == [
-        "operator          safe  review  manual  first at",
+        "operator          safe  review  manual  for example at",
         "add                  1       1       ·  a.cc:1",
         "mul                  ·       ·       1  a.cc:3",
         "torchvision::nms     1       ·       ·  sub/b.cc:1",
@@ -73,7 +73,7 @@ def test_scan_of_one_operator_explains_each_site(tree: Path, symfix: Symfix) -> 
         "    f is a kernel  a.cc:1",
         "",
         "  1:5  safe  size  size throws on symbolic shapes",
-        "      the value goes to",
+        "      the value flows by",
         "        1  returned",
         "      - x = size(); // op:aten::add.Tensor",
         "      + x = sym_size(); // op:aten::add.Tensor",

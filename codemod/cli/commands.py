@@ -165,9 +165,10 @@ def _print_scan(run: Run, plan: Plan, chosen: list[Finding]) -> None:
         lines += [*explanation(run.checkout.root, plan.findings, chosen), ""]
     elif run.project.paths or run.selection.modes or run.selection.rules:
         lines += [*finding_lines(chosen), ""]
-    for block in (operator_table(chosen), refusal_table(chosen)):
+    ops = run.selection.ops
+    for block in (operator_table(chosen, ops), refusal_table(chosen)):
         lines += [*block, ""] if block else []
-    lines.append(totals(chosen, len(plan.files), plan.suppressed))
+    lines.append(totals(chosen, len(plan.files), plan.suppressed, ops))
     lines += _next_steps(run, chosen)
     write("\n".join(lines).lstrip("\n") + "\n")
 

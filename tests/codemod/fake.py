@@ -14,7 +14,7 @@ from codemod.edits import Edit
 from codemod.findings import Finding, Level, Mode, Step
 from codemod.transform import Example, Project, Rule
 
-_WORD = re.compile(rb"\b(size|numel|loop|break)\b")
+_WORD = re.compile(rb"(?<!\[)\b(size|numel|loop|break)\b")
 _NEW = {b"size": b"sym_size", b"numel": b"sym_numel", b"break": b"}"}
 _LEVELS = {b"size": Level.SAFE, b"numel": Level.REVIEW, b"loop": Level.MANUAL, b"break": Level.SAFE}
 

@@ -53,7 +53,8 @@ def test_a_plan_comes_back_from_json_and_keeps_to_the_schema(plan: Plan) -> None
 
 def test_the_schema_refuses_what_no_plan_says() -> None:
     document = json.loads(Plan((), {}).to_json())
-    for change in ({"version": 2}, {"extra": 1}, {"files": {"a": "short"}}, {"findings": [{}]}):
+    changes: list[dict[str, object]] = [{"version": 2}, {"extra": 1}, {"files": {"a": "short"}}, {"findings": [{}]}]
+    for change in changes:
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**document, **change}, SCHEMA)
 

@@ -42,8 +42,8 @@ def state(root: Path) -> dict[str, bytes]:
 def reset(root: Path) -> None:
     for path in root.rglob(".*"):
         path.unlink()
-    for path, content in OLD.items():
-        (root / path).write_bytes(content)
+    for name, content in OLD.items():
+        (root / name).write_bytes(content)
 
 
 @contextmanager
