@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from transforms.cpp.facts import Call, Function
 
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _TEMPLATE = re.compile(r"<.*>")
 # Folders whose code runs for one backend only; see `dispatch:` in native_functions.yaml for what enters them.
 BACKEND_FOLDERS = frozenset(
@@ -32,8 +33,16 @@ def is_kernel(function: Function) -> bool:
 class Index:
     """The function definitions of a tree, found by name and by call."""
 
-    def __init__(self, functions: Iterable[Function], operators: frozenset[str]) -> None:
-        """`functions` are definitions; `operators` the names of operators in C++, whose calls go to the dispatcher."""
+    def __init__(
+        self, functions: Iterable[Function], operators: frozenset[str], members: Iterable[tuple[str, str, str]] = ()
+    ) -> None:
+        """`functions` are definitions; `operators` the names of operators in C++, whose calls go to the dispatcher.
+
+        `members` are the data members of classes, as in FileFacts.
+        """
+        self.member_types: dict[str, set[str]] = {}
+        for owner, _, kind in members:
+            self.member_types.setdefault(owner, set()).update(_words(kind))
         self.operators = operators
         self.by_name: dict[str, list[Function]] = {}
         for function in functions:
@@ -48,8 +57,23 @@ class Index:
         local = [f for f in found if f.path == near]
         return local or [f for f in found if not f.internal]
 
-    def called(self, caller: Function, call: Call) -> list[Function]:
-        """The definitions that a call may run, most likely ones only; none where it goes through the dispatcher."""
+    def callees(self, caller: Function, calls: Iterable[Call]) -> Iterator[tuple[Call, list[Function]]]:
+        """Each of a function's calls with the definitions it may run; none where it goes through the dispatcher.
+
+        A method is only taken for the callee where its class is known to be about: defined in the same file, or named
+        by a parameter, a member of the caller's class, an earlier call or the result of one.
+        """
+        types = {caller.parent, *_words(caller.returns), *self.member_types.get(caller.parent, ())}
+        for param in caller.params:
+            types.update(_words(param.type))
+        for call in calls:
+            found = self._called(caller, call, types)
+            types.update(_words(call.callee))
+            for function in found:
+                types.update(_words(function.returns))
+            yield call, found
+
+    def _called(self, caller: Function, call: Call, types: set[str]) -> list[Function]:
         parts = _TEMPLATE.sub("", call.callee).strip(":").split("::")
         name = parts[-1]
         if name == "apply" and len(parts) > 1:
@@ -60,7 +84,7 @@ class Index:
         if call.member:
             if name in self.operators:
                 return []
-            found = [f for f in candidates if f.parent]
+            found = [f for f in candidates if f.parent and (f.path == caller.path or f.parent in types)]
         elif len(parts) > 1:
             if parts[-2] in ("at", "symint", "redispatch", "_ops") and name in self.operators:
                 return []
@@ -69,6 +93,7 @@ class Index:
             if name in self.operators and "native" not in caller.qualified.split("::"):
                 return []
             found = [f for f in candidates if f.parent in ("", caller.parent) or f.name == f.parent]
+            found = [f for f in found if _findable(caller, f)]
         found = [f for f in found if f is not caller and self._visible(caller, f)]
         return _best(caller, call, found)
 
@@ -85,6 +110,10 @@ class Index:
         return not backend_folder(function.path)
 
 
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text)
+
+
 def _in_scope(function: Function, qualifiers: Sequence[str]) -> bool:
     """Whether the function's scope ends with the qualifiers, an inner namespace allowed to be left out."""
     if not qualifiers:
@@ -93,6 +122,12 @@ def _in_scope(function: Function, qualifiers: Sequence[str]) -> bool:
     if scope[-len(qualifiers) :] == list(qualifiers):
         return True
     return not function.parent and bool(scope) and qualifiers[-1] in scope and qualifiers[-1] != "at"
+
+
+def _findable(caller: Function, function: Function) -> bool:
+    """Whether an unqualified name finds the function: in an enclosing or neighbouring scope, or by its arguments."""
+    scope = function.qualified.split("::")[: -2 if function.parent else -1]
+    return scope in ([], ["at"], ["c10"]) or scope[:2] == caller.qualified.split("::")[: len(scope[:2])]
 
 
 def _fits(function: Function, arguments: int) -> bool:

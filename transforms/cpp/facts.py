@@ -64,7 +64,7 @@ class Function:
 @compact
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """`m.impl("op", key, f)` and its kin: an operator given a kernel. `key` is "" for the catch-all and for composite."""
+    """`m.impl("op", key, f)` and its kin: an operator given a kernel. `key` is "" for the catch-all and composite."""
 
     operator: str
     """`aten::add.Tensor`, `torchvision::nms`; the namespace of the TORCH_LIBRARY block where the name has none."""

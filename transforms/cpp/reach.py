@@ -26,11 +26,13 @@ _SYMBOLIC_KEYS = re.compile(
     r"|Functionalize|Autocast\w*)$"
 )
 _COMPOSITE_KEYS = re.compile(r"^(?:|CatchAll|Composite\w+|Meta)$")
-# Tests, and the engines that run without symbolic shapes: TorchScript and lazy tensors.
+# Tests, and what runs without symbolic shapes: TorchScript, lazy tensors, the profiler.
 _LEFT_OUT = re.compile(
-    r"(?:^|/)tests?/|_tests?\.(?:cpp|cc|h)$|(?:^|/)test_[^/]*$|^torch/csrc/(?:jit|lazy|onnx)/|^torch/csrc/api/src/serialize"
+    r"(?:^|/)tests?/|_tests?\.(?:cpp|cc|h)$|(?:^|/)test_[^/]*$|^torch/csrc/(?:jit|lazy|onnx|profiler)/"
 )
+# Code that runs above the backends whichever operator it serves: the autograd engine, and the vmap and grad transforms.
 _AUTOGRAD = "torch/csrc/autograd/"
+_FUNCTORCH = "at::functorch::"
 _MANUAL = "torch/csrc/autograd/FunctionsManual.cpp"
 
 
@@ -53,7 +55,8 @@ class _Reacher:
         self.derivatives = derivatives
         functions = [function for file in self.facts.values() for function in file.functions if function.body >= 0]
         generated = [function for file in self.facts.values() for function in file.generated]
-        self.index = Index([*functions, *generated], _operator_names(natives))
+        members = [member for file in self.facts.values() for member in file.members]
+        self.index = Index([*functions, *generated], _operator_names(natives), members)
         self.nodes = {(f.path, f.start): f for f in functions}
         for function in generated:
             # One macro call may define several functions; they are reached together.
@@ -108,8 +111,8 @@ class _Reacher:
             found: dict[Node, int] = {}
             self.edges[node] = found
             caller = self.nodes[node]
-            for call in self.calls_of(caller):
-                for function in self.index.called(caller, call):
+            for call, functions in self.index.callees(caller, self.calls_of(caller)):
+                for function in functions:
                     if not is_kernel(function) and not self.backend_only(function):
                         found.setdefault((function.path, function.start), call.line)
         return self.edges[node]
@@ -135,8 +138,11 @@ class _Reacher:
                 if function.body >= 0 and _is_autograd_function(function):
                     step = Step(function.path, function.line, f"{function.parent} is a torch::autograd::Function")
                     yield function, "Autograd", "", step
-                elif function.body >= 0 and file.path.startswith(_AUTOGRAD) and not is_kernel(function):
-                    yield function, "Autograd", "", None
+                elif function.body >= 0 and not is_kernel(function):
+                    if file.path.startswith(_AUTOGRAD):
+                        yield function, "Autograd", "", None
+                    elif function.qualified.startswith(_FUNCTORCH):
+                        yield function, "FuncTorch", "", None
 
     def native_roots(self) -> Iterator[tuple[Function, str, str, Step | None]]:
         if self.natives is None:
