@@ -28,7 +28,8 @@ LEVELS = st.sampled_from(["safe", "review", "manual"])
 PIECES = st.sampled_from(
     [
         b"size", b"numel", b"loop", b"break", b"{", b"}", b" ", b"\t", b"\n", b"\r\n", b"\r", b"\xff\xe9", b";\n",
-        b"\xef\xbb\xbf", b"caf\xc3\xa9", b"@g ", b"@h ", b" op:aten::add.Tensor ", b" op:mul ", b"// symfix: ignore[size] x\n",
+        b"\xef\xbb\xbf", b"caf\xc3\xa9", b"@g ", b"@h ", b" op:aten::add.Tensor ", b" op:mul ",
+        b"// symfix: ignore[size] x\n",
     ]
 )  # fmt: skip
 SOURCES = st.lists(PIECES, max_size=25).map(b"".join)
