@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from codemod.errors import SymfixError
 from codemod.transform import Project
 from transforms.cpp.extract import extract
 from transforms.cpp.facts import FileFacts, Function
+from transforms.cpp.types import Type, parse_type
 from transforms.cpp.vocabulary import Vocabulary
 from transforms.schema.native_functions import NativeFunctions, load
 
@@ -85,7 +86,32 @@ def load_vocabulary(project: Project, facts: Mapping[str, FileFacts], sources: S
             for function in file.functions:
                 if _is_symbolic(function):
                     functions.setdefault(function.name, []).append(_slim(function))
-    return Vocabulary(natives.schemas(), {k: tuple(v) for k, v in functions.items()}, frozenset(names), members, aliases)
+    merged = {name: tuple(merge_declarations(found)) for name, found in functions.items()}
+    return Vocabulary(natives.schemas(), merged, frozenset(names), members, aliases)
+
+
+def same_function(function: Function) -> tuple[str, str, tuple[Type, ...]]:
+    """What a declaration and its definition have in common."""
+    return function.name, function.parent, tuple(parse_type(parameter.type) for parameter in function.params)
+
+
+def merge_declarations(found: Iterable[Function]) -> Iterator[Function]:
+    """One Function for a definition and its declarations, with the default arguments of the latter."""
+    groups: dict[tuple[str, str, tuple[Type, ...]], list[Function]] = {}
+    for function in found:
+        groups.setdefault(same_function(function), []).append(function)
+    for members in groups.values():
+        definitions = [function for function in members if function.body >= 0]
+        if not definitions:
+            yield members[0]
+        for function in definitions:
+            defaults = [
+                next((other.params[i].default for other in members if other.params[i].default), "")
+                for i in range(len(function.params))
+            ]
+            yield replace(
+                function, params=tuple(replace(p, default=d) for p, d in zip(function.params, defaults, strict=True))
+            )
 
 
 def _slim(function: Function) -> Function:

@@ -148,7 +148,7 @@ def _site(flow: Flow, node: Node, start: int, api: str, receiver: str, arguments
         flow.sink(argument, "dimension", f"is the dimension given to `{api}`", evaluate(flow, argument))
     flow.sites[start] = Site(start, node.start, node.end, api, receiver, free)
     kind = Type("ints", "IntArrayRef") if api in _SEQUENCE_ACCESSORS else SIZE_T if api == "nbytes" else INT
-    if start in flow.concrete:
+    if start in flow.concrete or flow.passive:
         return kind
     if not flow.available(f"sym_{api}"):
         flow.sink(node, "not-in-version", f"this version has no `sym_{api}`", kind.with_origins({start}))
@@ -217,7 +217,7 @@ def _rank(flow: Flow, node: Node, field: Node) -> Type | None:
     if asked.text == "size" and not _signed_context(flow, invoked):
         return None
     flow.sites[field.start] = Site(field.start, node.start, node.end, field.text, "", False)
-    if field.start in flow.concrete:
+    if field.start in flow.concrete or flow.passive:
         return None
     rank.rewrite(flow, field, invoked, asked.text)
     return Type("ints", "IntArrayRef")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from transforms.cpp.facts import Function
-from transforms.cpp.flow.state import Emission, Lambda, Sink, Site, Variable, Want
+from transforms.cpp.flow.state import Emission, Lambda, Sink, Site, Slot, Variable
 from transforms.cpp.rules import local_type
 from transforms.cpp.tree import Node
 from transforms.cpp.types import UNKNOWN, Type, parse_type, symbolic_spelling
@@ -14,6 +14,10 @@ from transforms.cpp.vocabulary import Vocabulary
 
 _PASSES = 12
 NOTHING: frozenset[int] = frozenset()
+
+
+OWN_RESULT = -900_000
+"""The origin of the function's own result, once that is settled to be symbolic."""
 
 
 def parameter_origin(index: int) -> int:
@@ -35,22 +39,16 @@ class Flow:
         root: Node,
         vocabulary: Vocabulary,
         *,
-        assumed: Mapping[int, Type] | None = None,
-        symbolic_result: bool = False,
-        interprocedural: bool = False,
-        settled: frozenset[tuple[str, int, int]] = frozenset(),
-        refused: frozenset[tuple[str, int, int]] = frozenset(),
+        settled: frozenset[Slot] = frozenset(),
+        passive: bool = False,
     ) -> None:
         self.function = function
         self.root = root
         self.vocabulary = vocabulary
-        self.assumed = dict(assumed or {})
-        self.symbolic_result = symbolic_result
-        self.interprocedural = interprocedural
         self.settled = settled
-        """(path, start, parameter or -1) of helpers that are symbolic in the plan."""
-        self.refused = refused
-        """The same of helpers that cannot be."""
+        """Parameters and results of functions of the tree that the plan makes symbolic."""
+        self.passive = passive
+        """No symbolic tensor arrives here: accessors stay as they are."""
         self.concrete: set[int] = set()
         """Origins that were found to reach a sink."""
         self.refusals: list[Sink] = []
@@ -64,8 +62,10 @@ class Flow:
         self.sinks: list[Sink] = []
         self.sites: dict[int, Site] = {}
         self.unknown_receivers: dict[int, Site] = {}
-        self.wants: list[Want] = []
-        self.returned: frozenset[int] | None = None
+        self.uses: set[Slot] = set()
+        """Settled slots that this function gives a symbolic value to, or takes one from."""
+        self.conflicts: set[Slot] = set()
+        """Settled slots that this function cannot serve: it has a concrete sequence, or needs an integer."""
         self.active_lambdas: list[Lambda] = []
         self.changed = False
 
@@ -142,11 +142,15 @@ class Flow:
         """`origins` without those that were turned concrete."""
         return frozenset(origins) - self.concrete
 
-    def sink(self, node: Node, code: str, reason: str, *types: Type) -> None:
+    def slot(self, index: int) -> Slot:
+        """A slot of the function itself."""
+        return Slot(self.function.path, self.function.start, index)
+
+    def sink(self, node: Node, code: str, reason: str, *types: Type, slot: Slot | None = None) -> None:
         """Note that symbolic values of `types` end at `node`, where only a concrete one will do."""
         origins = frozenset().union(*(kind.origins for kind in types if kind.origins))
         if origins:
-            self.sinks.append(Sink(code, reason, node.start, node.end, origins))
+            self.sinks.append(Sink(code, reason, node.start, node.end, origins, slot))
 
     def emit(self, rule: str, start: int, end: int, new: str, origins: frozenset[int] | None, message: str) -> None:
         """Want the bytes `[start, end)` to read `new`, for the sake of `origins`."""
@@ -162,11 +166,10 @@ class Flow:
             return
         if variable.parameter >= 0:
             kind = variable.type.with_origins(origins)
-            if variable.parameter not in self.assumed:
-                if self.interprocedural and variable.type.kind in ("int", "ints", "wrap"):
-                    self.wants.append(Want(self.function, variable.parameter, origins, node.start))
-                else:
-                    self.sink(node, "parameter", f"is stored in the parameter `{variable.name}`", kind)
+            slot = self.slot(variable.parameter)
+            if slot not in self.settled:
+                reason = f"is stored in the parameter `{variable.name}`"
+                self.sink(node, "parameter", reason, kind, slot=slot if variable.type.kind in ("int", "ints", "wrap") else None)
             return
         if not (origins <= (variable.origins or NOTHING)):
             variable.origins = (variable.origins or NOTHING) | origins

@@ -6,7 +6,7 @@ from transforms.cpp.facts import Function
 from transforms.cpp.flow.engine import NOTHING, Flow, join, result_origin
 from transforms.cpp.flow.expressions import coerce, evaluate
 from transforms.cpp.flow.operators import Resolved, resolve
-from transforms.cpp.flow.state import Want
+from transforms.cpp.flow.state import Slot
 from transforms.cpp.rules import concrete_sequence, symint_overload
 from transforms.cpp.tree import Node
 from transforms.cpp.types import UNKNOWN, Type, parse_type, symbolic_spelling
@@ -118,7 +118,7 @@ def _fits(function: Function, count: int) -> bool:
 
 def _accepts(flow: Flow, function: Function, index: int, value: Type) -> str:
     """"ok" where parameter `index` takes the symbolic value, "want" where it would after a change, "" never."""
-    if index >= len(function.params):
+    if index >= len(function.params) or Slot(function.path, function.start, index) in flow.settled:
         return "ok"
     spelled = function.params[index].type
     kind = parse_type(spelled)
@@ -150,9 +150,12 @@ def _function(
 ) -> Type:
     symbolic = [(index, value) for index, value in enumerate(values) if value.symbolic and value.kind in _SCALARS]
     if not symbolic:
-        return _result(flow, node, _best(candidates, values))
+        best = _best(candidates, values)
+        _serve(flow, best, arguments, values)
+        return _result(flow, node, best)
     for candidate in candidates:
         if all(_accepts(flow, candidate, index, value) == "ok" for index, value in symbolic):
+            _serve(flow, candidate, arguments, values)
             _match_sequences(flow, candidate, arguments, values)
             return _result(flow, node, candidate, join(*(value for _, value in symbolic)).origins)
     for twin in symbolic_twins(bare):
@@ -185,17 +188,25 @@ def _best(candidates: list[Function], values: list[Type]) -> Function:
 def _ask(
     flow: Flow, node: Node, bare: str, function: Function, symbolic: list[tuple[int, Type]], arguments: list[Node]
 ) -> Type:
-    """No overload takes the value: ask for the helper's signature to change, or stop here."""
-    origins = join(*(value for _, value in symbolic)).origins
+    """No overload takes the value: it stops here, unless the helper's signature changes."""
     for index, value in symbolic:
-        key = (function.path, function.start, index)
-        possible = flow.interprocedural and _accepts(flow, function, index, value) == "want" and key not in flow.refused
-        if possible:
-            flow.wants.append(Want(function, index, value.origins or NOTHING, node.start))
-        else:
-            text = function.params[index].type if index < len(function.params) else "…"
-            flow.sink(arguments[index], "callee-takes-int", f"is an argument of `{bare}`, which takes `{text}` there", value)
-    return _result(flow, node, function, origins)
+        slot = Slot(function.path, function.start, index) if _accepts(flow, function, index, value) == "want" else None
+        text = function.params[index].type if index < len(function.params) else "…"
+        reason = f"is an argument of `{bare}`, which takes `{text}` there"
+        flow.sink(arguments[index], "callee-takes-int", reason, value, slot=slot)
+    return _result(flow, node, function, join(*(value for _, value in symbolic)).origins)
+
+
+def _serve(flow: Flow, function: Function, arguments: list[Node], values: list[Type]) -> None:
+    """Check that a call can give every settled parameter what it now takes."""
+    for index, (argument, value) in enumerate(zip(arguments, values, strict=False)):
+        slot = Slot(function.path, function.start, index)
+        if slot not in flow.settled:
+            continue
+        if value.symbolic:
+            flow.uses.add(slot)
+        elif value.kind not in ("int", "braces") and not argument.text.endswith("nullopt"):
+            flow.conflicts.add(slot)
 
 
 def _result(flow: Flow, node: Node, function: Function, origins: frozenset[int] | None = None) -> Type:
@@ -207,8 +218,12 @@ def _result(flow: Flow, node: Node, function: Function, origins: frozenset[int] 
         return kind.with_origins(kind.origins if not origins else origins)
     if kind.kind == "unknown" and origins and function.template:
         return Type("int", "int64_t", origins=origins)
-    if (function.path, function.start, -1) in flow.settled:
+    slot = Slot(function.path, function.start, -1)
+    if slot in flow.settled:
         origin = result_origin(node.start)
-        if origin not in flow.concrete:
+        if origin in flow.concrete:
+            flow.conflicts.add(slot)
+        else:
+            flow.uses.add(slot)
             return kind.with_origins({origin})
     return kind

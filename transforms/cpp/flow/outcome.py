@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tree_sitter import Node as TreeSitterNode
 from tree_sitter import Tree
 
 from transforms.cpp.facts import Function
 from transforms.cpp.flow.engine import Flow
-from transforms.cpp.flow.state import Emission, Sink, Site, Want
+from transforms.cpp.flow.state import Emission, Sink, Site, Slot
 from transforms.cpp.syntax import parse
 from transforms.cpp.tree import build
-from transforms.cpp.types import Type
 from transforms.cpp.vocabulary import Vocabulary
 
 Key = tuple[str, int]
 """(path, start) of a function."""
-
-
-@dataclass(frozen=True, slots=True)
-class Assumptions:
-    """What the plan has settled so far about helper functions."""
-
-    parameters: Mapping[Key, Mapping[int, Type]] = field(default_factory=dict)
-    results: frozenset[Key] = frozenset()
-    refused: frozenset[tuple[str, int, int]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +27,9 @@ class Task:
     source: bytes
     functions: tuple[Function, ...]
     vocabulary: Vocabulary
-    assumptions: Assumptions
-    interprocedural: bool
+    settled: frozenset[Slot] = frozenset()
+    passive: frozenset[int] = frozenset()
+    """Starts of functions that no symbolic tensor reaches; they are only asked whether they can follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +43,8 @@ class Outcome:
     unknown: tuple[Site, ...]
     concrete: frozenset[int]
     """Origins that stay concrete, parameters and results included."""
-    wants: tuple[Want, ...]
-    returned: frozenset[int] | None
-    """Origins of a result that would have to be symbolic, where it is declared concrete."""
+    uses: frozenset[Slot] = frozenset()
+    conflicts: frozenset[Slot] = frozenset()
     lost: bool = False
     """The parser could not find the function: nothing in it is edited."""
 
@@ -68,21 +58,9 @@ def analyse(task: Task) -> list[Outcome]:
 def analyse_function(task: Task, tree: Tree, masked: bytes, function: Function) -> Outcome:
     """Analyse one function of a parsed file."""
     found = find_definition(tree.root_node, function)
-    assumptions = task.assumptions
     if found is None:
-        return Outcome(function, (), (), (), (), frozenset(), (), None, lost=True)
-    key = (function.path, function.start)
-    settled = {(path, start, -1) for path, start in assumptions.results}
-    flow = Flow(
-        function,
-        build(found, masked),
-        task.vocabulary,
-        assumed=assumptions.parameters.get(key, {}),
-        symbolic_result=key in assumptions.results,
-        interprocedural=task.interprocedural,
-        settled=frozenset(settled),
-        refused=assumptions.refused,
-    )
+        return Outcome(function, (), (), (), (), frozenset(), lost=True)
+    flow = Flow(function, build(found, masked), task.vocabulary, settled=task.settled, passive=function.start in task.passive)
     flow.solve()
     return Outcome(
         function,
@@ -91,8 +69,8 @@ def analyse_function(task: Task, tree: Tree, masked: bytes, function: Function) 
         tuple(flow.sites.values()),
         tuple(flow.unknown_receivers.values()),
         frozenset(flow.concrete),
-        tuple(flow.wants),
-        flow.returned,
+        frozenset(flow.uses),
+        frozenset(flow.conflicts),
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from transforms.cpp.facts import Function
 from transforms.cpp.tree import Node
 from transforms.cpp.types import UNKNOWN, Type
 
@@ -56,6 +55,15 @@ class Emission:
 
 
 @dataclass(frozen=True, slots=True)
+class Slot:
+    """A parameter of a function, or its result (`index` -1)."""
+
+    path: str
+    start: int
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
 class Sink:
     """A place where a symbolic value cannot go: Mode 4."""
 
@@ -64,6 +72,8 @@ class Sink:
     start: int
     end: int
     origins: frozenset[int]
+    slot: Slot | None = None
+    """What would have to become symbolic for the value to go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +88,3 @@ class Site:
     receiver: str
     free: bool = False
     """Written `at::size(t, d)`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Want:
-    """A helper parameter or result that would have to become symbolic."""
-
-    function: Function
-    parameter: int
-    """-1: the result."""
-    origins: frozenset[int]
-    start: int

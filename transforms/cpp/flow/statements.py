@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from transforms.cpp.flow.engine import NOTHING, Flow, parameter_origin
+from transforms.cpp.flow.engine import NOTHING, OWN_RESULT, Flow, parameter_origin
 from transforms.cpp.flow.expressions import coerce, evaluate, truth
 from transforms.cpp.flow.state import Lambda, Variable
 from transforms.cpp.tree import Node
@@ -49,9 +49,8 @@ def declare_parameters(flow: Flow, function: Node, *, of_lambda: bool = False) -
             variable = flow.declare(name, kind, where, node, deduced=False)
             variable.deduced = deduced
         else:
-            if index in flow.assumed:
-                origin = parameter_origin(index)
-                kind = flow.assumed[index].with_origins(flow.live((origin,)) or None)
+            if flow.slot(index) in flow.settled:
+                kind = kind.with_origins(flow.live((parameter_origin(index),)) or None)
             variable = flow.declare(name, kind, where)
             variable.type = kind
             variable.parameter = index
@@ -339,11 +338,12 @@ def _return(flow: Flow, node: Node) -> None:
     if flow.active_lambdas:
         _lambda_return(flow, flow.active_lambdas[-1], expression, value)
         return
+    if expression is not None and not value.symbolic and value.kind == "ints" and flow.slot(-1) in flow.settled:
+        coerce(flow, expression, frozenset({OWN_RESULT}))
     if expression is None or not value.symbolic or value.kind in ("tensor", "list"):
         return
     declared = flow.type_of(flow.function.returns)
-    origins = value.origins or NOTHING
-    if declared.symbolic or flow.function.returns in ("auto", ""):
+    if declared.symbolic or flow.function.returns in ("auto", "") or flow.slot(-1) in flow.settled:
         return
     if declared.kind == "bool" and value.kind == "int":
         truth(flow, expression, value)
@@ -351,10 +351,9 @@ def _return(flow: Flow, node: Node) -> None:
         return
     elif symbolic_spelling(flow.function.returns) is None:
         flow.sink(node, "return-type", f"is returned as `{flow.function.returns}`", value)
-    elif flow.interprocedural:
-        flow.returned = (flow.returned or NOTHING) | origins
     else:
-        flow.sink(node, "return-type", f"is returned as `{flow.function.returns}`", value)
+        slot = flow.slot(-1) if declared.kind in ("int", "ints") else None
+        flow.sink(node, "return-type", f"is returned as `{flow.function.returns}`", value, slot=slot)
 
 
 def _lambda_return(flow: Flow, owner: Lambda, expression: Node | None, value: Type) -> None:
