@@ -9,20 +9,27 @@ from typing import TypeVar
 Node = TypeVar("Node", bound=Hashable)
 
 
-def shortest_ways(roots: Iterable[Node], successors: Callable[[Node], Iterable[Node]]) -> dict[Node, Node | None]:
+def shortest_ways(
+    groups: Iterable[Iterable[Node]], successors: Callable[[Node], Iterable[Node]]
+) -> dict[Node, Node | None]:
     """The node before each reachable one on a shortest way from a root; None for the roots.
 
-    Of several shortest ways, the one through the earlier root and the earlier successor is kept, so the outcome
-    depends on the order of `roots` and of `successors` alone. `successors` is asked once for each node.
+    The roots of a later group only count where no earlier group leads. Of several shortest ways, the one through the
+    earlier root and the earlier successor is kept, so the outcome depends on the order of both alone.
     """
-    before: dict[Node, Node | None] = dict.fromkeys(roots)
-    queue = deque(before)
-    while queue:
-        node = queue.popleft()
-        for successor in successors(node):
-            if successor not in before:
-                before[successor] = node
-                queue.append(successor)
+    before: dict[Node, Node | None] = {}
+    for roots in groups:
+        queue: deque[Node] = deque()
+        for root in roots:
+            if root not in before:
+                before[root] = None
+                queue.append(root)
+        while queue:
+            node = queue.popleft()
+            for successor in successors(node):
+                if successor not in before:
+                    before[successor] = node
+                    queue.append(successor)
     return before
 
 

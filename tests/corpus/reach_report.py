@@ -27,6 +27,7 @@ from transforms.schema import derivatives, native_functions
 
 FOLDERS = ("aten/src", "torch/csrc", "functorch")
 SUFFIXES = (".cpp", ".h", ".cc", ".hpp", ".cu", ".cuh", ".inl")
+TRUTH_OF = "1.13"
 NATIVE = "aten/src/ATen/native/native_functions.yaml"
 DERIVATIVES = "tools/autograd/derivatives.yaml"
 
@@ -103,11 +104,15 @@ def main() -> int:
     print(", ".join(f"{kind} {count}" for kind, count in counts.most_common()))
     if options.explain:
         for (path, start), item in reach.items():
-            function = next(f for f in facts[path].functions if f.start == start)
-            if function.name == options.explain:
+            function = next((f for f in facts[path].functions if f.start == start), None)
+            if function is not None and function.name == options.explain:
                 print(f"{path}:{function.line} {function.qualified} [{item.kind}] {', '.join(item.operators[:8])}")
                 for step in item.steps:
                     print(f"    {step.path}:{step.line} {step.text}")
+    version = options.tree / "version.txt"
+    if not version.is_file() or not version.read_text().startswith(TRUTH_OF):
+        print(f"not judged: the truth is about PyTorch {TRUTH_OF}")
+        return 0
     rows = judge(options.tree, options.truth, facts, reach)
     totals: collections.Counter[str] = collections.Counter()
     inside: collections.Counter[str] = collections.Counter()

@@ -83,7 +83,9 @@ class _Reacher:
                 self.labels[node].add(operator)
             if self.reasons.get(node) is None:
                 self.reasons[node] = step
-        before = shortest_ways(self.kinds, self.successors)
+        # A path from an operator says more than that some code belongs to autograd.
+        groups = [[n for n in self.kinds if self.labels[n]], [n for n in self.kinds if not self.labels[n]]]
+        before = shortest_ways(groups, self.successors)
         names = sorted({name for found in self.labels.values() for name in found})
         bits = {name: 1 << index for index, name in enumerate(names)}
         masks = {node: sum(bits[name] for name in found) for node, found in self.labels.items()}
@@ -101,7 +103,7 @@ class _Reacher:
         reason = self.reasons[nodes[0]]
         found = [] if reason is None else [reason]
         for caller, called in itertools.pairwise(nodes):
-            text = f"{self.nodes[caller].name} calls {self.nodes[called].name}"
+            text = f"{_title(self.nodes[caller])} calls {_title(self.nodes[called])}"
             found.append(Step(caller[0], self.edges[caller][called], text))
         return tuple(found)
 
@@ -192,6 +194,10 @@ class _Reacher:
                 for function in file.functions:
                     if function.body >= 0:
                         yield function, "AutogradManual", "", None
+
+
+def _title(function: Function) -> str:
+    return f"{function.parent}::{function.name}" if function.parent else function.name
 
 
 def _is_autograd_function(function: Function) -> bool:
