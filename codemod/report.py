@@ -12,7 +12,7 @@ from codemod.findings import Finding, Level
 from codemod.selection import base_name, matches_operator
 from codemod.terminal import shorten, shorten_path, style, table, width
 
-_MOST_OPERATORS = 40
+_MOST_OPERATORS = 25
 _LEVEL_STYLES = {Level.SAFE: "green", Level.REVIEW: "yellow", Level.MANUAL: "red"}
 _COLUMNS = (
     "path", "line", "column", "level", "mode", "rule", "refusal", "function", "operators", "message", "reason", "group"
@@ -96,14 +96,15 @@ def _example(finding: Finding, columns: int) -> str:
     return shorten(f"{finding.reason or finding.message} ({place})", columns)
 
 
-def totals(findings: Sequence[Finding], files: int, suppressed: int, ops: Sequence[str] = ()) -> str:
-    """One sentence of sums."""
+def totals(findings: Sequence[Finding], files: int, suppressed: int, ops: Sequence[str] = ()) -> list[str]:
+    """Two lines of sums; `files` is how many were looked at."""
     counts = Counter(finding.level for finding in findings)
     operators = frozenset[str]().union(*(_names(finding.operators, tuple(ops)) for finding in findings))
-    parts = ", ".join(f"{counts[level]} {level_name(level)}" for level in Level)
-    where = f"{plural(len({f.path for f in findings}), 'file')} of {files}"
-    tail = f"; {suppressed} suppressed" if suppressed else ""
-    return f"{plural(len(findings), 'finding')} in {plural(len(operators), 'operator')}, {where}: {parts}{tail}"
+    touched = len({finding.path for finding in findings})
+    where = f"in {plural(len(operators), 'operator')} and {touched:,} of {plural(files, 'file')}"
+    levels = ", ".join(f"{counts[level]:,} {level_name(level)}" for level in Level)
+    tail = f"; {plural(suppressed, 'finding')} suppressed" if suppressed else ""
+    return [f"{plural(len(findings), 'finding')} {where}", levels + tail]
 
 
 def findings_csv(findings: Iterable[Finding]) -> str:

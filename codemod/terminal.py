@@ -76,7 +76,7 @@ def shorten(text: str, columns: int) -> str:
 
 
 def shorten_path(path: str, columns: int) -> str:
-    """`path` on at most `columns` columns where a folder's name lets it, cut at the front, where it says least."""
+    """`path` on at most `columns` columns, cut at the front, where it says least, and between folders if it can be."""
     while len(path) > columns and "/" in path.removeprefix("…/"):
         path = "…/" + path.removeprefix("…/").partition("/")[2]
-    return path
+    return path if len(path) <= columns else "…" + path[len(path) - max(1, columns - 1) :]

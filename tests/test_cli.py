@@ -50,7 +50,9 @@ def test_scan_ends_with_operators_by_level_and_refusals_by_reason(tree: Path, sy
         "left alone, by reason",
         "  loop-bound  1  it bounds a loop (a.cc:3)",
         "",
-        "4 findings in 3 operators, 2 files of 3: 2 safe, 1 review, 1 manual",
+        "4 findings in 3 operators and 2 of 3 files",
+        "2 safe, 1 review, 1 manual",
+        "",
         "  symfix scan --op add  explains one operator site by site",
         "  symfix diff           shows what would be written",
     ]

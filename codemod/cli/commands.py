@@ -168,9 +168,9 @@ def _print_scan(run: Run, plan: Plan, chosen: list[Finding]) -> None:
     ops = run.selection.ops
     for block in (operator_table(chosen, ops), refusal_table(chosen)):
         lines += [*block, ""] if block else []
-    lines.append(totals(chosen, len(plan.files), plan.suppressed, ops))
+    lines += [*totals(chosen, len(plan.files), plan.suppressed, ops), ""]
     lines += _next_steps(run, chosen)
-    write("\n".join(lines).lstrip("\n") + "\n")
+    write("\n".join(lines).strip("\n") + "\n")
 
 
 def _next_steps(run: Run, chosen: list[Finding]) -> list[str]:
