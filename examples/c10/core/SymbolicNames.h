@@ -1,0 +1,36 @@
+#pragma once
+
+// What this tree's PyTorch offers for symbolic shapes. symfix never emits a name that the headers of a tree do not
+// declare; a checkout of PyTorch declares these in c10/core and ATen/core, this small tree does it here.
+
+#include <cstdint>
+
+namespace c10 {
+
+class SymInt;
+class SymFloat;
+class SymBool;
+class SymIntArrayRef;
+class SymDimVector;
+
+SymIntArrayRef fromIntArrayRefSlow(IntArrayRef array_ref);
+
+} // namespace c10
+
+namespace at {
+
+class OptionalSymIntArrayRef;
+
+class TensorBase {
+ public:
+  int64_t dim() const;
+  c10::SymInt sym_numel() const;
+  c10::SymInt sym_size(int64_t dim) const;
+  c10::SymIntArrayRef sym_sizes() const;
+  c10::SymInt sym_stride(int64_t dim) const;
+  c10::SymIntArrayRef sym_strides() const;
+  c10::SymInt sym_storage_offset() const;
+  c10::SymInt sym_nbytes() const;
+};
+
+} // namespace at

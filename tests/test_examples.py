@@ -1,0 +1,128 @@
+"""What symfix says of examples/: each function is converted, offered for review, or left with its reason."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codemod.transform import load_transforms
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+CONVERTED = [
+    "pairwise_blend", "tile_mean", "count_scale", "rank_flatten", "grow_frame", "restride", "restride_like",
+    "flat_product", "padded_width", "stack_extents", "masked_pool", "tile_mean_backward", "pick_rows_meta", "backward",
+    "as_column", "neighbor_degree",
+]  # fmt: skip
+REVIEWED = ["row_spread", "repeat_row", "trailing_window"]
+LEFT = {
+    "row_parity": "loop-bound",
+    "column_walk": "loop-bound",
+    "neighbor_chain": "loop-bound",
+    "extent_lookup": "subscript",
+    "raw_total": "pointer-arithmetic",
+    "threaded_total": "parallel-for",
+    "even_steps": "callee-takes-int",
+    "shared_divisor": "callee-unknown",
+    "narrow_count": "cast",
+    "even_extent": "bit-operation",
+    "switched_extent": "switch",
+    "last_axis": "dimension",
+    "traced_extent": "address",
+    "extent_record": "stored",
+}
+UNREACHED = ["padded_extent", "blend_rows_cpu", "fold_rows", "pick_rows_cpu", "load_table"]
+
+Findings = list[dict[str, Any]]
+
+
+def symfix(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run the installed command."""
+    command = [str(Path(sys.executable).with_name("symfix")), *arguments]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory: pytest.TempPathFactory) -> Findings:
+    """The findings of a scan of a copy of the tree."""
+    root = shutil.copytree(EXAMPLES, tmp_path_factory.mktemp("scan") / "examples")
+    done = symfix("scan", "--format", "json", "--no-cache", cwd=root)
+    assert done.returncode == 1, done.stderr
+    found: Findings = json.loads(done.stdout)["findings"]
+    return found
+
+
+def of(findings: Findings, function: str) -> Findings:
+    """The findings inside the function of that name, whatever its namespace or class."""
+    return [finding for finding in findings if finding["function"].rpartition("::")[2] == function]
+
+
+@pytest.mark.parametrize("function", UNREACHED)
+def test_unreached_functions_have_no_findings(findings: Findings, function: str) -> None:
+    assert of(findings, function) == []
+
+
+@pytest.mark.parametrize(("function", "refusal"), LEFT.items())
+def test_left_functions_name_what_stops_them(findings: Findings, function: str, refusal: str) -> None:
+    found = of(findings, function)
+    assert refusal in {finding["refusal"] for finding in found}
+    assert not any(finding["edits"] for finding in found)
+    assert all(finding["reason"] for finding in found if finding["refusal"])
+
+
+@pytest.mark.parametrize("function", CONVERTED)
+def test_converted_functions_are_safe_as_a_whole(findings: Findings, function: str) -> None:
+    found = [finding for finding in of(findings, function) if finding["level"] == "safe"]
+    assert any(finding["edits"] for finding in found)
+    assert not any(finding["refusal"] for finding in of(findings, function))
+
+
+@pytest.mark.parametrize("function", REVIEWED)
+def test_changed_signatures_are_for_review(findings: Findings, function: str) -> None:
+    assert any(finding["edits"] and finding["level"] == "review" for finding in of(findings, function))
+
+
+def test_every_rule_is_shown(findings: Findings) -> None:
+    rules = {rule.name for transform in load_transforms() for rule in transform.rules()}
+    assert rules - {finding["rule"] for finding in findings} == set()
+
+
+def test_every_reached_finding_says_how_symbols_arrive(findings: Findings) -> None:
+    edited = [finding for finding in findings if finding["edits"] and finding["rule"] != "unused-suppression"]
+    assert edited
+    assert all(finding["reach"] and finding["operators"] for finding in edited)
+
+
+def test_suppressions(findings: Findings) -> None:
+    found = of(findings, "noted_extent") + [f for f in findings if f["rule"] == "unused-suppression"]
+    assert [finding["rule"] for finding in found] == ["unused-suppression"]
+
+
+@pytest.mark.parametrize("level", ["safe", "review"])
+def test_apply_is_the_diff_and_a_second_apply_changes_nothing(
+    tmp_path: Path, git: Callable[..., bytes], level: str
+) -> None:
+    root = shutil.copytree(EXAMPLES, tmp_path / "examples")
+    git("init", "-q", ".", cwd=root)
+    git("add", "-A", cwd=root)
+    git("commit", "-q", "-m", "start", cwd=root)
+    diff = symfix("diff", "--level", level, cwd=root)
+    assert diff.returncode == 1, diff.stderr
+    git("apply", "-", cwd=root, stdin=diff.stdout.encode())
+    expected = git("diff", cwd=root)
+    git("checkout", "-q", ".", cwd=root)
+
+    assert symfix("apply", "--level", level, cwd=root).returncode == 1
+    assert git("diff", cwd=root) == expected
+
+    git("commit", "-q", "-a", "-m", "applied", cwd=root)
+    again = symfix("apply", "--level", level, cwd=root)
+    assert again.returncode == 0, again.stdout
+    assert git("status", "--porcelain", cwd=root) == b""
