@@ -22,8 +22,13 @@ _ATTRIBUTES = re.compile(
 )
 # `TORCH_META_FUNC(add)(args)` reads as a function named META__add, which the parser can follow.
 _STRUCTURED = re.compile(rb"\bTORCH_(?:PRECOMPUTE_)?(META|IMPL)_FUNC2?[ \t]*\(([^()\n]*)\)")
-# A macro call alone on its line(s) without a semicolon: `REGISTER_DISPATCH(a, b)`, `DEFINE_DISPATCH(x)`.
-_STATEMENT = re.compile(rb"(?m)^[ \t]*[A-Z][A-Z0-9_]{3,}\([^(){};\n]*\)[ \t]*(?=\n[ \t]*(?:\n|[A-Za-z#}/]|$))")
+# `REGISTER_DISPATCH(a, b)` and `TORCH_CHECK(a, b)` without a semicolon; the arguments are matched by hand.
+_STATEMENT = re.compile(rb"(?m)^[ \t]*[A-Z][A-Z0-9]*_[A-Z0-9_]*[ \t]*\(")
+_TOKEN = re.compile(rb'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|[()]', re.S)
+_NEXT = re.compile(rb"(?:[ \t\r]|//[^\n]*|/\*[^\n]*?\*/)*\n(?:\s|//[^\n]*\n|/\*.*?\*/)*(?=[A-Za-z_}])", re.S)
+# `HANDLE_TH_ERRORS` alone on its line.
+_LONE = re.compile(rb"(?m)(?<=[;{})\n])[ \t]*[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[ \t]*(?=\r?\n\s*[\w}#/])")
+_EMPTY_DEFAULT = re.compile(rb"(?<=[\w\s]=)(\s*)\{\}(?=\s*[,)])")
 _PREPROCESSOR = re.compile(rb"(?m)^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif)\b(?:[^\n\\]|\\\n|\\.)*")
 
 
@@ -42,20 +47,49 @@ def mask(source: bytes) -> bytes:
     return _ATTRIBUTES.sub(_blank, _STRUCTURED.sub(_structured, source))
 
 
+def _terminate(source: bytes) -> bytes:
+    """`source` with a semicolon, in place of white space, after every macro call that stands alone without one."""
+    out = bytearray(source)
+    for match in _STATEMENT.finditer(source):
+        depth = 0
+        for token in _TOKEN.finditer(source, match.end() - 1):
+            depth += {b"(": 1, b")": -1}.get(token.group(), 0)
+            if depth == 0:
+                following = _NEXT.match(source, token.end())
+                if following is not None:
+                    # A newline may end a comment, so only the one right after the call can go.
+                    last = following.end() - 1
+                    out[last if source[last : last + 1] in b" \t" else token.end()] = 0x3B
+                break
+    return bytes(out)
+
+
+def _simplify(source: bytes) -> bytes:
+    """`source` with more of what the grammar does not know blanked or spelled so that it does."""
+    source = _LONE.sub(_blank, _terminate(source))
+    return _EMPTY_DEFAULT.sub(rb"\g<1>0 ", source)
+
+
 def parse(source: bytes) -> tuple[Tree, bytes]:
     """The tree of a file and the masked bytes it was made of.
 
-    Where masking leaves errors, a second try without `#if` lines is kept if it has fewer.
+    Where masking leaves errors, more is simplified, and then `#if` lines are dropped, if that leaves fewer.
     """
     parser = Parser(LANGUAGE)
     masked = mask(source)
     tree = parser.parse(masked)
-    if tree.root_node.has_error:
-        plain = _PREPROCESSOR.sub(_blank, masked)
+    for attempt in (_simplify, _without_conditions):
+        if not tree.root_node.has_error:
+            break
+        plain = attempt(masked)
         other = parser.parse(plain)
         if count_errors(other.root_node) < count_errors(tree.root_node):
-            return other, plain
+            tree, masked = other, plain
     return tree, masked
+
+
+def _without_conditions(source: bytes) -> bytes:
+    return _PREPROCESSOR.sub(_blank, source)
 
 
 def errors(node: Node) -> Iterator[Node]:
