@@ -1,0 +1,235 @@
+"""What a file calls the functions that rules need, and the import that has to be added where it calls them nothing yet.
+
+Imports are added as the file does it: its module alias, its from-import, or an import in the function where the file
+keeps away from import cycles. TorchScript reads no import in a function, so files it reads get a small function of
+their own that imports when it is called.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+MODULE = "torch.fx.experimental.symbolic_shapes"
+INSIDE_TORCH = re.compile(r"(?:^|/)torch/")
+# What TorchScript compiles in place of each; the others it never meets.
+SCRIPTED = {
+    "guard_or_false": ("condition: bool", "condition"),
+    "guard_or_true": ("condition: bool", "condition"),
+    "sym_eq": ("left: list[int], right: list[int]", "left == right"),
+}
+
+
+class Insertion(NamedTuple):
+    """Text to put before the byte `offset` (or instead of the bytes up to `end`)."""
+
+    offset: int
+    end: int
+    text: str
+
+
+class Layout:
+    """Byte offsets of a file's lines and columns, its newline, and the text between two offsets."""
+
+    def __init__(self, source: bytes) -> None:
+        self.source = source
+        self.lines = source.splitlines(keepends=True)
+        self.offsets = [0]
+        for line in self.lines:
+            self.offsets.append(self.offsets[-1] + len(line))
+        self.newline = "\r\n" if b"\r\n" in source[:4096] else "\n"
+        self.bom = 3 if source.startswith(b"\xef\xbb\xbf") else 0
+
+    def start(self, node: ast.expr | ast.stmt) -> int:
+        """The offset of a node's first byte."""
+        return self._offset(node.lineno, node.col_offset)
+
+    def end(self, node: ast.expr | ast.stmt) -> int:
+        """The offset behind a node's last byte."""
+        return self._offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+
+    def _offset(self, line: int, column: int) -> int:
+        return self.offsets[line - 1] + column + (self.bom if line == 1 else 0)
+
+    def line_start(self, line: int) -> int:
+        """The offset of a line's first byte, lines from 1."""
+        return self.offsets[line - 1]
+
+    def line_end(self, line: int) -> int:
+        """The offset behind a line's last byte before its newline."""
+        return self.offsets[line - 1] + len(self.lines[line - 1].rstrip(b"\r\n"))
+
+    def text(self, start: int, end: int) -> str:
+        """The source between two offsets. Raises UnicodeDecodeError where it is no UTF-8."""
+        return self.source[start:end].decode("utf-8")
+
+    def indent(self, node: ast.stmt) -> str | None:
+        """The white space before a statement, or None where something else stands before it on its line."""
+        before = self.source[self.line_start(node.lineno) : self.start(node)].decode("utf-8", "replace")
+        return before.removeprefix("\ufeff") if not before.strip("\ufeff \t") else None
+
+
+class Names:
+    """The names of one function's rewrites. `scripted` says that TorchScript reads the function."""
+
+    def __init__(self, tree: ast.Module, function: Sequence[ast.AST], path: str, scripted: bool) -> None:
+        self.tree = tree
+        self.functions = function  # the function and those it is defined in, innermost first
+        self.local = INSIDE_TORCH.search("/" + path) is not None
+        self.scripted = scripted
+        self.used: set[str] = set()
+        self.torch = "torch"
+        self.alias = ""
+        self.known: dict[str, str] = {}
+        for node in tree.body:
+            self._read_import(node)
+        self.defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+    def _read_import(self, node: ast.stmt) -> None:
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                if one.name == MODULE and one.asname:
+                    self.alias = one.asname
+                elif one.name == "torch":
+                    self.torch = one.asname or "torch"
+        elif isinstance(node, ast.ImportFrom) and node.module == MODULE:
+            self.known.update({one.name: one.asname or one.name for one in node.names})
+        elif isinstance(node, ast.ImportFrom) and node.module == MODULE.rpartition(".")[0]:
+            self.alias = next((o.asname or o.name for o in node.names if o.name == "symbolic_shapes"), self.alias)
+
+    def __call__(self, name: str) -> str:
+        """How to write `name` here: `torch.x` by torch's name in the file, else a function of symbolic_shapes."""
+        if name.startswith("torch."):
+            return self.torch + name[5:]
+        if name in self.known:
+            return self.known[name]
+        if self.alias:
+            return f"{self.alias}.{name}"
+        self.used.add(name)
+        return f"_{name}" if self.scripted else name
+
+    @property
+    def shared(self) -> bool:
+        """Whether what is inserted serves the whole file."""
+        return self.scripted or not self.local
+
+    def insertions(self, layout: Layout, used: set[str], late: bool = False) -> list[Insertion]:
+        """What makes the names in `used` known in the function; `late` picks a second place beside the first."""
+        if not used:
+            return []
+        if self.scripted:
+            found = self._helpers(layout, used)
+        elif self.local:
+            found = self._local_import(layout, used)
+        elif (place := self._module_import()) is not None:
+            found = self._extended(layout, place, used)
+        else:
+            found = [self._new_module_import(layout, used)]
+        return [_before_newline(layout, one) if late else one for one in found]
+
+    def _module_import(self) -> ast.ImportFrom | None:
+        return next((n for n in self.tree.body if isinstance(n, ast.ImportFrom) and n.module == MODULE), None)
+
+    def _extended(self, layout: Layout, node: ast.ImportFrom, used: set[str]) -> list[Insertion]:
+        missing = sorted(used - {one.name for one in node.names})
+        last = node.names[-1]
+        offset = layout._offset(last.end_lineno or last.lineno, last.end_col_offset or 0)
+        return [Insertion(offset, offset, "".join(f", {name}" for name in missing))] if missing else []
+
+    def _new_module_import(self, layout: Layout, used: set[str]) -> Insertion:
+        line = f"from {MODULE} import {', '.join(sorted(used))}{layout.newline}"
+        imports = [node for node in self.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+        if imports:
+            offset = layout.offsets[imports[-1].end_lineno or imports[-1].lineno]
+            return Insertion(offset, offset, line)
+        first = next((n for n in self.tree.body if not _docstring(n)), self.tree.body[-1])
+        offset = layout.line_start(first.lineno) or layout.bom
+        return Insertion(offset, offset, line + layout.newline)
+
+    def _local_import(self, layout: Layout, used: set[str]) -> list[Insertion]:
+        missing = set(used)
+        found: list[Insertion] = []
+        for depth, function in enumerate(self.functions):
+            body = getattr(function, "body", [])
+            for index, node in enumerate(body):
+                if isinstance(node, ast.ImportFrom) and node.module == MODULE:
+                    names = {one.name for one in node.names if not one.asname}
+                    ahead = all(
+                        _docstring(one) or isinstance(one, (ast.Import, ast.ImportFrom)) for one in body[:index]
+                    )
+                    if ahead or depth:
+                        missing -= names
+                        if ahead and not depth and missing:
+                            return found + self._extended(layout, node, missing | names)
+                    elif missing & names == names and layout.indent(node) is not None:
+                        # It would come too late for what stands above it; the new import takes its place.
+                        start = layout.line_start(node.lineno)
+                        found.append(Insertion(start, layout.offsets[node.end_lineno or node.lineno], ""))
+        if missing:
+            body = self.functions[0].body  # type: ignore[attr-defined]
+            first = next((one for one in body if not _docstring(one)), body[-1])
+            indent = layout.indent(first)
+            line = self._head(layout, first)
+            text = f"from {MODULE} import {', '.join(sorted(missing))}{layout.newline}"
+            if indent is None:
+                offset = layout.start(first)
+                return [*found, Insertion(offset, offset, text.rstrip() + "; ")]
+            gap = "" if isinstance(first, (ast.Import, ast.ImportFrom)) else layout.newline
+            offset = layout.line_start(line)
+            found.append(Insertion(offset, offset, f"{indent}{text}{gap}"))
+        return found
+
+    def _head(self, layout: Layout, first: ast.stmt) -> int:
+        """The line where a function's own code begins, the comments before it included."""
+        line = min([first.lineno, *(one.lineno for one in getattr(first, "decorator_list", ()))])
+        while layout.lines[line - 2].strip()[:1] in (b"", b"#") and line - 1 > self.functions[0].lineno:  # type: ignore[attr-defined]
+            line -= 1
+        while not layout.lines[line - 1].strip():
+            line += 1
+        return line
+
+    def _helpers(self, layout: Layout, used: set[str]) -> list[Insertion]:
+        blocks: list[str] = []
+        for name in sorted(used):
+            if f"_{name}" not in self.defined:
+                blocks += _helper(name, self.torch)
+        if not blocks:
+            return []
+        first = next(node for node in self.tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
+        line = min([first.lineno, *(one.lineno for one in first.decorator_list)])
+        offset = layout.line_start(line)
+        return [Insertion(offset, offset, layout.newline.join([*blocks, ""]))]
+
+
+def _helper(name: str, torch: str) -> list[str]:
+    """The lines of a function that calls `name`, which is imported only then."""
+    signature, scripted = SCRIPTED.get(name, ("*conditions: bool", ""))
+    passed = ", ".join(part.partition(":")[0] for part in signature.split(", "))
+    eager = f"_eager_{name}" if scripted else f"_{name}"
+    lines = [f"def {eager}({signature}) -> bool:", f"    from {MODULE} import {name}", "", f"    return {name}({passed})", "", ""]
+    if scripted:
+        lines += [
+            f"def _{name}({signature}) -> bool:",
+            f"    if {torch}.jit.is_scripting():",
+            f"        return {scripted}",
+            "    else:",
+            f"        return {eager}({passed})",
+            "",
+            "",
+        ]
+    return lines
+
+
+def _before_newline(layout: Layout, one: Insertion) -> Insertion:
+    """The same lines, inserted at the end of the line above instead of at the head of their own."""
+    newline = layout.newline
+    if one.offset != one.end or one.offset not in layout.offsets or not one.offset or not one.text.endswith(newline):
+        return one
+    offset = one.offset - len(newline)
+    return Insertion(offset, offset, newline + one.text.removesuffix(newline).removesuffix(newline))
+
+
+def _docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

@@ -1,0 +1,40 @@
+"""Walks over `ast` trees that stop where another scope begins."""
+
+from __future__ import annotations
+
+import ast
+
+_LEAVES = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+def own_nodes(scope: ast.AST) -> list[ast.AST]:
+    """The nodes of a scope in source order, without what functions, lambdas and classes in it hold."""
+    found: list[ast.AST] = []
+    todo = [scope]
+    while todo:
+        node = todo.pop()
+        if node is not scope:
+            found.append(node)
+            if isinstance(node, _SCOPES):
+                continue
+        children: list[ast.AST] = []
+        for name in node._fields:
+            child = getattr(node, name, None)
+            if isinstance(child, list):
+                children += [one for one in child if isinstance(one, ast.AST)]
+            elif isinstance(child, ast.AST) and not isinstance(child, _LEAVES):
+                children.append(child)
+        children.reverse()
+        todo += children
+    return found
+
+
+def dotted(node: ast.AST) -> str:
+    """`a.b.c` as written, or "" for anything but names and attributes."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        owner = dotted(node.value)
+        return f"{owner}.{node.attr}" if owner else ""
+    return ""

@@ -1,0 +1,229 @@
+"""From the places of one file to its findings."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from codemod.edits import Edit
+from codemod.findings import Finding, Level, Step
+from transforms.python.extract import Scope, parse, scopes
+from transforms.python.interpret import Interpreter
+from transforms.python.logic import Undecided
+from transforms.python.names import Insertion, Layout, Names
+from transforms.python.place import Change, Place, Rewrite
+from transforms.python.rules import RULES
+from transforms.python.sites import Site, sites
+from transforms.python.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A function that symbols reach, with what is known of its parameters and callees."""
+
+    parameters: Mapping[str, Value]
+    returns: Mapping[str, Value]
+    inlined: bool
+    scripted: bool
+    reach: tuple[Step, ...]
+    operators: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileJob:
+    """All such functions of one file, by qualified name. `vocabulary` holds the functions this PyTorch has."""
+
+    path: str
+    source: bytes
+    functions: Mapping[str, Job]
+    vocabulary: frozenset[str]
+
+
+@dataclass(slots=True)
+class Answer:
+    """A rule's answer at one site, and the names it needs."""
+
+    site: Site
+    rule: str
+    rewrite: Rewrite
+    used: set[str]
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Rewritten:
+    """The answers in one function."""
+
+    scope: Scope
+    job: Job
+    names: Names
+    answers: list[Answer] = field(default_factory=list)
+
+    def used(self, level: Level) -> set[str]:
+        """The names that the answers of one level need."""
+        return set().union(*(a.used for a in self.answers if a.rewrite.changes and a.rewrite.level == level))
+
+
+def findings(job: FileJob) -> list[Finding]:
+    """Every finding in one file."""
+    try:
+        tree = parse(job.source)
+        job.source.decode("utf-8")
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    layout = Layout(job.source)
+    known: dict[str, tuple[Scope, Interpreter]] = {}
+    functions: list[Rewritten] = []
+    for scope in scopes(tree):
+        if not isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        one = job.functions.get(scope.name)
+        outer = known.get(scope.name.rpartition(".")[0])
+        values = Interpreter(
+            scope.node,
+            scope.nodes,
+            one.parameters if one else {},
+            one.returns if one else {},
+            outer[1] if outer else None,
+        )
+        known[scope.name] = (scope, values)
+        if one is None:
+            continue
+        chain = [scope.node]
+        name = scope.name.rpartition(".")[0]
+        while name:
+            if name in known:
+                chain.append(known[name][0].node)
+            name = name.rpartition(".")[0]
+        names = Names(tree, chain, job.path, one.scripted)
+        rewritten = Rewritten(scope, one, names)
+        rewritten.answers = list(_answers(scope, values, layout, names, one, job.vocabulary))
+        if rewritten.answers:
+            functions.append(rewritten)
+    return list(_assembled(job.path, layout, functions))
+
+
+def _answers(
+    scope: Scope, values: Interpreter, layout: Layout, names: Names, job: Job, vocabulary: frozenset[str]
+) -> Iterator[Answer]:
+    function = scope.node
+    assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+    consumed: list[tuple[int, int]] = []
+    for site in sites(scope.nodes, values):
+        start, end = layout.start(site.expression), layout.end(site.expression)
+        if any(first <= start and end <= last for first, last in consumed):
+            continue
+        names.used = set()
+        place = Place(site, function, scope.nodes, values, layout, names, job.inlined)
+        rule, rewrite = _first(place)
+        missing = names.used - vocabulary if vocabulary else set()
+        if rewrite.changes and missing:
+            gone = ", ".join(sorted(missing))
+            rewrite = Rewrite(Level.MANUAL, rewrite.message, reason=f"this PyTorch has no {gone}", refusal="vocabulary")
+        if rewrite.changes:
+            whole = [change for change in rewrite.changes if change.start <= start and end <= change.end]
+            consumed += [(change.start, change.end) for change in whole] or [(start, end)]
+            for name in rewrite.plain:
+                values.variables[name] = Value("plain")
+        if site.kind in ("if", "while", "assert") and isinstance(site.node, ast.stmt):
+            start = layout.start(site.node)
+        yield Answer(site, rule, rewrite, set(names.used), start, end)
+
+
+def _first(place: Place) -> tuple[str, Rewrite]:
+    """The first rule that knows a place, and what it says."""
+    for known in RULES:
+        try:
+            place.names.used = set()
+            rewrite = known.rewrite(place)
+        except Undecided as undecided:
+            message = f"{known.rule.name} does not apply"
+            return known.rule.name, Rewrite(Level.MANUAL, message, reason=str(undecided), refusal="undecided")
+        except (cst.ParserSyntaxError, SyntaxError, UnicodeDecodeError) as error:
+            reason = f"libcst does not read this expression: {type(error).__name__}"
+            return known.rule.name, Rewrite(Level.MANUAL, "not rewritten", reason=reason, refusal="unreadable")
+        if rewrite is not None:
+            return known.rule.name, rewrite
+    raise AssertionError("the last rule knows every place")
+
+
+def _assembled(path: str, layout: Layout, functions: list[Rewritten]) -> Iterator[Finding]:
+    shared = {
+        (scripted, level): set().union(
+            *(f.used(level) for f in functions if f.names.shared and f.names.scripted == scripted)
+        )
+        for scripted in (False, True)
+        for level in (Level.SAFE, Level.REVIEW)
+    }
+    for function in functions:
+        safe, review = function.used(Level.SAFE), function.used(Level.REVIEW)
+        if function.names.shared:
+            safe, review = (shared[function.names.scripted, level] for level in (Level.SAFE, Level.REVIEW))
+        imports = {Level.SAFE: function.names.insertions(layout, safe)}
+        imports[Level.REVIEW] = function.names.insertions(layout, review - safe, late=bool(safe))
+        if review & safe:
+            imports[Level.REVIEW] += imports[Level.SAFE]
+        for level in (Level.SAFE, Level.REVIEW):
+            answers = [a for a in function.answers if a.rewrite.changes and a.rewrite.level == level]
+            merged = _merged([change for a in answers for change in a.rewrite.changes])
+            needed = imports[level] if function.used(level) else []
+            for answer in answers:
+                changes = {
+                    merged.get(change.start, change) if _inserts(change) else change
+                    for change in answer.rewrite.changes
+                }
+                group = f"{path}:{function.scope.name}:{level.name.lower()}"
+                yield _finding(path, layout, function, answer, _edits(path, layout, changes, needed), group)
+        for answer in function.answers:
+            if not answer.rewrite.changes:
+                yield _finding(path, layout, function, answer, (), "")
+
+
+def _inserts(change: Change) -> bool:
+    return change.start == change.end
+
+
+def _merged(changes: list[Change]) -> dict[int, Change]:
+    """Insertions at one place as one insertion, each text once."""
+    found: dict[int, Change] = {}
+    for change in sorted(changes, key=lambda change: change.order):
+        if _inserts(change):
+            held = found.get(change.start)
+            text = change.text if held is None else held.text + change.text
+            found[change.start] = Change(change.start, change.start, text)
+    return found
+
+
+def _edits(path: str, layout: Layout, changes: set[Change], imports: list[Insertion]) -> tuple[Edit, ...]:
+    spans = {(change.start, change.end, change.text) for change in changes} | {tuple(one) for one in imports}
+    return tuple(sorted(Edit(path, start, end, layout.source[start:end], text.encode()) for start, end, text in spans))
+
+
+def _finding(
+    path: str, layout: Layout, function: Rewritten, answer: Answer, edits: tuple[Edit, ...], group: str
+) -> Finding:
+    rewrite = answer.rewrite
+    line = layout.source.count(b"\n", 0, answer.start) + 1
+    rule = next(known.rule for known in RULES if known.rule.name == answer.rule)
+    return Finding(
+        path=path,
+        start=answer.start,
+        end=answer.end,
+        line=line,
+        column=answer.start - layout.line_start(line) + 1,
+        mode=rule.mode,
+        rule=answer.rule,
+        level=rewrite.level,
+        function=function.scope.name,
+        operators=function.job.operators,
+        message=rewrite.message,
+        reason=rewrite.reason,
+        refusal=rewrite.refusal,
+        reach=function.job.reach,
+        edits=edits,
+        group=group,
+    )

@@ -1,0 +1,54 @@
+"""The rules on Python, one a file. Of several that know a place, the first in `MODULES` speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from codemod.transform import Rule
+from transforms.python.place import Place, Rewrite
+from transforms.python.rules import (
+    assert_check,
+    check_condition,
+    conditional_update,
+    loop_bound,
+    raise_check,
+    shape_branch,
+    size_branch,
+    size_oblivious,
+    special_size_branch,
+    stored_truth,
+    sym_cast,
+    sym_extremum,
+    tensor_length,
+    undecided_branch,
+    warning_branch,
+)
+
+MODULES = (
+    size_oblivious,
+    raise_check,
+    assert_check,
+    check_condition,
+    conditional_update,
+    warning_branch,
+    special_size_branch,
+    shape_branch,
+    size_branch,
+    stored_truth,
+    sym_extremum,
+    tensor_length,
+    sym_cast,
+    loop_bound,
+    undecided_branch,
+)
+
+
+class Known(NamedTuple):
+    """A rule with its manual page and its function."""
+
+    rule: Rule
+    rewrite: Callable[[Place], Rewrite | None]
+
+
+RULES: tuple[Known, ...] = tuple(Known(module.RULE, module.rewrite) for module in MODULES)

@@ -1,0 +1,61 @@
+"""A branch that only corrects a size becomes an expression.
+
+    if (n - 1) * stride >= size:          n = torch.sym_ite((n - 1) * stride >= size, n - 1, n)
+        n -= 1
+
+What it does: `torch.sym_ite` takes both values, so that no path has to be picked.
+
+Why: the branch needs an answer while tracing, though both outcomes are sizes that can be computed.
+
+Fix safety: review. Known sizes give the same numbers; the guard that said which path was taken is gone.
+
+References: torch/__init__.py (sym_ite).
+"""
+
+from __future__ import annotations
+
+import ast
+
+from codemod.findings import Level, Mode
+from codemod.transform import Example, Rule
+from transforms.python.branches import is_elif
+from transforms.python.logic import code
+from transforms.python.place import Change, Place, Rewrite
+
+MESSAGE = "a branch that corrects a size is an expression"
+OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+
+
+def rewrite(place: Place) -> Rewrite | None:
+    """The assignment in place of the branch, or None where the branch does anything else."""
+    branch = place.site.node
+    if place.site.kind != "if" or not isinstance(branch, ast.If) or branch.orelse or len(branch.body) != 1:
+        return None
+    update = branch.body[0]
+    if not isinstance(update, ast.AugAssign) or not isinstance(update.target, ast.Name) or is_elif(place, branch):
+        return None
+    operator = OPERATORS.get(type(update.op))
+    if operator is None or not isinstance(update.value, ast.Constant) or not isinstance(update.value.value, int):
+        return None
+    # The values must be of one type: sym_ite takes no int beside a SymInt.
+    if place.values.value(update.target).kind != "int" or place.scripted or "#" in place.text(branch):
+        return None
+    name = update.target.id
+    condition = code(place.conditions.symbolic(place.cst(branch.test)))
+    text = f"{name} = {place.names('torch.sym_ite')}({condition}, {name} {operator} {place.text(update.value)}, {name})"
+    return Rewrite(Level.REVIEW, MESSAGE, (Change(place.layout.start(branch), place.layout.end(branch), text),))
+
+
+RULE = Rule(
+    "conditional-update",
+    Mode.PYTHON_BRANCH,
+    Level.REVIEW,
+    __doc__,
+    (
+        Example("def f(x: Tensor):\n    n = x.ndim\n    if n > 2:\n        n -= 1\n    return n\n", None, "no size"),
+        Example(
+            "def f(x: Tensor):\n    n = x.size(0)\n    if n >= x.size(1):\n        n -= 1\n    return n\n",
+            "def f(x: Tensor):\n    n = x.size(0)\n    n = torch.sym_ite(n >= x.size(1), n - 1, n)\n    return n\n",
+        ),
+    ),
+)

@@ -1,0 +1,48 @@
+"""A loop whose length is a size, and a filter on sizes, are left and named.
+
+    for i in range(x.size(0)): …
+    kept = [s for s in x.shape if s != 1]
+
+What it does: nothing; the number of turns, or the length of what is kept, is part of the graph.
+
+Why: a graph has no loop over an unknown size. Tensor operations on the whole dimension do what the loop does.
+
+Fix safety: manual.
+
+References: torch/fx/experimental/symbolic_shapes.py.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from codemod.findings import Level, Mode
+from codemod.transform import Example, Rule
+from transforms.python.place import Place, Rewrite
+
+LENGTH = "the number of turns is a size; use tensor operations on the whole dimension"
+FILTER = "how much is kept depends on sizes; decide whether unknown sizes are kept"
+
+
+def rewrite(place: Place) -> Rewrite | None:
+    """The refusal, for loops and filters."""
+    node = place.site.node
+    if place.site.kind == "coercion" and isinstance(node, ast.Call) and getattr(node.func, "id", "") == "range":
+        return Rewrite(Level.MANUAL, "a loop runs over a size", reason=LENGTH, refusal="loop-bound")
+    if place.site.kind == "while":
+        return Rewrite(Level.MANUAL, "a loop runs until a size says so", reason=LENGTH, refusal="loop-bound")
+    if place.site.kind == "filter":
+        return Rewrite(Level.MANUAL, "a filter asks for sizes", reason=FILTER, refusal="filter")
+    return None
+
+
+RULE = Rule(
+    "loop-bound",
+    Mode.PYTHON_BRANCH,
+    Level.MANUAL,
+    __doc__,
+    (
+        Example("def f(x: Tensor):\n    return [i for i in range(x.dim())]\n", None, "ranks are no symbols"),
+        Example("def f(x: Tensor):\n    return [x[i] for i in range(x.size(0))]\n", None, "named, not edited"),
+    ),
+)

@@ -1,0 +1,71 @@
+"""A branch on whole shapes takes the general path where they are unknown.
+
+    if mask.shape != x.shape:                 if not guard_or_false(sym_eq(mask.shape, x.shape)):
+        mask = mask.expand(x.shape)               mask = mask.expand(x.shape)
+
+What it does: in general two shapes differ. Where the path for that case only expands or reshapes, it serves equal shapes
+too. Where it does more, a check at its head says that the shapes were taken to differ.
+
+Why: `==` on shapes compares size by size and needs an answer each time.
+
+Fix safety: review. Known sizes are guarded by one conjunction instead of one guard a dimension.
+
+References: torch/fx/experimental/symbolic_shapes.py (sym_eq).
+"""
+
+from __future__ import annotations
+
+import ast
+
+from codemod.findings import Level, Mode
+from codemod.transform import Example, Rule
+from transforms.python.branches import decided, kinds, neutral, outcome
+from transforms.python.logic import Undecided
+from transforms.python.place import Place, Rewrite
+
+MESSAGE = "a branch on whole shapes asks for their sizes"
+
+
+def rewrite(place: Place) -> Rewrite | None:
+    """The decided branch or conditional expression, or None where no shapes are compared."""
+    branch = place.site.node
+    if not isinstance(branch, (ast.If, ast.IfExp)):
+        return None
+    test = place.cst(branch.test)
+    if "shape" not in kinds(place, test) or kinds(place, test) & {"size", "order"}:
+        return None
+    general = outcome(place, test)
+    if general is None:
+        raise Undecided("which path serves shapes in general depends on more than shapes")
+    if isinstance(branch, ast.IfExp):
+        path: list[ast.stmt] = [ast.Return(branch.body if general else branch.orelse)]
+    else:
+        path = branch.body if general else branch.orelse
+    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch, pin=not (path and neutral(path))))
+
+
+RULE = Rule(
+    "shape-branch",
+    Mode.PYTHON_BRANCH,
+    Level.REVIEW,
+    __doc__,
+    (
+        Example(
+            "def f(x: Tensor, y: Tensor):\n    if len(x.shape) != len(y.shape):\n        return x\n    return y\n",
+            None,
+            "ranks are no symbols",
+        ),
+        Example(
+            "def f(x: Tensor, y: Tensor):\n    if x.shape != y.shape:\n        x = x.expand(y.shape)\n    return x + y\n",
+            "def f(x: Tensor, y: Tensor):\n"
+            "    from torch.fx.experimental.symbolic_shapes import guard_or_false, sym_eq\n\n"
+            "    if not guard_or_false(sym_eq(x.shape, y.shape)):\n        x = x.expand(y.shape)\n    return x + y\n",
+        ),
+        Example(
+            "def f(x: Tensor, y: Tensor):\n    return x if x.shape == y.shape else x.expand(y.shape)\n",
+            "def f(x: Tensor, y: Tensor):\n"
+            "    from torch.fx.experimental.symbolic_shapes import guard_or_false, sym_eq\n\n"
+            "    return x if guard_or_false(sym_eq(x.shape, y.shape)) else x.expand(y.shape)\n",
+        ),
+    ),
+)

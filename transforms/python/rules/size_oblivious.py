@@ -1,0 +1,83 @@
+"""Functions that are deprecated or gone are replaced by what says the same of unknown sizes.
+
+    guard_size_oblivious(n == 0)      guard_or_false(n == 0)
+    guard_size_oblivious(n != 1)      guard_or_true(n != 1)
+    definitely_true(c)                guard_or_false(c)
+    torch._check_is_size(n)           torch._check(n >= 0)
+
+What it does: `guard_size_oblivious` took unknown sizes to be neither 0 nor 1; `guard_or_false` and `guard_or_true` say
+which outcome to take. The polarity follows from the comparison.
+
+Why: `guard_size_oblivious` and `_check_is_size` are deprecated in torch 2.13, `definitely_true` is gone.
+
+Fix safety: review. Known sizes are guarded as before; unknown ones lose the size-oblivious reasoning.
+
+References: torch/fx/experimental/symbolic_shapes.py, torch/__init__.py (_check_is_size).
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from codemod.findings import Level, Mode
+from codemod.transform import Example, Rule
+from transforms.python.branches import outcome
+from transforms.python.interpret import called
+from transforms.python.logic import Undecided, call, code, parenthesized
+from transforms.python.place import Place, Rewrite
+
+MESSAGE = "the function is deprecated"
+
+
+def rewrite(place: Place) -> Rewrite | None:
+    """The call of what took its place. Raises Undecided where the polarity is not to be seen."""
+    node = place.site.node
+    if place.site.kind != "deprecated" or not isinstance(node, ast.Call):
+        return None
+    name = called(node)
+    if not node.args or any(one.arg == "max" for one in node.keywords):
+        raise Undecided("an upper bound belongs to a check of its own")
+    tree = place.cst(node)
+    condition = place.cst(node.args[0])
+    if name == "_check_is_size":
+        assert isinstance(tree, cst.Call)
+        bound = cst.Comparison(
+            parenthesized(condition), [cst.ComparisonTarget(cst.GreaterThanEqual(), cst.Integer("0"))]
+        )
+        check = cst.parse_expression(code(tree.func).replace("_check_is_size", "_check"))
+        new = tree.with_changes(func=check, args=[tree.args[0].with_changes(value=bound), *tree.args[1:]])
+    elif name == "definitely_true":
+        new = call(place.names("guard_or_false"), condition)
+    elif name == "definitely_false":
+        new = call(place.names("guard_or_false"), call(place.names("torch.sym_not"), condition))
+    else:
+        general = outcome(place, condition)
+        if general is None:
+            raise Undecided(f"whether {code(condition)} holds in general is not to be seen here")
+        new = call(place.names("guard_or_true" if general else "guard_or_false"), place.conditions.symbolic(condition))
+    return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, new))
+
+
+RULE = Rule(
+    "size-oblivious",
+    Mode.PYTHON_BRANCH,
+    Level.REVIEW,
+    __doc__,
+    (
+        Example("def f(x: Tensor):\n    torch._check_is_size(x.size(0), max=5)\n", None, "an upper bound"),
+        Example(
+            "def f(x: Tensor):\n    n = x.size(0)\n    torch._check_is_size(n)\n",
+            "def f(x: Tensor):\n    n = x.size(0)\n    torch._check(n >= 0)\n",
+        ),
+        Example(
+            "def f(x: Tensor):\n"
+            "    from torch.fx.experimental.symbolic_shapes import guard_size_oblivious\n\n"
+            "    return guard_size_oblivious(x.size(0) != 1)\n",
+            "def f(x: Tensor):\n"
+            "    from torch.fx.experimental.symbolic_shapes import guard_size_oblivious, guard_or_true\n\n"
+            "    return guard_or_true(x.size(0) != 1)\n",
+        ),
+    ),
+)

@@ -1,0 +1,59 @@
+"""`min` and `max` of sizes become `torch.sym_min` and `torch.sym_max`.
+
+    k = min(m, n)      k = torch.sym_min(m, n)
+
+What it does: the smaller of two unknown sizes is an expression; no path has to be picked.
+
+Why: `min` compares and keeps one of its arguments, which needs an answer.
+
+Fix safety: review. The number is the same for every known size; the guard that said which one is smaller is gone.
+
+References: torch/__init__.py (sym_min, sym_max).
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from codemod.findings import Level, Mode
+from codemod.transform import Example, Rule
+from transforms.python.logic import call
+from transforms.python.place import Place, Rewrite
+
+MESSAGE = "the builtin compares sizes"
+
+
+def rewrite(place: Place) -> Rewrite | None:
+    """The nested calls, or None where the call is none of sizes alone."""
+    node = place.site.node
+    if place.site.kind != "extremum" or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return None
+    if any(isinstance(one, ast.Starred) for one in node.args):
+        return Rewrite(Level.MANUAL, MESSAGE, reason="the arguments are unpacked", refusal="unpacked")
+    name = place.names(f"torch.sym_{node.func.id}")
+    arguments: list[cst.BaseExpression] = [place.cst(one) for one in node.args]
+    joined = arguments[0]
+    for argument in arguments[1:]:
+        joined = call(name, joined, argument)
+    return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, joined))
+
+
+RULE = Rule(
+    "sym-extremum",
+    Mode.PYTHON_BRANCH,
+    Level.REVIEW,
+    __doc__,
+    (
+        Example("def f(x: Tensor, y: Tensor):\n    return min(x.dim(), y.dim())\n", None, "ranks are no symbols"),
+        Example(
+            "def f(x: Tensor):\n    m, n = x.shape\n    return min(m, n)\n",
+            "def f(x: Tensor):\n    m, n = x.shape\n    return torch.sym_min(m, n)\n",
+        ),
+        Example(
+            "def f(x: Tensor):\n    m, n = x.shape\n    return max(1, m, n)\n",
+            "def f(x: Tensor):\n    m, n = x.shape\n    return torch.sym_max(torch.sym_max(1, m), n)\n",
+        ),
+    ),
+)

@@ -1,0 +1,48 @@
+"""`len` of a tensor becomes `size(0)`.
+
+    n = len(x)      n = x.size(0)
+
+What it does: `len` must return an int; `size(0)` may be a symbol.
+
+Why: an unknown size fails in `len`, a known one is baked into the graph.
+
+Fix safety: review. The number is the same for tensors of one dimension and more; `len` of a tensor of none raises
+TypeError, `size(0)` IndexError.
+
+References: torch/_tensor.py (Tensor.__len__).
+"""
+
+from __future__ import annotations
+
+import ast
+
+from codemod.findings import Level, Mode
+from codemod.transform import Example, Rule
+from transforms.python.logic import parenthesized
+from transforms.python.place import Place, Rewrite
+
+MESSAGE = "len needs the size itself"
+
+
+def rewrite(place: Place) -> Rewrite | None:
+    """The method call, where the argument is known to be a Tensor."""
+    node = place.site.node
+    if place.site.kind != "coercion" or not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "len":
+        return None
+    import libcst as cst
+
+    receiver = parenthesized(place.cst(node.args[0]))
+    new = cst.Call(cst.Attribute(receiver, cst.Name("size")), [cst.Arg(cst.Integer("0"))])
+    return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, new))
+
+
+RULE = Rule(
+    "tensor-length",
+    Mode.PYTHON_BRANCH,
+    Level.REVIEW,
+    __doc__,
+    (
+        Example("def f(x: Tensor):\n    return len(x.shape)\n", None, "a rank"),
+        Example("def f(x: Tensor):\n    return len(x)\n", "def f(x: Tensor):\n    return x.size(0)\n"),
+    ),
+)

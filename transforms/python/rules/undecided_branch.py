@@ -1,0 +1,38 @@
+"""What asks for a size in a way no rule can decide is named, with what a person has to decide.
+
+    if m < n:
+        x = x.mT
+
+What it does: nothing. Neither `m < n` nor its opposite is the general case, so neither path may be picked.
+
+Why: a wrong pick compiles and is silently wrong.
+
+Fix safety: manual.
+
+References: torch/fx/experimental/symbolic_shapes.py (guard_or_false, guard_or_true).
+"""
+
+from __future__ import annotations
+
+from codemod.findings import Level, Mode
+from codemod.transform import Example, Rule
+from transforms.python.place import Place, Rewrite
+
+
+def rewrite(place: Place) -> Rewrite | None:
+    """The refusal, with the decision that is needed."""
+    asked = {"if": "branch", "ifexp": "conditional expression", "while": "loop"}.get(place.site.kind, "conversion")
+    reason = (
+        "neither outcome is the general case: write one path for both with torch.sym_min, torch.sym_max or torch.sym_ite,"
+        " or decide with guard_or_false or guard_or_true and check the assumption"
+    )
+    return Rewrite(Level.MANUAL, f"a {asked} asks for a size", reason=reason, refusal="undecided")
+
+
+RULE = Rule(
+    "undecided-branch",
+    Mode.PYTHON_BRANCH,
+    Level.MANUAL,
+    __doc__,
+    (Example("def f(x: Tensor):\n    m, n = x.shape\n    if m < n:\n        x = x.mT\n    return x\n", None, "named"),),
+)

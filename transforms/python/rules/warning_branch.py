@@ -1,0 +1,51 @@
+"""A branch on sizes that only warns does not warn where the sizes are unknown.
+
+    if target.size() != input.size():        if not guard_or_true(sym_eq(target.size(), input.size())):
+        warnings.warn("…")                       warnings.warn("…")
+
+What it does: nothing is computed in the branch, so unknown sizes pass it by.
+
+Why: a warning is no reason to fail.
+
+Fix safety: review. Known sizes warn as before; for unknown ones the warning is lost.
+
+References: torch/fx/experimental/symbolic_shapes.py.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from codemod.findings import Level, Mode
+from codemod.transform import Example, Rule
+from transforms.python.branches import only
+from transforms.python.place import Place, Rewrite
+
+MESSAGE = "a branch on sizes only warns"
+
+
+def rewrite(place: Place) -> Rewrite | None:
+    """The branch that unknown sizes do not take, or None where it does more than warn."""
+    branch = place.site.node
+    if place.site.kind != "if" or not isinstance(branch, ast.If) or branch.orelse or not only(branch.body, "warn"):
+        return None
+    new = place.conditions.guarded(place.cst(branch.test), False)
+    return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, new))
+
+
+RULE = Rule(
+    "warning-branch",
+    Mode.PYTHON_BRANCH,
+    Level.REVIEW,
+    __doc__,
+    (
+        Example("def f(x: Tensor):\n    if x.ndim > 2:\n        warnings.warn('w')\n", None, "ranks are no symbols"),
+        Example(
+            "def f(x: Tensor, y: Tensor):\n    if x.size() != y.size():\n        warnings.warn('differ')\n",
+            "def f(x: Tensor, y: Tensor):\n"
+            "    from torch.fx.experimental.symbolic_shapes import guard_or_true, sym_eq\n\n"
+            "    if not guard_or_true(sym_eq(x.size(), y.size())):\n"
+            "        warnings.warn('differ')\n",
+        ),
+    ),
+)

@@ -1,0 +1,73 @@
+"""The places in a function that ask for a concrete size or truth: branches, checks, coercions, `min` and `max`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from transforms.python.interpret import Interpreter, asks, called, coerces
+from transforms.python.values import BOOL, FLOAT, INT, PARAMETER, Value
+
+CHECKS = frozenset({"_check", "_check_value", "_check_index", "_check_type", "_check_not_implemented", "_check_with"})
+GUARD_CALLS = frozenset({"guard_or_false", "guard_or_true", "statically_known_true", "sym_and", "sym_or", "sym_not"})
+COERCIONS = frozenset({"int", "float", "bool", "range", "len", "round"})
+
+
+class Site(NamedTuple):
+    """A place. `node` is the statement or expression it belongs to, `expression` what is asked."""
+
+    kind: str
+    node: ast.AST
+    expression: ast.expr
+    value: Value
+
+
+def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
+    """Every place among a function's own nodes that may ask for a symbol, outer ones first.
+
+    What a message holds is left out: it is evaluated only on failure.
+    """
+    messages = {id(inner) for node in nodes if isinstance(node, (ast.Raise, ast.JoinedStr)) for inner in ast.walk(node)}
+    for node in nodes:
+        if id(node) in messages:
+            continue
+        if isinstance(node, (ast.If, ast.While, ast.Assert, ast.IfExp)):
+            value = values.value(node.test)
+            if asks(value):
+                yield Site(type(node).__name__.lower(), node, node.test, value)
+        elif isinstance(node, ast.comprehension):
+            for test in node.ifs:
+                value = values.value(test)
+                if asks(value):
+                    yield Site("filter", node, test, value)
+        elif isinstance(node, ast.Call):
+            yield from _call_sites(node, values)
+        elif isinstance(node, (ast.Assign, ast.Return)) and node.value is not None:
+            value = values.value(node.value)
+            if value.kind == BOOL and coerces(node.value, values):
+                yield Site("stored", node, node.value, value)
+
+
+def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
+    name = called(node)
+    if name in CHECKS and len(node.args) > (name == "_check_with"):
+        condition = node.args[1 if name == "_check_with" else 0]
+        value = values.value(condition)
+        if asks(value) and coerces(condition, values):
+            yield Site("check", node, condition, value)
+    elif name in GUARD_CALLS:
+        for argument in node.args:
+            value = values.value(argument)
+            if asks(value) and coerces(argument, values):
+                yield Site("guard", node, argument, value)
+    elif name in ("min", "max") and isinstance(node.func, ast.Name) and len(node.args) > 1 and not node.keywords:
+        value = values.value(node)
+        if value.kind in (INT, FLOAT, PARAMETER):
+            yield Site("extremum", node, node, value)
+    elif name in COERCIONS and isinstance(node.func, ast.Name) and node.args:
+        value = values.value(node.args[0])
+        if value.kind in (INT, FLOAT, BOOL) or (name == "len" and value.kind == "tensor"):
+            yield Site("coercion", node, node, value)
+    elif name in ("guard_size_oblivious", "_check_is_size", "definitely_true", "definitely_false"):
+        yield Site("deprecated", node, node, Value(BOOL))

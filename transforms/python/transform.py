@@ -1,0 +1,103 @@
+"""The Python transform as the engine sees it."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from codemod.findings import Finding
+from codemod.transform import Project, Rule
+from transforms.python.extract import extract, parse
+from transforms.python.facts import FileFacts
+from transforms.python.reach import COMPOSITE, TESTS, TRACED, Reached, active, reach, returned_values, tree_path
+from transforms.python.rewrite import FileJob, Job, findings
+from transforms.python.rules import RULES
+from transforms.python.tree import Definition, SourceTree
+
+SYMBOLIC_SHAPES = "torch/fx/experimental/symbolic_shapes.py"
+ATEN = re.compile(r"\b(aten|prims)\.(\w+)")
+
+
+class PythonTransform:
+    """Mode 2: Python that asks for a size while tracing."""
+
+    name = "python"
+    suffixes: tuple[str, ...] = (".py",)
+
+    def rules(self) -> Sequence[Rule]:
+        """The rules, in the order in which they are asked."""
+        return [known.rule for known in RULES]
+
+    def parse_errors(self, path: str, source: bytes) -> int:
+        """1 where Python does not compile the file, else 0."""
+        try:
+            parse(source)
+        except (SyntaxError, ValueError, RecursionError):
+            return 1
+        return 0
+
+    def analyse(self, project: Project) -> Iterable[Finding]:
+        """Every finding in the selected files."""
+        paths = [path for path in project.files(self.suffixes) if not TESTS.search(path)]
+        facts = project.facts(extract, paths)
+        root = "__init__.py" in facts
+        tree = SourceTree(facts, project.root.name if root else "")
+        found = reach(tree)
+        jobs = self._jobs(tree, found, project)
+        return [one for several in project.map(findings, jobs, "python") for one in several]
+
+    def _jobs(self, tree: SourceTree, found: Mapping[Definition, Reached], project: Project) -> list[FileJob]:
+        chosen: dict[str, dict[str, Job]] = {}
+        for definition, one in found.items():
+            if not definition.function.conditions or not project.selected(definition.path):
+                continue
+            resolved = {call.callee: tree.resolve(definition, call.callee) for call in definition.function.calls}
+            callees = {name: found[d] for name, d in resolved.items() if d is not None and d in found}
+            if active(one, callees):
+                chosen.setdefault(definition.path, {})[definition.function.name] = Job(
+                    parameters=one.parameters,
+                    returns=dict(returned_values(tree, found, one)),
+                    inlined=one.inlined,
+                    scripted=scripted(tree.facts[definition.path], definition),
+                    reach=one.path(),
+                    operators=operators(tree, one),
+                )
+        words = vocabulary(project, tree)
+        return [FileJob(path, project.read(path), functions, words) for path, functions in sorted(chosen.items())]
+
+
+def scripted(facts: FileFacts, definition: Definition) -> bool:
+    """Whether TorchScript reads a function: its file is written for it, and the function is not excused."""
+    excused = any(re.search(r"\b(?:_jit_)?(?:unused|ignore)\b", one) for one in definition.function.decorators)
+    return facts.scripted and not excused and "." not in definition.function.name
+
+
+def operators(tree: SourceTree, one: Reached) -> tuple[str, ...]:
+    """The operators of a function and of the entry point it was reached from."""
+    names: set[str] = set()
+    last = one
+    while last.caller is not None:
+        last = last.caller
+    for reached in (one, last):
+        function = reached.definition.function
+        named = [f"{space}::{name}" for decorator in function.decorators for space, name in ATEN.findall(decorator)]
+        where = "/" + tree_path(tree, reached.definition.path)
+        if not named and reached is last and (TRACED.search(where) or COMPOSITE.search(where)):
+            named = [f"aten::{function.name}"]
+        names.update(named)
+    return tuple(sorted(names))
+
+
+def vocabulary(project: Project, tree: SourceTree) -> frozenset[str]:
+    """The functions of symbolic_shapes: of the tree at hand, else of the installed torch, else empty for unknown."""
+    for path, facts in tree.facts.items():
+        if tree_path(tree, path).endswith(SYMBOLIC_SHAPES):
+            return frozenset(function.name for function in facts.functions)
+    spec = importlib.util.find_spec("torch")
+    if spec is not None and spec.origin is not None:
+        source = Path(spec.origin).parent / SYMBOLIC_SHAPES.removeprefix("torch/")
+        if source.is_file():
+            return frozenset(re.findall(r"^def (\w+)", source.read_text(encoding="utf-8"), re.M))
+    return frozenset()
