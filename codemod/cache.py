@@ -13,11 +13,14 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from codemod.checkout import StatKey
+
+T = TypeVar("T")
 
 # File systems stamp times by the kernel's tick: a file changed this recently may change again and keep its stamp.
 RACY_NS = 20_000_000
@@ -70,9 +73,6 @@ class Cache:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self._connection: sqlite3.Connection | None = None
-        if folder is not None:
-            self._connection = self._open(folder)
 
     @classmethod
     def of(cls, root: Path, base: Path) -> Cache:
@@ -89,37 +89,33 @@ class Cache:
 
     def hashes(self) -> dict[str, tuple[StatKey, str]]:
         """The stat and sha256 under which each file was last read."""
-        rows = self._query("SELECT path, mtime_ns, ctime_ns, size, inode, sha256 FROM stats")
+        rows = self._rows("SELECT path, mtime_ns, ctime_ns, size, inode, sha256 FROM stats")
         return {_path(row[0]): (StatKey(*row[1:5]), row[5]) for row in rows}
 
     def facts(self, extractor: str) -> dict[str, tuple[str, bytes]]:
         """The sha256 and the pickled facts of every file known to `extractor`."""
-        rows = self._query("SELECT path, sha256, blob FROM facts WHERE extractor = ?", (extractor,))
+        rows = self._rows("SELECT path, sha256, blob FROM facts WHERE extractor = ?", (extractor,))
         return {_path(row[0]): (row[1], row[2]) for row in rows}
 
     def store(
-        self, stats: Mapping[str, tuple[StatKey, str]], extractor: str = "", facts: Mapping[str, tuple[str, bytes]] = {}
+        self, stats: Mapping[str, tuple[StatKey, str]], extractor: str, facts: Mapping[str, tuple[str, bytes]]
     ) -> None:
         """Keep what was read: stats that can be trusted, and facts, whose older versions are forgotten."""
-        if self._connection is None:
-            return
         name = extractor.partition("@")[0]
-        try:
-            with self._connection as connection:
-                connection.executemany(
-                    "REPLACE INTO stats VALUES(?, ?, ?, ?, ?, ?)",
-                    [(os.fsencode(path), *key, sha) for path, (key, sha) in stats.items() if not racy(key)],
-                )
-                if extractor:
-                    connection.execute(
-                        "DELETE FROM facts WHERE extractor LIKE ? AND extractor != ?", (f"{name}@%", extractor)
-                    )
-                connection.executemany(
-                    "REPLACE INTO facts VALUES(?, ?, ?, ?)",
-                    [(extractor, os.fsencode(path), sha, blob) for path, (sha, blob) in facts.items()],
-                )
-        except sqlite3.Error:
-            self._discard()
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.executemany(
+                "REPLACE INTO stats VALUES(?, ?, ?, ?, ?, ?)",
+                [(os.fsencode(path), *key, sha) for path, (key, sha) in stats.items() if not racy(key)],
+            )
+            connection.execute("DELETE FROM facts WHERE extractor LIKE ? AND extractor != ?", (f"{name}@%", extractor))
+            connection.executemany(
+                "REPLACE INTO facts VALUES(?, ?, ?, ?)",
+                [(extractor, os.fsencode(path), sha, blob) for path, (sha, blob) in facts.items()],
+            )
+            connection.commit()
+
+        self._use(work)
 
     def load_plan(self, key: str) -> Any:
         """What `store_plan` kept under `key`, or None."""
@@ -144,37 +140,23 @@ class Cache:
         except OSError:
             return
 
-    def close(self) -> None:
-        """Let go of the database; the cache then keeps nothing more."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+    def _rows(self, statement: str, values: Sequence[str] = ()) -> list[tuple[Any, ...]]:
+        return self._use(lambda connection: connection.execute(statement, values).fetchall()) or []
 
-    def _open(self, folder: Path) -> sqlite3.Connection | None:
-        for _ in range(2):
-            try:
-                connection = sqlite3.connect(folder / "facts.sqlite", timeout=2)
-                connection.executescript("PRAGMA synchronous = OFF;" + _TABLES)
-                return connection
-            except sqlite3.OperationalError:  # locked by another run, or the folder cannot be written
-                return None
-            except sqlite3.Error:
-                (folder / "facts.sqlite").unlink(missing_ok=True)
-        return None
-
-    def _query(self, statement: str, values: Iterable[str] = ()) -> list[tuple[Any, ...]]:
-        if self._connection is None:
-            return []
+    def _use(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """What `work` makes of the database, or None; one that turns out to be damaged is thrown away."""
+        if self._folder is None:
+            return None
+        path = self._folder / "facts.sqlite"
         try:
-            return self._connection.execute(statement, tuple(values)).fetchall()
-        except sqlite3.Error:
-            self._discard()
-            return []
-
-    def _discard(self) -> None:
-        self.close()
-        if self._folder is not None:
-            (self._folder / "facts.sqlite").unlink(missing_ok=True)
+            with closing(sqlite3.connect(path, timeout=2)) as connection:
+                connection.executescript("PRAGMA synchronous = OFF;" + _TABLES)
+                return work(connection)
+        except sqlite3.Error as error:
+            if "locked" not in str(error):  # by another run: then it is in good hands
+                with suppress(OSError):
+                    path.unlink()
+            return None
 
 
 def _path(stored: bytes | str) -> str:

@@ -11,7 +11,7 @@ from codemod.edits import Edit, EditConflict
 from codemod.findings import Finding, Step
 from codemod.groups import Group, make_groups
 from codemod.report import level_name, plural
-from codemod.terminal import decode, style, width
+from codemod.terminal import decode, one_line, style, width
 
 
 def explanation(root: Path, findings: Sequence[Finding], chosen: Iterable[Finding]) -> list[str]:
@@ -47,7 +47,8 @@ def explanation(root: Path, findings: Sequence[Finding], chosen: Iterable[Findin
 
 def _site(finding: Finding, groups: Mapping[str, Group], sources: _Sources, with_reach: bool) -> list[str]:
     place = f"{finding.line}:{finding.column}"
-    lines = [f"  {style(place, 'bold')}  {level_name(finding.level)}  {finding.rule}  {style(finding.message, 'bold')}"]
+    message = style(one_line(finding.message), "bold")
+    lines = [f"  {style(place, 'bold')}  {level_name(finding.level)}  {finding.rule}  {message}"]
     text = sources.line(finding)
     if text and not finding.edits:
         lines.append(f"      {text}")
@@ -76,7 +77,7 @@ def _reach(reach: Sequence[Step], indent: int = 2) -> list[str]:
     lines = [f"{pad}a symbolic tensor arrives by"]
     for step in reach:
         place = f"{step.path}:{step.line}" if step.line else step.path
-        lines.append(f"{pad}  {step.text}" + style(f"  {place}", "dim"))
+        lines.append(f"{pad}  {one_line(step.text)}" + style(f"  {place}", "dim"))
     return lines
 
 
@@ -84,7 +85,7 @@ def _steps(title: str, steps: Sequence[Step], path: str) -> list[str]:
     lines = [f"      {title}"]
     for step in steps:
         place = str(step.line) if step.path == path else f"{step.path}:{step.line}"
-        lines.append(f"        {style(place, 'dim')}  {step.text}")
+        lines.append(f"        {style(place, 'dim')}  {one_line(step.text)}")
     return lines
 
 

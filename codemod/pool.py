@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -70,7 +71,16 @@ _items: Sequence[Any]
 def _start(function: Callable[[Any], Any], items: Sequence[Any]) -> None:
     global _function, _items
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent answers Ctrl-C
+    threading.Thread(target=_die_with_parent, daemon=True).start()
     _function, _items = function, items
+
+
+def _die_with_parent() -> None:
+    """End this worker when its parent is killed, which otherwise leaves it waiting for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+    os._exit(1)
 
 
 def _work(chunk: range) -> list[Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from codemod.findings import Finding, Level
 from codemod.selection import base_name, matches_operator
-from codemod.terminal import shorten, shorten_path, style, table, width
+from codemod.terminal import one_line, shorten, shorten_path, style, table, width
 
 _MOST_OPERATORS = 25
 _LEVEL_STYLES = {Level.SAFE: "green", Level.REVIEW: "yellow", Level.MANUAL: "red"}
@@ -27,8 +27,8 @@ def level_name(level: Level) -> str:
 def finding_lines(findings: Iterable[Finding]) -> list[str]:
     """One line for each finding, `path:line:column: level rule: message`, as editors and CI logs read it."""
     return [
-        f"{f.path}:{f.line}:{f.column}: {level_name(f.level)} {style(f.rule, 'bold')}: {f.message}"
-        + (style(f" [{f.refusal}: {f.reason}]", "dim") if f.refusal else "")
+        f"{f.path}:{f.line}:{f.column}: {level_name(f.level)} {style(f.rule, 'bold')}: {one_line(f.message)}"
+        + (style(f" [{f.refusal}: {one_line(f.reason)}]", "dim") if f.refusal else "")
         for f in findings
     ]
 
@@ -93,7 +93,7 @@ def refusal_table(findings: Iterable[Finding]) -> list[str]:
 
 def _example(finding: Finding, columns: int) -> str:
     place = f"{finding.path.rpartition('/')[2]}:{finding.line}"
-    return shorten(f"{finding.reason or finding.message} ({place})", columns)
+    return shorten(one_line(f"{finding.reason or finding.message} ({place})"), columns)
 
 
 def totals(findings: Sequence[Finding], files: int, suppressed: int, ops: Sequence[str] = ()) -> list[str]:

@@ -70,6 +70,11 @@ def table(rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> list[str]
     return lines
 
 
+def one_line(text: str) -> str:
+    """`text` with a single space for any white space: what quotes source may span lines."""
+    return " ".join(text.split())
+
+
 def shorten(text: str, columns: int) -> str:
     """`text` on at most `columns` columns, cut at the end."""
     return text if len(text) <= columns else text[: max(1, columns - 1)] + "…"

@@ -162,6 +162,16 @@ def test_map_keeps_the_order_and_names_what_failed(make_tree: MakeTree, base: Pa
         one.map(square, range(20), "squares")
 
 
+def die(number: int) -> int:
+    os._exit(number)
+
+
+def test_a_worker_that_dies_is_an_error_and_no_hang(make_tree: MakeTree, base: Path) -> None:
+    one = project(make_tree(FILES), base, jobs=2)
+    with pytest.raises(SymfixError, match="--jobs 1"):
+        one.map(die, range(20))
+
+
 def test_without_a_cache_nothing_is_kept(make_tree: MakeTree, base: Path) -> None:
     root = make_tree(FILES)
     one = CheckoutProject(find_checkout(root), Cache(None))
