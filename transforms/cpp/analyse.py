@@ -160,20 +160,20 @@ def _signatures(
         slots.setdefault((slot.path, slot.start), set()).add(slot.index)
     if not slots:
         return
-    wanted = {key: next(f for f in tree.facts[key[0]].functions if f.start == key[1]) for key in slots}
+    wanted = {owner: next(f for f in tree.facts[owner[0]].functions if f.start == owner[1]) for owner in slots}
     by_identity: dict[object, list[Key]] = {}
-    for key, function in wanted.items():
-        by_identity.setdefault(headers.same_function(function), []).append(key)
+    for owner, function in wanted.items():
+        by_identity.setdefault(headers.same_function(function), []).append(owner)
     names = {function.name for function in wanted.values()}
     for path, file in tree.facts.items():
         for function in file.functions:
             if function.name not in names:
                 continue
             own = (path, function.start)
-            keys = by_identity.get(headers.same_function(function), [])
-            key = own if own in slots else keys[0] if function.body < 0 and keys else None
-            if key is None:
+            declared = by_identity.get(headers.same_function(function), [])
+            if own not in slots and not (function.body < 0 and declared):
                 continue
+            key = own if own in slots else declared[0]
             lines = sources.setdefault(path, Lines(tree.project.read(path)))
             emissions = helper_signature.rewrite(*parse(lines.source), function, frozenset(slots[key]))
             outcome = Outcome(function, tuple(emissions or ()), (), (), (), frozenset())

@@ -62,14 +62,15 @@ class Propagator:
             dirty = self._affected(changed)
             fresh = self._analyse(dirty)
             self.outcomes.update(fresh)
-            refused = self._refusals(fresh)
+            asked = self._ask(fresh.values())
+            refused = self._refusals(fresh, asked)
             self.settled -= refused
             self.refused |= refused
-            changed = refused | self._ask(fresh.values())
+            changed = refused | asked
         while changed:  # no time to settle more: take back until everything that stands is consistent
             fresh = self._analyse(self._affected(changed))
             self.outcomes.update(fresh)
-            changed = self._refusals(fresh)
+            changed = self._refusals(fresh, set())
             self.settled -= changed
             self.refused |= changed
         settled = frozenset(self.settled)
@@ -119,8 +120,8 @@ class Propagator:
     def _owns(self, function: Function) -> bool:
         return any(slot.path == function.path and slot.start == function.start for slot in self.settled)
 
-    def _refusals(self, fresh: Mapping[Key, Outcome]) -> set[Slot]:
-        """Settled slots that an outcome shows to be impossible."""
+    def _refusals(self, fresh: Mapping[Key, Outcome], asked: set[Slot]) -> set[Slot]:
+        """Settled slots that an outcome shows to be impossible, even when those just `asked` for are granted."""
         refused: set[Slot] = set()
         for (path, start), outcome in fresh.items():
             own = {slot for slot in self.settled if slot.path == path and slot.start == start}
@@ -131,10 +132,16 @@ class Propagator:
                 continue
             for slot in own:
                 origin = OWN_RESULT if slot.index < 0 else parameter_origin(slot.index)
-                if origin in outcome.concrete:
+                if origin in outcome.concrete and not _hopeful(outcome, origin, asked):
                     refused.add(slot)
             refused |= outcome.conflicts & self.settled
             passive = not self.reached(outcome.function) and not own
             if passive and outcome.emissions:
                 refused |= outcome.uses
         return refused & self.settled
+
+
+def _hopeful(outcome: Outcome, origin: int, asked: set[Slot]) -> bool:
+    """Whether every sink that `origin` reached may go away with the slots just asked for."""
+    met = [sink for sink in outcome.refusals if origin in sink.origins]
+    return bool(met) and all(sink.slot in asked for sink in met)

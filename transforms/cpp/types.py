@@ -147,6 +147,8 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(?:at::|c10::)?(?:IntArrayRef|IntList)\b"), "c10::SymIntArrayRef"),
     (re.compile(r"\bVmapDimVector\b"), "VmapSymDimVector"),
     (re.compile(r"\b(?:at::|c10::)?DimVector\b"), "c10::SymDimVector"),
+    # A SmallBuffer holds trivial types only (c10/util/SmallBuffer.h).
+    (re.compile(r"\b(?:c10::|at::)?SmallBuffer\b"), "c10::SmallVector"),
     (re.compile(r"(?<=[<,(])(\s*)(?:std::)?(?:int64_t|long|int)\b"), r"\1c10::SymInt"),
 )
 _SCALAR = re.compile(r"(?<![\w:])(?:std::)?(?:int64_t|int32_t|long long|long|int|ptrdiff_t)\b(?!\s*>)")

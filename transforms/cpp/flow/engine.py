@@ -99,6 +99,7 @@ class Flow:
         body = self.root.field("body")
         if body is not None:
             run(self, body)
+        self._retype_all()
 
     # ------------------------------------------------------------------- scopes
     @contextmanager
@@ -174,10 +175,16 @@ class Flow:
         if not (origins <= (variable.origins or NOTHING)):
             variable.origins = (variable.origins or NOTHING) | origins
             self.changed = True
-        if variable.origins is not None and (variable.declaration is None or not self._retype(variable)):
-            kind = variable.type.with_origins(variable.origins)
-            if not variable.deduced or variable.type.kind not in ("int", "ints", "float", "wrap"):
-                self.sink(node, *self._storage(variable), kind)
+
+    def _retype_all(self) -> None:
+        """Change the declared type of every variable that holds symbolic values, or let those sink there."""
+        for variable in self.variables.values():
+            if variable.parameter >= 0 or not variable.origins:
+                continue
+            kinds = ("int", "ints", "float", "wrap", "unknown") if variable.deduced else ("int", "ints", "float", "wrap")
+            if variable.type.kind in kinds and self._retype(variable):
+                continue
+            self.sink(variable.declarator, *self._storage(variable), variable.type.with_origins(variable.origins))
 
     def _storage(self, variable: Variable) -> tuple[str, str]:
         if variable.type.kind == "int" and symbolic_spelling(variable.type.name or "int64_t") is None:
@@ -186,16 +193,15 @@ class Flow:
 
     def _retype(self, variable: Variable) -> bool:
         declaration = variable.declaration
-        assert declaration is not None
-        spelled = declaration.field("type")
-        if spelled is None or variable.origins is None:
+        if variable.deduced:
+            return declaration is not None or variable.type.symbolic
+        spelled = declaration.field("type") if declaration is not None else None
+        if spelled is None or declaration is None:
             return False
         if any(c.kind == "type_qualifier" and c.text == "constexpr" for c in declaration.children):
             return False
-        if variable.deduced:
-            return True
         new = symbolic_spelling(spelled.text)
-        if new is None or variable.type.kind not in ("int", "ints", "float", "wrap"):
+        if new is None:
             return False
         self.retype(spelled, new, variable.origins)
         return True

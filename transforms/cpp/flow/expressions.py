@@ -190,6 +190,8 @@ def _unary(flow: Flow, node: Node) -> Type:
     if node.token == "!":
         truth(flow, argument, value)
         return BOOL
+    if node.token == "-" and value.kind == "float":
+        flow.sink(node, "negation", "is negated as a SymFloat, which has no unary minus", value)
     if node.token == "~":
         flow.sink(node, "bit-operation", "is an operand of `~`", value)
     return value

@@ -39,6 +39,9 @@ def call(flow: Flow, node: Node, function: Node, name: str, arguments: list[Node
 def method(flow: Flow, node: Node, owner: Type, name: str, arguments: list[Node]) -> Type:
     """A method of a class: its declaration in the tree tells what it takes and returns."""
     values = [evaluate(flow, argument) for argument in arguments]
+    operator = _tensor_only(flow, owner, name, values)
+    if operator is not None:
+        return apply(flow, node, _name_node(node.fields["function"]), operator, arguments, values)
     parent = owner.name.split("<")[0].split("::")[-1] if owner.kind == "other" else ""
     candidates = [
         function
@@ -56,6 +59,16 @@ def method(flow: Flow, node: Node, owner: Type, name: str, arguments: list[Node]
     if parent or len({f.returns for f in candidates}) == 1:
         return flow.type_of((accepting or candidates)[0].returns)
     return UNKNOWN
+
+
+def _tensor_only(flow: Flow, owner: Type, name: str, values: list[Type]) -> Resolved | None:
+    """The operator that a method of a value of unknown type must be: no class of the tree but Tensor has it."""
+    if owner.kind != "unknown" or not any(value.symbolic for value in values):
+        return None
+    if any(f.parent not in ("", "Tensor", "TensorBase") for f in flow.vocabulary.functions.get(name, ())):
+        return None
+    found = resolve(flow.vocabulary, name, values, method=True)
+    return found if found is not None and found.name != name else None
 
 
 def apply(flow: Flow, node: Node, name_node: Node, found: Resolved, arguments: list[Node], values: list[Type]) -> Type:
@@ -155,6 +168,8 @@ def _function(
         return _result(flow, node, best)
     for candidate in candidates:
         if all(_accepts(flow, candidate, index, value) == "ok" for index, value in symbolic):
+            if candidate.template and any(v.kind in ("ints", "wrap") and _sequence(v) and not v.symbolic for v in values):
+                continue  # one template parameter may have to fit both
             _serve(flow, candidate, arguments, values)
             _match_sequences(flow, candidate, arguments, values)
             return _result(flow, node, candidate, join(*(value for _, value in symbolic)).origins)
@@ -167,6 +182,10 @@ def _function(
                 _match_sequences(flow, other, arguments, values)
                 return _result(flow, node, other, origins)
     return _ask(flow, node, bare, _best(candidates, values), symbolic, arguments)
+
+
+def _sequence(value: Type) -> bool:
+    return value.kind == "ints" or value.args[0].kind in ("ints", "int")
 
 
 def _match_sequences(flow: Flow, function: Function, arguments: list[Node], values: list[Type]) -> None:

@@ -66,7 +66,8 @@ def _standard(flow: Flow, node: Node, bare: str, template: Node | None, argument
     if bare == "get" and arguments and template is not None:
         return _get(flow, template, evaluate(flow, arguments[0]))
     if bare in ("make_tuple", "make_pair", "tie", "forward_as_tuple"):
-        return Type("tuple", args=tuple(evaluate(flow, argument) for argument in arguments))
+        parts = tuple(evaluate(flow, argument) for argument in arguments)
+        return Type("tuple", args=parts, origins=join(*parts).origins)
     if bare in ("accumulate", "reduce", "inner_product"):
         return _accumulate(flow, arguments)
     if bare in _PREDICATES:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from transforms.cpp.flow.engine import NOTHING, OWN_RESULT, Flow, parameter_origin
+from transforms.cpp.flow.branches import barred
 from transforms.cpp.flow.expressions import coerce, evaluate, truth
 from transforms.cpp.flow.state import Lambda, Variable
 from transforms.cpp.tree import Node
@@ -130,10 +131,14 @@ def _declaration(flow: Flow, node: Node) -> None:
         if auto:
             value = _initial(flow, initial, UNKNOWN) if initial is not None else UNKNOWN
             variable = flow.declare(name, value, identifier, node, deduced=True)
+            variable.initial = initial
             if value.kind == "lambda":
                 variable.type = value
-            if variable.origins and value.kind == "int" and not value.symbolic:
-                flow.retype(spelled, "c10::SymInt", variable.origins)
+            if variable.origins and not value.symbolic and initial is not None:
+                if value.kind == "int":
+                    flow.retype(spelled, "c10::SymInt", variable.origins)
+                else:
+                    coerce(flow, initial, variable.origins)
         else:
             kind = flow.type_of(spelled.text + suffix.replace("[]", "*"))
             variable = flow.declare(name, kind, identifier, node)
@@ -155,8 +160,6 @@ def _share_type(flow: Flow, declared: list[Variable], node: Node) -> None:
 def _bind(flow: Flow, declarator: Node, value: Type) -> None:
     for index, identifier in enumerate(declarator.children):
         part = value.args[index] if value.kind == "tuple" and index < len(value.args) else UNKNOWN
-        if value.kind == "tuple" and value.symbolic and part.kind in ("int", "ints"):
-            part = part.with_origins(value.origins)
         flow.declare(identifier.text, part, identifier, deduced=True)
 
 
@@ -247,8 +250,12 @@ def _if(flow: Flow, node: Node) -> None:
             _condition(flow, condition)
         for name in ("consequence", "alternative", "body"):
             child = node.field(name)
-            if child is not None:
-                run(flow, child)
+            if child is None:
+                continue
+            before = flow.passive
+            flow.passive = before or (condition is not None and barred(flow, condition, name != "alternative"))
+            run(flow, child)
+            flow.passive = before
 
 
 def _do(flow: Flow, node: Node) -> None:
@@ -349,6 +356,10 @@ def _return(flow: Flow, node: Node) -> None:
         truth(flow, expression, value)
     elif declared.kind in ("tensor", "scalar", "list") or value.kind == "bool":
         return
+    elif declared.kind == "tuple" and len(declared.args) == len(value.args):
+        for want, have in zip(declared.args, value.args, strict=True):
+            if not want.symbolic:
+                flow.sink(node, "return-type", f"is returned in a `{flow.function.returns}`", have)
     elif symbolic_spelling(flow.function.returns) is None:
         flow.sink(node, "return-type", f"is returned as `{flow.function.returns}`", value)
     else:
