@@ -11,7 +11,8 @@ from transforms.cpp.facts import Function
 _DEFINITION = re.compile(rb"(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)\(([\w\s,.\\]*)\)((?:[^\n\\]|\\\r?\n|\\.)*)")
 _SIGNATURE = re.compile(rb"\w\s*\([^;{}]*\)\s*(?:const\s*)?\\?\s*\{")
 _CONTINUATION = re.compile(rb"\\\r?\n")
-_WORD = re.compile(rb"#{0,2}\s*\b(\w+)\b(?:\s*##)?")
+_WORD = re.compile(rb"\b[A-Za-z_]\w*")
+_PASTE = re.compile(rb"\s*##\s*")
 
 
 def expansions(source: bytes, text: bytes, functions: Sequence[Function]) -> Iterator[tuple[int, int, bytes, str]]:
@@ -36,11 +37,4 @@ def expansions(source: bytes, text: bytes, functions: Sequence[Function]) -> Ite
 
 
 def _substituted(body: bytes, values: dict[bytes, bytes]) -> bytes:
-    def replace(match: re.Match[bytes]) -> bytes:
-        whole = match.group()
-        value = values.get(match[1])
-        if b"##" in whole:
-            whole = whole.replace(b"##", b"").replace(b" ", b"")
-        return whole if value is None else whole.replace(match[1], value)
-
-    return _WORD.sub(replace, body)
+    return _PASTE.sub(b"", _WORD.sub(lambda match: values.get(match.group(), match.group()), body))

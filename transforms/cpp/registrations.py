@@ -21,7 +21,7 @@ _STRING = re.compile(
 _NO_OPERATOR = (b"TORCH_", b"C10_", b"AT_", b"SINGLE_ARG")
 _WRAPPERS = re.compile(
     r"^(?:&\s*|(?:torch|c10|at)::(?=dispatch|CppFunction)|TORCH_FN\b|TORCH_BOX\b|TORCH_FN_TYPE\b|SINGLE_ARG\b"
-    r"|(?:torch::)?CppFunction::makeFromBoxedFunction|(?:torch::)?CppFunction::makeFromUnboxedFunction"
+    r"|(?:(?:torch|c10)::)?CppFunction::make\w+\s*(?=[<(])|<\s*(?=&)"
     r"|(?:torch::)?dispatch\(\s*[\w:\"]+\s*,|static_cast<.*>(?=\()|\(\s*(?=&|\w[\w:]*\)$)|\((?=TORCH_FN|&))\s*"
 )
 _KEY = re.compile(r"(?:DispatchKey::|c10::k|at::k|torch::k|^k)(\w+)")
@@ -82,6 +82,8 @@ def _block_registrations(
         if not spans:
             continue
         end = text.find(b";", spans[-1][1], block.end) + 1 or block.end
+        if b"makeFallthrough" in text[spans[-1][0] : spans[-1][1]]:
+            continue
         if match[2] == b"fallback":
             yield _registration("", block, spans[-1], source, match.start(), end, line)
             continue

@@ -34,6 +34,7 @@ _TAIL = re.compile(
 )
 _ASSIGNMENT = re.compile(rb"(?<![=<>!])=(?!=)")
 _INITIALISERS = re.compile(rb"\s*(?:noexcept\b\s*(?:\([^()]*\))?\s*)?:(?!:)")
+_ANGLE = re.compile(rb"[()<]|(?<!-)>")
 _PARENTHESES = re.compile(rb"[()]")
 _KEYWORDS = frozenset(
     b"if for while switch catch return sizeof decltype alignof static_assert noexcept typeid throw new delete "
@@ -119,15 +120,15 @@ def _without_template(head: bytes) -> tuple[bytes, int, bool]:
     offset = 0
     found = False
     while (match := _TEMPLATE.match(head, offset)) is not None:
-        depth = 0
-        for index in range(match.end() - 1, len(head)):
-            byte = head[index]
-            if byte == 0x3C:
-                depth += 1
-            elif byte == 0x3E and head[index - 1] != 0x2D:
-                depth -= 1
+        depth = parentheses = 0
+        for bracket in _ANGLE.finditer(head, match.end() - 1):
+            token = bracket.group()
+            if token in b"()":
+                parentheses += 1 if token == b"(" else -1
+            elif not parentheses:
+                depth += 1 if token == b"<" else -1
                 if depth == 0:
-                    offset = index + 1
+                    offset = bracket.end()
                     break
         else:
             return head[offset:], offset, found
@@ -160,7 +161,7 @@ def signature(text: bytes, start: int, end: int, in_class: str, declaration: boo
     while True:
         opening = head.find(b"(", position)
         if opening < 0:
-            return None
+            return None if declaration else _lambda(head, start)
         closing = _closing(head, opening)
         if closing < 0:
             return None if declaration else _lambda(head, start)
