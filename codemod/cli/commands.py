@@ -17,7 +17,15 @@ from codemod.plan import Plan, symfix_version
 from codemod.terminal import colours, note, style, write
 
 
+class _InOrder(click.Group):
+    """Lists its commands as they are defined, in the order in which they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
 @click.group(
+    cls=_InOrder,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 nothing to do, 1 findings or changes, 2 an error.",
 )
@@ -92,7 +100,9 @@ def diff(context: click.Context, /, **parameters: Any) -> int:
 @click.option("--allow-no-vcs", is_flag=True, help="Also where no git checkout would let you undo it.")
 @click.pass_context
 def apply(context: click.Context, /, **parameters: Any) -> int:
-    """Rewrite the files, all or none; what is done is seen with git diff and undone with git restore.
+    """Rewrite the files, all or none.
+
+    What is done is seen with git diff and undone with git restore.
 
     \b
       symfix apply

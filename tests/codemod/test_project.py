@@ -154,6 +154,23 @@ def test_a_file_that_defeats_the_extractor_is_left_out_and_named(make_tree: Make
     ]
 
 
+def test_files_outside_the_tree_are_watched_too(make_tree: MakeTree, base: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "torch.h"
+    outside.write_bytes(b"one")
+    root = make_tree(FILES)
+    first = project(root, base)
+    assert first.facts(extract, [str(outside)])[str(outside)][:2] == (str(outside), b"one")
+    assert first.failures == []
+    watched = first.watched()
+    fingerprint = first.fingerprint(watched)
+    assert project(root, base).fingerprint(watched) == fingerprint
+    outside.write_bytes(b"other")
+    assert project(root, base).fingerprint(watched) != fingerprint
+    second = project(root, base)
+    assert second.read(str(outside)) == b"other"
+    assert second.facts(extract, [str(outside)])[str(outside)][1] == b"other"
+
+
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_map_keeps_the_order_and_names_what_failed(make_tree: MakeTree, base: Path, jobs: int) -> None:
     one = project(make_tree(FILES), base, jobs)
