@@ -25,7 +25,7 @@ def rule_list(rules: Sequence[Rule]) -> list[str]:
 def rule_page(rule: Rule) -> list[str]:
     """The manual page of a rule: its docstring, then each example before and after."""
     head = f"{style(rule.name, 'bold', 'cyan')}  mode {int(rule.mode)}, level {level_name(rule.level)}"
-    lines = [head, "", *inspect.cleandoc(rule.doc).splitlines()]
+    lines = [head, "", *_paragraphs(inspect.cleandoc(rule.doc))]
     for example in rule.examples:
         lines += ["", style(example.note or ("Example" if example.after is not None else "Left alone"), "bold")]
         if example.after is None:
@@ -34,6 +34,15 @@ def rule_page(rule: Rule) -> list[str]:
             lines += [style(line, "red") for line in _code("- ", example.before)]
             lines += [style(line, "green") for line in _code("+ ", example.after)]
     return lines
+
+
+def _paragraphs(text: str) -> list[str]:
+    """`text` with its paragraphs filled to the width; what is indented, or a list, stays as it is."""
+    lines: list[str] = []
+    for block in text.split("\n\n"):
+        kept = any(line.startswith((" ", "- ", "* ", "|")) for line in block.splitlines())
+        lines += [*(block.splitlines() if kept else textwrap.wrap(block, width(), break_long_words=False)), ""]
+    return lines[:-1]
 
 
 def _code(mark: str, source: str) -> list[str]:

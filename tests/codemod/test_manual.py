@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+
+from codemod.findings import Level, Mode
+from codemod.manual import rule_list, rule_page
+from codemod.transform import Example, Rule
+
+DOC = """Sizes become symbolic.
+
+    What it does: a paragraph that the source folds
+    at its own width.
+
+    - a list
+    - stays
+
+        int64_t code = stays();
+    """
+RULE = Rule("sizes", Mode.DIRECT_THROW, Level.REVIEW, DOC, (Example("    if (a) {\n      b;\n    }\n", "c;"),))
+
+
+def test_the_list_shows_the_first_line_cut_to_the_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    other = Rule("a-rule", Mode.LEAK, Level.MANUAL, "x" * 80)
+    lines = rule_list([RULE, other])
+    assert lines[1].startswith("a-rule  4     manual  xxx")
+    assert lines[1].endswith("…")
+    assert len(lines[1]) <= 60
+    assert lines[2] == "sizes   1     review  Sizes become symbolic."
+
+
+def test_the_page_fills_paragraphs_and_keeps_lists_and_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "90")
+    assert rule_page(RULE) == [
+        "sizes  mode 1, level review",
+        "",
+        "Sizes become symbolic.",
+        "",
+        "What it does: a paragraph that the source folds at its own width.",
+        "",
+        "- a list",
+        "- stays",
+        "",
+        "    int64_t code = stays();",
+        "",
+        "Example",
+        "    - if (a) {",
+        "    -   b;",
+        "    - }",
+        "    + c;",
+    ]
