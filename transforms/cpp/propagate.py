@@ -7,7 +7,7 @@ hoped for it is analysed again without it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from codemod.transform import Project
@@ -15,6 +15,7 @@ from transforms.cpp.facts import FileFacts, Function
 from transforms.cpp.flow.engine import OWN_RESULT, parameter_origin
 from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
 from transforms.cpp.flow.state import Slot
+from transforms.cpp.schemas import Family, links
 from transforms.cpp.vocabulary import Vocabulary
 
 Key = tuple[str, int]
@@ -27,6 +28,8 @@ class Propagation:
 
     settled: frozenset[Slot]
     outcomes: dict[Key, Outcome]
+    families: tuple[Family, ...] = ()
+    """The families that hold as a whole."""
 
 
 class Propagator:
@@ -39,11 +42,14 @@ class Propagator:
         vocabulary: Vocabulary,
         reached: Callable[[Function], bool],
         eligible: Callable[[Function, int], bool],
+        families: Sequence[Family] = (),
     ) -> None:
         self.project = project
         self.vocabulary = vocabulary
         self.reached = reached
         self.eligible = eligible
+        self.families = [f for f in families if all(project.selected(slot.path) for slot in f.slots)]
+        self.links = links(self.families)
         self.definitions = {(f.path, f.start): f for file in facts.values() for f in file.functions if f.body >= 0}
         self.callers: dict[str, list[Key]] = {}
         for key, function in self.definitions.items():
@@ -55,7 +61,9 @@ class Propagator:
 
     def run(self, base: Mapping[Key, Outcome]) -> Propagation:
         """Settle what the refusals of `base` ask for, as far as it holds."""
-        changed = self._ask(base.values())
+        seeds = {slot for family in self.families for slot in family.slots}
+        self.settled |= seeds
+        changed = seeds | self._ask(base.values())
         for _ in range(_ROUNDS):
             if not changed:
                 break
@@ -63,20 +71,31 @@ class Propagator:
             fresh = self._analyse(dirty)
             self.outcomes.update(fresh)
             asked = self._ask(fresh.values())
-            refused = self._refusals(fresh, asked)
-            self.settled -= refused
-            self.refused |= refused
-            changed = refused | asked
+            changed = self._refuse(self._refusals(fresh, asked)) | asked
         while changed:  # no time to settle more: take back until everything that stands is consistent
             fresh = self._analyse(self._affected(changed))
             self.outcomes.update(fresh)
-            changed = self._refusals(fresh, set())
-            self.settled -= changed
-            self.refused |= changed
+            changed = self._refuse(self._refusals(fresh, set()))
         settled = frozenset(self.settled)
         owners = {(slot.path, slot.start) for slot in settled}
         kept = {key: outcome for key, outcome in self.outcomes.items() if key in owners or outcome.uses & settled}
-        return Propagation(settled, kept)
+        return Propagation(settled, kept, self._whole_families())
+
+    def _whole_families(self) -> tuple[Family, ...]:
+        return tuple(family for family in self.families if family.slots <= self.settled)
+
+    def _refuse(self, slots: set[Slot]) -> set[Slot]:
+        """Give up `slots` and all that is linked to them."""
+        gone: set[Slot] = set()
+        pending = list(slots)
+        while pending:
+            slot = pending.pop()
+            if slot not in gone:
+                gone.add(slot)
+                pending += self.links.get(slot, ())
+        self.settled -= gone
+        self.refused |= gone
+        return gone
 
     def _ask(self, outcomes: Iterable[Outcome]) -> set[Slot]:
         """New slots that sinks ask for."""
@@ -107,10 +126,11 @@ class Propagator:
 
     def _analyse(self, keys: Iterable[Key]) -> dict[Key, Outcome]:
         settled = frozenset(self.settled)
+        renamed = frozenset(key for family in self._whole_families() for key in family.kernels)
         tasks = [
             Task(
                 path, self.project.read(path), tuple(functions), self.vocabulary, settled,
-                frozenset(f.start for f in functions if not self.reached(f) and not self._owns(f)),
+                frozenset(f.start for f in functions if not self.reached(f) and not self._owns(f)), renamed,
             )
             for path, functions in tasks_by_file([self.definitions[key] for key in sorted(keys)]).items()
         ]

@@ -16,6 +16,8 @@ _PASSES = 12
 NOTHING: frozenset[int] = frozenset()
 
 
+RENAMED = -800_000
+"""The origin of edits that follow a kernel's new name."""
 OWN_RESULT = -900_000
 """The origin of the function's own result, once that is settled to be symbolic."""
 
@@ -41,12 +43,15 @@ class Flow:
         *,
         settled: frozenset[Slot] = frozenset(),
         passive: bool = False,
+        renamed: frozenset[tuple[str, int]] = frozenset(),
     ) -> None:
         self.function = function
         self.root = root
         self.vocabulary = vocabulary
         self.settled = settled
         """Parameters and results of functions of the tree that the plan makes symbolic."""
+        self.renamed = renamed
+        """(path, start) of kernels that gain the name `…_symint`."""
         self.passive = passive
         """No symbolic tensor arrives here: accessors stay as they are."""
         self.concrete: set[int] = set()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from transforms.cpp.facts import Function
-from transforms.cpp.flow.engine import NOTHING, Flow, join, result_origin
+from transforms.cpp.flow.engine import NOTHING, RENAMED, Flow, join, result_origin
 from transforms.cpp.flow.expressions import coerce, evaluate
 from transforms.cpp.flow.operators import Resolved, resolve
 from transforms.cpp.flow.state import Slot
 from transforms.cpp.rules import concrete_sequence, symint_overload
 from transforms.cpp.tree import Node
 from transforms.cpp.types import UNKNOWN, Type, parse_type, symbolic_spelling
-from transforms.cpp.vocabulary import symbolic_twins
+from transforms.cpp.vocabulary import symbolic_twins, symint_name
 
 _SCALARS = ("int", "ints", "wrap", "float", "iter", "braces")
 
@@ -164,13 +164,13 @@ def _function(
     symbolic = [(index, value) for index, value in enumerate(values) if value.symbolic and value.kind in _SCALARS]
     if not symbolic:
         best = _best(candidates, values)
-        _serve(flow, best, arguments, values)
+        _serve(flow, function, best, arguments, values)
         return _result(flow, node, best)
     for candidate in candidates:
         if all(_accepts(flow, candidate, index, value) == "ok" for index, value in symbolic):
             if candidate.template and any(v.kind in ("ints", "wrap") and _sequence(v) and not v.symbolic for v in values):
                 continue  # one template parameter may have to fit both
-            _serve(flow, candidate, arguments, values)
+            _serve(flow, function, candidate, arguments, values)
             _match_sequences(flow, candidate, arguments, values)
             return _result(flow, node, candidate, join(*(value for _, value in symbolic)).origins)
     for twin in symbolic_twins(bare):
@@ -216,8 +216,12 @@ def _ask(
     return _result(flow, node, function, join(*(value for _, value in symbolic)).origins)
 
 
-def _serve(flow: Flow, function: Function, arguments: list[Node], values: list[Type]) -> None:
-    """Check that a call can give every settled parameter what it now takes."""
+def _serve(flow: Flow, written: Node, function: Function, arguments: list[Node], values: list[Type]) -> None:
+    """Check that a call can give every settled parameter what it now takes; follow a kernel's new name."""
+    if (function.path, function.start) in flow.renamed:
+        name = symint_name(function.name)
+        symint_overload.rewrite(flow, _name_node(written), function.name, name, frozenset({RENAMED}))
+        flow.uses |= {slot for slot in flow.settled if (slot.path, slot.start) == (function.path, function.start)}
     for index, (argument, value) in enumerate(zip(arguments, values, strict=False)):
         slot = Slot(function.path, function.start, index)
         if slot not in flow.settled:

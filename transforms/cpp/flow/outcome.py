@@ -30,6 +30,8 @@ class Task:
     settled: frozenset[Slot] = frozenset()
     passive: frozenset[int] = frozenset()
     """Starts of functions that no symbolic tensor reaches; they are only asked whether they can follow."""
+    renamed: frozenset[Key] = frozenset()
+    """Kernels that gain the name `…_symint`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,14 @@ def analyse_function(task: Task, tree: Tree, masked: bytes, function: Function) 
     found = find_definition(tree.root_node, function)
     if found is None:
         return Outcome(function, (), (), (), (), frozenset(), lost=True)
-    flow = Flow(function, build(found, masked), task.vocabulary, settled=task.settled, passive=function.start in task.passive)
+    flow = Flow(
+        function,
+        build(found, masked),
+        task.vocabulary,
+        settled=task.settled,
+        passive=function.start in task.passive,
+        renamed=task.renamed,
+    )
     flow.solve()
     return Outcome(
         function,

@@ -67,6 +67,17 @@ def rewrite(tree: Tree, source: bytes, function: Function, slots: frozenset[int]
     return iter(out)
 
 
+def rename(tree: Tree, function: Function, name: str) -> Emission | None:
+    """The edit that gives a definition or declaration the name `name`; None where its name cannot be found."""
+    declarator = _declarator(tree.root_node, function)
+    declared = declarator.child_by_field_name("declarator") if declarator is not None else None
+    if declared is None:
+        return None
+    end = declared.end_byte
+    message = f"`{function.name}` → `{name}`"
+    return Emission(NAME, end - len(function.name.encode()), end, name, frozenset({0}), message)
+
+
 def _declarator(root: Node, function: Function) -> Node | None:
     """The function_declarator of a definition or declaration."""
     if function.body >= 0:

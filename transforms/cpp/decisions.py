@@ -1,0 +1,180 @@
+"""What is done about each function, and at which level: from outcomes to findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from tree_sitter import Tree
+
+from codemod.edits import Edit
+from codemod.findings import Finding, Level
+from codemod.operators import Reach
+from codemod.transform import Project
+from transforms.cpp import headers
+from transforms.cpp.facts import FileFacts
+from transforms.cpp.flow.outcome import Outcome
+from transforms.cpp.headers import OWN_YAML
+from transforms.cpp.propagate import Key, Propagation
+from transforms.cpp.report import Lines, findings, group_name
+from transforms.cpp.rules import helper_signature, schema_symint
+from transforms.cpp.syntax import parse
+from transforms.cpp.vocabulary import symint_name
+
+DERIVATIVES = "tools/autograd/derivatives.yaml"
+
+
+class Sources:
+    """The files that findings are made for, read and parsed once."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._lines: dict[str, Lines] = {}
+        self._trees: dict[str, tuple[Tree, bytes]] = {}
+
+    def lines(self, path: str) -> Lines:
+        """The bytes of a file and their lines."""
+        if path not in self._lines:
+            self._lines[path] = Lines(self._project.read(path))
+        return self._lines[path]
+
+    def tree(self, path: str) -> tuple[Tree, bytes]:
+        """The tree of a file and the masked bytes it was made of."""
+        if path not in self._trees:
+            self._trees[path] = parse(self.lines(path).source)
+        return self._trees[path]
+
+
+def decide(
+    project: Project,
+    facts: Mapping[str, FileFacts],
+    reach: Mapping[Key, Reach],
+    base: Mapping[Key, Outcome],
+    propagation: Propagation,
+) -> Iterator[Finding]:
+    """Every finding: safe for a function that converts whole and alone, for review what needs more than that."""
+    groups = _groups(base, propagation)
+    sources = Sources(project)
+    for key in sorted({*base, *propagation.outcomes}):
+        before, after = base.get(key), propagation.outcomes.get(key)
+        outcome = after or before
+        assert outcome is not None
+        function = outcome.function
+        why = reach.get(key) or Reach((), (), "helper")
+        lines = sources.lines(function.path)
+        if after is None or before is None or not _whole(before) or not _extends(after, before):
+            level = Level.REVIEW if after is not None or not _whole(outcome) else Level.SAFE
+            yield from findings(outcome, why, lines, groups.get(key) or group_name(function), level)
+            continue
+        yield from findings(before, why, lines, group_name(function), Level.SAFE)
+        known = {(e.start, e.end, e.new) for e in before.emissions}
+        extra = tuple(e for e in after.emissions if (e.start, e.end, e.new) not in known)
+        rest = replace(after, emissions=extra, unknown=(), sites=tuple(s for s in after.sites if s.origin in after.concrete))
+        yield from findings(rest, why, lines, groups[key], Level.REVIEW)
+    yield from _signatures(facts, reach, propagation, groups, sources)
+    yield from _schemas(facts, reach, propagation, groups, sources)
+
+
+def _whole(outcome: Outcome) -> bool:
+    """Whether every accessor in the function converts; one that converts in part needs a person's eye."""
+    return not (outcome.unknown or outcome.lost or any(site.origin in outcome.concrete for site in outcome.sites))
+
+
+def _extends(after: Outcome, before: Outcome) -> bool:
+    return {(e.start, e.end, e.new) for e in before.emissions} <= {(e.start, e.end, e.new) for e in after.emissions}
+
+
+def _groups(base: Mapping[Key, Outcome], propagation: Propagation) -> dict[Key, str]:
+    """One group for all functions that stand or fall with the same settled slots."""
+    parent: dict[Key, Key] = {}
+
+    def find(key: Key) -> Key:
+        parent.setdefault(key, key)
+        while parent[key] != key:
+            key = parent[key]
+        return key
+
+    for slot in propagation.settled:
+        find((slot.path, slot.start))
+    for key, outcome in propagation.outcomes.items():
+        for slot in outcome.uses & propagation.settled:
+            first, second = sorted((find(key), find((slot.path, slot.start))))
+            parent[second] = first
+    for family in propagation.families:
+        owners = sorted({find((slot.path, slot.start)) for slot in family.slots})
+        for other in owners[1:]:
+            parent[find(other)] = find(owners[0])
+    functions = {key: o.function for key, o in {**base, **propagation.outcomes}.items()}
+    return {key: f"helpers of {group_name(functions[find(key)])}" for key in parent if find(key) in functions}
+
+
+def _signatures(
+    facts: Mapping[str, FileFacts],
+    reach: Mapping[Key, Reach],
+    propagation: Propagation,
+    groups: Mapping[Key, str],
+    sources: Sources,
+) -> Iterator[Finding]:
+    """The edits of the definitions and declarations of every helper that changes."""
+    slots: dict[Key, set[int]] = {}
+    for slot in propagation.settled:
+        slots.setdefault((slot.path, slot.start), set()).add(slot.index)
+    if not slots:
+        return
+    wanted = {owner: next(f for f in facts[owner[0]].functions if f.start == owner[1]) for owner in slots}
+    by_identity: dict[object, list[Key]] = {}
+    for owner, function in wanted.items():
+        by_identity.setdefault(headers.same_function(function), []).append(owner)
+    names = {function.name for function in wanted.values()}
+    renamed = {key for family in propagation.families for key in family.kernels}
+    for path, file in facts.items():
+        for function in file.functions:
+            if function.name not in names:
+                continue
+            own = (path, function.start)
+            declared = by_identity.get(headers.same_function(function), [])
+            if own not in slots and not (function.body < 0 and declared):
+                continue
+            key = own if own in slots else declared[0]
+            tree, masked = sources.tree(path)
+            emissions = list(helper_signature.rewrite(tree, masked, function, frozenset(slots[key])) or ())
+            if key in renamed:
+                emissions += [e for e in [helper_signature.rename(tree, function, symint_name(function.name))] if e]
+            outcome = Outcome(function, tuple(emissions), (), (), (), frozenset())
+            why = reach.get(key) or Reach((), (), "helper")
+            yield from findings(outcome, why, sources.lines(path), groups[key], Level.REVIEW)
+
+
+
+
+def _schemas(
+    facts: Mapping[str, FileFacts],
+    reach: Mapping[Key, Reach],
+    propagation: Propagation,
+    groups: Mapping[Key, str],
+    sources: Sources,
+) -> Iterator[Finding]:
+    """The yaml entries and formulas of the families that hold."""
+    names = {(f.path, f.start): f.name for file in facts.values() for f in file.functions}
+    kernels = frozenset(names[key] for family in propagation.families for key in family.kernels)
+    changes: dict[tuple[str, str], set[tuple[int, int, bytes]]] = {}
+    operators: dict[str, set[str]] = {}
+    for family in propagation.families:
+        slot = min(family.slots, key=lambda slot: (slot.path, slot.start, slot.index))
+        group = groups[slot.path, slot.start]
+        operators.setdefault(group, set()).update(entry.schema.base for entry in family.entries)
+        if family.entries:
+            found = schema_symint.rewrite_native_functions(sources.lines(OWN_YAML).source, family, kernels)
+            changes.setdefault((OWN_YAML, group), set()).update(found)
+        if family.derivatives or family.accessors:
+            found = schema_symint.rewrite_derivatives(sources.lines(DERIVATIVES).source, family)
+            changes.setdefault((DERIVATIVES, group), set()).update(found)
+    for (path, group), edits in sorted(changes.items()):
+        lines = sources.lines(path)
+        for start, end, new in sorted(edits):
+            line, column = lines.at(start)
+            edit = Edit(path, start, end, lines.source[start:end], new)
+            yield Finding(
+                path, start, end, line, column, schema_symint.MODE, schema_symint.NAME, Level.REVIEW, "",
+                tuple(sorted(operators[group])), f"`{lines.text(start)[:100]}`", edits=(edit,), group=group,
+            )
