@@ -18,7 +18,7 @@ _LITERALS = re.compile(
     rb"|(?<![0-9A-Za-z_])'(?:\\.|[^'\\\n])+'",
     re.S,
 )
-_DEFINE = re.compile(rb"(?m)^[ \t]*#[ \t]*define\b(?:[^\n\\]|\\\r?\n|\\.)*")
+_DEFINE = re.compile(rb"#[ \t]*define\b(?:[^\n\\]|\\\r?\n|\\.)*")
 _DIRECTIVE = re.compile(rb"[ \t]*(if|el|endif)")
 _STRUCTURE = re.compile(rb"[{}#]")
 _KEEP_LINES = bytes(c if c in b"\r\n" else 0x20 for c in range(256))

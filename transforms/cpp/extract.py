@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import operator
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from transforms.cpp.blocks import Block, Scope, Statement, arguments, read_blocks, without_defines, without_literals
 from transforms.cpp.facts import Call, FileFacts, Function, Registration
-from transforms.cpp.macros import expansions
+from transforms.cpp.macros import definitions, expansions
 from transforms.cpp.registrations import registrations
 from transforms.cpp.signatures import decode
 
@@ -42,7 +42,6 @@ _FEATURES = (
     ("iterator", (b"TensorIterator",)),
     ("accessor", (b"accessor<", b"accessor_t<")),
 )
-_DEFINED = re.compile(rb"(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)")
 _ALIAS = re.compile(rb"^\s*(?:using\s+(\w+)\s*=\s*(.+)|typedef\s+(.+?[\s*&>])(\w+))\s*$", re.S)
 _MEMBER = re.compile(rb"^(.*[\s&*>])([A-Za-z_]\w*)\s*((?:\[[^\]]*\])*)\s*$", re.S)
 _INITIALISER = re.compile(rb"(?<![=<>!])=(?!=)|\{")
@@ -59,7 +58,8 @@ def extract(path: str, source: bytes) -> FileFacts:
     The file is not parsed (see `blocks`), so no function is lost to a macro the grammar does not know, and
     `FileFacts.errors` stays empty. A function is to be found in a parse by its `body`, the offset of its `{`.
     """
-    macros = tuple(name.decode() for name in _DEFINED.findall(source))
+    defined = definitions(source)
+    macros = tuple(name.decode() for name, _ in defined)
     if _INTEREST.search(source) is None:
         return FileFacts(path, macros=macros)
     text = without_defines(without_literals(source))
@@ -71,14 +71,12 @@ def extract(path: str, source: bytes) -> FileFacts:
     for statement in statements:
         _statement(text, statement, members, aliases)
     found: tuple[Registration, ...] = registrations(source, text, functions, lines.line)
-    generated = tuple(_generated(path, source, text, functions, lines)) if macros else ()
+    generated = tuple(_generated(path, expansions(source, text, defined, functions), lines))
     return FileFacts(path, functions, found, tuple(members), tuple(aliases), macros, (), generated)
 
 
-def _generated(
-    path: str, source: bytes, text: bytes, functions: tuple[Function, ...], lines: _Lines
-) -> Iterator[Function]:
-    for start, end, code, scope in expansions(source, text, functions):
+def _generated(path: str, expanded_calls: Iterable[tuple[int, int, bytes, str]], lines: _Lines) -> Iterator[Function]:
+    for start, end, code, scope in expanded_calls:
         line = lines.line(start)
         expanded = without_literals(code)
         for block in read_blocks(expanded)[0]:
