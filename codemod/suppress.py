@@ -11,9 +11,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from codemod.findings import Finding, Level, Mode
-from codemod.transform import Rule
+from codemod.transform import Example, Rule
 
 UNUSED = "unused-suppression"
+
+UNUSED_RULE = Rule(
+    UNUSED,
+    Mode.DIRECT_THROW,
+    Level.MANUAL,
+    """Ignore comments that suppress nothing are reported.
+
+    What it does: names every rule in an ignore comment that finds nothing on the line the comment speaks of: its own,
+    or, where it stands alone, the next one. The finding takes the mode of the rule it names.
+
+    Why: such a comment hides nothing today and would hide a true finding tomorrow.
+
+    Fix safety: manual. Remove the comment, or move it to the line it is meant for.
+    """,
+    (
+        Example("auto n = x.dim();  // symfix: ignore[sym-accessor] small", None, "nothing to suppress"),
+        Example("// symfix: ignore[sym-accessor] read on the host only\nauto n = x.numel();", None, "used"),
+    ),
+)
 
 _COMMENT = re.compile(rb"(?://|#)[ \t]*symfix:[ \t]*ignore\[([^\]\r\n]*)\][ \t]*([^\r\n]*)")
 

@@ -86,8 +86,9 @@ def _recover(root: Path, journal: Path) -> str:
 
 def _check_target(root: Path, entry: _Entry) -> None:
     target = root / entry.path
-    if os.path.realpath(target) != os.path.join(os.path.realpath(root), entry.path):
-        raise SymfixError(f"{entry.path}: is reached through a link; symfix writes only files of the tree")
+    real_root = os.path.realpath(root)
+    if os.path.isabs(entry.path) or os.path.realpath(target) != os.path.join(real_root, entry.path):
+        raise SymfixError(f"{entry.path}: leads out of the tree or through a link; symfix writes only its files")
     if not os.access(target, os.W_OK) or not os.access(target.parent, os.W_OK):
         raise SymfixError(f"{entry.path}: cannot be written; nothing was changed (see its permissions)")
     if _sha256(target.read_bytes()) != entry.old:

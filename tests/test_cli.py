@@ -163,6 +163,29 @@ def test_a_saved_plan_is_applied_as_it_stands(tree: Path, symfix: Symfix, tmp_pa
     assert err == "symfix: sub/b.cc: changed since the plan was made; run symfix scan again\n"
 
 
+def test_a_plan_whose_edits_do_not_fit_is_refused(tree: Path, symfix: Symfix, tmp_path: Path) -> None:
+    document = json.loads(symfix("scan", "--format", "json", cwd=tree).out)
+    document["findings"][0]["edits"][0]["old"] = "SIZE"
+    (tmp_path / "p.json").write_text(json.dumps(document))
+    code, _, err = symfix("apply", "--plan", tmp_path / "p.json", cwd=tree)
+    assert code == 2
+    assert err.startswith("symfix: the plan does not fit the tree: a.cc: bytes 4-8 are no longer b'SIZE'")
+    assert (tree / "a.cc").read_bytes() == FILES["a.cc"]
+
+
+def test_a_plan_cannot_reach_out_of_the_tree(tree: Path, symfix: Symfix, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.cc"
+    outside.write_bytes(b"size")
+    document = json.loads(symfix("scan", "--format", "json", "sub", cwd=tree).out)
+    for path in ("../outside.cc", str(outside)):
+        document["findings"][0]["edits"] = [{"path": path, "start": 0, "end": 4, "old": "size", "new": "gone"}]
+        (tmp_path / "p.json").write_text(json.dumps(document))
+        code, _, err = symfix("apply", "--allow-dirty", "--plan", tmp_path / "p.json", cwd=tree)
+        assert code == 2
+        assert "leads out of the tree" in err
+        assert outside.read_bytes() == b"size"
+
+
 def test_options_come_from_pyproject_unless_given(make_tree: MakeTree, symfix: Symfix) -> None:
     tree = make_tree(
         {**FILES, "pyproject.toml": b'[tool.symfix]\nlevel = "review"\nformat = "csv"\npaths = ["a.cc"]\n'}
@@ -179,9 +202,10 @@ def test_options_come_from_pyproject_unless_given(make_tree: MakeTree, symfix: S
 
 def test_the_manual(tree: Path, symfix: Symfix) -> None:
     assert symfix("rule", cwd=tree).out.decode().splitlines() == [
-        "rule  mode  level   what it does",
-        "loop  4     manual  Loops stay.",
-        "size  1     safe    Rename size.",
+        "rule                mode  level   what it does",
+        "loop                4     manual  Loops stay.",
+        "size                1     safe    Rename size.",
+        "unused-suppression  1     manual  Ignore comments that suppress nothing are reported.",
     ]
     assert symfix("rule", "size", cwd=tree).out.decode().splitlines() == [
         "size  mode 1, level safe", "", "Rename size.", "", "Because.", "", "Example", "    - size", "    + sym_size"

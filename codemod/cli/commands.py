@@ -122,8 +122,9 @@ def rule(name: str | None) -> int:
       symfix rule NAME
     """
     from codemod.manual import rule_list, rule_page
+    from codemod.suppress import UNUSED_RULE
 
-    rules = [rule for one in transform.load_transforms() for rule in one.rules()]
+    rules = [UNUSED_RULE, *(rule for one in transform.load_transforms() for rule in one.rules())]
     if name is None:
         write("\n".join(rule_list(rules)) + "\n")
         return 0
