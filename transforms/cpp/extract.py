@@ -55,8 +55,8 @@ _INTEREST = re.compile(rb"Tensor|IntArrayRef|int64_t|SymInt|TORCH_LIBRARY|torch:
 def extract(path: str, source: bytes) -> FileFacts:
     """The functions, registrations, members, aliases and macros of a file.
 
-    The file is not parsed (see `blocks`), so no function is lost to a macro the grammar does not know, and
-    `FileFacts.errors` stays empty. A function is to be found in a parse by its `body`, the offset of its `{`.
+    The file is not parsed (see `blocks`), so no function is lost to a macro the grammar does not know. A function is to
+    be found in a parse by its `body`, the offset of its `{`.
     """
     defined = definitions(source)
     macros = tuple(name.decode() for name, _ in defined)
@@ -72,7 +72,7 @@ def extract(path: str, source: bytes) -> FileFacts:
         _statement(text, statement, members, aliases)
     found: tuple[Registration, ...] = registrations(source, text, functions, lines.line)
     generated = tuple(_generated(path, expansions(source, text, defined, functions), lines))
-    return FileFacts(path, functions, found, tuple(members), tuple(aliases), macros, (), generated)
+    return FileFacts(path, functions, found, tuple(members), tuple(aliases), macros, generated)
 
 
 def _generated(path: str, expanded_calls: Iterable[tuple[int, int, bytes, str]], lines: _Lines) -> Iterator[Function]:

@@ -94,8 +94,6 @@ class FileFacts:
     """`using A = B;` and `typedef B A;` as (A, B)."""
     macros: tuple[str, ...] = ()
     """Names of `#define`s."""
-    errors: tuple[tuple[int, int], ...] = ()
-    """Byte spans that the parser could not read."""
     generated: tuple[Function, ...] = ()
     """Functions that a macro call at namespace level defines, the macro being the file's own. Offsets and lines are
     those of the macro call; `body` is -1."""

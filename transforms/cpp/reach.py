@@ -175,7 +175,10 @@ class _Reacher:
     def registered(self, file: FileFacts, registration: Registration) -> list[Function]:
         """The kernel that a registration names, or what encloses the lambda that it is."""
         if registration.function:
-            return [f for f in self.index.named(registration.function, file.path) if not is_kernel(f)]
+            # What is registered for Meta runs without memory, whatever else a template does elsewhere.
+            meta = registration.key == "Meta"
+            found = self.index.named(registration.function, file.path)
+            return [f for f in found if not is_kernel(f) or (meta and not f.structured)]
         if not registration.inline:
             return []
         return [f for f in file.functions if f.body >= 0 and f.start <= registration.start < f.end]

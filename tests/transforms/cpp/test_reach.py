@@ -235,6 +235,15 @@ def test_a_library_outside_pytorch() -> None:
     ]
 
 
+def test_what_is_registered_for_meta_is_reached_whatever_it_does_elsewhere() -> None:
+    source = """
+        template <bool kIsMeta> Tensor pack(Tensor x) { if (!kIsMeta) { run(x.data_ptr()); } return x; }
+        TORCH_LIBRARY_IMPL(lib, CUDA, m) { m.impl("pack", TORCH_FN(pack<false>)); }
+        TORCH_LIBRARY_IMPL(lib, Meta, m) { m.impl("pack", TORCH_FN(pack<true>)); }
+    """
+    assert reach({"csrc/pack.cpp": source})["pack"].kind == "Meta"
+
+
 def test_a_lambda_kernel_reaches_what_it_calls_and_its_block_nothing_else() -> None:
     source = """
         Tensor pad(Tensor x) { return x; }
