@@ -12,14 +12,12 @@ Exit 0 where nothing broke, 1 where something did.
 from __future__ import annotations
 
 import argparse
-import re
 import tempfile
-from collections import defaultdict
-from collections.abc import Sequence
 from pathlib import Path
 
 from corpus_compile import Compiler, digest
-from corpus_trees import apply_in, changed_files, converted_sites, copy_tree, source_files
+from corpus_includes import HEADERS, SOURCES, Includes
+from corpus_trees import apply_in, changed_files, converted_sites, copy_tree
 
 # The sources whose kernels see symbols and that need no backend's own headers.
 BASELINE = (
@@ -29,7 +27,6 @@ BASELINE = (
     "aten/src/ATen/functorch/*.cpp",
     "torch/csrc/autograd/FunctionsManual.cpp",
 )
-_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.M)
 
 
 def baseline_sources(tree: Path) -> list[str]:
@@ -37,37 +34,10 @@ def baseline_sources(tree: Path) -> list[str]:
     return sorted(path.relative_to(tree).as_posix() for pattern in BASELINE for path in tree.glob(pattern))
 
 
-def includers(tree: Path, headers: Sequence[str], at_most: int) -> list[str]:
-    """For each header up to `at_most` sources of the tree that include it, directly or through other headers.
-
-    Operator sources come first, and those that include the header with the fewest steps between.
-    """
-    included_by: dict[str, set[str]] = defaultdict(set)
-    for path in source_files(tree):
-        if not path.endswith((".cpp", ".cc", ".h", ".hpp")):
-            continue
-        folder = path.rpartition("/")[0]
-        for name in _INCLUDE.findall((tree / path).read_bytes()):
-            text = name.decode("utf-8", "replace")
-            for place in (f"aten/src/{text}", text, f"{folder}/{text}"):
-                included_by[place].add(path)
-    preferred = set(baseline_sources(tree))
-    chosen: set[str] = set()
-    for header in headers:
-        found: list[str] = []
-        seen, ring = {header}, [header]
-        while ring and len(found) < at_most:
-            ring = sorted({user for name in ring for user in included_by[name]} - seen)
-            seen.update(ring)
-            sources = [path for path in ring if path.endswith((".cpp", ".cc"))]
-            found += sorted(sources, key=lambda path: (path not in preferred, path))
-        chosen.update(found[:at_most])
-    return sorted(chosen)
-
-
 def report_baseline(tree: Path, compiler: Compiler, jobs: int) -> None:
     """Print how many operator sources of the unpatched tree compile, and the first error of each that does not."""
-    results = compiler.check_all(tree, baseline_sources(tree), str(tree), jobs)
+    sources = baseline_sources(tree)
+    results = compiler.check_all(tree, sources, dict.fromkeys(sources, str(tree)), jobs)
     for path, error in results.items():
         if error:
             print(f"{path}\n    {error}")
@@ -76,17 +46,22 @@ def report_baseline(tree: Path, compiler: Compiler, jobs: int) -> None:
 
 def compare(before: Path, after: Path, compiler: Compiler, at_most: int, jobs: int) -> int:
     """Print which sources compiled in `before` and do not in `after`; returns how many those are."""
-    changed = [path for path in changed_files(before, after) if path.endswith((".cpp", ".cc", ".h", ".hpp"))]
-    headers = [path for path in changed if path.endswith((".h", ".hpp"))]
-    own = [path for path in changed if path not in headers]
-    further = [path for path in includers(after, headers, at_most) if path not in own]
+    changed = [path for path in changed_files(before, after) if path.endswith(SOURCES + HEADERS)]
+    headers = [path for path in changed if path.endswith(HEADERS)]
+    own = [path for path in changed if path.endswith(SOURCES)]
+    includes = Includes(after)
+    preferred = set(baseline_sources(before))
+    users = {path for header in headers for path in includes.sources_of(header, at_most, preferred.__contains__)}
+    further = sorted(users.difference(own))
     print(f"{len(changed)} changed files, {len(headers)} of them headers (+{len(further)} sources that include them)")
-    print(f"{converted_sites(before, after, changed)} sites converted")
+    print(f"{converted_sites(before, after, changed)} sites converted", flush=True)
 
     known = [path for path in own + further if (before / path).is_file()]
-    earlier = compiler.check_all(before, known, str(before), jobs)
+    earlier = compiler.check_all(before, known, dict.fromkeys(known, str(before)), jobs)
     compiled = [path for path in known if not earlier[path]]
-    later = compiler.check_all(after, compiled, f"{before}+{digest(after, headers)}", jobs)
+    states = {path: digest(after, includes.headers_of(path, headers)) for path in compiled}
+    contexts = {path: f"{before}+{state}" if state else str(before) for path, state in states.items()}
+    later = compiler.check_all(after, compiled, contexts, jobs)
     broken = {path: error for path, error in later.items() if error}
     for path, error in broken.items():
         print(f"BROKEN {path}\n    {error}")

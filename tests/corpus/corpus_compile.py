@@ -7,7 +7,7 @@ import importlib.util
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -45,10 +45,10 @@ class Compiler:
     tree_includes: tuple[str, ...] = ("aten/src", "")
     """Folders of the tree itself that are searched, before `headers`."""
 
-    def check(self, root: Path, path: str, context: str = "") -> str:
+    def check(self, root: Path, path: str, context: str) -> str:
         """The first error g++ reports for the source `path` of the tree `root`, or "" where it type-checks.
 
-        `context` names the state of the headers of `root`; results are kept by it, the source's bytes and the command.
+        `context` names the state of the headers that it includes: results are kept by it, the bytes and the command.
         """
         includes = [f"-I{root / name}" for name in self.tree_includes] + [f"-I{name}" for name in self.headers]
         command = ["g++", f"-std={self.standard}", "-fsyntax-only", "-w", "-fmax-errors=1", *self.flags]
@@ -66,10 +66,10 @@ class Compiler:
             kept.write_text(error, encoding="utf-8")
         return error
 
-    def check_all(self, root: Path, paths: Sequence[str], context: str = "", jobs: int = 2) -> dict[str, str]:
-        """`check` of every path, `jobs` at a time, in the order given."""
+    def check_all(self, root: Path, paths: Sequence[str], contexts: Mapping[str, str], jobs: int = 2) -> dict[str, str]:
+        """`check` of every path in its context, `jobs` at a time, in the order given."""
         with ThreadPoolExecutor(jobs) as pool:
-            return dict(zip(paths, pool.map(lambda path: self.check(root, path, context), paths), strict=True))
+            return dict(zip(paths, pool.map(lambda path: self.check(root, path, contexts[path]), paths), strict=True))
 
 
 def digest(root: Path, paths: Iterable[str]) -> str:

@@ -92,10 +92,10 @@ def examine(name: str, level: str, show_diff: bool, jobs: int) -> Row:
         headers = (include, include / "torch/csrc/api/include", *bundled)
         compiler = Compiler("c++20", headers, tree_includes=tuple(folders))
         paths = [path for path in changed if path.endswith(SOURCES)]
-        before = compiler.check_all(source, paths, str(source), jobs)
+        before = compiler.check_all(source, paths, dict.fromkeys(paths, str(source)), jobs)
         compiled = [path for path in paths if not before[path]]
         context = f"{source}+{digest(copy, [path for path in changed if path not in paths])}"
-        after = compiler.check_all(copy, compiled, context, jobs)
+        after = compiler.check_all(copy, compiled, dict.fromkeys(compiled, context), jobs)
         broken = [f"{path}: {error}" for path, error in after.items() if error]
         once = {path: (copy / path).read_bytes() for path in changed}
         apply_in(copy, level)

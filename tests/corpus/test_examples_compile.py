@@ -22,7 +22,7 @@ def errors(root: Path) -> list[str]:
     """The first error of each source of `root` that does not type-check."""
     assert INCLUDE is not None
     compiler = Compiler("c++20", (INCLUDE, INCLUDE / "torch/csrc/api/include"), tree_includes=("aten/src",))
-    results = compiler.check_all(root, SOURCES, context=str(root))
+    results = compiler.check_all(root, SOURCES, dict.fromkeys(SOURCES, str(root)))
     return [error for error in results.values() if error]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from compile_check import includers
 from corpus_compile import Compiler, compiler_version, digest
+from corpus_includes import Includes
 from corpus_trees import changed_files, converted_sites, copy_tree
 from kill_apply import states
 
@@ -32,18 +32,25 @@ def test_changed_files_and_their_sites(tmp_path: Path) -> None:
     assert converted_sites(before, after, ["a.cpp"]) == 1
 
 
-def test_includers_reach_through_headers_operator_sources_first(tmp_path: Path) -> None:
+def test_includes_reach_through_headers(tmp_path: Path) -> None:
     native = "aten/src/ATen/native"
     files = {
         f"{native}/Deep.h": "",
         f"{native}/Shallow.h": "#include <ATen/native/Deep.h>",
         f"{native}/Uses.cpp": "#include <ATen/native/Shallow.h>",
-        f"{native}/cuda/Other.cpp": '#include "../Unrelated.h"\n#include <ATen/native/Shallow.h>',
+        f"{native}/cuda/Other.cpp": '#include "../Unrelated.h"\n#include "../Shallow.h"',
         f"{native}/Unrelated.cpp": "",
     }
-    tree = write(tmp_path, files)
-    assert includers(tree, [f"{native}/Deep.h"], 1) == [f"{native}/Uses.cpp"]
-    assert includers(tree, [f"{native}/Deep.h"], 9) == [f"{native}/Uses.cpp", f"{native}/cuda/Other.cpp"]
+    includes = Includes(write(tmp_path, files))
+
+    def is_preferred(path: str) -> bool:
+        return path.endswith("Uses.cpp")
+
+    assert includes.sources_of(f"{native}/Deep.h", 1, is_preferred) == [f"{native}/Uses.cpp"]
+    both = [f"{native}/Uses.cpp", f"{native}/cuda/Other.cpp"]
+    assert includes.sources_of(f"{native}/Deep.h", 9, is_preferred) == both
+    assert includes.headers_of(f"{native}/Uses.cpp", [f"{native}/Deep.h", "other.h"]) == [f"{native}/Deep.h"]
+    assert includes.headers_of(f"{native}/Unrelated.cpp", [f"{native}/Deep.h"]) == []
 
 
 @pytest.mark.skipif(not compiler_version(), reason="g++ is not installed")
