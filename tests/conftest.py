@@ -15,6 +15,7 @@ MakeTree = Callable[..., Path]
 @pytest.fixture(autouse=True)
 def _own_surroundings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setenv("COLUMNS", "100")
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):  # as set where a git hook runs the tests
         monkeypatch.delenv(name, raising=False)
 
