@@ -16,6 +16,7 @@ from transforms.cpp.flow.outcome import Task, analyse, tasks_by_file
 from transforms.cpp.propagate import Key, Propagator
 from transforms.cpp.reach import reached
 from transforms.cpp.schemas import Schemas
+from transforms.cpp.vocabulary import ACCESSORS
 from transforms.schema import derivatives as derivatives_yaml
 from transforms.schema.derivatives import Derivatives
 from transforms.schema.native_functions import NativeFunctions
@@ -64,7 +65,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         for path, file in facts.items()
         if project.selected(path)
         for function in file.functions
-        if function.body >= 0 and (path, function.start) in tree.reach and function.candidates
+        if function.body >= 0 and (path, function.start) in tree.reach and _calls_accessor(function)
     ]
     tasks = [Task(path, project.read(path), tuple(found), vocabulary) for path, found in tasks_by_file(chosen).items()]
     results = project.map(analyse, tasks, "following values")
@@ -79,6 +80,12 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         list(Schemas(facts, own, natives.schemas() if own is not natives else None, formulas).families()),
     ).run(base)
     yield from decide(project, facts, tree.reach, base, propagation)
+
+
+def _calls_accessor(function: Function) -> bool:
+    """Whether a function may hold a site: `x.size(0)`, or `at::size(x, 0)`."""
+    free = (call.callee.rpartition("::")[2] for call in function.calls if not call.member)
+    return bool(function.candidates) or any(name in ACCESSORS for name in free)
 
 
 def _fixed_names(tree: Tree) -> frozenset[str]:

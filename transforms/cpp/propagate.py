@@ -72,10 +72,12 @@ class Propagator:
             self.outcomes.update(fresh)
             asked = self._ask(fresh.values())
             changed = self._refuse(self._refusals(fresh, asked)) | asked
-        while changed:  # no time to settle more: take back until everything that stands is consistent
+        changed |= self._refuse(self._unneeded())
+        while changed:  # nothing more is settled: take back until everything that stands is consistent
             fresh = self._analyse(self._affected(changed))
             self.outcomes.update(fresh)
             changed = self._refuse(self._refusals(fresh, set()))
+            changed |= self._refuse(self._unneeded())
         settled = frozenset(self.settled)
         owners = {(slot.path, slot.start) for slot in settled}
         kept = {key: outcome for key, outcome in self.outcomes.items() if key in owners or outcome.uses & settled}
@@ -95,6 +97,20 @@ class Propagator:
                 pending += self.links.get(slot, ())
         self.settled -= gone
         self.refused |= gone
+        return gone
+
+    def _unneeded(self) -> set[Slot]:
+        """Slots whose reason went away: no caller gives the parameter a symbolic value, no such value is returned."""
+        used = frozenset[Slot]().union(*(outcome.uses for outcome in self.outcomes.values()))
+        gone: set[Slot] = set()
+        for slot in self.settled:
+            owner = self.outcomes.get((slot.path, slot.start))
+            if slot.index < 0:
+                needed = owner is None or owner.gives
+            else:
+                needed = slot in used or slot in self.links
+            if not needed:
+                gone.add(slot)
         return gone
 
     def _ask(self, outcomes: Iterable[Outcome]) -> set[Slot]:

@@ -69,6 +69,8 @@ class Flow:
         self.unknown_receivers: dict[int, Site] = {}
         self.uses: set[Slot] = set()
         """Settled slots that this function gives a symbolic value to, or takes one from."""
+        self.gives = False
+        """Whether the settled result is symbolic on some way out."""
         self.conflicts: set[Slot] = set()
         """Settled slots that this function cannot serve: it has a concrete sequence, or needs an integer."""
         self.active_lambdas: list[Lambda] = []

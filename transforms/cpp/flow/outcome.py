@@ -47,6 +47,8 @@ class Outcome:
     """Origins that stay concrete, parameters and results included."""
     uses: frozenset[Slot] = frozenset()
     conflicts: frozenset[Slot] = frozenset()
+    gives: bool = False
+    """Whether a symbolic value is returned."""
     lost: bool = False
     """The parser could not find the function: nothing in it is edited."""
 
@@ -80,6 +82,7 @@ def analyse_function(task: Task, tree: Tree, masked: bytes, function: Function) 
         frozenset(flow.concrete),
         frozenset(flow.uses),
         frozenset(flow.conflicts),
+        flow.gives,
     )
 
 

@@ -350,6 +350,7 @@ def _return(flow: Flow, node: Node) -> None:
     if expression is None or not value.symbolic or value.kind in ("tensor", "list"):
         return
     declared = flow.type_of(flow.function.returns)
+    flow.gives |= bool(value.origins)
     if declared.symbolic or flow.function.returns in ("auto", "") or flow.slot(-1) in flow.settled:
         return
     if declared.kind == "bool" and value.kind == "int":

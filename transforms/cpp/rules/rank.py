@@ -33,11 +33,6 @@ EXAMPLES = (
         "Tensor f(const Tensor& x) { if (!x.sizes().empty()) { return x; } return x.reshape({1}); }",
         "Tensor f(const Tensor& x) { if (x.dim() != 0) { return x; } return x.reshape({1}); }",
     ),
-    Example(
-        "Tensor f(const Tensor& x) { auto d = x.sizes().size(); return d > 1 ? x : x.reshape({1}); }",
-        "Tensor f(const Tensor& x) { auto d = x.sym_sizes().size(); return d > 1 ? x : x.reshape({1}); }",
-        "a deduced size_t stays one",
-    ),
 )
 
 

@@ -36,6 +36,11 @@ EXAMPLES = (
         "Tensor f(const Tensor& x) { TORCH_CHECK(x.sym_size(0) == 2); return x; }",
     ),
     Example(
+        "Tensor f(const Tensor& x) { auto d = x.sizes().size(); return d > 1 ? x : x.reshape({1}); }",
+        "Tensor f(const Tensor& x) { auto d = x.sym_sizes().size(); return d > 1 ? x : x.reshape({1}); }",
+        "a deduced size_t stays one",
+    ),
+    Example(
         "int64_t f(const std::vector<int64_t>& x) { return x.size(); }",
         None,
         "a vector is no Tensor",

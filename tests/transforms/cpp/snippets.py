@@ -1,0 +1,116 @@
+"""Run the C++ analysis over a few lines: they become a small library whose functions symbolic tensors reach."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from codemod.edits import Edit, apply_edits
+from codemod.findings import Finding, Level
+from transforms.cpp.analyse import analyse_tree
+
+F = TypeVar("F")
+T = TypeVar("T")
+
+SCHEMAS = """\
+- func: empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,\
+ bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+- func: zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,\
+ bool? pin_memory=None) -> Tensor
+- func: arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,\
+ bool? pin_memory=None) -> Tensor
+- func: reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)
+  variants: function, method
+- func: view(Tensor(a) self, SymInt[] size) -> Tensor(a)
+  variants: method
+- func: expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)
+  variants: method
+- func: narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)
+  variants: function, method
+- func: as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)
+  variants: function, method
+- func: topk.values(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *,\
+ Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)
+- func: unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)
+  variants: method
+- func: sum(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor
+  variants: function, method
+- func: mul.Scalar(Tensor self, Scalar other) -> Tensor
+  variants: function, method
+- func: unbind(Tensor self, int dim=0) -> Tensor[]
+  variants: function, method
+"""
+HEADER = """\
+namespace c10 {
+class SymInt { SymInt(int64_t); };
+class SymFloat { SymFloat(double); };
+class SymIntArrayRef { SymIntArrayRef(int); };
+SymIntArrayRef fromIntArrayRefSlow(IntArrayRef array);
+using SymDimVector = SmallVector<c10::SymInt, 5>;
+}
+namespace at {
+class TensorBase {
+  c10::SymInt sym_size(int64_t d) const; c10::SymIntArrayRef sym_sizes() const; c10::SymInt sym_numel() const;
+  c10::SymInt sym_stride(int64_t d) const; c10::SymIntArrayRef sym_strides() const;
+  c10::SymInt sym_storage_offset() const;
+};
+std::vector<int64_t> infer_size(IntArrayRef a, IntArrayRef b);
+std::vector<c10::SymInt> infer_size_symint(c10::SymIntArrayRef a, c10::SymIntArrayRef b);
+int64_t takes_int(int64_t n);
+}
+"""
+_DEFINED = re.compile(r"^(?!\s|struct|class|using|#)[^\n(]*?(\w+)\([^;{]*\)\s*\{", re.M)
+
+
+class MemoryProject:
+    """A `codemod.transform.Project` over files in memory."""
+
+    def __init__(self, root: Path, files: Mapping[str, str], vocabulary: Path) -> None:
+        self.root = root
+        self.vocabulary: Path | None = vocabulary
+        self.contents = {path: text.encode() for path, text in files.items()}
+
+    def selected(self, path: str) -> bool:
+        """Everything is."""
+        return True
+
+    def files(self, suffixes: Sequence[str], under: Sequence[str] = ("",)) -> list[str]:
+        """The names that end so."""
+        return sorted(path for path in self.contents if path.endswith(tuple(suffixes)))
+
+    def read(self, path: str) -> bytes:
+        """From memory, else from disk."""
+        return self.contents[path] if path in self.contents else (self.root / path).read_bytes()
+
+    def facts(self, extract: Callable[[str, bytes], F], paths: Sequence[str]) -> Mapping[str, F]:
+        """Never cached."""
+        return {path: extract(path, self.read(path)) for path in paths}
+
+    def map(self, function: Callable[[Any], T], items: Sequence[Any], label: str = "") -> list[T]:
+        """In this process."""
+        return [function(item) for item in items]
+
+
+def findings(root: Path, source: str) -> list[Finding]:
+    """Every finding in `source`, each of whose functions is registered as a composite kernel."""
+    yaml = root / "schemas.yaml"
+    yaml.write_text(SCHEMAS)
+    names = [name for name in _DEFINED.findall(source) if not re.search(rf"\bstatic\b[^\n]*\b{name}\(", source)]
+    registrations = "".join(f'm.impl("{name}", {name}); ' for name in names)
+    library = f"\nTORCH_LIBRARY_IMPL(demo, CompositeImplicitAutograd, m) {{ {registrations} }}\n"
+    project = MemoryProject(root, {"source.cpp": source + library, "c10.h": HEADER}, yaml)
+    return [finding for finding in analyse_tree(project) if finding.path == "source.cpp"]
+
+
+def converted(root: Path, source: str, level: Level = Level.REVIEW) -> str:
+    """`source` after every edit up to `level`."""
+    edits: list[Edit] = [edit for f in findings(root, source) if f.level <= level for edit in f.edits]
+    whole = apply_edits((source + "\n").encode(), edits)
+    return whole.decode().removesuffix("\n")
+
+
+def refusals(root: Path, source: str) -> list[str]:
+    """The refusals in `source`, in order."""
+    return [f.refusal for f in sorted(findings(root, source), key=lambda f: f.start) if f.refusal]
