@@ -2,9 +2,10 @@
 
     python tests/corpus/kill_apply.py TREE [--kills 100] [--level review] [--seed 1]
 
-An uninterrupted run in one copy of TREE says what the new files are and how long a run takes. In another copy
-every round starts `apply`, kills it (with its workers) after a random time, compares every source file with both
-selves, and lets a last `apply` run through: it must end at the same bytes. Exit 1 where one round does not.
+An uninterrupted run in one copy of TREE says what the new files are, how long a run takes, and when it writes. In
+another copy every round starts `apply`, kills it (with its workers) after a random time, every second one while it
+writes, compares each source file with both selves, and lets a last `apply` run through: it must end at the same
+bytes. Exit 1 where one round does not.
 """
 
 from __future__ import annotations
@@ -69,14 +70,17 @@ def main() -> int:
             print(f"{tree}: symfix changes nothing here, so nothing is shown by killing it")
             return 1
         victim = copy_tree(tree, Path(scratch) / "victim")
-        begun = time.perf_counter()
+        begun = time.time()
         apply_in(victim, options.level)  # with warm caches, as every later run
-        length = time.perf_counter() - begun
-        print(f"{len(new)} files change; an apply takes {length:.2f} s")
+        length = time.time() - begun
+        written = [(victim / path).stat().st_ctime - begun for path in new]
+        first, last = min(written), max(written)
+        print(f"{len(new)} files change; an apply takes {length:.2f} s and writes from {first:.2f} to {last:.2f} s")
         for number in range(1, options.kills + 1):
             for path in new:
                 shutil.copyfile(tree / path, victim / path)
-            running = killed_apply(victim, options.level, chance.uniform(0, length * 1.05))
+            bounds = (first - 0.1, last + 0.1) if number % 2 else (0, length)
+            running = killed_apply(victim, options.level, chance.uniform(*bounds))
             found = states(victim, tree, new)
             torn = [path for path, state in found.items() if state == "torn"]
             seen = "torn" if torn else "/".join(sorted(set(found.values()))) if running else "ended before the kill"
