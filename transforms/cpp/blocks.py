@@ -85,6 +85,8 @@ class _Reader:
         self.stack: list[_Open] = []
         self.scopes: tuple[Scope, ...] = ()
         self.boundary = 0
+        self.value_end = 0
+        """Past the last `}` that ended an initialiser or the like: what stands before it ends no statement."""
         self.closed: dict[int, Block] = {}
         self.statements: list[Statement] = []
         self.declarations: list[Block] = []
@@ -126,7 +128,7 @@ class _Reader:
 
     def gap(self, position: int) -> None:
         """Read the statements between the last boundary and `position`, and move the boundary past them."""
-        while (semicolon := self.text.find(b";", self.boundary, position)) >= 0:
+        while (semicolon := self.text.find(b";", max(self.boundary, self.value_end), position)) >= 0:
             start = self.boundary
             self.boundary = semicolon + 1
             found = signature(self.text, start, semicolon, self.in_class(), declaration=True)
@@ -178,6 +180,7 @@ class _Reader:
         elif entry.kind == "value":
             after = self.text[position + 1 : position + 40].lstrip()[:1]
             self.boundary = entry.boundary if after and after in b";,)]}.-({=:" else position + 1
+            self.value_end = position + 1
 
 
 def read_blocks(text: bytes) -> tuple[list[Block], list[Statement]]:

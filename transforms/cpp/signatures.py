@@ -10,11 +10,9 @@ from transforms.cpp.syntax import mask
 
 _NAMESPACE = re.compile(rb"(?:^|[\s;)}])namespace\b([\w:\s]*)$")
 _EXTERN = re.compile(rb'\bextern\s*"\s*"\s*$')
-_ANGLES = rb"(?:<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>)?"
 _CLASS = re.compile(
     rb"(?:^|[\s;)>}])(?:class|struct|union)\b(?:\s+[A-Z][A-Z0-9_]+(?=\s+\w))?\s*"
-    rb"(\w*" + _ANGLES + rb"(?:\s*::\s*\w+" + _ANGLES + rb")*)"
-    rb"(?:\s+final)?\s*(?::(?!:)[^;{}]*)?$"
+    rb"(\w*(?:\s*::\s*\w+)*)\s*(?:<[^;{}]*>)?(?:\s*::\s*(\w+))?(?:\s+final)?\s*(?::(?!:)[^;{}]*)?$"
 )
 _ENUM = re.compile(rb"(?:^|\s)enum\b[^()]*$")
 _DIRECTIVES = re.compile(rb"(?m)^[ \t]*#(?:[^\n\\]|\\\r?\n|\\.)*")
@@ -111,8 +109,7 @@ def class_name(text: bytes, start: int, end: int) -> str | None:
     match = _CLASS.search(head)
     if match is None:
         return None
-    words = re.sub(rb"<.*>", b"", match[1], flags=re.S).replace(b"::", b" ").split()
-    return words[-1].decode() if words else ""
+    return (match[2] or match[1].rpartition(b"::")[2]).strip().decode()
 
 
 def _without_template(head: bytes) -> tuple[bytes, int, bool]:
@@ -180,11 +177,11 @@ def signature(text: bytes, start: int, end: int, in_class: str, declaration: boo
         tail = head[closing + 1 :]
         if tail.lstrip().startswith(b"("):
             second = head.find(b"(", closing)
-            last = _closing(head, second)
-            if last < 0 or declaration or _TAIL.match(head, last + 1) is None or not name.isupper():
+            end = _closing(head, second)
+            if end < 0 or declaration or _TAIL.match(head, end + 1) is None or not name.isupper():
                 continue
             name = re.sub(rb"\W+", b"_", head[opening + 1 : closing].strip())
-            opening, closing, tail = second, last, head[last + 1 :]
+            opening, closing, tail = second, end, head[end + 1 :]
         elif _TAIL.match(tail) is None:
             # A macro without a semicolon, if anything: what follows is the head.
             _, more, is_template = _without_template(tail)
@@ -192,7 +189,10 @@ def signature(text: bytes, start: int, end: int, in_class: str, declaration: boo
             begin = closing + 1 + more
             position = max(position, begin)
             continue
-        if not declaration and _INITIALISERS.match(tail) is not None and head.rstrip()[-1:] not in (b")", b"}"):
+        # The `{` of `: a_{1}` or of a lambda among the initialisers opens no body.
+        last = head.rstrip()[-1:]
+        initialised = not declaration and _INITIALISERS.match(tail) is not None
+        if initialised and (last not in (b")", b"}", b".") or tail.count(b"(") != tail.count(b")")):
             return None
         break
     prefix = head[begin:first]
