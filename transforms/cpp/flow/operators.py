@@ -33,7 +33,7 @@ def parameters_of(schema: Schema, *, method: bool, out: str, packed: bool = True
             skipped_self = True
             continue
         if out and argument.kwarg_only and argument.written:
-            outputs.append((argument.type, False))
+            outputs.append((argument.plain_type, False))
             continue
         ordinary.append(argument)
     names = [argument.name for argument in ordinary if argument.kwarg_only]
