@@ -12,13 +12,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import libcst as cst
 
-from transforms.python.logic import Undecided, code, parenthesized
+from transforms.python.logic import Undecided, call, code, parenthesized
 from transforms.python.nodes import own_nodes
 from transforms.python.place import Change, Place
 
 TERMINATORS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 # Operations that give the same result where the shapes or sizes happen to agree.
-NEUTRAL = re.compile(r"^(?:expand|reshape|view|contiguous|clone|to(?:_\w+)?|bool|narrow|size|dim|\w*broadcast\w*|expand_as|list)$")
+NEUTRAL = re.compile(
+    r"^(?:expand|reshape|view|contiguous|clone|to(?:_\w+)?|bool|narrow|size|dim|\w*broadcast\w*|expand_as|list)$"
+)
+
+PADDING = re.compile(r"^(?:constant_pad_nd|pad|len)$")
 
 
 def outcome(place: Place, node: cst.BaseExpression) -> bool | None:
@@ -99,28 +103,85 @@ def general_path(place: Place, branch: ast.If, general: bool | None) -> Iterator
             yield from (node for node in own_nodes(place.function) if getattr(node, "lineno", 0) > last)
 
 
-def divides(place: Place, nodes: Iterable[ast.AST]) -> bool:
-    """Whether a path divides by a size or reduces over one, which is not valid for empty inputs."""
-    return any(
-        isinstance(node, ast.BinOp)
-        and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod))
-        and place.values.value(node.right).kind in ("int", "float", "shape")
+def divisions(place: Place, nodes: Iterable[ast.AST]) -> list[ast.BinOp]:
+    """The divisions by a size on a path, which are not valid for empty inputs."""
+    return [
+        node
         for node in nodes
+        if isinstance(node, ast.BinOp)
+        and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod))
+        and place.values.value(node.right).kind in ("int", "float")
+    ]
+
+
+def never_zero(place: Place, found: Sequence[ast.BinOp]) -> tuple[Change, ...]:
+    """Changes after which divisions serve empty inputs too: a size below 1 divides as 1. Empty where that is no help.
+
+    The result is the same for every size the path served before.
+    """
+    simple = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
+    if place.scripted or not all(
+        isinstance(n.right, simple) and isinstance(n.op, (ast.Mod, ast.FloorDiv)) for n in found
+    ):
+        return ()
+    function = place.names("torch.sym_max")
+    return tuple(
+        change
+        for node in found
+        for change in place.replaced(node.right, call(function, place.cst(node.right), cst.Integer("1")))
     )
 
 
-def neutral(statements: Sequence[ast.stmt]) -> bool:
-    """Whether a path only expands, reshapes or raises: all the same where nothing was to be done."""
+def lean(place: Place, node: cst.BaseExpression) -> bool | None:
+    """The outcome towards which every truth about sizes in a condition leans; None where they pull apart.
+
+    A condition that comes out the other way does so because of what is known.
+    """
+    if not place.conditions.asks(node):
+        return None
+    if isinstance(node, cst.BooleanOperation):
+        sides = {lean(place, side) for side in (node.left, node.right) if place.conditions.asks(side)}
+        return sides.pop() if len(sides) == 1 else None
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+        inner = lean(place, node.expression)
+        return None if inner is None else not inner
+    return outcome(place, node)
+
+
+def neutral(statements: Sequence[ast.stmt], padding: bool = False) -> bool:
+    """Whether a path only expands, reshapes or raises: all the same where nothing was to be done.
+
+    With `padding` it may also compute amounts and pad by them.
+    """
     for statement in statements:
         if isinstance(statement, ast.If):
-            if not (neutral(statement.body) and neutral(statement.orelse)):
+            if not (neutral(statement.body, padding) and neutral(statement.orelse, padding)):
                 return False
         elif not isinstance(statement, (ast.Raise, ast.Pass, ast.Assert)):
             calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
-            named = (getattr(c.func, "attr", getattr(c.func, "id", "")) for c in calls)
-            if not isinstance(statement, (ast.Assign, ast.Return)) or not calls or not all(map(NEUTRAL.search, named)):
+            named = [getattr(c.func, "attr", getattr(c.func, "id", "")) for c in calls]
+            if not isinstance(statement, (ast.Assign, ast.Return)):
+                return False
+            if not all(NEUTRAL.search(name) or (padding and PADDING.search(name)) for name in named):
+                return False
+            if not (calls or padding or isinstance(statement, ast.Return)):
                 return False
     return True
+
+
+def pads_by_difference(branch: ast.If) -> bool:
+    """Whether a branch on `a != b` does nothing but pad by `a - b`, which is nothing where they are equal."""
+    test = branch.test
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.NotEq):
+        return False
+    sides = {ast.dump(test.left), ast.dump(test.comparators[0])}
+    subtracted = [
+        {ast.dump(node.left), ast.dump(node.right)}
+        for statement in branch.body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
+    ]
+    return sides in subtracted and not branch.orelse and neutral(branch.body, padding=True)
 
 
 def only(statements: Sequence[ast.stmt], function: str) -> bool:
@@ -182,7 +243,7 @@ def decided(place: Place, branch: ast.If | ast.IfExp, pin: bool) -> tuple[Change
     changes = place.replaced(branch.test, guarded)
     if not pin:
         return changes
-    general = outcome(place, test)
+    general = lean(place, test)
     if general is None:
         raise Undecided("which path serves sizes in general depends on more than sizes")
     if isinstance(branch, ast.If):
@@ -205,6 +266,8 @@ def _pinned_before(
     condition = place.conditions.symbolic(test) if general else place.conditions.negated(test)
     newline = place.layout.newline
     asked = code(guarded if general else cst.UnaryOperation(cst.Not(), parenthesized(guarded)))
+    if "\n" in asked:
+        asked = f"({asked})" if "#" in asked else re.sub(r"\s*\n\s*", " ", asked)
     text = f"if {asked}:{newline}" + place.check(condition, indent + "    ") + indent
     offset = place.layout.start(statement)
     return Change(offset, offset, text)

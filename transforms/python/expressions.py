@@ -23,7 +23,9 @@ def symbolic_call(conditions: Conditions, original: cst.Call, updated: cst.Call)
         for one in passed[1:]:
             joined = call(function, joined, one)
         return joined
-    if name in ("int", "float") and len(passed) == 1 and kinds[0] in ("int", "float"):
+    item = len(passed) == 1 and isinstance(passed[0], cst.Call) and isinstance(passed[0].func, cst.Attribute)
+    item = item and cst.ensure_type(cst.ensure_type(passed[0], cst.Call).func, cst.Attribute).attr.value == "item"
+    if name in ("int", "float") and len(passed) == 1 and (kinds[0] in ("int", "float") or item):
         return call(conditions.name(f"torch.sym_{name}"), passed[0])
     if name == "len" and kinds == ["tensor"]:
         size = cst.Attribute(parenthesized(passed[0]), cst.Name("size"))

@@ -19,6 +19,7 @@ SCRIPTED = re.compile(rb"jit\.(?:is_scripting|script\b|_overload|annotate|unused
 REGISTRARS = re.compile(
     r"register|impl|_make_\w*prim|custom_op|^torch\.compile$|^torch\.export\.export|make_fx|aot_function"
 )
+OPERATOR = re.compile(r"(?:^|\.)aten\.(\w+)")
 Definition = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -53,7 +54,12 @@ def extract(path: str, source: bytes) -> FileFacts:
                 values = known[scope.name] = Interpreter(scope.node, scope.nodes, outer=outer)
             functions.append(_function(scope, scope.node, values))
     return FileFacts(
-        path, tuple(functions), tuple(imports.items()), tuple(sorted(registered)), bool(SCRIPTED.search(source))
+        path,
+        tuple(functions),
+        tuple(imports.items()),
+        tuple(sorted(registered)),
+        bool(SCRIPTED.search(source)),
+        tuple(sorted(_scripted_operators(tree, functions))) if b"jit.script" in source else (),
     )
 
 
@@ -74,6 +80,17 @@ def scopes(tree: ast.AST, name: str = "", owner: ast.ClassDef | None = None) -> 
         if isinstance(node, (*Definition, ast.ClassDef)):
             inner = f"{name}.{node.name}" if name else node.name
             yield from scopes(node, inner, tree if isinstance(tree, ast.ClassDef) else None)
+
+
+def _scripted_operators(tree: ast.Module, functions: Sequence[Function]) -> Iterator[str]:
+    """The operators named in calls of functions that call `torch.jit.script`."""
+    scripting = {one.name for one in functions if any(call.callee == "torch.jit.script" for call in one.calls)}
+    for node in own_nodes(tree):
+        if isinstance(node, ast.Call) and dotted(node.func) in scripting:
+            for argument in node.args:
+                found = OPERATOR.search(dotted(argument))
+                if found:
+                    yield found[1]
 
 
 def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, values: Interpreter | None) -> Function:

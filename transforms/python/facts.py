@@ -45,3 +45,5 @@ class FileFacts(NamedTuple):
     """Functions that are passed by name to a call that registers them or compiles them."""
     scripted: bool = False
     """Whether the file is written for TorchScript too."""
+    scripted_operators: tuple[str, ...] = ()
+    """Operators whose Python the file hands to `torch.jit.script`: `nll_loss_backward`."""

@@ -23,6 +23,7 @@ from transforms.python.values import (
     PLAIN,
     SEQUENCE,
     SHAPE,
+    SOME_SHAPE,
     TENSOR,
     TENSORS,
     TUPLE,
@@ -174,8 +175,8 @@ class Interpreter:
             return A_TRUTH
         if name in ("all", "any", "bool") and first.symbolic:
             return Value(BOOL, first.dependencies)
-        if name == "broadcast_shapes" or name == "_broadcast_shapes":
-            return A_SHAPE
+        if name in ("broadcast_shapes", "_broadcast_shapes"):
+            return A_SHAPE if module == "torch" else SOME_SHAPE
         if name in ("cast", "annotate") and len(node.args) == 2:
             return arguments[1]
         if name in SIZES and (owner is None or module in ("math", "torch", "utils", "functools", "operator", "np")):
@@ -183,7 +184,18 @@ class Interpreter:
         if name in ("sym_float", "float", "sqrt", "sym_sqrt", "log2"):
             return Value(FLOAT, first.dependencies) if first.symbolic else NOTHING
         if name in SEQUENCES and len(arguments) == 1:
-            return first if first.shapelike or first.kind in (TENSORS, SEQUENCE, PARAMETER) else NOTHING
+            held = {"list": "list", "sorted": "list", "tuple": "tuple", "Size": "tuple"}.get(name, "")
+            if first.shapelike and first.kind != TUPLE:
+                return first._replace(container=held)
+            if first.kind == TUPLE:
+                return (
+                    first
+                    if held == "tuple"
+                    else Value(SHAPE, all_dependencies(first), container=held)
+                    if first.symbolic
+                    else NOTHING
+                )
+            return first._replace(container=held) if first.kind in (TENSORS, SEQUENCE, PARAMETER) else NOTHING
         if name == "zip":
             return Value(SEQUENCE, items=(Value(TUPLE, items=tuple(map(element, arguments))),))
         if name == "enumerate" and arguments:
@@ -229,7 +241,8 @@ class Interpreter:
         ):
             if TENSORS in (left.kind, right.kind):
                 return Value(TENSORS)
-            return self._combined([left, right], SHAPE)
+            same = left.held == right.held or not isinstance(node.op, ast.Add)
+            return self._combined([left, right], SHAPE)._replace(container=(left.held or right.held) if same else "")
         if isinstance(node.op, (ast.BitAnd, ast.BitOr)) and (BOOL in (left.kind, right.kind)):
             return self._combined([left, right], BOOL)
         real = isinstance(node.op, ast.Div) or FLOAT in (left.kind, right.kind)
@@ -255,9 +268,13 @@ class Interpreter:
         values = [self.value(o) for o in operands]
         if any(value.kind in (TENSOR, TENSORS) for value in values):
             return A_TENSOR
+        if isinstance(node.ops[0], (ast.Eq, ast.NotEq)) and {value.held for value in values} == {"tuple", "list"}:
+            return NOTHING  # never equal
         return self._combined(values, BOOL)
 
     def _IfExp(self, node: ast.IfExp) -> Value:
+        if scripting(node.test):
+            return self.value(node.orelse)
         return join((self.value(node.body), self.value(node.orelse)))
 
     def _Subscript(self, node: ast.Subscript) -> Value:
@@ -271,14 +288,14 @@ class Interpreter:
     def _Tuple(self, node: ast.Tuple) -> Value:
         values = [self.value(one) for one in node.elts]
         if any(isinstance(one, ast.Starred) for one in node.elts):
-            return self._combined(values, SHAPE)
+            return self._combined(values, SHAPE)._replace(container="tuple")
         return Value(TUPLE, items=tuple(values))
 
     def _List(self, node: ast.List) -> Value:
         values = [self.value(one) for one in node.elts]
         if any(value.kind in (TENSOR, TENSORS) for value in values):
             return Value(TENSORS)
-        return self._combined(values, SHAPE)
+        return self._combined(values, SHAPE)._replace(container="list")
 
     def _ListComp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Value:
         for generator in node.generators:
@@ -288,7 +305,8 @@ class Interpreter:
             return Value(TENSORS)
         if value.kind in (TUPLE, BOOL):
             return Value(SEQUENCE, items=(value,))
-        return Value(SHAPE, value.dependencies) if value.symbolic else NOTHING
+        held = "list" if isinstance(node, ast.ListComp) else ""
+        return Value(SHAPE, value.dependencies, container=held) if value.symbolic else NOTHING
 
     _GeneratorExp = _SetComp = _ListComp
 
@@ -296,6 +314,11 @@ class Interpreter:
 def called(node: ast.Call) -> str:
     """The last name of a callee: `_check` of `torch._check(…)`."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def scripting(node: ast.expr) -> bool:
+    """Whether an expression is `torch.jit.is_scripting()`."""
+    return isinstance(node, ast.Call) and called(node) == "is_scripting"
 
 
 def asks(value: Value) -> bool:

@@ -252,6 +252,9 @@ class Conditions:
             return None
         if not all(known):
             raise Undecided(f"{code(sides[known.index(False)])} may be no shape, which sym_eq does not take")
+        held = ["list" if isinstance(side, cst.List) else self.value(side).held or _literal(side) for side in sides]
+        if not all(held) or held[0] != held[1]:
+            raise Undecided(f"one of {' and '.join(map(code, sides))} may be a list, which never equals a tuple")
         return sides
 
     def _compared(self, node: cst.Comparison) -> cst.BaseExpression:
@@ -323,3 +326,7 @@ def flattened(
         space = next((one for one in around if isinstance(one, cst.ParenthesizedWhitespace)), cst.SimpleWhitespace(" "))
         return [*left, node.right], [*spaces, space]
     return [node], []
+
+
+def _literal(node: cst.BaseExpression) -> str:
+    return "tuple" if isinstance(node, cst.Tuple) else ""

@@ -22,6 +22,15 @@ SCRIPTED = {
 }
 
 
+# Dynamo does not trace sym_eq; this it does, and without a coercion.
+EQUAL = [
+    "    equal = len(left) == len(right)",
+    "    for one, other in zip(left, right):",
+    "        equal = equal & (one == other)",
+    "    return equal",
+]
+
+
 class Insertion(NamedTuple):
     """Text to put before the byte `offset` (or instead of the bytes up to `end`)."""
 
@@ -74,11 +83,14 @@ class Layout:
 class Names:
     """The names of one function's rewrites. `scripted` says that TorchScript reads the function."""
 
-    def __init__(self, tree: ast.Module, function: Sequence[ast.AST], path: str, scripted: bool) -> None:
+    def __init__(
+        self, tree: ast.Module, function: Sequence[ast.AST], path: str, scripted: bool, inlined: bool = False
+    ) -> None:
         self.tree = tree
         self.functions = function  # the function and those it is defined in, innermost first
         self.local = INSIDE_TORCH.search("/" + path) is not None
-        self.scripted = scripted
+        self.scripted = self.scripted_file = scripted
+        self.inlined = inlined
         self.used: set[str] = set()
         self.torch = "torch"
         self.alias = ""
@@ -103,25 +115,31 @@ class Names:
         """How to write `name` here: `torch.x` by torch's name in the file, else a function of symbolic_shapes."""
         if name.startswith("torch."):
             return self.torch + name[5:]
+        if self.scripted or (self.inlined and name == "sym_eq"):
+            self.used.add(name)
+            return f"_{name}"
         if name in self.known:
             return self.known[name]
         if self.alias:
             return f"{self.alias}.{name}"
         self.used.add(name)
-        return f"_{name}" if self.scripted else name
+        return name
+
+    def split(self, used: set[str]) -> tuple[set[str], set[str]]:
+        """`used`, apart: what functions of the file bring in, what imports do."""
+        own = used if self.scripted else used & {"sym_eq"} if self.inlined else set()
+        return own, used - own
 
     @property
-    def shared(self) -> bool:
-        """Whether what is inserted serves the whole file."""
-        return self.scripted or not self.local
+    def module_wide(self) -> bool:
+        """Whether imports go to the head of the file."""
+        return not self.local
 
-    def insertions(self, layout: Layout, used: set[str], late: bool = False) -> list[Insertion]:
-        """What makes the names in `used` known in the function; `late` picks a second place beside the first."""
+    def imports(self, layout: Layout, used: set[str], late: bool = False) -> list[Insertion]:
+        """The imports that make `used` known in the function; `late` picks a second place beside the first."""
         if not used:
             return []
-        if self.scripted:
-            found = self._helpers(layout, used)
-        elif self.local:
+        if self.local:
             found = self._local_import(layout, used)
         elif (place := self._module_import()) is not None:
             found = self._extended(layout, place, used)
@@ -190,30 +208,35 @@ class Names:
             line += 1
         return line
 
-    def _helpers(self, layout: Layout, used: set[str]) -> list[Insertion]:
+    def helpers(self, layout: Layout, used: set[str], late: bool = False) -> list[Insertion]:
+        """Functions of the file for the names in `used` that it does not hold yet."""
         blocks: list[str] = []
         for name in sorted(used):
             if f"_{name}" not in self.defined:
-                blocks += _helper(name, self.torch)
+                blocks += _helper(name, self.torch, self.scripted_file)
         if not blocks:
             return []
         first = next(node for node in self.tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
         line = min([first.lineno, *(one.lineno for one in first.decorator_list)])
         offset = layout.line_start(line)
-        return [Insertion(offset, offset, layout.newline.join([*blocks, ""]))]
+        one = Insertion(offset, offset, layout.newline.join([*blocks, ""]))
+        return [_before_newline(layout, one) if late else one]
 
 
-def _helper(name: str, torch: str) -> list[str]:
-    """The lines of a function that calls `name`, which is imported only then."""
-    signature, scripted = SCRIPTED.get(name, ("*conditions: bool", ""))
+def _helper(name: str, torch: str, scripted: bool) -> list[str]:
+    """The lines of a function that does what `name` does where Dynamo traces it and TorchScript reads it."""
+    if name == "sym_eq" and not scripted:
+        return ["def _sym_eq(left, right):", *EQUAL, "", ""]
+    signature, compiled = SCRIPTED.get(name, ("*conditions: bool", ""))
     passed = ", ".join(part.partition(":")[0] for part in signature.split(", "))
-    eager = f"_eager_{name}" if scripted else f"_{name}"
-    lines = [f"def {eager}({signature}) -> bool:", f"    from {MODULE} import {name}", "", f"    return {name}({passed})", "", ""]
-    if scripted:
+    eager = f"_eager_{name}" if compiled else f"_{name}"
+    body = EQUAL if name == "sym_eq" else [f"    from {MODULE} import {name}", "", f"    return {name}({passed})"]
+    lines = [f"def {eager}({signature}) -> bool:", *body, "", ""]
+    if compiled:
         lines += [
             f"def _{name}({signature}) -> bool:",
             f"    if {torch}.jit.is_scripting():",
-            f"        return {scripted}",
+            f"        return {compiled}",
             "    else:",
             f"        return {eager}({passed})",
             "",

@@ -25,6 +25,7 @@ COMPILED = re.compile(
     r"^(?:torch\.compile|compile|torch\.compiler\.\w+|torch\._dynamo\.optimize|torch\.export\.export)\b"
 )
 NOT_COMPILED = re.compile(r"\b(?:disable|ignore|unused)\b")
+EXCUSED = re.compile(r"\b(?:_jit_)?(?:unused|ignore)\b")
 # Folders and files of PyTorch whose functions run under fake tensors without being registered one by one.
 TRACED = re.compile(r"(?:^|/)torch/(?:_refs|_prims|_prims_common|_decomp)/|(?:^|/)torch/_meta_registrations\.py$")
 # Python that implements operators as compositions, which Dynamo inlines into the graph it makes.
@@ -220,3 +221,30 @@ def returned_values(tree: SourceTree, found: Mapping[Definition, Reached], one: 
         callee = tree.resolve(one.definition, call.callee)
         if callee is not None and callee in found and found[callee].returns.kind != PLAIN:
             yield call.callee, found[callee].returns
+
+
+def scripted(tree: SourceTree, found: Mapping[Definition, Reached]) -> set[Definition]:
+    """The functions that TorchScript reads.
+
+    A file may be written for it; decompositions may be handed to it by their operator; and it reads what those call.
+    """
+    operators = {name for facts in tree.facts.values() for name in facts.scripted_operators}
+    named = re.compile(rf"\baten\.(?:{'|'.join(sorted(operators))})\b") if operators else None
+    queue = []
+    for definition in found:
+        function = definition.function
+        if any(EXCUSED.search(one) for one in function.decorators) or "." in function.name:
+            continue
+        registered = named is not None and any(named.search(one) for one in function.decorators if FAKE.search(one))
+        if registered or tree.facts[definition.path].scripted:
+            queue.append(definition)
+    result = set(queue)
+    while queue:
+        definition = queue.pop()
+        for call in definition.function.calls:
+            callee = tree.resolve(definition, call.callee)
+            if callee is not None and callee in found and callee not in result:
+                if not any(EXCUSED.search(one) for one in callee.function.decorators):
+                    result.add(callee)
+                    queue.append(callee)
+    return result

@@ -99,7 +99,7 @@ def findings(job: FileJob) -> list[Finding]:
             if name in known:
                 chain.append(known[name][0].node)
             name = name.rpartition(".")[0]
-        names = Names(tree, chain, job.path, one.scripted)
+        names = Names(tree, chain, job.path, one.scripted, one.inlined)
         rewritten = Rewritten(scope, one, names)
         rewritten.answers = list(_answers(scope, values, layout, names, one, job.vocabulary))
         if rewritten.answers:
@@ -152,32 +152,38 @@ def _first(place: Place) -> tuple[str, Rewrite]:
 
 
 def _assembled(path: str, layout: Layout, functions: list[Rewritten]) -> Iterator[Finding]:
-    shared = {
-        (scripted, level): set().union(
-            *(f.used(level) for f in functions if f.names.shared and f.names.scripted == scripted)
-        )
-        for scripted in (False, True)
-        for level in (Level.SAFE, Level.REVIEW)
-    }
+    levels = (Level.SAFE, Level.REVIEW)
+    own = {level: set().union(*(f.names.split(f.used(level))[0] for f in functions)) for level in levels}
+    wide = {level: set().union(*(f.names.split(f.used(level))[1] for f in functions)) for level in levels}
+    scripted = any(f.names.scripted for f in functions)  # then the file's helpers serve TorchScript too
     for function in functions:
-        safe, review = function.used(Level.SAFE), function.used(Level.REVIEW)
-        if function.names.shared:
-            safe, review = (shared[function.names.scripted, level] for level in (Level.SAFE, Level.REVIEW))
-        imports = {Level.SAFE: function.names.insertions(layout, safe)}
-        imports[Level.REVIEW] = function.names.insertions(layout, review - safe, late=bool(safe))
-        if review & safe:
-            imports[Level.REVIEW] += imports[Level.SAFE]
-        for level in (Level.SAFE, Level.REVIEW):
+        function.names.scripted_file = scripted
+    for function in functions:
+        names = function.names
+        needed: dict[Level, list[Insertion]] = {}
+        for level in levels:
+            helped, imported = names.split(function.used(level))
+            insertions: list[Insertion] = []
+            for used, first, make in (
+                (own[level] if helped else set(), own[Level.SAFE], names.helpers),
+                (
+                    (wide[level] if names.module_wide else imported) if imported else set(),
+                    wide[Level.SAFE] if names.module_wide else names.split(function.used(Level.SAFE))[1],
+                    names.imports,
+                ),
+            ):
+                earlier = first if level == Level.REVIEW else set()
+                insertions += make(layout, used - earlier, late=bool(earlier))
+                if used & earlier:
+                    insertions += make(layout, earlier)
+            needed[level] = insertions
+        for level in levels:
             answers = [a for a in function.answers if a.rewrite.changes and a.rewrite.level == level]
             merged = _merged([change for a in answers for change in a.rewrite.changes])
-            needed = imports[level] if function.used(level) else []
+            group = f"{path}:{function.scope.name}:{level.name.lower()}"
             for answer in answers:
-                changes = {
-                    merged.get(change.start, change) if _inserts(change) else change
-                    for change in answer.rewrite.changes
-                }
-                group = f"{path}:{function.scope.name}:{level.name.lower()}"
-                yield _finding(path, layout, function, answer, _edits(path, layout, changes, needed), group)
+                changes = {merged[c.start] if _inserts(c) else c for c in answer.rewrite.changes}
+                yield _finding(path, layout, function, answer, _edits(path, layout, changes, needed[level]), group)
         for answer in function.answers:
             if not answer.rewrite.changes:
                 yield _finding(path, layout, function, answer, (), "")

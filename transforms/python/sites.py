@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from transforms.python.interpret import Interpreter, asks, called, coerces
+from transforms.python.interpret import Interpreter, asks, called, coerces, scripting
 from transforms.python.values import BOOL, FLOAT, INT, PARAMETER, Value
 
 CHECKS = frozenset({"_check", "_check_value", "_check_index", "_check_type", "_check_not_implemented", "_check_with"})
@@ -26,11 +26,11 @@ class Site(NamedTuple):
 def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
     """Every place among a function's own nodes that may ask for a symbol, outer ones first.
 
-    What a message holds is left out: it is evaluated only on failure.
+    What a message holds is left out, since it is evaluated only on failure, and what only TorchScript runs.
     """
-    messages = {id(inner) for node in nodes if isinstance(node, (ast.Raise, ast.JoinedStr)) for inner in ast.walk(node)}
+    skipped = set(_skipped(nodes))
     for node in nodes:
-        if id(node) in messages:
+        if id(node) in skipped:
             continue
         if isinstance(node, (ast.If, ast.While, ast.Assert, ast.IfExp)):
             value = values.value(node.test)
@@ -47,6 +47,18 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
             value = values.value(node.value)
             if value.kind == BOOL and coerces(node.value, values):
                 yield Site("stored", node, node.value, value)
+
+
+def _skipped(nodes: Sequence[ast.AST]) -> Iterator[int]:
+    for node in nodes:
+        roots: list[ast.AST] = [node] if isinstance(node, (ast.Raise, ast.JoinedStr)) else []
+        if isinstance(node, (ast.If, ast.IfExp)):
+            negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
+            if scripting(node.test.operand if isinstance(node.test, ast.UnaryOp) else node.test):
+                path = node.orelse if negated else node.body
+                roots += path if isinstance(path, list) else [path]
+        for root in roots:
+            yield from map(id, ast.walk(root))
 
 
 def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
@@ -67,7 +79,8 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
             yield Site("extremum", node, node, value)
     elif name in COERCIONS and isinstance(node.func, ast.Name) and node.args:
         value = values.value(node.args[0])
-        if value.kind in (INT, FLOAT, BOOL) or (name == "len" and value.kind == "tensor"):
+        item = name in ("int", "float") and isinstance(node.args[0], ast.Call) and called(node.args[0]) == "item"
+        if value.kind in (INT, FLOAT, BOOL) or (name == "len" and value.kind == "tensor") or item:
             yield Site("coercion", node, node, value)
     elif name in ("guard_size_oblivious", "_check_is_size", "definitely_true", "definitely_false"):
         yield Site("deprecated", node, node, Value(BOOL))

@@ -10,8 +10,17 @@ from pathlib import Path
 from codemod.findings import Finding
 from codemod.transform import Project, Rule
 from transforms.python.extract import extract, parse
-from transforms.python.facts import FileFacts
-from transforms.python.reach import COMPOSITE, TESTS, TRACED, Reached, active, reach, returned_values, tree_path
+from transforms.python.reach import (
+    COMPOSITE,
+    TESTS,
+    TRACED,
+    Reached,
+    active,
+    reach,
+    returned_values,
+    scripted,
+    tree_path,
+)
 from transforms.python.rewrite import FileJob, Job, findings
 from transforms.python.rules import RULES
 from transforms.python.tree import Definition, SourceTree
@@ -50,6 +59,7 @@ class PythonTransform:
 
     def _jobs(self, tree: SourceTree, found: Mapping[Definition, Reached], project: Project) -> list[FileJob]:
         chosen: dict[str, dict[str, Job]] = {}
+        read_by_torchscript = scripted(tree, found)
         for definition, one in found.items():
             if not definition.function.conditions or not project.selected(definition.path):
                 continue
@@ -60,18 +70,12 @@ class PythonTransform:
                     parameters=one.parameters,
                     returns=dict(returned_values(tree, found, one)),
                     inlined=one.inlined,
-                    scripted=scripted(tree.facts[definition.path], definition),
+                    scripted=definition in read_by_torchscript,
                     reach=one.path(),
                     operators=operators(tree, one),
                 )
         words = vocabulary(project, tree)
         return [FileJob(path, project.read(path), functions, words) for path, functions in sorted(chosen.items())]
-
-
-def scripted(facts: FileFacts, definition: Definition) -> bool:
-    """Whether TorchScript reads a function: its file is written for it, and the function is not excused."""
-    excused = any(re.search(r"\b(?:_jit_)?(?:unused|ignore)\b", one) for one in definition.function.decorators)
-    return facts.scripted and not excused and "." not in definition.function.name
 
 
 def operators(tree: SourceTree, one: Reached) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ SYMBOLIC = frozenset({INT, FLOAT, BOOL, SHAPE})
 class Value(NamedTuple):
     """A kind, the parameters it depends on, and for tuples and sequences what they hold.
 
+    `container` is "tuple" (torch.Size too) or "list" where that is known: the two are never equal.
     A value without dependencies is what it says whatever the callers do. A dependency is a parameter's name, or
     `()` and a callee as written for what that call returns.
     """
@@ -35,6 +36,7 @@ class Value(NamedTuple):
     kind: str
     dependencies: frozenset[str] = frozenset()
     items: tuple[Value, ...] = ()
+    container: str = ""
 
     @property
     def symbolic(self) -> bool:
@@ -49,13 +51,20 @@ class Value(NamedTuple):
         return self.kind in SYMBOLIC and not self.dependencies
 
     @property
+    def held(self) -> str:
+        """The container it is known to be, or ""."""
+        return "tuple" if self.kind == TUPLE else self.container
+
+    @property
     def shapelike(self) -> bool:
         """Whether it is a sequence of sizes, so that `==` compares element by element."""
         return self.kind == SHAPE or (self.kind in (TUPLE, SEQUENCE) and self.symbolic)
 
 
 NOTHING = Value(PLAIN)
-A_TENSOR, A_SIZE, A_SHAPE, A_TRUTH, A_FLOAT = Value(TENSOR), Value(INT), Value(SHAPE), Value(BOOL), Value(FLOAT)
+A_TENSOR, A_SIZE, A_TRUTH, A_FLOAT = Value(TENSOR), Value(INT), Value(BOOL), Value(FLOAT)
+SOME_SHAPE = Value(SHAPE)
+A_SHAPE = Value(SHAPE, container="tuple")
 
 COUNT = re.compile(r"(?:^|_)(?:n?dims?|axis|axes|idx|index)\d?$|^(?:ndim|rank|dtype|device|layout)")
 SIZE_NAMES = re.compile(r"(?:^|_)(?:sizes?|shape)$")
@@ -80,9 +89,10 @@ def join(values: Iterable[Value]) -> Value:
             items = tuple(map(join, zip(value.items, best.items))) if same else ()
             certain = not (value.dependencies and best.dependencies)
             kind = value.kind if items or value.kind not in (TUPLE, SEQUENCE) else SHAPE
-            best = Value(kind, frozenset() if certain else value.dependencies | best.dependencies, items)
+            held = value.held if value.held == best.held else ""
+            best = Value(kind, frozenset() if certain else value.dependencies | best.dependencies, items, held)
         elif SHAPE in (value.kind, best.kind):
-            best = A_SHAPE
+            best = SOME_SHAPE._replace(container=value.held if value.held == best.held else "")
     return best
 
 
@@ -118,7 +128,7 @@ def annotated(annotation: str, name: str) -> Value:
     if re.search(r"\b(?:Tensor|TensorLike|TensorLikeType|Parameter)\b", text):
         return A_TENSOR
     if re.search(r"\b(?:ShapeType|StrideType|Size)\b|\[(?:.*\W)?(?:SymInt|IntLikeType)\b", text):
-        return A_SHAPE
+        return SOME_SHAPE
     if re.search(r"\b(?:SymInt|IntLikeType)\b", text):
         return A_SIZE
     if re.search(r"\b(?:SymBool|BoolLikeType)\b", text):
@@ -135,7 +145,7 @@ def of_root(annotation: str, name: str) -> Value:
         return value
     sized = SIZE_NAMES.search(name) and not FIXED_SIZES.search(name)
     many = not annotation or re.search(r"[Ll]ist|[Tt]uple|Sequence", annotation)
-    return A_SHAPE if sized and many else NOTHING
+    return SOME_SHAPE if sized and many else NOTHING
 
 
 def all_dependencies(value: Value) -> frozenset[str]:

@@ -19,7 +19,7 @@ import ast
 
 from codemod.findings import Level, Mode
 from codemod.transform import Example, Rule
-from transforms.python.branches import decided, kinds, neutral, outcome
+from transforms.python.branches import decided, kinds, lean, neutral
 from transforms.python.logic import Undecided
 from transforms.python.place import Place, Rewrite
 
@@ -34,7 +34,7 @@ def rewrite(place: Place) -> Rewrite | None:
     test = place.cst(branch.test)
     if "shape" not in kinds(place, test) or kinds(place, test) & {"size", "order"}:
         return None
-    general = outcome(place, test)
+    general = lean(place, test)
     if general is None:
         raise Undecided("which path serves shapes in general depends on more than shapes")
     if isinstance(branch, ast.IfExp):

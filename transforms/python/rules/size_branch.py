@@ -21,7 +21,7 @@ import ast
 
 from codemod.findings import Level, Mode
 from codemod.transform import Example, Rule
-from transforms.python.branches import decided, kinds, neutral, outcome
+from transforms.python.branches import decided, kinds, lean, neutral, pads_by_difference
 from transforms.python.place import Place, Rewrite
 
 MESSAGE = "a branch compares two sizes"
@@ -35,9 +35,10 @@ def rewrite(place: Place) -> Rewrite | None:
     test = place.cst(branch.test)
     if "size" not in kinds(place, test) or "order" in kinds(place, test):
         return None
-    general = outcome(place, test)
+    general = lean(place, test)
     path = [] if isinstance(branch, ast.IfExp) else branch.body if general else branch.orelse
-    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch, pin=not (path and neutral(path))))
+    same = (bool(path) and neutral(path)) or (isinstance(branch, ast.If) and pads_by_difference(branch))
+    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch, pin=not same))
 
 
 RULE = Rule(

@@ -5,8 +5,8 @@
 
 What it does: the general path serves unknown sizes. `== 0`, `== 1`, `<= 1` get `guard_or_false`; their negations
 `!= 0`, `> 0`, `> 1` and plain truth get `guard_or_true`. A path for empty inputs is a shortcut; what is done for size 1
-may be another thing, and a general path that divides by a size does not serve 0: there a check on the path that was picked
-says that the special case was ruled out.
+may be another thing, so there a check on the path that was picked says that the special case was ruled out. A general
+path that divides by a size serves 0 too once it divides by `torch.sym_max(size, 1)`.
 
 Why: the branch needs an answer while tracing, and the other path would have done.
 
@@ -21,7 +21,7 @@ import ast
 
 from codemod.findings import Level, Mode
 from codemod.transform import Example, Rule
-from transforms.python.branches import decided, divides, general_path, kinds, neutral, outcome
+from transforms.python.branches import decided, divisions, general_path, kinds, lean, neutral, never_zero
 from transforms.python.place import Place, Rewrite
 
 MESSAGE = "a shortcut for special sizes asks for a size"
@@ -36,13 +36,15 @@ def rewrite(place: Place) -> Rewrite | None:
     compared = kinds(place, test)
     if not compared <= {"empty", "one"}:
         return None
-    general = outcome(place, test)
+    general = lean(place, test)
     if isinstance(branch, ast.IfExp):
         return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch, pin=True))
     path = branch.body if general else branch.orelse
-    pin = "one" in compared and not (path and neutral(path))
-    pin = pin or divides(place, general_path(place, branch, general))
-    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch, pin))
+    if "one" in compared and not (path and neutral(path)):
+        return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch, pin=True))
+    zero = divisions(place, general_path(place, branch, general))
+    safe = never_zero(place, zero)
+    return Rewrite(Level.REVIEW, MESSAGE, (*decided(place, branch, pin=bool(zero) and not safe), *safe))
 
 
 RULE = Rule(
@@ -69,13 +71,20 @@ RULE = Rule(
             "def f(x: Tensor, k: int):\n    if x.numel() == 0:\n        return x.clone()\n    return x + k % x.size(0)\n",
             "def f(x: Tensor, k: int):\n"
             "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
-            "    if guard_or_false(x.numel() == 0):\n        return x.clone()\n"
-            "    torch._check(\n"
-            "        x.numel() != 0,\n"
-            '        lambda: "expected x.numel() != 0, which was assumed while tracing",\n'
-            "    )\n"
-            "    return x + k % x.size(0)\n",
+            "    if guard_or_false(x.numel() == 0):\n        return x.clone()\n    return x + k % torch.sym_max(x.size(0), 1)\n",
             "the general path divides by the size",
+        ),
+        Example(
+            "def f(x: Tensor):\n    if x.size(0) == 1:\n        return x.squeeze(0)\n    return x.mean(0)\n",
+            "def f(x: Tensor):\n"
+            "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
+            "    if guard_or_false(x.size(0) == 1):\n        return x.squeeze(0)\n"
+            "    torch._check(\n"
+            "        x.size(0) != 1,\n"
+            '        lambda: "expected x.size(0) != 1, which was assumed while tracing",\n'
+            "    )\n"
+            "    return x.mean(0)\n",
+            "size 1 may mean another thing",
         ),
     ),
 )

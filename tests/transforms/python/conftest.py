@@ -1,0 +1,38 @@
+"""What the tests of the Python transform share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from codemod.edits import apply_edits
+from codemod.findings import Finding, Level
+from transforms.python.rewrite import FileJob, Job, findings
+
+Rewrite = Callable[..., str]
+
+
+def find(source: str, path: str = "torch/_refs/example.py", inlined: bool = False, scripted: bool = False) -> list[Finding]:
+    """The findings in every top-level function of a source, as if symbols reached it."""
+    import ast
+
+    names = [node.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    job = Job({}, {}, inlined, scripted, (), ())
+    return findings(FileJob(path, source.encode(), dict.fromkeys(names, job), frozenset()))
+
+
+def apply(source: str, level: Level = Level.REVIEW, **options: object) -> str:
+    """The source after all edits up to a level."""
+    found = find(source, **options)  # type: ignore[arg-type]
+    return apply_edits(source.encode(), [edit for f in found if f.level <= level for edit in f.edits]).decode()
+
+
+@pytest.fixture
+def rewrite() -> Rewrite:
+    return apply
+
+
+@pytest.fixture
+def look() -> Callable[..., list[Finding]]:
+    return find

@@ -1,0 +1,198 @@
+"""For generated functions over sizes: the rewritten function equals the original on every concrete input."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import itertools
+import operator
+import types
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from codemod.findings import Level
+
+ATOMS = ("a", "b", "c", "x.size(1)", "y.shape[0]", "x.numel()", "y.numel()", "n")
+CONSTANTS = ("0", "1", "2", "3")
+SHAPES = ("x.shape", "y.shape", "x.shape[:-1]", "y.size()", "(a, b)", "[c, n]")
+PLAIN = ("flag", "x.ndim == 2", "k > 1", "not flag")
+ERRORS = ("RuntimeError", "ValueError", "IndexError", "TypeError", "NotImplementedError", "AssertionError")
+
+
+@st.composite
+def amounts(draw: Any) -> str:
+    """An int that may hold a size."""
+    kind = draw(st.integers(0, 5))
+    if kind < 3:
+        return draw(st.sampled_from(ATOMS))
+    one, other = draw(st.sampled_from(ATOMS)), draw(st.sampled_from(ATOMS + CONSTANTS))
+    if kind == 3:
+        return f"{draw(st.sampled_from(('min', 'max')))}({one}, {other})"
+    return f"({one} {draw(st.sampled_from('+-*'))} {other})"
+
+
+@st.composite
+def comparisons(draw: Any) -> str:
+    kind = draw(st.integers(0, 7))
+    operators = st.sampled_from(("==", "!=", "<", "<=", ">", ">="))
+    if kind == 0:
+        return f"{draw(st.sampled_from(SHAPES[:4]))} {draw(st.sampled_from(('==', '!=')))} {draw(st.sampled_from(SHAPES))}"
+    if kind == 1:
+        return f"{draw(amounts())} {draw(st.sampled_from(('in', 'not in')))} ({draw(st.sampled_from(CONSTANTS))}, a)"
+    if kind == 2:
+        return f"{draw(st.sampled_from(CONSTANTS))} {draw(operators)} {draw(st.sampled_from(ATOMS))} {draw(operators)} b"
+    if kind == 3:
+        return f"{draw(st.sampled_from(('all', 'any')))}(s {draw(operators)} 1 for s in {draw(st.sampled_from(SHAPES))})"
+    if kind == 4:
+        return draw(st.sampled_from(PLAIN))
+    return f"{draw(amounts())} {draw(operators)} {draw(st.sampled_from(ATOMS + CONSTANTS))}"
+
+
+def conditions() -> st.SearchStrategy[str]:
+    return st.recursive(
+        comparisons(),
+        lambda inner: st.one_of(
+            st.tuples(inner, st.sampled_from(("and", "or")), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})"),
+            inner.map(lambda one: f"(not {one})"),
+        ),
+        max_leaves=4,
+    )
+
+
+@st.composite
+def statements(draw: Any, depth: int = 0) -> list[str]:
+    kind = draw(st.integers(0, 8 if depth < 2 else 6))
+    test = draw(conditions())
+    if kind == 0:
+        error = draw(st.sampled_from(ERRORS))
+        return [f"if {test}:", f"    raise {error}(f'no {{a}}')"]
+    if kind == 1:
+        return [f"if {test}:", f"    return ('early', {draw(amounts())})"]
+    if kind == 2:
+        return [f"if {test}:", f"    n {draw(st.sampled_from('+-'))}= 1"]
+    if kind == 3:
+        return [f"n = {draw(amounts())} if {test} else {draw(amounts())}"]
+    if kind == 4:
+        return [f"flag = {test}"]
+    if kind == 5:
+        return [f"torch._check({test}, lambda: f'check {{a}}')"]
+    if kind == 6:
+        return [f"n = {draw(amounts())}"]
+    body = [f"    {line}" for one in draw(st.lists(statements(depth=depth + 1), min_size=1, max_size=2)) for line in one]
+    if kind == 7:
+        return [f"if {test}:", *body]
+    other = [f"    {line}" for line in draw(statements(depth=depth + 1))]
+    return [f"if {test}:", *body, f"elif {draw(conditions())}:", *other, "else:", "    n = 7"]
+
+
+@st.composite
+def functions(draw: Any) -> str:
+    body = [line for one in draw(st.lists(statements(), min_size=1, max_size=4)) for line in one]
+    lines = ["a, b = x.shape", "c = y.size(0)", "n = x.size(-1)", *body, "return (n, flag)"]
+    return "def f(x: Tensor, y: Tensor, k: int, flag: bool):\n" + "".join(f"    {line}\n" for line in lines)
+
+
+class Sized:
+    """As much of a Tensor as the generated functions use."""
+
+    def __init__(self, *shape: int) -> None:
+        self.shape = shape
+        self.ndim = len(shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        return self.shape if dim is None else self.shape[dim]
+
+    def numel(self) -> int:
+        return functools.reduce(operator.mul, self.shape, 1)
+
+
+def boolean(value: Any) -> bool:
+    assert isinstance(value, bool), f"{value!r} is no bool"
+    return value
+
+
+def check(error: type[Exception], condition: Any, message: Any = None) -> None:
+    if not boolean(condition):
+        raise error(message() if message else "")
+
+
+def sym_ite(condition: Any, then: int, other: int) -> int:
+    assert type(then) is type(other)
+    return then if boolean(condition) else other
+
+
+torch = types.SimpleNamespace(
+    _check=functools.partial(check, RuntimeError),
+    _check_value=functools.partial(check, ValueError),
+    _check_index=functools.partial(check, IndexError),
+    _check_type=functools.partial(check, TypeError),
+    _check_not_implemented=functools.partial(check, NotImplementedError),
+    _check_with=check,
+    sym_max=max,
+    sym_min=min,
+    sym_not=lambda value: not boolean(value),
+    sym_ite=sym_ite,
+    jit=types.SimpleNamespace(is_scripting=lambda: False),
+)
+
+
+def sym_eq(one: Any, other: Any) -> bool:
+    assert isinstance(one, (tuple, list)) and isinstance(other, (tuple, list))
+    return len(one) == len(other) and all(map(operator.eq, one, other))
+
+
+symbolic_shapes = types.SimpleNamespace(
+    guard_or_false=boolean,
+    guard_or_true=boolean,
+    sym_eq=sym_eq,
+    sym_and=lambda *values: functools.reduce(operator.and_, map(boolean, values)),
+    sym_or=lambda *values: functools.reduce(operator.or_, map(boolean, values)),
+)
+
+
+def run(source: str) -> list[Any]:
+    """What the function does for every pair of small inputs: its result, or its exception's type and text."""
+
+    def importer(name: str, *rest: Any) -> Any:
+        return symbolic_shapes if name == "torch.fx.experimental.symbolic_shapes" else builtins.__import__(name, *rest)
+
+    names: dict[str, Any] = {"torch": torch, "Tensor": Sized, "__builtins__": {**vars(builtins), "__import__": importer}}
+    exec(compile(source, "generated", "exec"), names)
+    results = []
+    for p, q, r in itertools.product((0, 1, 2, 3), (0, 1, 2), (0, 1, 3)):
+        for other in (Sized(r), Sized(p, q)):
+            try:
+                results.append((p, q, r, names["f"](Sized(p, q), other, 2, q > 0)))
+            except Exception as error:
+                results.append((p, q, r, type(error), str(error)))
+    return results
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(functions(), st.booleans(), st.booleans())
+def test_every_concrete_input_gives_the_same_result(rewrite, source, inlined, scripted):
+    rewritten = rewrite(source, inlined=inlined, scripted=scripted)
+    assert run(rewritten) == run(source), rewritten
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(functions(), st.booleans())
+def test_a_second_run_changes_nothing(rewrite, source, scripted):
+    once = rewrite(source, scripted=scripted)
+    assert rewrite(once, scripted=scripted) == once
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(functions())
+def test_safe_edits_alone_give_the_same_result(rewrite, source):
+    assert run(rewrite(source, level=Level.SAFE)) == run(source)
+
+
+def test_the_property_can_fail():
+    source = "def f(x: Tensor, y: Tensor, k: int, flag: bool):\n    return x.numel() == 0\n"
+    assert run(source) != run(source.replace("==", "!="))
+    with pytest.raises(AssertionError):
+        boolean(1)

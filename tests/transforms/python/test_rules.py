@@ -1,0 +1,37 @@
+"""Every rule's examples, which are its manual page: what it leaves alone first, then what it changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemod.transform import Example
+from transforms.python.rules import RULES
+
+VALID = [(known.rule.name, one) for known in RULES for one in known.rule.examples if one.after is None]
+INVALID = [(known.rule.name, one) for known in RULES for one in known.rule.examples if one.after is not None]
+
+
+@pytest.mark.parametrize(("name", "example"), VALID)
+def test_left_alone(name, example: Example, rewrite, look):
+    edits = [finding for finding in look(example.before) if finding.rule == name and finding.edits]
+    assert not edits, example.note
+
+
+@pytest.mark.parametrize(("name", "example"), INVALID)
+def test_changed(name, example: Example, rewrite, look):
+    assert rewrite(example.before) == example.after
+    assert name in {finding.rule for finding in look(example.before) if finding.edits}
+
+
+@pytest.mark.parametrize(("name", "example"), INVALID)
+def test_a_second_run_changes_nothing(name, example: Example, rewrite):
+    once = rewrite(example.before)
+    assert rewrite(once) == once
+
+
+@pytest.mark.parametrize("known", RULES, ids=lambda known: known.rule.name)
+def test_every_rule_has_a_page_and_an_example_it_leaves_alone(known):
+    assert known.rule.doc.startswith(known.rule.doc.strip())
+    for heading in ("What it does:", "Why:", "Fix safety:", "References:"):
+        assert heading in known.rule.doc
+    assert any(example.after is None for example in known.rule.examples)
