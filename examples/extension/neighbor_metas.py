@@ -1,7 +1,10 @@
-"""What `neighbors` operators return for tensors that hold no data: sizes here are symbols."""
+"""What `neighbors` operators return for tensors that hold no data: sizes here are symbols, maybe unknown ones."""
+
+import warnings
 
 import torch
 from torch import Tensor
+from torch.fx.experimental.symbolic_shapes import guard_size_oblivious
 
 
 @torch.library.register_fake("neighbors::neighbor_degree")
@@ -17,11 +20,63 @@ def neighbor_degree(index: Tensor, nodes: Tensor) -> Tensor:
 def neighbor_chain(source: Tensor) -> Tensor:
     """The sum over the rows, in the shape of the source."""
     rows, columns = source.shape
-    if rows != columns and columns != 1:
-        raise ValueError(f"expected a square or a column, got {rows} by {columns}")
-    longest = max(rows, columns)
-    assert longest > 0, "expected at least one row"
-    return source.new_empty((rows, longest // max(rows, 1)))
+    # A branch that only raises, and an assertion: both are checks.
+    if rows != columns:
+        raise ValueError(f"expected a square, got {rows} by {columns}")
+    assert rows > 1, "expected at least two rows"
+    return source.new_empty((rows, columns))
+
+
+@torch.library.register_fake("neighbors::aligned_pair")
+def aligned_pair(left: Tensor, right: Tensor, groups: int) -> Tensor:
+    """Both tensors side by side."""
+    # A check whose condition turns sizes into bools before the check sees it.
+    torch._check(left.shape[0] == right.shape[0] and left.shape[1] > 1, lambda: "expected rows of equal number")
+    # Nothing is computed where it only warns.
+    if left.shape[1] != right.shape[1]:
+        warnings.warn("columns differ", stacklevel=2)
+    # In general two shapes differ, and expanding serves equal shapes too.
+    if left.shape != right.shape:
+        right = right.expand(left.shape)
+    # In general two sizes differ; whether the general path serves equal ones is for a reviewer to say.
+    if groups == left.shape[1]:
+        return left.new_empty((left.shape[0], groups))
+    return left.new_empty((left.shape[0], left.shape[1] + right.shape[1]))
+
+
+@torch.library.register_fake("neighbors::pooled_rows")
+def pooled_rows(source: Tensor, window: int, stride: int, scale: float) -> Tensor:
+    """As many rows as windows fit."""
+    rows = (source.shape[0] + stride - 1) // stride
+    # A branch that only corrects a size is an expression.
+    if (rows - 1) * stride >= source.shape[0]:
+        rows -= 1
+    # len, min and int would need the numbers.
+    length = len(source)
+    width = min(source.shape[1], length)
+    kept = int(source.shape[1] * scale)
+    # A truth about sizes that is stored.
+    same = source.dim() == 2 or source.shape == (rows, width)
+    if same:
+        return source.new_empty((rows, width))
+    return source.new_empty((rows, width + kept))
+
+
+@torch.library.register_fake("neighbors::folded_rows")
+def folded_rows(source: Tensor) -> Tensor:
+    """Left as it is: neither order of the sizes is the general case, and the loop runs over a size."""
+    if source.shape[0] < source.shape[1]:
+        source = source.mT
+    parts = [source.new_empty((1,)) for _ in range(source.shape[0])]
+    return torch.cat(parts)
+
+
+@torch.library.register_fake("neighbors::padded_rows")
+def padded_rows(source: Tensor) -> Tensor:
+    """Written for an older torch: the function that it asks is deprecated."""
+    if guard_size_oblivious(source.shape[0] == 0):
+        return source.new_zeros((1,))
+    return source.new_empty((source.shape[0],))
 
 
 def load_table(path: str, source: Tensor) -> Tensor:

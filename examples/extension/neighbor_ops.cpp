@@ -45,8 +45,8 @@ class PickRows : public torch::autograd::Function<PickRows> {
 
   static variable_list backward(AutogradContext* ctx, variable_list grads) {
     const auto saved = ctx->get_saved_variables();
-    const Tensor source = saved[0];
-    const Tensor index = saved[1];
+    const auto source = saved[0];
+    const auto index = saved[1];
     Tensor result = at::zeros({source.size(0), source.size(1)}, grads[0].options());
     return {result.index_add(0, index, grads[0]), Tensor()};
   }
