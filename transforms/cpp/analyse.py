@@ -9,14 +9,14 @@ from codemod.findings import Finding
 from codemod.operators import Reach
 from codemod.transform import Project
 from transforms.cpp import headers
+from transforms.cpp.decisions import DERIVATIVES, decide
 from transforms.cpp.extract import extract
 from transforms.cpp.facts import FileFacts, Function
-from transforms.cpp.decisions import DERIVATIVES, decide
 from transforms.cpp.flow.outcome import Task, analyse, tasks_by_file
 from transforms.cpp.propagate import Key, Propagator
 from transforms.cpp.reach import reached
 from transforms.cpp.schemas import Schemas
-from transforms.cpp.vocabulary import ACCESSORS
+from transforms.cpp.vocabulary import ACCESSORS, has_symbolic_twin
 from transforms.schema import derivatives as derivatives_yaml
 from transforms.schema.derivatives import Derivatives
 from transforms.schema.native_functions import NativeFunctions
@@ -66,6 +66,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         if project.selected(path)
         for function in file.functions
         if function.body >= 0 and (path, function.start) in tree.reach and _calls_accessor(function)
+        if not has_symbolic_twin(vocabulary, function)
     ]
     tasks = [Task(path, project.read(path), tuple(found), vocabulary) for path, found in tasks_by_file(chosen).items()]
     results = project.map(analyse, tasks, "following values")
@@ -76,7 +77,8 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         facts,
         vocabulary,
         lambda function: (function.path, function.start) in tree.reach,
-        lambda function, index: _may_change(tree, names, function, index),
+        lambda function, index: _may_change(tree, names, function, index)
+        and not has_symbolic_twin(vocabulary, function),
         list(Schemas(facts, own, natives.schemas() if own is not natives else None, formulas).families()),
     ).run(base)
     yield from decide(project, facts, tree.reach, base, propagation)

@@ -69,7 +69,9 @@ def decide(
         yield from findings(before, why, lines, group_name(function), Level.SAFE)
         known = {(e.start, e.end, e.new) for e in before.emissions}
         extra = tuple(e for e in after.emissions if (e.start, e.end, e.new) not in known)
-        rest = replace(after, emissions=extra, unknown=(), sites=tuple(s for s in after.sites if s.origin in after.concrete))
+        rest = replace(
+            after, emissions=extra, unknown=(), sites=tuple(s for s in after.sites if s.origin in after.concrete)
+        )
         yield from findings(rest, why, lines, groups[key], Level.REVIEW)
     yield from _signatures(facts, reach, propagation, groups, sources)
     yield from _schemas(facts, reach, propagation, groups, sources)
@@ -145,8 +147,6 @@ def _signatures(
             yield from findings(outcome, why, sources.lines(path), groups[key], Level.REVIEW)
 
 
-
-
 def _schemas(
     facts: Mapping[str, FileFacts],
     reach: Mapping[Key, Reach],
@@ -175,6 +175,17 @@ def _schemas(
             line, column = lines.at(start)
             edit = Edit(path, start, end, lines.source[start:end], new)
             yield Finding(
-                path, start, end, line, column, schema_symint.MODE, schema_symint.NAME, Level.REVIEW, "",
-                tuple(sorted(operators[group])), f"`{lines.text(start)[:100]}`", edits=(edit,), group=group,
+                path,
+                start,
+                end,
+                line,
+                column,
+                schema_symint.MODE,
+                schema_symint.NAME,
+                Level.REVIEW,
+                "",
+                tuple(sorted(operators[group])),
+                f"`{lines.text(start)[:100]}`",
+                edits=(edit,),
+                group=group,
             )

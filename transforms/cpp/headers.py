@@ -64,8 +64,10 @@ def load_operators(project: Project, yaml: str) -> NativeFunctions:
         raise SymfixError(str(error)) from error
 
 
-def load_vocabulary(project: Project, facts: Mapping[str, FileFacts], sources: Sources, natives: NativeFunctions) -> Vocabulary:
-    """Schemas, helpers and names at hand: those of the tree, and those of the vocabulary's headers that are symbolic."""
+def load_vocabulary(
+    project: Project, facts: Mapping[str, FileFacts], sources: Sources, natives: NativeFunctions
+) -> Vocabulary:
+    """Schemas, helpers and names at hand: of the tree, and the symbolic ones of the vocabulary's headers."""
     functions: dict[str, list[Function]] = {}
     names: set[str] = set()
     members: dict[tuple[str, str], str] = {}

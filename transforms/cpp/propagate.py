@@ -105,10 +105,7 @@ class Propagator:
         gone: set[Slot] = set()
         for slot in self.settled:
             owner = self.outcomes.get((slot.path, slot.start))
-            if slot.index < 0:
-                needed = owner is None or owner.gives
-            else:
-                needed = slot in used or slot in self.links
+            needed = owner is None or owner.gives if slot.index < 0 else slot in used or slot in self.links
             if not needed:
                 gone.add(slot)
         return gone
@@ -145,8 +142,13 @@ class Propagator:
         renamed = frozenset(key for family in self._whole_families() for key in family.kernels)
         tasks = [
             Task(
-                path, self.project.read(path), tuple(functions), self.vocabulary, settled,
-                frozenset(f.start for f in functions if not self.reached(f) and not self._owns(f)), renamed,
+                path,
+                self.project.read(path),
+                tuple(functions),
+                self.vocabulary,
+                settled,
+                frozenset(f.start for f in functions if not self.reached(f) and not self._owns(f)),
+                renamed,
             )
             for path, functions in tasks_by_file([self.definitions[key] for key in sorted(keys)]).items()
         ]

@@ -44,8 +44,15 @@ def findings(outcome: Outcome, reach: Reach, lines: Lines, group: str, level: Le
     if outcome.lost:
         line, column = lines.at(outcome.function.body)
         yield _finding(
-            outcome.function, reach, outcome.function.start, outcome.function.body, (line, column), "leak", Level.MANUAL,
-            f"`{outcome.function.name}` cannot be read", refusal="parse-error",
+            outcome.function,
+            reach,
+            outcome.function.start,
+            outcome.function.body,
+            (line, column),
+            "leak",
+            Level.MANUAL,
+            f"`{outcome.function.name}` cannot be read",
+            refusal="parse-error",
             reason="the parser lost the function in a macro or a preprocessor branch; convert it by hand",
         )
         return
@@ -57,8 +64,15 @@ def findings(outcome: Outcome, reach: Reach, lines: Lines, group: str, level: Le
             yield _refused(outcome, reach, site, lines)
     for site in outcome.unknown:
         yield _finding(
-            outcome.function, reach, site.start, site.end, lines.at(site.start), "sym-accessor", Level.MANUAL,
-            f"`{site.receiver}` calls `{site.api}`", refusal="unknown-receiver",
+            outcome.function,
+            reach,
+            site.start,
+            site.end,
+            lines.at(site.start),
+            "sym-accessor",
+            Level.MANUAL,
+            f"`{site.receiver}` calls `{site.api}`",
+            refusal="unknown-receiver",
             reason=f"the type of `{site.receiver}` is not known, so it may be no Tensor",
         )
 
@@ -72,12 +86,22 @@ def _together(emissions: Iterable[Emission], lines: Lines) -> Iterator[list[Emis
 
 
 def _edited(
-    function: Function, reach: Reach, emissions: list[Emission], sites: dict[int, Site], lines: Lines, group: str, level: Level
+    function: Function,
+    reach: Reach,
+    emissions: list[Emission],
+    sites: dict[int, Site],
+    lines: Lines,
+    group: str,
+    level: Level,
 ) -> Finding:
     first, last = emissions[0], emissions[-1]
     origins = sorted(set().union(*(emission.origins for emission in emissions)))
     flow = tuple(
-        Step(function.path, lines.at(origin)[0], f"`{sites[origin].api}` of `{sites[origin].receiver}`: {lines.text(origin)}")
+        Step(
+            function.path,
+            lines.at(origin)[0],
+            f"`{sites[origin].api}` of `{sites[origin].receiver}`: {lines.text(origin)}",
+        )
         for origin in origins
         if origin in sites and origin != first.start
     )
@@ -86,8 +110,17 @@ def _edited(
         for e in emissions
     )
     return _finding(
-        function, reach, first.start, last.end, lines.at(first.start), first.rule, level, first.message,
-        flow=flow, edits=edits, group=group,
+        function,
+        reach,
+        first.start,
+        last.end,
+        lines.at(first.start),
+        first.rule,
+        level,
+        first.message,
+        flow=flow,
+        edits=edits,
+        group=group,
     )
 
 
@@ -96,9 +129,17 @@ def _refused(outcome: Outcome, reach: Reach, site: Site, lines: Lines) -> Findin
     flow = (Step(outcome.function.path, lines.at(sink.start)[0], lines.text(sink.start)),) if sink else ()
     receiver = f"`{site.receiver}.{site.api}`" if site.receiver else f"`{site.api}`"
     return _finding(
-        outcome.function, reach, site.start, site.end, lines.at(site.start), "leak", Level.MANUAL,
-        f"{receiver} stays concrete", refusal=sink.code if sink else "unknown-use",
-        reason=f"its value {sink.reason}" if sink else "its value goes where symfix cannot follow", flow=flow,
+        outcome.function,
+        reach,
+        site.start,
+        site.end,
+        lines.at(site.start),
+        "leak",
+        Level.MANUAL,
+        f"{receiver} stays concrete",
+        refusal=sink.code if sink else "unknown-use",
+        reason=f"its value {sink.reason}" if sink else "its value goes where symfix cannot follow",
+        flow=flow,
         mode=Mode.LEAK,
     )
 
@@ -108,11 +149,38 @@ def _sink_of(refusals: Sequence[Sink], site: Site) -> Sink | None:
 
 
 def _finding(
-    function: Function, reach: Reach, start: int, end: int, place: tuple[int, int], rule: str, level: Level, message: str,
-    *, refusal: str = "", reason: str = "", flow: tuple[Step, ...] = (), edits: tuple[Edit, ...] = (), group: str = "",
+    function: Function,
+    reach: Reach,
+    start: int,
+    end: int,
+    place: tuple[int, int],
+    rule: str,
+    level: Level,
+    message: str,
+    *,
+    refusal: str = "",
+    reason: str = "",
+    flow: tuple[Step, ...] = (),
+    edits: tuple[Edit, ...] = (),
+    group: str = "",
     mode: Mode = Mode.DIRECT_THROW,
 ) -> Finding:
     return Finding(
-        function.path, start, end, place[0], place[1], mode, rule, level, function.qualified, reach.operators, message,
-        reason, refusal, reach.steps, flow, edits, group,
+        function.path,
+        start,
+        end,
+        place[0],
+        place[1],
+        mode,
+        rule,
+        level,
+        function.qualified,
+        reach.operators,
+        message,
+        reason,
+        refusal,
+        reach.steps,
+        flow,
+        edits,
+        group,
     )

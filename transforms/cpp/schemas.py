@@ -106,7 +106,8 @@ class Schemas:
                 found = [
                     function
                     for function in self.functions.get(kernel.rpartition("::")[2], ())
-                    if "native" in function.qualified.split("::") and len(function.params) == len(entry.schema.arguments)
+                    if "native" in function.qualified.split("::")
+                    and len(function.params) == len(entry.schema.arguments)
                 ]
                 if len(found) != 1 or entry.structured:
                     return None
@@ -142,7 +143,9 @@ class Schemas:
         return slots
 
     def _parameter(self, name: str, index: int) -> Slot | None:
-        found = [f for f in self.functions.get(name, ()) if "native" not in f.qualified.split("::") and index < len(f.params)]
+        found = [
+            f for f in self.functions.get(name, ()) if "native" not in f.qualified.split("::") and index < len(f.params)
+        ]
         return Slot(found[0].path, found[0].start, index) if len(found) == 1 else None
 
     def _formula_families(self) -> Iterator[Family]:

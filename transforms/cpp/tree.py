@@ -69,7 +69,7 @@ def _fill(cursor: TreeCursor, parent: Node, source: bytes) -> None:
                 if field is not None and field not in parent.fields:
                     parent.fields[field] = node
                 _fill(cursor, node, source)
-        elif field == "operator" or raw.type in _KEPT_TOKENS and not parent.token:
+        elif field == "operator" or (raw.type in _KEPT_TOKENS and not parent.token):
             parent.token = raw.type
         if not cursor.goto_next_sibling():
             break

@@ -49,18 +49,45 @@ _SIGNED = {"int64_t", "int", "int32_t", "long", "long long", "ptrdiff_t", "short
 _UNSIGNED = {"size_t", "uint64_t", "uint32_t", "unsigned", "unsigned int", "unsigned long", "uint8_t", "uint16_t"}
 _FLOATS = {"double", "float"}
 _TENSORS = {"Tensor", "TensorBase", "Variable"}
-_TENSOR_LISTS = {"TensorList", "ITensorListRef", "variable_list", "tensor_list", "MaterializedITensorListRef", "TensorListType"}
+_TENSOR_LISTS = {
+    "TensorList",
+    "ITensorListRef",
+    "variable_list",
+    "tensor_list",
+    "MaterializedITensorListRef",
+    "TensorListType",
+}
 _ARRAY_REFS = {"IntArrayRef": False, "IntList": False, "SymIntArrayRef": True}
 _VECTORS = {"DimVector": False, "VmapDimVector": False, "SymDimVector": True, "VmapSymDimVector": True}
 _OPTIONAL_REFS = {"OptionalIntArrayRef": False, "OptionalSymIntArrayRef": True}
-_SEQUENCES = {"vector", "SmallVector", "SmallVectorImpl", "SmallBuffer", "ArrayRef", "array", "List", "IListRef", "initializer_list"}
-_WRAPPERS = {"optional", "MaybeOwned", "unique_ptr", "shared_ptr", "reference_wrapper", "intrusive_ptr", "ExclusivelyOwned"}
+_SEQUENCES = {
+    "vector",
+    "SmallVector",
+    "SmallVectorImpl",
+    "SmallBuffer",
+    "ArrayRef",
+    "array",
+    "List",
+    "IListRef",
+    "initializer_list",
+}
+_WRAPPERS = {
+    "optional",
+    "MaybeOwned",
+    "unique_ptr",
+    "shared_ptr",
+    "reference_wrapper",
+    "intrusive_ptr",
+    "ExclusivelyOwned",
+}
 _POINTER_LIKE_TENSORS = {"TensorArg", "OptionalTensorRef", "TensorRef", "OptionalTensor", "SavedVariable"}
 
 _NOISE = re.compile(
     r"\b(?:const|volatile|constexpr|static|inline|typename|mutable|register|struct|class|thread_local|C10_UNUSED)\b|\[\[[^\]]*\]\]"
 )
-_NAMESPACE = re.compile(r"(?<![\w>])(?:::)?(?:(?:c10|at|std|torch|native|functorch|autograd|internal|detail|impl|experimental)::)+")
+_NAMESPACE = re.compile(
+    r"(?<![\w>])(?:::)?(?:(?:c10|at|std|torch|native|functorch|autograd|internal|detail|impl|experimental)::)+"
+)
 
 
 def template_arguments(text: str) -> list[str]:

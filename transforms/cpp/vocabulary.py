@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from transforms.cpp.facts import Function
+from transforms.cpp.types import parse_type
 from transforms.schema.schema import Schema
 
 ACCESSORS = ("numel", "size", "sizes", "stride", "strides", "storage_offset", "nbytes")
@@ -14,7 +16,7 @@ ACCESSORS = ("numel", "size", "sizes", "stride", "strides", "storage_offset", "n
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Schemas by base name and helper functions by name; both may be a subset made for one file."""
+    """Schemas by base name, functions by name."""
 
     schemas: Mapping[str, tuple[Schema, ...]]
     functions: Mapping[str, tuple[Function, ...]]
@@ -24,22 +26,21 @@ class Vocabulary:
     """(class, member) → type as written."""
     aliases: Mapping[str, str] = field(default_factory=dict)
 
-    def has_symint(self, base: str) -> bool:
-        """Whether the C++ API has `base_symint` (torchgen/api/cpp.py: any SymInt among the non-out arguments)."""
-        return any(schema.has_symint for schema in self.schemas.get(base, ()))
 
-    def subset(self, words: Iterable[str]) -> Vocabulary:
-        """The part that a file which contains the identifiers `words` can need."""
-        wanted = set(words)
-        bases = wanted | {base_name(word)[0] for word in wanted}
-        helpers = wanted | {twin for word in wanted for twin in symbolic_twins(word)}
-        return Vocabulary(
-            {name: self.schemas[name] for name in bases if name in self.schemas},
-            {name: self.functions[name] for name in helpers if name in self.functions},
-            self.names,
-            {key: value for key, value in self.members.items() if key[1] in wanted},
-            {name: value for name, value in self.aliases.items() if name in wanted},
-        )
+def has_symbolic_twin(vocabulary: Vocabulary, function: Function) -> bool:
+    """Whether an overload, or a function named `…_symint`, takes or returns SymInts where `function` has integers."""
+    twins = [other for name in symbolic_twins(function.name) for other in vocabulary.functions.get(name, ())]
+    for other in (*vocabulary.functions.get(function.name, ()), *twins):
+        foreign = Path(other.path).is_absolute()  # a header of the vocabulary, not of the tree
+        if foreign or other.parent != function.parent or len(other.params) != len(function.params):
+            continue
+        theirs = [parse_type(t) for t in (other.returns, *(p.type for p in other.params))]
+        ours = [parse_type(t) for t in (function.returns, *(p.type for p in function.params))]
+        pairs = list(zip(theirs, ours, strict=True))
+        same = all(their.kind == our.kind for their, our in pairs)
+        if same and any(their.symbolic and not our.symbolic for their, our in pairs):
+            return True
+    return False
 
 
 def base_name(name: str) -> tuple[str, str]:

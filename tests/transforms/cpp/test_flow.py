@@ -43,8 +43,8 @@ STOPPED = [
     ("negation", "Tensor f(const Tensor& x) { double s = 1. / x.numel(); return x.mul(-s); }"),
     (
         "mixed",
-        "static IntArrayRef given(bool b);\n"
-        "Tensor f(const Tensor& x, bool b) { IntArrayRef s = b ? x.sizes() : given(b); return x.view(s); }",
+        ("static IntArrayRef given(bool b);\n"
+        "Tensor f(const Tensor& x, bool b) { IntArrayRef s = b ? x.sizes() : given(b); return x.view(s); }"),
     ),
 ]
 CONVERTED = [
@@ -62,27 +62,33 @@ CONVERTED = [
     ),
     (
         "Tensor f(const Tensor& x) { auto [a, b] = std::make_tuple(x, x.size(0)); return a.narrow(0, 0, b); }",
-        "Tensor f(const Tensor& x) { auto [a, b] = std::make_tuple(x, x.sym_size(0)); return a.narrow_symint(0, 0, b); }",
+        (
+            "Tensor f(const Tensor& x) { auto [a, b] = std::make_tuple(x, x.sym_size(0)); return "
+            "a.narrow_symint(0, 0, b); }"
+        ),
     ),
     (
         "Tensor f(const Tensor& x) { DimVector s; s.push_back(x.size(0)); return at::zeros(s, x.options()); }",
-        "Tensor f(const Tensor& x) { c10::SymDimVector s; s.push_back(x.sym_size(0)); return at::zeros_symint(s, x.options()); }",
+        (
+            "Tensor f(const Tensor& x) { c10::SymDimVector s; s.push_back(x.sym_size(0)); return "
+            "at::zeros_symint(s, x.options()); }"
+        ),
     ),
     (
         "Tensor f(const Tensor& x) { auto s = SmallBuffer<int64_t, 5>(x.dim()); s[0] = x.size(0); return x.view(s); }",
-        "Tensor f(const Tensor& x) "
-        "{ auto s = c10::SmallVector<c10::SymInt, 5>(x.dim()); s[0] = x.sym_size(0); return x.view_symint(s); }",
+        ("Tensor f(const Tensor& x) "
+        "{ auto s = c10::SmallVector<c10::SymInt, 5>(x.dim()); s[0] = x.sym_size(0); return x.view_symint(s); }"),
     ),
     (
-        "Tensor f(const Tensor& x) { auto g = [](const Tensor& t, int64_t n) { return t.narrow(0, 0, n); }; "
-        "return g(x, x.size(0)); }",
-        "Tensor f(const Tensor& x) { auto g = [](const Tensor& t, c10::SymInt n) { return t.narrow_symint(0, 0, n); }; "
-        "return g(x, x.sym_size(0)); }",
+        ("Tensor f(const Tensor& x) { auto g = [](const Tensor& t, int64_t n) { return t.narrow(0, 0, n); }; "
+        "return g(x, x.size(0)); }"),
+        ("Tensor f(const Tensor& x) { auto g = [](const Tensor& t, c10::SymInt n) { return t.narrow_symint(0, 0, n); }; "
+        "return g(x, x.sym_size(0)); }"),
     ),
     (
         "Tensor f(const Tensor& x, const Tensor& y) { return x.expand(at::infer_size(x.sizes(), y.sizes())); }",
-        "Tensor f(const Tensor& x, const Tensor& y) "
-        "{ return x.expand_symint(at::infer_size_symint(x.sym_sizes(), y.sym_sizes())); }",
+        ("Tensor f(const Tensor& x, const Tensor& y) "
+        "{ return x.expand_symint(at::infer_size_symint(x.sym_sizes(), y.sym_sizes())); }"),
     ),
     (
         "Tensor f(const Tensor& x, Tensor& v, Tensor& i) { at::topk_out(v, i, x, x.size(0)); return v; }",
@@ -94,7 +100,10 @@ CONVERTED = [
     ),
     (
         "Tensor f(const Tensor& x) { IntArrayRef s; if (x.dim() > 1) { s = x.sizes(); } return x.view(s); }",
-        "Tensor f(const Tensor& x) { c10::SymIntArrayRef s; if (x.dim() > 1) { s = x.sym_sizes(); } return x.view_symint(s); }",
+        (
+            "Tensor f(const Tensor& x) { c10::SymIntArrayRef s; if (x.dim() > 1) { s = x.sym_sizes(); "
+            "} return x.view_symint(s); }"
+        ),
     ),
     (
         "Tensor f(const Tensor& x) { return at::arange(x.size(0), x.options()); }",
@@ -144,7 +153,8 @@ def test_a_helper_changes_with_its_declaration_and_every_caller(tmp_path: Path) 
     )
     after = converted(tmp_path, source)
     assert after.count("c10::SymIntArrayRef s") == 2
-    assert "x.view_symint(s)" in after and "x.sym_sizes()" in after
+    assert "x.view_symint(s)" in after
+    assert "x.sym_sizes()" in after
     assert converted(tmp_path, source, Level.SAFE) == source
 
 
@@ -175,7 +185,9 @@ def test_branches_that_only_concrete_tensors_enter_are_left(tmp_path: Path) -> N
 
 EXPRESSIONS = st.recursive(
     st.sampled_from(["x.size(0)", "x.numel()", "k", "2", "n"]),
-    lambda inner: st.tuples(inner, st.sampled_from(["+", "*", "-", "/"]), inner).map(lambda p: f"({p[0]} {p[1]} {p[2]})"),
+    lambda inner: st.tuples(inner, st.sampled_from(["+", "*", "-", "/"]), inner).map(
+        lambda p: f"({p[0]} {p[1]} {p[2]})"
+    ),
     max_leaves=6,
 )
 
@@ -184,8 +196,12 @@ EXPRESSIONS = st.recursive(
 @given(EXPRESSIONS, st.sampled_from(["{e}", "std::max({e}, n)", "b ? {e} : n", "({e})"]))
 def test_any_arithmetic_on_sizes_converts_once_and_for_all(tmp_path: Path, expression: str, shape: str) -> None:
     value = shape.replace("{e}", expression)
-    source = f"Tensor f(const Tensor& x, int64_t k, bool b) {{ int64_t n = x.size(1); n -= {value}; return x.view({{n}}); }}"
+    source = (
+        f"Tensor f(const Tensor& x, int64_t k, bool b) {{ int64_t n = x.size(1); n -= {value}; return x.view({{n}}); }}"
+    )
     after = converted(tmp_path, source)
-    assert "x.size(" not in after and "x.numel()" not in after
-    assert "x.view_symint({n})" in after and "c10::SymInt n" in after
+    assert "x.size(" not in after
+    assert "x.numel()" not in after
+    assert "x.view_symint({n})" in after
+    assert "c10::SymInt n" in after
     assert converted(tmp_path, after) == after

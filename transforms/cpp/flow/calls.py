@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from transforms.cpp.flow import containers, helpers, standard
+from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
-from transforms.cpp.flow.expressions import behind, coerce, evaluate, truth
+from transforms.cpp.flow.expressions import behind
 from transforms.cpp.flow.operators import resolve
 from transforms.cpp.flow.state import Site
+from transforms.cpp.flow.storing import coerce
+from transforms.cpp.flow.truth import truth
 from transforms.cpp.rules import float_cast, int_cast, rank, sym_accessor
 from transforms.cpp.tree import Node
 from transforms.cpp.types import BOOL, FLOAT, INT, SIZE_T, STRING, TENSOR, UNKNOWN, Type, symbolic_spelling
@@ -142,7 +145,9 @@ def convert(flow: Flow, node: Node, spelled: Node, value_node: Node, kind: Type,
     return kind
 
 
-def _site(flow: Flow, node: Node, start: int, api: str, receiver: str, arguments: list[Node], *, free: bool = False) -> Type:
+def _site(
+    flow: Flow, node: Node, start: int, api: str, receiver: str, arguments: list[Node], *, free: bool = False
+) -> Type:
     """Register an accessor; its value is symbolic unless the site was found to reach a sink."""
     for argument in arguments:
         flow.sink(argument, "dimension", f"is the dimension given to `{api}`", evaluate(flow, argument))
@@ -157,7 +162,11 @@ def _site(flow: Flow, node: Node, start: int, api: str, receiver: str, arguments
 
 def _free_accessor(flow: Flow, node: Node, function: Node, arguments: list[Node], api: str) -> Type:
     """`at::size(t, d)` → `t.sym_size(d)`."""
-    if not arguments or evaluate(flow, arguments[0]).kind != "tensor" or len(arguments) != 1 + (api in ("size", "stride")):
+    if (
+        not arguments
+        or evaluate(flow, arguments[0]).kind != "tensor"
+        or len(arguments) != 1 + (api in ("size", "stride"))
+    ):
         return helpers.call(flow, node, function, function.text, arguments)
     value = _site(flow, node, function.start, api, arguments[0].text, arguments[1:], free=True)
     if value.symbolic:
@@ -185,7 +194,7 @@ def _member_call(flow: Flow, node: Node, function: Node, arguments: list[Node]) 
             if value.symbolic:
                 sym_accessor.rewrite(flow, field, name, receiver.text, value.origins)
             return value
-        if owner.kind == "unknown" and not (owner.symbolic or name == "size" and not dims):
+        if owner.kind == "unknown" and not (owner.symbolic or (name == "size" and not dims)):
             flow.unknown_receivers[field.start] = Site(field.start, node.start, node.end, name, receiver.text)
     if written.kind == "wrap" and function.token == "." and name not in ("get",):
         return _optional_method(flow, node, written, name, arguments)
@@ -273,7 +282,9 @@ def _list_method(flow: Flow, owner: Type, name: str, arguments: list[Node]) -> T
             flow.sink(argument, "container-size", f"is an argument of `{name}`", value)
     if name in ("front", "back", "at", "get", "extract"):
         return owner.args[0]
-    return SIZE_T if name == "size" else Type("iter") if name in ("begin", "end") else owner if name == "vec" else UNKNOWN
+    return (
+        SIZE_T if name == "size" else Type("iter") if name in ("begin", "end") else owner if name == "vec" else UNKNOWN
+    )
 
 
 def _tensor_method(flow: Flow, node: Node, field: Node, name: str, arguments: list[Node]) -> Type:
@@ -291,3 +302,14 @@ def _tensor_method(flow: Flow, node: Node, field: Node, name: str, arguments: li
     if name.startswith("is_") or name in ("defined", "has_names", "requires_grad"):
         return BOOL
     return TENSOR if name in ("grad", "mutable_grad", "data", "variable_data", "tensor_data") else UNKNOWN
+
+
+def _cast(flow: Flow, node: Node) -> Type:
+    """`(T)x`."""
+    spelled, value = node.field("type"), node.field("value")
+    if spelled is None or value is None:
+        return UNKNOWN
+    return convert(flow, node, spelled, value, flow.type_of(spelled.text), evaluate(flow, value))
+
+
+EXPRESSIONS |= {"call_expression": call, "cast_expression": _cast}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
-from transforms.cpp.flow.expressions import coerce, evaluate, owner_of
+from transforms.cpp.flow.storing import coerce, owner_of
 from transforms.cpp.tree import Node
 from transforms.cpp.types import BOOL, SIZE_T, UNKNOWN, Type, symbolic_spelling
 
@@ -98,3 +99,15 @@ def _store_elements(
         else:
             flow.sink(node, "stored", f"is added to `{receiver.text[:40]}`, which stays concrete", *values)
     return Type("iter", origins=owner.origins)
+
+
+def _compound_literal(flow: Flow, node: Node) -> Type:
+    spelled, value = node.field("type"), node.field("value")
+    if spelled is None or value is None:
+        return UNKNOWN
+    if not spelled.text:
+        return evaluate(flow, value)
+    return construct_typed(flow, node, spelled, list(value.children), braces=True)
+
+
+EXPRESSIONS["compound_literal_expression"] = _compound_literal

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from transforms.cpp.facts import Function
+from transforms.cpp.flow.dispatch import run
 from transforms.cpp.flow.state import Emission, Lambda, Sink, Site, Slot, Variable
 from transforms.cpp.rules import local_type
 from transforms.cpp.tree import Node
@@ -96,16 +98,7 @@ class Flow:
             self.concrete |= bad
 
     def _pass(self) -> None:
-        from transforms.cpp.flow.statements import declare_parameters, run
-
-        declare_parameters(self, self.root)
-        for initializer in (child for child in self.root.children if child.kind == "field_initializer_list"):
-            for child in initializer.children:
-                for argument in child.children:
-                    run(self, argument)
-        body = self.root.field("body")
-        if body is not None:
-            run(self, body)
+        run(self, self.root)
         self._retype_all()
 
     # ------------------------------------------------------------------- scopes
@@ -177,18 +170,33 @@ class Flow:
             slot = self.slot(variable.parameter)
             if slot not in self.settled:
                 reason = f"is stored in the parameter `{variable.name}`"
-                self.sink(node, "parameter", reason, kind, slot=slot if variable.type.kind in ("int", "ints", "wrap") else None)
+                self.sink(
+                    node,
+                    "parameter",
+                    reason,
+                    kind,
+                    slot=slot if variable.type.kind in ("int", "ints", "wrap") else None,
+                )
             return
         if not (origins <= (variable.origins or NOTHING)):
             variable.origins = (variable.origins or NOTHING) | origins
             self.changed = True
+
+    def unreadable(self, node: Node) -> None:
+        """What the parser could not read is left alone, and so is every value named in it."""
+        for word in set(re.findall(r"\w+", node.text)):
+            variable = self.lookup(word)
+            if variable is not None and variable.value.kind in ("int", "ints", "wrap", "float"):
+                self.sink(node, "parse-error", f"`{word}` stands in code that cannot be parsed", variable.value)
 
     def _retype_all(self) -> None:
         """Change the declared type of every variable that holds symbolic values, or let those sink there."""
         for variable in self.variables.values():
             if variable.parameter >= 0 or not variable.origins:
                 continue
-            kinds = ("int", "ints", "float", "wrap", "unknown") if variable.deduced else ("int", "ints", "float", "wrap")
+            kinds = (
+                ("int", "ints", "float", "wrap", "unknown") if variable.deduced else ("int", "ints", "float", "wrap")
+            )
             if variable.type.kind in kinds and self._retype(variable):
                 continue
             self.sink(variable.declarator, *self._storage(variable), variable.type.with_origins(variable.origins))

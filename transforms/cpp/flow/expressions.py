@@ -4,125 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
-from transforms.cpp.flow.state import Lambda, Variable
-from transforms.cpp.rules import compound_assignment, truthiness
+from transforms.cpp.flow.storing import assign, coerce
+from transforms.cpp.flow.truth import truth
+from transforms.cpp.rules import compound_assignment
 from transforms.cpp.tree import Node
-from transforms.cpp.types import BOOL, FLOAT, INT, STRING, TENSOR, UNKNOWN, Type, symbolic_spelling
+from transforms.cpp.types import BOOL, FLOAT, INT, STRING, TENSOR, UNKNOWN, Type
 
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%"})
-
-
-def evaluate(flow: Flow, node: Node) -> Type:
-    """The type of the expression `node`, after everything inside it was judged."""
-    handler = _EXPRESSIONS.get(node.kind)
-    if handler is not None:
-        return handler(flow, node)
-    if node.kind.endswith("_statement") or node.kind in ("compound_statement", "declaration"):
-        from transforms.cpp.flow.statements import run
-
-        run(flow, node)
-        return UNKNOWN
-    if node.kind == "ERROR":
-        from transforms.cpp.flow.statements import unreadable
-
-        unreadable(flow, node)
-        return UNKNOWN
-    for child in node.children:
-        flow.sink(child, "unknown-use", f"is used in a {node.kind.replace('_', ' ')}", evaluate(flow, child))
-    return UNKNOWN
-
-
-def truth(flow: Flow, node: Node, value: Type) -> None:
-    """`node` is used as a condition: a SymInt there is compared with 0, as it has no conversion to bool."""
-    if not (value.symbolic and value.kind == "int"):
-        return
-    target = node
-    while target.kind == "parenthesized_expression" and len(target.children) == 1:
-        target = target.children[0]
-    if not (target.kind == "unary_expression" and target.token == "!"):  # else: done with its operand
-        truthiness.rewrite(flow, node, value.origins)
-
-
-def coerce(flow: Flow, node: Node, origins: frozenset[int]) -> None:
-    """The sequence `node` meets a symbolic one: make it symbolic as well, or let the symbolic one sink here."""
-    while node.kind == "parenthesized_expression" and len(node.children) == 1:
-        node = node.children[0]
-    if node.kind in ("initializer_list", "number_literal", "argument_list", "null"):
-        return
-    if node.kind == "identifier" and node.text in ("nullopt", "NULL"):
-        return
-    if node.kind == "qualified_identifier" and node.text.endswith("nullopt"):
-        return
-    if node.kind == "conditional_expression":
-        for name in ("consequence", "alternative"):
-            child = node.field(name)
-            if child is not None:
-                coerce(flow, child, origins)
-        return
-    value = evaluate(flow, node)
-    if value.symbolic or value.kind in ("int", "bool", "unknown", "tensor", "other"):
-        return
-    if node.kind in ("call_expression", "compound_literal_expression"):
-        spelled = node.field("type") or node.field("function")
-        arguments = node.field("arguments") or node.field("value")
-        built = symbolic_spelling(spelled.text) if spelled is not None else None
-        if built is not None and arguments is not None and spelled is not None:
-            flow.retype(spelled, built, origins)
-            for child in arguments.children:
-                coerce(flow, child, origins)
-            return
-    if node.kind == "identifier":
-        variable = flow.lookup(node.text)
-        if variable is not None:
-            flow.make_symbolic(variable, origins, node)
-            return
-    flow.sink(node, "mixed", f"meets `{node.text[:60]}`, which stays concrete", Type("ints", origins=origins))
-
-
-def assign(flow: Flow, target: Node, value: Type, node: Node) -> None:
-    """`target = value`, for a variable, an element, a member or what lies behind a pointer."""
-    from transforms.cpp.flow.statements import store
-
-    if target.kind == "parenthesized_expression" and target.children:
-        target = target.children[0]
-    if target.kind == "identifier":
-        variable = flow.lookup(target.text)
-        if variable is not None:
-            store(flow, variable, value, node)
-            return
-    owner = owner_of(flow, target)
-    if owner is not None and value.symbolic and value.kind == "int" and owner.type.kind in ("ints", "wrap", "iter"):
-        flow.make_symbolic(owner, value.origins or NOTHING, node)
-        return
-    held = evaluate(flow, target)
-    if not value.symbolic or held.symbolic or held.kind in ("tensor", "scalar", "string"):
-        return
-    if held.kind == "bool" and value.kind == "bool":
-        return
-    code = "member" if target.kind == "field_expression" else "stored"
-    flow.sink(node, code, f"is stored in `{target.text[:60]}`", value)
-
-
-def owner_of(flow: Flow, node: Node) -> Variable | None:
-    """The local container an element belongs to: `v` in `v[i]`, `v.end()[-1]`, `v.back()`, `*v.begin()`."""
-    while True:
-        if node.kind == "identifier":
-            variable = flow.lookup(node.text)
-            return variable if variable is not None and variable.type.kind in ("ints", "wrap") else None
-        inner = node.field("argument")
-        if node.kind in ("subscript_expression", "field_expression", "pointer_expression") and inner is not None:
-            node = inner
-        elif node.kind == "call_expression":
-            function = node.field("function")
-            if function is None or function.kind != "field_expression":
-                return None
-            node = function
-        elif node.kind == "binary_expression" or (node.kind == "parenthesized_expression" and node.children):
-            node = node.children[0]
-        else:
-            return None
 
 
 def _literal(kind: Type) -> Callable[[Flow, Node], Type]:
@@ -331,82 +222,11 @@ def _subscript(flow: Flow, node: Node) -> Type:
     return TENSOR if owner.kind == "tensor" else UNKNOWN
 
 
-def _cast(flow: Flow, node: Node) -> Type:
-    """`(T)x`."""
-    from transforms.cpp.flow.calls import convert
-
-    spelled, value = node.field("type"), node.field("value")
-    if spelled is None or value is None:
-        return UNKNOWN
-    return convert(flow, node, spelled, value, flow.type_of(spelled.text), evaluate(flow, value))
-
-
 def _braces(flow: Flow, node: Node) -> Type:
     kinds = [evaluate(flow, child) for child in node.children]
     known = [kind.origins for kind in kinds if kind.origins is not None]
     first = next((kind for kind in kinds if kind.kind != "unknown"), UNKNOWN)
     return Type("braces", args=(first,), origins=frozenset().union(*known) if known else None)
-
-
-def _compound_literal(flow: Flow, node: Node) -> Type:
-    from transforms.cpp.flow.containers import construct_typed
-
-    spelled, value = node.field("type"), node.field("value")
-    if spelled is None or value is None:
-        return UNKNOWN
-    if not spelled.text:
-        return evaluate(flow, value)
-    return construct_typed(flow, node, spelled, list(value.children), braces=True)
-
-
-def _lambda(flow: Flow, node: Node) -> Type:
-    from transforms.cpp.flow.statements import declare_parameters, run
-
-    with flow.scope():
-        captures = node.field("captures")
-        for capture in captures.children if captures is not None else ():
-            left, right = capture.field("left"), capture.field("right")
-            if capture.kind == "lambda_capture_initializer" and left is not None and right is not None:
-                flow.declare(left.text, evaluate(flow, right), left, deduced=True)
-        owner = Lambda(node, declare_parameters(flow, node, of_lambda=True))
-        body = node.field("body")
-        flow.active_lambdas.append(owner)
-        try:
-            if body is not None:
-                run(flow, body)
-        finally:
-            flow.active_lambdas.pop()
-    _lambda_result(flow, owner)
-    key = f"lambda:{node.start}"
-    flow.lambdas[key] = owner
-    return Type("lambda", key)
-
-
-def _lambda_result(flow: Flow, owner: Lambda) -> None:
-    kinds = [kind for _, kind in owner.returns]
-    result = join(*kinds) if kinds else UNKNOWN
-    declarator = owner.node.field("declarator")
-    trailing = next((c for c in declarator.walk() if c.kind == "trailing_return_type"), None) if declarator else None
-    if trailing is not None and trailing.children:
-        spelled = trailing.children[0]
-        declared = flow.type_of(spelled.text)
-        if result.symbolic and declared.kind in ("int", "ints", "float") and not declared.symbolic:
-            new = symbolic_spelling(spelled.text)
-            if new is None:
-                flow.sink(spelled, "return-type", f"is returned from a lambda as `{spelled.text}`", result)
-            else:
-                flow.retype(spelled, new, result.origins)
-                owner.result = declared.with_origins(result.origins)
-                return
-        if result.symbolic and declared.kind == "bool" and result.kind == "int":
-            for expression, kind in owner.returns:
-                if expression is not None:
-                    truth(flow, expression, kind)
-        owner.result = declared
-        return
-    if result.symbolic and any(kind.kind in ("int", "ints") and not kind.symbolic for kind in kinds):
-        flow.sink(owner.node, "return-type", "is returned from a lambda that elsewhere returns an integer", result)
-    owner.result = result
 
 
 def _comma(flow: Flow, node: Node) -> Type:
@@ -416,17 +236,11 @@ def _comma(flow: Flow, node: Node) -> Type:
     return out
 
 
-def _call(flow: Flow, node: Node) -> Type:
-    from transforms.cpp.flow.calls import call
-
-    return call(flow, node)
-
-
 def _this(flow: Flow, node: Node) -> Type:
     return Type("wrap", "*", (Type("other", flow.function.parent),))
 
 
-_EXPRESSIONS: dict[str, Callable[[Flow, Node], Type]] = {
+EXPRESSIONS |= {
     "identifier": _identifier,
     "number_literal": _number,
     "string_literal": _literal(STRING),
@@ -449,10 +263,6 @@ _EXPRESSIONS: dict[str, Callable[[Flow, Node], Type]] = {
     "update_expression": _update,
     "conditional_expression": _conditional,
     "subscript_expression": _subscript,
-    "cast_expression": _cast,
     "initializer_list": _braces,
-    "compound_literal_expression": _compound_literal,
-    "lambda_expression": _lambda,
     "comma_expression": _comma,
-    "call_expression": _call,
 }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from transforms.cpp.facts import Function
+from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, RENAMED, Flow, join, result_origin
-from transforms.cpp.flow.expressions import coerce, evaluate
 from transforms.cpp.flow.operators import Resolved, resolve
 from transforms.cpp.flow.state import Slot
+from transforms.cpp.flow.storing import coerce
 from transforms.cpp.rules import concrete_sequence, symint_overload
 from transforms.cpp.tree import Node
 from transforms.cpp.types import UNKNOWN, Type, parse_type, symbolic_spelling
@@ -32,7 +33,9 @@ def call(flow: Flow, node: Node, function: Node, name: str, arguments: list[Node
         return known
     for argument, value in zip(arguments, values, strict=True):
         if value.kind in _SCALARS:
-            flow.sink(argument, "callee-unknown", f"is an argument of `{name[:60]}`, whose definition is not known", value)
+            flow.sink(
+                argument, "callee-unknown", f"is an argument of `{name[:60]}`, whose definition is not known", value
+            )
     return UNKNOWN
 
 
@@ -49,7 +52,9 @@ def method(flow: Flow, node: Node, owner: Type, name: str, arguments: list[Node]
         if function.parent and (not parent or function.parent == parent) and _fits(function, len(arguments))
     ]
     symbolic = [value for value in values if value.symbolic and value.kind in _SCALARS]
-    accepting = [f for f in candidates if all(_accepts(flow, f, i, v) == "ok" for i, v in enumerate(values) if v.symbolic)]
+    accepting = [
+        f for f in candidates if all(_accepts(flow, f, i, v) == "ok" for i, v in enumerate(values) if v.symbolic)
+    ]
     if symbolic and not (parent and accepting):
         for argument, value in zip(arguments, values, strict=True):
             if value.kind in _SCALARS:
@@ -74,7 +79,12 @@ def _tensor_only(flow: Flow, owner: Type, name: str, values: list[Type]) -> Reso
 def apply(flow: Flow, node: Node, name_node: Node, found: Resolved, arguments: list[Node], values: list[Type]) -> Type:
     """The call of an operator: give it its `_symint` name, make its sequences agree, or let the value sink here."""
     if found.refused >= 0:
-        flow.sink(arguments[found.refused], "callee-takes-int", f"is an argument of an operator: {found.refusal}", values[found.refused])
+        flow.sink(
+            arguments[found.refused],
+            "callee-takes-int",
+            f"is an argument of an operator: {found.refusal}",
+            values[found.refused],
+        )
         return found.result
     origins = join(*values).origins if values else None
     name = name_node.text.split("<")[0]
@@ -130,7 +140,7 @@ def _fits(function: Function, count: int) -> bool:
 
 
 def _accepts(flow: Flow, function: Function, index: int, value: Type) -> str:
-    """"ok" where parameter `index` takes the symbolic value, "want" where it would after a change, "" never."""
+    """ "ok" where parameter `index` takes the symbolic value, "want" where it would after a change, "" never."""
     if index >= len(function.params) or Slot(function.path, function.start, index) in flow.settled:
         return "ok"
     spelled = function.params[index].type
@@ -138,13 +148,20 @@ def _accepts(flow: Flow, function: Function, index: int, value: Type) -> str:
     if kind.kind == "other" and kind.name in flow.vocabulary.aliases:
         kind = parse_type(flow.vocabulary.aliases[kind.name])
     if kind.symbolic:
-        pairs = {("int", "int"), ("ints", "ints"), ("ints", "braces"), ("wrap", "wrap"), ("wrap", "ints"), ("wrap", "int")}
+        pairs = {
+            ("int", "int"),
+            ("ints", "ints"),
+            ("ints", "braces"),
+            ("wrap", "wrap"),
+            ("wrap", "ints"),
+            ("wrap", "int"),
+        }
         return "ok" if (kind.kind, value.kind) in pairs or kind.kind == "float" else ""
     if kind.kind in ("scalar", "string") and value.kind in ("int", "float"):
         return "ok" if kind.kind == "scalar" else ""
     if function.template and kind.kind in ("unknown", "other"):
         return "ok" if value.kind in ("int", "ints", "iter") else ""
-    if (kind.kind == value.kind or kind.kind == "ints" and value.kind == "braces") and symbolic_spelling(spelled):
+    if (kind.kind == value.kind or (kind.kind == "ints" and value.kind == "braces")) and symbolic_spelling(spelled):
         return "want"
     if kind.kind == "wrap" and value.kind in ("int", "ints", "wrap") and symbolic_spelling(spelled):
         return "want"
@@ -159,7 +176,13 @@ def signed_parameter(flow: Flow, name: str, arguments: Node, argument: Node) -> 
 
 
 def _function(
-    flow: Flow, node: Node, function: Node, bare: str, candidates: list[Function], arguments: list[Node], values: list[Type]
+    flow: Flow,
+    node: Node,
+    function: Node,
+    bare: str,
+    candidates: list[Function],
+    arguments: list[Node],
+    values: list[Type],
 ) -> Type:
     symbolic = [(index, value) for index, value in enumerate(values) if value.symbolic and value.kind in _SCALARS]
     if not symbolic:
@@ -168,7 +191,9 @@ def _function(
         return _result(flow, node, best)
     for candidate in candidates:
         if all(_accepts(flow, candidate, index, value) == "ok" for index, value in symbolic):
-            if candidate.template and any(v.kind in ("ints", "wrap") and _sequence(v) and not v.symbolic for v in values):
+            if candidate.template and any(
+                v.kind in ("ints", "wrap") and _sequence(v) and not v.symbolic for v in values
+            ):
                 continue  # one template parameter may have to fit both
             _serve(flow, function, candidate, arguments, values)
             _match_sequences(flow, candidate, arguments, values)
@@ -198,7 +223,9 @@ def _match_sequences(flow: Flow, function: Function, arguments: list[Node], valu
 def _best(candidates: list[Function], values: list[Type]) -> Function:
     def score(function: Function) -> int:
         kinds = [parse_type(parameter.type) for parameter in function.params]
-        same = sum(2 * (k.kind == v.kind) - (k.symbolic and not v.symbolic) for k, v in zip(kinds, values, strict=False))
+        same = sum(
+            2 * (k.kind == v.kind) - (k.symbolic and not v.symbolic) for k, v in zip(kinds, values, strict=False)
+        )
         return same * 2 + (function.body >= 0)
 
     return max(candidates, key=score)
@@ -238,7 +265,7 @@ def _result(flow: Flow, node: Node, function: Function, origins: frozenset[int] 
     if kind.kind == "other" and function.template and origins:
         return Type("int", "int64_t", origins=origins)
     if kind.symbolic:
-        return kind.with_origins(kind.origins if not origins else origins)
+        return kind.with_origins(origins if origins else kind.origins)
     if kind.kind == "unknown" and origins and function.template:
         return Type("int", "int64_t", origins=origins)
     slot = Slot(function.path, function.start, -1)

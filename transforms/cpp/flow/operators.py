@@ -49,7 +49,7 @@ def parameters_of(schema: Schema, *, method: bool, out: str, packed: bool = True
 
 
 def _fit(given: Type, wanted: str) -> str:
-    """"ok", "symint" (fits the SymInt overload only), "refused" (takes a concrete integer), or "" (no match)."""
+    """ "ok", "symint" (fits the SymInt overload only), "refused" (takes a concrete integer), or "" (no match)."""
     base = wanted.rstrip("?")
     array = "[" in base
     element = base.split("[")[0].rstrip("?")

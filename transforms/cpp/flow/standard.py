@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
-from transforms.cpp.flow.expressions import evaluate, owner_of
+from transforms.cpp.flow.storing import owner_of
 from transforms.cpp.rules import accumulate, min_max
 from transforms.cpp.tree import Node
 from transforms.cpp.types import BOOL, INT, SIZE_T, STRING, UNKNOWN, Type
@@ -11,12 +12,18 @@ from transforms.cpp.types import BOOL, INT, SIZE_T, STRING, UNKNOWN, Type
 _TRANSPARENT = frozenset({"move", "forward", "ref", "cref", "as_const"})
 _PREDICATES = frozenset({"all_of", "any_of", "none_of", "find_if", "count_if", "for_each"})
 _COPIES = frozenset({"copy", "copy_n", "copy_backward", "move_backward", "transform", "fill", "iota", "reverse_copy"})
-_SILENT = frozenset({"reverse", "swap", "sort", "rotate", "distance", "find", "equal", "lexicographical_compare", "next", "prev"})
-_NUMERIC = frozenset({"abs", "pow", "sqrt", "floor", "ceil", "log", "log2", "exp", "round", "fabs", "lround", "isnan", "isinf"})
+_SILENT = frozenset(
+    {"reverse", "swap", "sort", "rotate", "distance", "find", "equal", "lexicographical_compare", "next", "prev"}
+)
+_NUMERIC = frozenset(
+    {"abs", "pow", "sqrt", "floor", "ceil", "log", "log2", "exp", "round", "fabs", "lround", "isnan", "isinf"}
+)
 _GUARDS = frozenset({"TORCH_GUARD_SIZE_OBLIVIOUS", "TORCH_GUARD_OR_FALSE", "TORCH_GUARD_OR_TRUE"})
 
 
-def call(flow: Flow, node: Node, function: Node, name: str, template: Node | None, arguments: list[Node]) -> Type | None:
+def call(
+    flow: Flow, node: Node, function: Node, name: str, template: Node | None, arguments: list[Node]
+) -> Type | None:
     """The result of a standard function; None where `name` is none of them."""
     namespace, _, bare = name.rpartition("::")
     if namespace not in ("", "std", "c10", "at", "c10::guts", "c10::utils", "torch"):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
-from transforms.cpp.flow.engine import NOTHING, OWN_RESULT, Flow, parameter_origin
 from transforms.cpp.flow.branches import barred
-from transforms.cpp.flow.expressions import coerce, evaluate, truth
+from transforms.cpp.flow.containers import construct
+from transforms.cpp.flow.dispatch import STATEMENTS, evaluate, run
+from transforms.cpp.flow.engine import NOTHING, OWN_RESULT, Flow, parameter_origin
 from transforms.cpp.flow.state import Lambda, Variable
+from transforms.cpp.flow.storing import coerce, store
+from transforms.cpp.flow.truth import truth
 from transforms.cpp.tree import Node
 from transforms.cpp.types import UNKNOWN, Type, symbolic_spelling
 
@@ -59,37 +60,18 @@ def declare_parameters(flow: Flow, function: Node, *, of_lambda: bool = False) -
     return out
 
 
-def run(flow: Flow, node: Node) -> None:
-    """Read one statement."""
-    handler = _STATEMENTS.get(node.kind)
-    if handler is not None:
-        handler(flow, node)
-    elif node.kind == "ERROR":
-        unreadable(flow, node)
-    elif node.kind.endswith("statement") or node.kind in ("else_clause", "template_declaration"):
-        for child in node.children:
-            run(flow, child)
-    elif node.kind.startswith("preproc_"):
-        for child in node.children:
-            if child is not node.field("condition") and child is not node.field("name"):
-                run(flow, child)
-    elif node.kind not in _IGNORED:
-        evaluate(flow, node)
-
-
-def unreadable(flow: Flow, node: Node) -> None:
-    """What the parser could not read is left alone, and so is every value named in it."""
-    for word in set(re.findall(r"\w+", node.text)):
-        variable = flow.lookup(word)
-        if variable is not None and variable.value.kind in ("int", "ints", "wrap", "float"):
-            flow.sink(node, "parse-error", f"`{word}` stands in code that cannot be parsed", variable.value)
-
-
-_IGNORED = frozenset(
-    {"using_declaration", "static_assert_declaration", "function_definition", "statement_identifier", "type_definition"}
-    | {"struct_specifier", "class_specifier", "enum_specifier", "namespace_alias_definition", "attribute_declaration"}
-    | {"attribute_specifier", "type_identifier", "friend_declaration", "empty_declaration", "primitive_type"}
-)
+def _function(flow: Flow, node: Node) -> None:
+    """The function that is analysed; one defined inside it is left alone."""
+    if node is not flow.root:
+        return
+    declare_parameters(flow, node)
+    for child in node.children:
+        if child.kind == "field_initializer_list":
+            for argument in (argument for initializer in child.children for argument in initializer.children):
+                run(flow, argument)
+    body = node.field("body")
+    if body is not None:
+        run(flow, body)
 
 
 def _compound(flow: Flow, node: Node) -> None:
@@ -195,8 +177,6 @@ def _initial(flow: Flow, initial: Node, expected: Type) -> Type:
 
 
 def _initialise(flow: Flow, variable: Variable, initial: Node) -> None:
-    from transforms.cpp.flow.containers import construct
-
     kind = variable.type
     if initial.kind in ("argument_list", "initializer_list") and kind.kind in ("ints", "list", "other", "tuple"):
         value = construct(flow, initial, kind, list(initial.children), braces=initial.kind == "initializer_list")
@@ -209,24 +189,6 @@ def _initialise(flow: Flow, variable: Variable, initial: Node) -> None:
     store(flow, variable, value, initial)
     if variable.origins and not value.symbolic and kind.kind in ("ints", "wrap"):
         coerce(flow, initial, variable.origins)
-
-
-def store(flow: Flow, variable: Variable, value: Type, node: Node) -> None:
-    """`variable = value`: the variable becomes symbolic with the value, or the value may not be."""
-    if not value.symbolic:
-        return
-    target = variable.type
-    origins = value.origins or NOTHING
-    pairs = {("int", "int"), ("ints", "ints"), ("ints", "braces"), ("float", "float"), ("float", "int"), ("wrap", "wrap")}
-    pairs |= {("wrap", "ints"), ("wrap", "int"), ("int", "braces"), ("wrap", "braces"), ("unknown", value.kind)}
-    if target.kind == "bool" and value.kind == "int":
-        truth(flow, node, value)
-    elif target.kind in ("scalar", "string", "tensor") or value.kind in ("tensor", "list", "bool"):
-        return
-    elif (target.kind, value.kind) in pairs:
-        flow.make_symbolic(variable, origins, node)
-    elif not variable.deduced:
-        flow.sink(node, "stored", f"is stored in `{variable.name}`, a `{target.name or target.kind}`", value)
 
 
 def _condition(flow: Flow, node: Node, *, loop: bool = False) -> None:
@@ -372,7 +334,8 @@ def _lambda_return(flow: Flow, owner: Lambda, expression: Node | None, value: Ty
     owner.returns.append((expression, value))
 
 
-_STATEMENTS = {
+STATEMENTS |= {
+    "function_definition": _function,
     "compound_statement": _compound,
     "field_declaration_list": _compound,
     "expression_statement": _expression,

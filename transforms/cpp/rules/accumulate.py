@@ -26,8 +26,10 @@ MODE = Mode.DIRECT_THROW
 LEVEL = Level.SAFE
 EXAMPLES = (
     Example(
-        "Tensor f(const Tensor& x) { auto s = x.sizes(); auto n = std::accumulate(s.begin(), s.end(), 1, std::multiplies<int64_t>()); return x.reshape({n}); }",
-        "Tensor f(const Tensor& x) { auto s = x.sym_sizes(); auto n = std::accumulate(s.begin(), s.end(), c10::SymInt(1), std::multiplies<c10::SymInt>()); return x.reshape_symint({n}); }",
+        "Tensor f(const Tensor& x) { auto s = x.sizes(); auto n = std::accumulate(s.begin(), s.end(), 1, "
+        "std::multiplies<int64_t>()); return x.reshape({n}); }",
+        "Tensor f(const Tensor& x) { auto s = x.sym_sizes(); auto n = std::accumulate(s.begin(), s.end(), "
+        "c10::SymInt(1), std::multiplies<c10::SymInt>()); return x.reshape_symint({n}); }",
     ),
 )
 

@@ -27,7 +27,8 @@ LEVEL = Level.SAFE
 EXAMPLES = (
     Example(
         "Tensor f(const Tensor& x, int64_t k) { auto n = x.size(0); n -= k + 1; return x.narrow(0, 0, n); }",
-        "Tensor f(const Tensor& x, int64_t k) { auto n = x.sym_size(0); n = n - (k + 1); return x.narrow_symint(0, 0, n); }",
+        "Tensor f(const Tensor& x, int64_t k) { auto n = x.sym_size(0); n = n - (k + 1); return "
+        "x.narrow_symint(0, 0, n); }",
     ),
     Example(
         "Tensor f(const Tensor& x) { auto n = x.size(0); --n; return x.narrow(0, 0, n); }",

@@ -27,7 +27,8 @@ LEVEL = Level.SAFE
 EXAMPLES = (
     Example(
         "Tensor f(const Tensor& x, IntArrayRef strides) { return x.as_strided(x.sizes(), strides); }",
-        "Tensor f(const Tensor& x, IntArrayRef strides) { return x.as_strided_symint(x.sym_sizes(), c10::fromIntArrayRefSlow(strides)); }",
+        "Tensor f(const Tensor& x, IntArrayRef strides) { return x.as_strided_symint(x.sym_sizes(), "
+        "c10::fromIntArrayRefSlow(strides)); }",
     ),
 )
 

@@ -32,7 +32,8 @@ EXAMPLES = (
     ),
     Example(
         "Tensor f(const Tensor& x) { std::vector<int64_t> s(x.dim(), 1); s[0] = x.size(0); return x.reshape(s); }",
-        "Tensor f(const Tensor& x) { std::vector<c10::SymInt> s(x.dim(), 1); s[0] = x.sym_size(0); return x.reshape_symint(s); }",
+        "Tensor f(const Tensor& x) { std::vector<c10::SymInt> s(x.dim(), 1); s[0] = x.sym_size(0); return "
+        "x.reshape_symint(s); }",
     ),
     Example(
         "Tensor f(const Tensor& x) { size_t n = x.numel(); return x.reshape({(int64_t)n}); }",

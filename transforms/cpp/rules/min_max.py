@@ -27,11 +27,13 @@ LEVEL = Level.SAFE
 EXAMPLES = (
     Example(
         "Tensor f(const Tensor& x) { auto n = std::max(x.size(0), 1); return x.narrow(0, 0, n); }",
-        "Tensor f(const Tensor& x) { auto n = std::max(x.sym_size(0), c10::SymInt(1)); return x.narrow_symint(0, 0, n); }",
+        "Tensor f(const Tensor& x) { auto n = std::max(x.sym_size(0), c10::SymInt(1)); return "
+        "x.narrow_symint(0, 0, n); }",
     ),
     Example(
         "Tensor f(const Tensor& x) { auto n = std::min<int64_t>(x.size(0), 4); return x.narrow(0, 0, n); }",
-        "Tensor f(const Tensor& x) { auto n = std::min<c10::SymInt>(x.sym_size(0), 4); return x.narrow_symint(0, 0, n); }",
+        "Tensor f(const Tensor& x) { auto n = std::min<c10::SymInt>(x.sym_size(0), 4); return "
+        "x.narrow_symint(0, 0, n); }",
     ),
 )
 

@@ -2,7 +2,7 @@
 
 What it does: an `int` or `int[]` argument of a composite operator becomes `SymInt` or `SymInt[]` in its functional,
 out and in-place schemas; the kernel is renamed to `…_symint`, takes `c10::SymInt` by value or `c10::SymIntArrayRef`,
-and the yaml names it; derivatives.yaml follows, `x.sizes()` in a formula becomes `x.sym_sizes()`. All of it is one group.
+and the yaml names it; derivatives.yaml follows, `x.sizes()` in a formula becomes `x.sym_sizes()`. All is one group.
 Asked for by the schemas of `--vocabulary FILE` where that is another version's, and by the tree's own formulas.
 
 Why: an argument that is `int` in the schema is turned into a constant before the kernel sees it.
@@ -58,7 +58,9 @@ def rewrite_native_functions(source: bytes, family: Family, kernels: frozenset[s
                 line = b"  dispatch:\n    CompositeImplicitAutograd: %s_symint\n" % kernel.encode()
                 yield end, end, line if source[end - 1 : end] == b"\n" else b"\n" + line
                 continue
-            for match in re.finditer(rb"(?<=: )%s(?=\s*(?:#.*)?$)" % re.escape(kernel.encode()), source[start:end], re.M):
+            for match in re.finditer(
+                rb"(?<=: )%s(?=\s*(?:#.*)?$)" % re.escape(kernel.encode()), source[start:end], re.M
+            ):
                 yield start + match.end(), start + match.end(), b"_symint"
 
 
