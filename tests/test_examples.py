@@ -15,13 +15,14 @@ import pytest
 from codemod.transform import load_transforms
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+NATIVE_FUNCTIONS = "aten/src/ATen/native/native_functions.yaml"
 
 CONVERTED = [
     "pairwise_blend", "tile_mean", "count_scale", "rank_flatten", "grow_frame", "restride", "restride_like",
-    "flat_product", "padded_width", "stack_extents", "masked_pool", "tile_mean_backward", "pick_rows_meta", "backward",
+    "flat_product", "padded_width", "stack_extents", "masked_pool", "row_spread", "checked_pair", "tile_mean_backward", "pick_rows_meta", "backward",
     "as_column", "neighbor_degree",
 ]  # fmt: skip
-REVIEWED = ["row_spread", "repeat_row", "trailing_window"]
+REVIEWED = ["repeat_row", "trailing_window_backward"]
 LEFT = {
     "row_parity": "loop-bound",
     "column_walk": "loop-bound",
@@ -34,7 +35,11 @@ LEFT = {
     "narrow_count": "cast",
     "even_extent": "bit-operation",
     "switched_extent": "switch",
-    "last_axis": "dimension",
+    "last_axis": "callee-takes-int",
+    "named_extent": "callee-takes-int",
+    "halved_extent": "callee-takes-int",
+    "frame_of": "return-type",
+    "byte_budget": "size_t",
     "traced_extent": "address",
     "extent_record": "stored",
 }
@@ -95,14 +100,35 @@ def test_every_rule_is_shown(findings: Findings) -> None:
 
 
 def test_every_reached_finding_says_how_symbols_arrive(findings: Findings) -> None:
-    edited = [finding for finding in findings if finding["edits"] and finding["rule"] != "unused-suppression"]
+    edited = [finding for finding in findings if finding["edits"] and finding["path"].endswith(".cpp")]
     assert edited
-    assert all(finding["reach"] and finding["operators"] for finding in edited)
+    assert [finding["line"] for finding in edited if not finding["reach"] or not finding["operators"]] == []
 
 
 def test_suppressions(findings: Findings) -> None:
-    found = of(findings, "noted_extent") + [f for f in findings if f["rule"] == "unused-suppression"]
-    assert [finding["rule"] for finding in found] == ["unused-suppression"]
+    assert {finding["refusal"] for finding in of(findings, "noted_extent")} == {"suppressed"}
+    (unused,) = [finding for finding in findings if finding["rule"] == "unused-suppression"]
+    assert unused["path"].endswith("Refusals.cpp")
+
+
+def test_a_schema_of_the_vocabulary_is_taken_over_with_kernel_declaration_and_derivative(tmp_path: Path) -> None:
+    root = shutil.copytree(EXAMPLES, tmp_path / "examples")
+    yaml = (root / NATIVE_FUNCTIONS).read_text(encoding="utf-8")
+    newer = tmp_path / "newer.yaml"
+    newer.write_text(yaml.replace("(Tensor self, int length)", "(Tensor self, SymInt length)"), encoding="utf-8")
+    chosen = ("--level", "review", "--op", "trailing_window", "--vocabulary", str(newer))
+
+    assert symfix("apply", "--allow-no-vcs", *chosen, cwd=root).returncode == 1
+
+    native = "aten/src/ATen/native"
+    for path, text in {
+        NATIVE_FUNCTIONS: "CompositeImplicitAutograd: trailing_window_symint\n",
+        f"{native}/BlendUtils.h": "Tensor trailing_window_symint(const Tensor& self, c10::SymInt length);\n",
+        f"{native}/Blend.cpp": "Tensor trailing_window_symint(const Tensor& self, c10::SymInt length) {\n",
+        "tools/autograd/derivatives.yaml": "- name: trailing_window(Tensor self, SymInt length) -> Tensor\n",
+    }.items():
+        assert text in (root / path).read_text(encoding="utf-8")
+    assert symfix("apply", "--allow-no-vcs", *chosen, cwd=root).returncode == 0
 
 
 @pytest.mark.parametrize("level", ["safe", "review"])

@@ -128,12 +128,13 @@ Tensor repeat_row(const Tensor& row, int64_t times) {
   return row.unsqueeze(0).expand({times, row.size(0)});
 }
 
-// The schema says `int length`, so a caller's symbol is made concrete before it arrives (level review).
+// The schema says `int length`, so a caller's symbol is made concrete before it arrives. Where the schema of a newer
+// version, given with --vocabulary, says SymInt, all that follows from it is offered (level review).
 Tensor trailing_window(const Tensor& self, int64_t length) {
   return self.narrow(0, self.size(0) - length, length);
 }
 
-// A check of two sizes: where the headers have TORCH_SYM_CHECK it asserts instead of guarding (level review).
+// Sizes that are compared, and the message that names them.
 Tensor checked_pair(const Tensor& left, const Tensor& right) {
   TORCH_CHECK(left.size(0) == right.size(0), "checked_pair: ", left.size(0), " rows against ", right.size(0));
   return left.add(right);
