@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from codemod.findings import Finding
 from codemod.operators import Reach
 from codemod.transform import Project
-from transforms.cpp import headers
+from transforms.cpp import headers, kernels
 from transforms.cpp.decisions import DERIVATIVES, decide
 from transforms.cpp.extract import extract
 from transforms.cpp.facts import FileFacts, Function
 from transforms.cpp.flow.outcome import Task, analyse, tasks_by_file
 from transforms.cpp.propagate import Key, Propagator
-from transforms.cpp.reach import reached
+from transforms.cpp.reach import reached_and_stopped
 from transforms.cpp.schemas import Schemas
 from transforms.cpp.vocabulary import ACCESSORS, has_symbolic_twin
 from transforms.schema import derivatives as derivatives_yaml
@@ -58,7 +58,8 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     formulas = None
     if (project.root / DERIVATIVES).is_file():
         formulas = project.facts(derivatives_yaml.load, [DERIVATIVES]).get(DERIVATIVES)
-    tree = Tree(project, facts, own, formulas, reached(facts, own, formulas))
+    reach, stopped = reached_and_stopped(facts, own, formulas)
+    tree = Tree(project, facts, own, formulas, reach)
     vocabulary = headers.load_vocabulary(project, facts, sources, natives)
     chosen = [
         function
@@ -82,6 +83,8 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         list(Schemas(facts, own, natives.schemas() if own is not natives else None, formulas).families()),
     ).run(base)
     yield from decide(project, facts, tree.reach, base, propagation)
+    selected = {key: why for key, why in stopped.items() if project.selected(key[0])}
+    yield from kernels.findings({(f.path, f.start): f for path, _ in selected for f in facts[path].functions}, selected)
 
 
 def _calls_accessor(function: Function) -> bool:

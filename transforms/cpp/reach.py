@@ -36,14 +36,25 @@ _FUNCTORCH = "at::functorch::"
 _MANUAL = "torch/csrc/autograd/FunctionsManual.cpp"
 
 
+Node = tuple[str, int]
+
+
 def reached(
     facts: Mapping[str, FileFacts], natives: NativeFunctions | None, derivatives: Derivatives | None
-) -> dict[tuple[str, int], Reach]:
+) -> dict[Node, Reach]:
     """The functions that symbolic tensors reach, by path and `Function.start`."""
-    return _Reacher(facts, natives, derivatives).run()
+    return reached_and_stopped(facts, natives, derivatives)[0]
 
 
-Node = tuple[str, int]
+def reached_and_stopped(
+    facts: Mapping[str, FileFacts], natives: NativeFunctions | None, derivatives: Derivatives | None
+) -> tuple[dict[Node, Reach], dict[Node, Reach]]:
+    """The functions that symbolic tensors reach, and the composite kernels that they enter only to be stopped.
+
+    The latter read memory or pick a scalar type: backend kernels whatever key they are registered under.
+    """
+    reacher = _Reacher(facts, natives, derivatives)
+    return reacher.run(), reacher.stopped
 
 
 class _Reacher:
@@ -73,6 +84,7 @@ class _Reacher:
         self.reasons: dict[Node, Step | None] = {}
         self.labels: dict[Node, set[str]] = {}
         self.edges: dict[Node, dict[Node, int]] = {}
+        self.stopped: dict[Node, Reach] = {}
 
     def run(self) -> dict[Node, Reach]:
         for function, kind, operator, step in self.roots():
@@ -159,6 +171,8 @@ class _Reacher:
             for function in exact or found:
                 if not is_kernel(function):
                     yield function, key, entry.schema.base, step
+                else:
+                    self.stop(function, key, entry.schema.base, step)
 
     def registered_roots(self) -> Iterator[tuple[Function, str, str, Step | None]]:
         for file in self.facts.values():
@@ -170,15 +184,21 @@ class _Reacher:
                 operator = registration.operator.rpartition("::")[2].partition(".")[0]
                 step = Step(file.path, registration.line, f"{registration.operator} is registered for {kind}")
                 for function in self.registered(file, registration):
-                    yield function, kind, operator, step
+                    if not is_kernel(function) or (kind == "Meta" and not function.structured):
+                        # What is registered for Meta runs without memory, whatever else a template does elsewhere.
+                        yield function, kind, operator, step
+                    else:
+                        self.stop(function, kind, operator, step)
+
+    def stop(self, function: Function, kind: str, operator: str, step: Step) -> None:
+        """Note a composite kernel that reads memory."""
+        if function.body >= 0 and not function.structured:
+            self.stopped.setdefault((function.path, function.start), Reach((operator,), (step,), kind))
 
     def registered(self, file: FileFacts, registration: Registration) -> list[Function]:
         """The kernel that a registration names, or what encloses the lambda that it is."""
         if registration.function:
-            # What is registered for Meta runs without memory, whatever else a template does elsewhere.
-            meta = registration.key == "Meta"
-            found = self.index.named(registration.function, file.path)
-            return [f for f in found if not is_kernel(f) or (meta and not f.structured)]
+            return self.index.named(registration.function, file.path)
         if not registration.inline:
             return []
         return [f for f in file.functions if f.body >= 0 and f.start <= registration.start < f.end]
