@@ -19,16 +19,17 @@ NATIVE_FUNCTIONS = "aten/src/ATen/native/native_functions.yaml"
 
 CONVERTED = [
     "pairwise_blend", "tile_mean", "count_scale", "rank_flatten", "grow_frame", "restride", "restride_like",
-    "flat_product", "padded_width", "stack_extents", "masked_pool", "row_spread", "checked_pair", "tile_mean_backward", "pick_rows_meta", "backward",
-    "as_column", "neighbor_degree",
+    "flat_product", "padded_width", "stack_extents", "masked_pool", "checked_pair", "tile_mean_backward",
+    "pick_rows_meta", "backward", "as_column", "neighbor_degree",
 ]  # fmt: skip
-REVIEWED = ["repeat_row", "trailing_window_backward"]
+REVIEWED = ["row_spread", "repeat_row", "trailing_window_backward"]
 LEFT = {
     "row_parity": "loop-bound",
     "column_walk": "loop-bound",
     "neighbor_chain": "loop-bound",
     "extent_lookup": "subscript",
-    "raw_total": "pointer-arithmetic",
+    "raw_total": "data-ptr",
+    "typed_total": "at-dispatch",
     "threaded_total": "parallel-for",
     "even_steps": "callee-takes-int",
     "shared_divisor": "callee-unknown",
@@ -39,7 +40,7 @@ LEFT = {
     "named_extent": "callee-takes-int",
     "halved_extent": "callee-takes-int",
     "frame_of": "return-type",
-    "byte_budget": "size_t",
+    "byte_budget": "container-size",
     "traced_extent": "address",
     "extent_record": "stored",
 }
