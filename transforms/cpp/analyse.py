@@ -22,7 +22,12 @@ from transforms.schema.derivatives import Derivatives
 from transforms.schema.native_functions import NativeFunctions
 
 SUFFIXES = (".cpp", ".cc", ".cxx", ".h", ".hpp", ".cu", ".cuh", ".mm")
+# Where PyTorch keeps operators and what they call; the rest of its own folders hold none.
 _PYTORCH = ("aten/src/ATen", "torch/csrc/autograd", "torch/csrc/utils", "c10/core", "c10/util")
+_OTHER_FOLDERS = frozenset(
+    ("android", "aten", "benchmarks", "binaries", "c10", "caffe2", "cmake", "docs", "functorch", "ios", "modules")
+    + ("scripts", "test", "third_party", "tools", "torch", "torchgen")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,13 @@ def source_files(project: Project) -> list[str]:
         return everything
     folders = tuple(f"{folder}/" for folder in _PYTORCH)
     named = not project.selected("")
-    return [path for path in everything if path.startswith(folders) or (named and project.selected(path))]
+    return [
+        path
+        for path in everything
+        if path.startswith(folders)
+        or path.partition("/")[0] not in _OTHER_FOLDERS
+        or (named and project.selected(path))
+    ]
 
 
 def analyse_tree(project: Project) -> Iterator[Finding]:
@@ -78,8 +89,9 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         facts,
         vocabulary,
         lambda function: (function.path, function.start) in tree.reach,
-        lambda function, index: _may_change(tree, names, function, index)
-        and not has_symbolic_twin(vocabulary, function),
+        lambda function, index: (
+            _may_change(tree, names, function, index) and not has_symbolic_twin(vocabulary, function)
+        ),
         list(Schemas(facts, own, natives.schemas() if own is not natives else None, formulas).families()),
     ).run(base)
     yield from decide(project, facts, tree.reach, base, propagation)

@@ -74,7 +74,7 @@ def load_vocabulary(
     aliases: dict[str, str] = {}
     for path, file in facts.items():
         for function in file.functions:
-            functions.setdefault(function.name, []).append(_slim(function))
+            functions.setdefault(function.name, []).append(function)
         for parent, member, spelled in file.members:
             members.setdefault((parent, member), spelled)
         aliases.update(file.aliases)
@@ -87,7 +87,7 @@ def load_vocabulary(
                 aliases.setdefault(name, spelled)
             for function in file.functions:
                 if _is_symbolic(function):
-                    functions.setdefault(function.name, []).append(_slim(function))
+                    functions.setdefault(function.name, []).append(function)
     merged = {name: tuple(merge_declarations(found)) for name, found in functions.items()}
     return Vocabulary(natives.schemas(), merged, frozenset(names), members, aliases)
 
@@ -104,7 +104,7 @@ def merge_declarations(found: Iterable[Function]) -> Iterator[Function]:
         groups.setdefault(same_function(function), []).append(function)
     for members in groups.values():
         definitions = [function for function in members if function.body >= 0]
-        if not definitions:
+        if not definitions or len(members) == 1:
             yield members[0]
         for function in definitions:
             defaults = [
@@ -114,10 +114,6 @@ def merge_declarations(found: Iterable[Function]) -> Iterator[Function]:
             yield replace(
                 function, params=tuple(replace(p, default=d) for p, d in zip(function.params, defaults, strict=True))
             )
-
-
-def _slim(function: Function) -> Function:
-    return replace(function, calls=())
 
 
 def _names(file: FileFacts) -> set[str]:

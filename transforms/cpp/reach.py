@@ -22,10 +22,10 @@ from transforms.schema.derivatives import Derivatives
 from transforms.schema.native_functions import NativeFunctions
 
 _SYMBOLIC_KEYS = re.compile(
-    r"^(?:|CatchAll|Composite(?!\w*Nested)\w+|Meta|Autograd(?!Nested)\w*|ADInplaceOrView|FuncTorch\w+|Batched|VmapMode"
+    r"^(?:|CatchAll|Composite(?!\w*Nested)\w+|Meta|Autograd(?!Nested)\w*|ADInplaceOrView|FuncTorch\w+"
     r"|Functionalize|Autocast\w*)$"
 )
-_COMPOSITE_KEYS = re.compile(r"^(?:|CatchAll|Composite\w+|Meta)$")
+_COMPOSITE_KEYS = re.compile(r"^(?:|Composite\w+|Meta)$")
 # Tests, and what runs without symbolic shapes: TorchScript, lazy tensors, the profiler.
 _LEFT_OUT = re.compile(
     r"(?:^|/)tests?/|_tests?\.(?:cpp|cc|h)$|(?:^|/)test_[^/]*$|^torch/csrc/(?:jit|lazy|onnx|profiler)/"

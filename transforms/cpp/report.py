@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -20,7 +21,7 @@ class Lines:
 
     def __init__(self, source: bytes) -> None:
         self.source = source
-        self.starts = [0, *(i + 1 for i, byte in enumerate(source) if byte == 10)]
+        self.starts = [0, *(match.end() for match in re.finditer(rb"\n", source))]
 
     def at(self, offset: int) -> tuple[int, int]:
         """(line, column in bytes) of `offset`."""

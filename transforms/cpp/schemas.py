@@ -69,10 +69,12 @@ class Schemas:
         """The schemas of another version, which say what becomes symbolic; None: nothing by itself."""
         self.formulas = formulas.entries if formulas is not None else ()
         self.functions: dict[str, list[Function]] = {}
+        self.definitions: dict[tuple[str, int], Function] = {}
         for file in facts.values():
             for function in file.functions:
                 if function.body >= 0 and not function.parent and not function.structured:
                     self.functions.setdefault(function.name, []).append(function)
+                    self.definitions[function.path, function.start] = function
 
     def families(self) -> Iterator[Family]:
         """Every family that the other version's schemas or the formulas ask for."""
@@ -160,17 +162,10 @@ class Schemas:
                             given.setdefault(slot, []).append((derivative, argument))
         for slot, calls in given.items():
             concrete = [(entry, argument) for entry, argument in calls if _ACCESSOR.match(argument)]
-            spelled = self._spelled(slot)
+            spelled = self.definitions[slot.path, slot.start].params[slot.index].type
             scalar = spelled.replace("const ", "").rstrip("& ") in ("int64_t", "int")
             if concrete and (scalar or len(concrete) == len(calls)) and "Sym" not in spelled:
                 yield Family("", frozenset({slot}), accessors=tuple(concrete))
-
-    def _spelled(self, slot: Slot) -> str:
-        for functions in self.functions.values():
-            for function in functions:
-                if (function.path, function.start) == (slot.path, slot.start):
-                    return function.params[slot.index].type
-        return ""
 
 
 def links(families: Iterable[Family]) -> dict[Slot, frozenset[Slot]]:
