@@ -25,8 +25,8 @@ SUFFIXES = (".cpp", ".cc", ".cxx", ".h", ".hpp", ".cu", ".cuh", ".mm")
 # Where PyTorch keeps operators and what they call; the rest of its own folders hold none.
 _PYTORCH = ("aten/src/ATen", "torch/csrc/autograd", "torch/csrc/utils", "c10/core", "c10/util")
 _OTHER_FOLDERS = frozenset(
-    ("android", "aten", "benchmarks", "binaries", "c10", "caffe2", "cmake", "docs", "functorch", "ios", "modules")
-    + ("scripts", "test", "third_party", "tools", "torch", "torchgen")
+    {"android", "aten", "benchmarks", "binaries", "c10", "caffe2", "cmake", "docs", "functorch", "ios", "modules"}
+    | {"scripts", "test", "third_party", "tools", "torch", "torchgen"}
 )
 
 

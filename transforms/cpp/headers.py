@@ -67,7 +67,11 @@ def load_operators(project: Project, yaml: str) -> NativeFunctions:
 def load_vocabulary(
     project: Project, facts: Mapping[str, FileFacts], sources: Sources, natives: NativeFunctions
 ) -> Vocabulary:
-    """Schemas, helpers and names at hand: of the tree, and the symbolic ones of the vocabulary's headers."""
+    """Schemas, helpers and names at hand: of the tree, and of the vocabulary's headers.
+
+    A PyTorch tree has helpers of its own, so that only symbolic ones are taken from another version's headers.
+    """
+    alone = not (project.root / OWN_YAML).is_file()
     functions: dict[str, list[Function]] = {}
     names: set[str] = set()
     members: dict[tuple[str, str], str] = {}
@@ -86,7 +90,7 @@ def load_vocabulary(
             for name, spelled in file.aliases:
                 aliases.setdefault(name, spelled)
             for function in file.functions:
-                if _is_symbolic(function):
+                if alone or _is_symbolic(function):
                     functions.setdefault(function.name, []).append(function)
     merged = {name: tuple(merge_declarations(found)) for name, found in functions.items()}
     return Vocabulary(natives.schemas(), merged, frozenset(names), members, aliases)

@@ -10,10 +10,19 @@ from transforms.cpp.flow.state import Slot
 from transforms.cpp.flow.storing import coerce
 from transforms.cpp.rules import concrete_sequence, symint_overload
 from transforms.cpp.tree import Node
-from transforms.cpp.types import UNKNOWN, Type, parse_type, symbolic_spelling
+from transforms.cpp.types import TENSOR, UNKNOWN, Type, parse_type, symbolic_spelling
 from transforms.cpp.vocabulary import symbolic_twins, symint_name
 
 _SCALARS = ("int", "ints", "wrap", "float", "iter", "braces")
+
+
+# Methods of the public C++ API whose names say what they return (torch/csrc/autograd, ATen/core/ivalue.h).
+_PUBLIC = {
+    "get_saved_variables": Type("list", "variable_list", (TENSOR,)),
+    "toTensor": TENSOR,
+    "toTensorVector": Type("list", "vector", (TENSOR,)),
+    "toTensorList": Type("list", "List", (TENSOR,)),
+}
 
 
 def call(flow: Flow, node: Node, function: Node, name: str, arguments: list[Node]) -> Type:
@@ -59,6 +68,8 @@ def method(flow: Flow, node: Node, owner: Type, name: str, arguments: list[Node]
         for argument, value in zip(arguments, values, strict=True):
             if value.kind in _SCALARS:
                 flow.sink(argument, "callee-unknown", f"is an argument of the method `{name}`", value)
+    if name in _PUBLIC and owner.kind in ("unknown", "other"):
+        return _PUBLIC[name]
     if not candidates:
         return UNKNOWN
     if parent or len({f.returns for f in candidates}) == 1:
