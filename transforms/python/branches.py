@@ -128,7 +128,7 @@ def never_zero(place: Place, found: Sequence[ast.BinOp]) -> tuple[Change, ...]:
     return tuple(
         change
         for node in found
-        for change in place.replaced(node.right, call(function, place.cst(node.right), cst.Integer("1")))
+        for change in place.replaced(node.right, call(function, place.tree(node.right), cst.Integer("1")))
     )
 
 
@@ -238,7 +238,7 @@ def decided(place: Place, branch: ast.If | ast.IfExp, pin: bool) -> tuple[Change
 
     Raises Undecided where a path cannot be picked or has no place for the check.
     """
-    test = place.cst(branch.test)
+    test = place.tree(branch.test)
     guarded = place.conditions.guarded(test)
     changes = place.replaced(branch.test, guarded)
     if not pin:

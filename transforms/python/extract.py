@@ -19,6 +19,9 @@ SCRIPTED = re.compile(rb"jit\.(?:is_scripting|script\b|_overload|annotate|unused
 REGISTRARS = re.compile(
     r"register|impl|_make_\w*prim|custom_op|^torch\.compile$|^torch\.export\.export|make_fx|aot_function"
 )
+BACKENDS = frozenset(
+    {"CPU", "CUDA", "XPU", "MPS", "HPU", "NestedTensorCPU", "NestedTensorCUDA", "SparseCPU", "SparseCUDA"}
+)
 OPERATOR = re.compile(r"(?:^|\.)aten\.(\w+)")
 Definition = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -152,7 +155,8 @@ def _imports(path: str, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str
 
 def _registered(node: ast.Call) -> Iterator[str]:
     callee = node.func.func if isinstance(node.func, ast.Call) else node.func
-    if REGISTRARS.search(dotted(callee)):
+    keys = {one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+    if REGISTRARS.search(dotted(callee)) and not keys & BACKENDS:
         for argument in (*node.args, *(one.value for one in node.keywords)):
             if isinstance(argument, ast.Name):
                 yield argument.id

@@ -60,7 +60,8 @@ _BINDING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.comprehension
 class Interpreter:
     """The values of one function's variables and expressions.
 
-    `nodes` are the function's own; `parameters` overrides what annotations say; `returns` says what a callee, as written, returns.
+    `nodes` are the function's own; `parameters` overrides what annotations say; `returns` says what a callee, as
+    written, returns.
     `outer` is the enclosing function, whose variables a nested one sees.
     """
 
@@ -187,14 +188,10 @@ class Interpreter:
             held = {"list": "list", "sorted": "list", "tuple": "tuple", "Size": "tuple"}.get(name, "")
             if first.shapelike and first.kind != TUPLE:
                 return first._replace(container=held)
+            if first.kind == TUPLE and held == "tuple":
+                return first
             if first.kind == TUPLE:
-                return (
-                    first
-                    if held == "tuple"
-                    else Value(SHAPE, all_dependencies(first), container=held)
-                    if first.symbolic
-                    else NOTHING
-                )
+                return Value(SHAPE, all_dependencies(first), container=held) if first.symbolic else NOTHING
             return first._replace(container=held) if first.kind in (TENSORS, SEQUENCE, PARAMETER) else NOTHING
         if name == "zip":
             return Value(SEQUENCE, items=(Value(TUPLE, items=tuple(map(element, arguments))),))

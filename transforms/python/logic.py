@@ -64,10 +64,12 @@ class Conditions:
     """Rewrites the conditions of one function.
 
     `name` turns a function of symbolic_shapes or torch into what the file calls it, and notes that it is used.
+    `inlined` says that Dynamo traces the function, which takes no `sym_not` of what it knows.
     """
 
-    def __init__(self, values: Interpreter, name: Callable[[str], str]) -> None:
+    def __init__(self, values: Interpreter, name: Callable[[str], str], inlined: bool = False) -> None:
         self.values = values
+        self.inlined = inlined
         self.name = name
         self._known: dict[str, Value] = {}
 
@@ -206,12 +208,10 @@ class Conditions:
             return bare(node.expression)
         if isinstance(node, cst.Comparison) and len(node.comparisons) == 1 and not self._real(node):
             target = node.comparisons[0]
-            opposite = OPPOSITE[type(target.operator)]()
-            if hasattr(opposite, "whitespace_before"):
-                opposite = opposite.with_changes(
-                    whitespace_before=target.operator.whitespace_before,
-                    whitespace_after=target.operator.whitespace_after,
-                )
+            old = target.operator
+            before = getattr(old, "whitespace_before", cst.SimpleWhitespace(" "))
+            after = getattr(old, "whitespace_after", cst.SimpleWhitespace(" "))
+            opposite = OPPOSITE[type(old)]().with_changes(whitespace_before=before, whitespace_after=after)
             return node.with_changes(comparisons=[target.with_changes(operator=opposite)])
         if isinstance(node, cst.Comparison) and len(node.comparisons) > 1 and self.asks(node):
             parts: Sequence[cst.BaseExpression] = [self.pushed_not(part) for part in self._chain(node)]
@@ -263,6 +263,8 @@ class Conditions:
         pair = self._shapes(node)
         target = node.comparisons[0]
         if pair is not None:
+            if self.inlined and isinstance(target.operator, cst.NotEqual):
+                return call(self.name("sym_ne"), *pair)
             equal = call(self.name("sym_eq"), *pair)
             return equal if isinstance(target.operator, cst.Equal) else call(self.name("torch.sym_not"), equal)
         if isinstance(target.operator, (cst.In, cst.NotIn)):
@@ -278,13 +280,14 @@ class Conditions:
 
     def _gathered(self, node: cst.BaseExpression) -> tuple[str, cst.BaseExpression] | None:
         """`all(…)` and `any(…)` over truths: the function that joins them, and what they iterate over."""
-        if isinstance(node, cst.Call) and len(node.args) == 1 and isinstance(node.func, cst.Name):
-            if node.func.value in ("all", "any") and self.value(node).symbolic:
-                elements = node.args[0].value
-                if isinstance(elements, (cst.GeneratorExp, cst.ListComp)):
-                    elements = elements.with_changes(elt=self.symbolic(elements.elt))
-                return ("sym_and" if node.func.value == "all" else "sym_or"), parenthesized(elements)
-        return None
+        if not isinstance(node, cst.Call) or len(node.args) != 1 or not isinstance(node.func, cst.Name):
+            return None
+        if node.func.value not in ("all", "any") or not self.value(node).symbolic:
+            return None
+        elements = node.args[0].value
+        if isinstance(elements, (cst.GeneratorExp, cst.ListComp)):
+            elements = elements.with_changes(elt=self.symbolic(elements.elt))
+        return ("sym_and" if node.func.value == "all" else "sym_or"), parenthesized(elements)
 
     def _joined(self, node: cst.BooleanOperation) -> cst.BaseExpression:
         operands, spaces = flattened(node, type(node.operator))

@@ -19,16 +19,25 @@ SCRIPTED = {
     "guard_or_false": ("condition: bool", "condition"),
     "guard_or_true": ("condition: bool", "condition"),
     "sym_eq": ("left: list[int], right: list[int]", "left == right"),
+    "sym_ne": ("left: list[int], right: list[int]", "left != right"),
 }
 
 
 # Dynamo does not trace sym_eq; this it does, and without a coercion.
-EQUAL = [
-    "    equal = len(left) == len(right)",
-    "    for one, other in zip(left, right):",
-    "        equal = equal & (one == other)",
-    "    return equal",
-]
+EQUAL = {
+    "sym_eq": [
+        "    equal = len(left) == len(right)",
+        "    for one, other in zip(left, right):",
+        "        equal = equal & (one == other)",
+        "    return equal",
+    ],
+    "sym_ne": [
+        "    different = len(left) != len(right)",
+        "    for one, other in zip(left, right):",
+        "        different = different | (one != other)",
+        "    return different",
+    ],
+}
 
 
 class Insertion(NamedTuple):
@@ -53,13 +62,14 @@ class Layout:
 
     def start(self, node: ast.expr | ast.stmt) -> int:
         """The offset of a node's first byte."""
-        return self._offset(node.lineno, node.col_offset)
+        return self.offset(node.lineno, node.col_offset)
 
     def end(self, node: ast.expr | ast.stmt) -> int:
         """The offset behind a node's last byte."""
-        return self._offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+        return self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
 
-    def _offset(self, line: int, column: int) -> int:
+    def offset(self, line: int, column: int) -> int:
+        """The offset of a column, in bytes, of a line."""
         return self.offsets[line - 1] + column + (self.bom if line == 1 else 0)
 
     def line_start(self, line: int) -> int:
@@ -115,7 +125,7 @@ class Names:
         """How to write `name` here: `torch.x` by torch's name in the file, else a function of symbolic_shapes."""
         if name.startswith("torch."):
             return self.torch + name[5:]
-        if self.scripted or (self.inlined and name == "sym_eq"):
+        if self.scripted or (self.inlined and name in EQUAL):
             self.used.add(name)
             return f"_{name}"
         if name in self.known:
@@ -127,7 +137,7 @@ class Names:
 
     def split(self, used: set[str]) -> tuple[set[str], set[str]]:
         """`used`, apart: what functions of the file bring in, what imports do."""
-        own = used if self.scripted else used & {"sym_eq"} if self.inlined else set()
+        own = used if self.scripted else used & EQUAL.keys() if self.inlined else set()
         return own, used - own
 
     @property
@@ -140,9 +150,9 @@ class Names:
         if not used:
             return []
         if self.local:
-            found = self._local_import(layout, used)
+            found = self._local_import(layout, used, late)
         elif (place := self._module_import()) is not None:
-            found = self._extended(layout, place, used)
+            found = self._extended(layout, place, used, late)
         else:
             found = [self._new_module_import(layout, used)]
         return [_before_newline(layout, one) if late else one for one in found]
@@ -150,10 +160,14 @@ class Names:
     def _module_import(self) -> ast.ImportFrom | None:
         return next((n for n in self.tree.body if isinstance(n, ast.ImportFrom) and n.module == MODULE), None)
 
-    def _extended(self, layout: Layout, node: ast.ImportFrom, used: set[str]) -> list[Insertion]:
+    def _extended(self, layout: Layout, node: ast.ImportFrom, used: set[str], late: bool) -> list[Insertion]:
         missing = sorted(used - {one.name for one in node.names})
+        if late and missing:
+            first = node.names[0]
+            offset = layout.offset(first.lineno, first.col_offset)
+            return [Insertion(offset, offset, "".join(f"{name}, " for name in missing))]
         last = node.names[-1]
-        offset = layout._offset(last.end_lineno or last.lineno, last.end_col_offset or 0)
+        offset = layout.offset(last.end_lineno or last.lineno, last.end_col_offset or 0)
         return [Insertion(offset, offset, "".join(f", {name}" for name in missing))] if missing else []
 
     def _new_module_import(self, layout: Layout, used: set[str]) -> Insertion:
@@ -166,7 +180,7 @@ class Names:
         offset = layout.line_start(first.lineno) or layout.bom
         return Insertion(offset, offset, line + layout.newline)
 
-    def _local_import(self, layout: Layout, used: set[str]) -> list[Insertion]:
+    def _local_import(self, layout: Layout, used: set[str], late: bool) -> list[Insertion]:
         missing = set(used)
         found: list[Insertion] = []
         for depth, function in enumerate(self.functions):
@@ -180,7 +194,7 @@ class Names:
                     if ahead or depth:
                         missing -= names
                         if ahead and not depth and missing:
-                            return found + self._extended(layout, node, missing | names)
+                            return found + self._extended(layout, node, missing | names, late)
                     elif missing & names == names and layout.indent(node) is not None:
                         # It would come too late for what stands above it; the new import takes its place.
                         start = layout.line_start(node.lineno)
@@ -201,8 +215,9 @@ class Names:
 
     def _head(self, layout: Layout, first: ast.stmt) -> int:
         """The line where a function's own code begins, the comments before it included."""
-        line = min([first.lineno, *(one.lineno for one in getattr(first, "decorator_list", ()))])
-        while layout.lines[line - 2].strip()[:1] in (b"", b"#") and line - 1 > self.functions[0].lineno:  # type: ignore[attr-defined]
+        line: int = min([first.lineno, *(one.lineno for one in getattr(first, "decorator_list", ()))])
+        header = getattr(self.functions[0], "lineno", line)
+        while layout.lines[line - 2].strip()[:1] in (b"", b"#") and line - 1 > header:
             line -= 1
         while not layout.lines[line - 1].strip():
             line += 1
@@ -225,12 +240,12 @@ class Names:
 
 def _helper(name: str, torch: str, scripted: bool) -> list[str]:
     """The lines of a function that does what `name` does where Dynamo traces it and TorchScript reads it."""
-    if name == "sym_eq" and not scripted:
-        return ["def _sym_eq(left, right):", *EQUAL, "", ""]
+    if name in EQUAL and not scripted:
+        return [f"def _{name}(left, right):", *EQUAL[name], "", ""]
     signature, compiled = SCRIPTED.get(name, ("*conditions: bool", ""))
     passed = ", ".join(part.partition(":")[0] for part in signature.split(", "))
     eager = f"_eager_{name}" if compiled else f"_{name}"
-    body = EQUAL if name == "sym_eq" else [f"    from {MODULE} import {name}", "", f"    return {name}({passed})"]
+    body = EQUAL.get(name, [f"    from {MODULE} import {name}", "", f"    return {name}({passed})"])
     lines = [f"def {eager}({signature}) -> bool:", *body, "", ""]
     if compiled:
         lines += [

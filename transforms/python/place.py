@@ -66,9 +66,9 @@ class Place:
         self.names = names
         self.inlined = inlined
         self.scripted = names.scripted
-        self.conditions = Conditions(values, names)
+        self.conditions = Conditions(values, names, inlined or self.scripted)
 
-    def cst(self, node: ast.expr) -> cst.BaseExpression:
+    def tree(self, node: ast.expr) -> cst.BaseExpression:
         """A libcst tree of an expression, without the parentheses around it, its inner calls already rewritten."""
         tree = parse_expression(self.text(node))
         composed = tree.visit(Composer(self.conditions))

@@ -32,8 +32,11 @@ TRACED = re.compile(r"(?:^|/)torch/(?:_refs|_prims|_prims_common|_decomp)/|(?:^|
 COMPOSITE = re.compile(
     r"(?:^|/)torch/(?:functional|nn/functional|_lowrank|_linalg_utils|_tensor)\.py$|(?:^|/)torch/masked/"
 )
-# These see sizes of kernels and graphs, not symbols; Inductor has its own vocabulary.
-ELSEWHERE = re.compile(r"(?:^|/)torch/(?:_inductor|_dynamo|testing|fx|utils|onnx|ao|jit|distributed|_export|export)/")
+# Kernels, graphs, tools and tests, which see numbers; Inductor has its own vocabulary.
+ELSEWHERE = re.compile(
+    r"(?:^|/)torch/(?:_inductor|_dynamo|_native|_vendor|_library|testing|fx|utils|onnx|ao|jit|distributed|_export|export"
+    r"|multiprocessing|cuda|mps|xpu|backends|package|nn/parallel)/|(?:^|/)torch/_prims/debug_prims\.py$"
+)
 TESTS = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_\w+|\w+_test|conftest)\.py$")
 
 
@@ -155,9 +158,9 @@ def _propagate(tree: SourceTree, found: Mapping[Definition, Reached]) -> None:
             if returns != one.returns:
                 one.returns, changed = returns, True
             for call in definition.function.calls:
-                callee = known.get(call.callee)
-                if callee is not None and callee is not one:
-                    changed |= _pass(call, one, callee, known)
+                target = known.get(call.callee)
+                if target is not None and target is not one:
+                    changed |= _pass(call, one, target, known)
         if not changed:
             break
 
@@ -243,8 +246,9 @@ def scripted(tree: SourceTree, found: Mapping[Definition, Reached]) -> set[Defin
         definition = queue.pop()
         for call in definition.function.calls:
             callee = tree.resolve(definition, call.callee)
-            if callee is not None and callee in found and callee not in result:
-                if not any(EXCUSED.search(one) for one in callee.function.decorators):
-                    result.add(callee)
-                    queue.append(callee)
+            if callee is None or callee not in found or callee in result:
+                continue
+            if not any(EXCUSED.search(one) for one in callee.function.decorators):
+                result.add(callee)
+                queue.append(callee)
     return result

@@ -93,7 +93,7 @@ def findings(job: FileJob) -> list[Finding]:
         known[scope.name] = (scope, values)
         if one is None:
             continue
-        chain = [scope.node]
+        chain: list[ast.AST] = [scope.node]
         name = scope.name.rpartition(".")[0]
         while name:
             if name in known:
@@ -120,7 +120,7 @@ def _answers(
         names.used = set()
         place = Place(site, function, scope.nodes, values, layout, names, job.inlined)
         rule, rewrite = _first(place)
-        missing = names.used - vocabulary if vocabulary else set()
+        missing = names.split(names.used)[1] - vocabulary if vocabulary else set()
         if rewrite.changes and missing:
             gone = ", ".join(sorted(missing))
             rewrite = Rewrite(Level.MANUAL, rewrite.message, reason=f"this PyTorch has no {gone}", refusal="vocabulary")
@@ -205,7 +205,8 @@ def _merged(changes: list[Change]) -> dict[int, Change]:
 
 
 def _edits(path: str, layout: Layout, changes: set[Change], imports: list[Insertion]) -> tuple[Edit, ...]:
-    spans = {(change.start, change.end, change.text) for change in changes} | {tuple(one) for one in imports}
+    spans = {(change.start, change.end, change.text) for change in changes}
+    spans |= {(one.offset, one.end, one.text) for one in imports}
     return tuple(sorted(Edit(path, start, end, layout.source[start:end], text.encode()) for start, end, text in spans))
 
 

@@ -86,7 +86,7 @@ def join(values: Iterable[Value]) -> Value:
             best = sure if sure.kind != PARAMETER else Value(PARAMETER, best.dependencies | value.dependencies)
         elif value.kind == best.kind:
             same = len(value.items) == len(best.items)
-            items = tuple(map(join, zip(value.items, best.items))) if same else ()
+            items = tuple(map(join, zip(value.items, best.items, strict=False))) if same else ()
             certain = not (value.dependencies and best.dependencies)
             kind = value.kind if items or value.kind not in (TUPLE, SEQUENCE) else SHAPE
             held = value.held if value.held == best.held else ""

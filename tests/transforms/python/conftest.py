@@ -13,7 +13,9 @@ from transforms.python.rewrite import FileJob, Job, findings
 Rewrite = Callable[..., str]
 
 
-def find(source: str, path: str = "torch/_refs/example.py", inlined: bool = False, scripted: bool = False) -> list[Finding]:
+def find(
+    source: str, path: str = "torch/_refs/example.py", inlined: bool = False, scripted: bool = False
+) -> list[Finding]:
     """The findings in every top-level function of a source, as if symbols reached it."""
     import ast
 

@@ -39,13 +39,19 @@ def comparisons(draw: Any) -> str:
     kind = draw(st.integers(0, 7))
     operators = st.sampled_from(("==", "!=", "<", "<=", ">", ">="))
     if kind == 0:
-        return f"{draw(st.sampled_from(SHAPES[:4]))} {draw(st.sampled_from(('==', '!=')))} {draw(st.sampled_from(SHAPES))}"
+        return (
+            f"{draw(st.sampled_from(SHAPES[:4]))} {draw(st.sampled_from(('==', '!=')))} {draw(st.sampled_from(SHAPES))}"
+        )
     if kind == 1:
         return f"{draw(amounts())} {draw(st.sampled_from(('in', 'not in')))} ({draw(st.sampled_from(CONSTANTS))}, a)"
     if kind == 2:
-        return f"{draw(st.sampled_from(CONSTANTS))} {draw(operators)} {draw(st.sampled_from(ATOMS))} {draw(operators)} b"
+        return (
+            f"{draw(st.sampled_from(CONSTANTS))} {draw(operators)} {draw(st.sampled_from(ATOMS))} {draw(operators)} b"
+        )
     if kind == 3:
-        return f"{draw(st.sampled_from(('all', 'any')))}(s {draw(operators)} 1 for s in {draw(st.sampled_from(SHAPES))})"
+        return (
+            f"{draw(st.sampled_from(('all', 'any')))}(s {draw(operators)} 1 for s in {draw(st.sampled_from(SHAPES))})"
+        )
     if kind == 4:
         return draw(st.sampled_from(PLAIN))
     return f"{draw(amounts())} {draw(operators)} {draw(st.sampled_from(ATOMS + CONSTANTS))}"
@@ -81,7 +87,9 @@ def statements(draw: Any, depth: int = 0) -> list[str]:
         return [f"torch._check({test}, lambda: f'check {{a}}')"]
     if kind == 6:
         return [f"n = {draw(amounts())}"]
-    body = [f"    {line}" for one in draw(st.lists(statements(depth=depth + 1), min_size=1, max_size=2)) for line in one]
+    body = [
+        f"    {line}" for one in draw(st.lists(statements(depth=depth + 1), min_size=1, max_size=2)) for line in one
+    ]
     if kind == 7:
         return [f"if {test}:", *body]
     other = [f"    {line}" for line in draw(statements(depth=depth + 1))]
@@ -140,7 +148,7 @@ torch = types.SimpleNamespace(
 
 
 def sym_eq(one: Any, other: Any) -> bool:
-    assert isinstance(one, (tuple, list)) and isinstance(other, (tuple, list))
+    assert {type(one), type(other)} <= {tuple, list}
     return len(one) == len(other) and all(map(operator.eq, one, other))
 
 
@@ -159,7 +167,11 @@ def run(source: str) -> list[Any]:
     def importer(name: str, *rest: Any) -> Any:
         return symbolic_shapes if name == "torch.fx.experimental.symbolic_shapes" else builtins.__import__(name, *rest)
 
-    names: dict[str, Any] = {"torch": torch, "Tensor": Sized, "__builtins__": {**vars(builtins), "__import__": importer}}
+    names: dict[str, Any] = {
+        "torch": torch,
+        "Tensor": Sized,
+        "__builtins__": {**vars(builtins), "__import__": importer},
+    }
     exec(compile(source, "generated", "exec"), names)
     results = []
     for p, q, r in itertools.product((0, 1, 2, 3), (0, 1, 2), (0, 1, 3)):

@@ -6,8 +6,8 @@ What it does: known sizes raise and guard as before; unknown ones are checked wh
 
 Why: `assert` needs an answer while tracing.
 
-Fix safety: safe; for review where the condition holds an `or`, whose guard is then one instead of two. Not offered where
-Dynamo or TorchScript read the function: they know `assert` themselves.
+Fix safety: safe; for review where the condition holds an `or`, whose guard is then one instead of two. Not offered
+where Dynamo or TorchScript read the function: they know `assert` themselves.
 
 References: torch/__init__.py (_check_with).
 """
@@ -33,7 +33,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if place.inlined or place.scripted:
         reason = "Dynamo turns assertions on sizes into checks by itself"
         return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="traced-assert")
-    condition = code(place.conditions.symbolic(place.cst(node.test)))
+    condition = code(place.conditions.symbolic(place.tree(node.test)))
     message = place.text(node.msg) if node.msg is not None else '""'
     text = f"{place.names.torch}._check_with(AssertionError, {condition}, lambda: {message})"
     level = Level.REVIEW if re.search(r"\bsym_(?:or|not)\(", condition) else Level.SAFE

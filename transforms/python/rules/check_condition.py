@@ -8,8 +8,8 @@ keeps its short circuit.
 
 Why: a check can be left for the time the code runs, a coercion cannot.
 
-Fix safety: safe for conjunctions, whose guards stay the same. For review where `or` or `not` is involved: known sizes are
-then guarded by one disjunction instead of the side that held.
+Fix safety: safe for conjunctions, whose guards stay the same. For review where `or` or `not` is involved: known sizes
+are then guarded by one disjunction instead of the side that held.
 
 References: torch/fx/experimental/symbolic_shapes.py.
 """
@@ -33,7 +33,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if place.scripted:
         return Rewrite(Level.MANUAL, MESSAGE, reason="TorchScript reads this function", refusal="torchscript")
     expression = place.site.expression
-    new = place.conditions.symbolic(place.cst(expression))
+    new = place.conditions.symbolic(place.tree(expression))
     conjunction = place.site.kind == "check" and not re.search(r"\bsym_(?:or|not)\(", code(new))
     level = Level.SAFE if conjunction and not place.inlined else Level.REVIEW
     return Rewrite(level, MESSAGE, place.replaced(expression, new))

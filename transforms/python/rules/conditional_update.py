@@ -41,7 +41,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if place.values.value(update.target).kind != "int" or place.scripted or "#" in place.text(branch):
         return None
     name = update.target.id
-    condition = code(place.conditions.symbolic(place.cst(branch.test)))
+    condition = code(place.conditions.symbolic(place.tree(branch.test)))
     text = f"{name} = {place.names('torch.sym_ite')}({condition}, {name} {operator} {place.text(update.value)}, {name})"
     return Rewrite(Level.REVIEW, MESSAGE, (Change(place.layout.start(branch), place.layout.end(branch), text),))
 

@@ -3,8 +3,8 @@
     if mask.shape != x.shape:                 if not guard_or_false(sym_eq(mask.shape, x.shape)):
         mask = mask.expand(x.shape)               mask = mask.expand(x.shape)
 
-What it does: in general two shapes differ. Where the path for that case only expands or reshapes, it serves equal shapes
-too. Where it does more, a check at its head says that the shapes were taken to differ.
+What it does: in general two shapes differ. Where the path for that case only expands or reshapes, it serves equal
+shapes too. Where it does more, a check at its head says that the shapes were taken to differ.
 
 Why: `==` on shapes compares size by size and needs an answer each time.
 
@@ -31,7 +31,7 @@ def rewrite(place: Place) -> Rewrite | None:
     branch = place.site.node
     if not isinstance(branch, (ast.If, ast.IfExp)):
         return None
-    test = place.cst(branch.test)
+    test = place.tree(branch.test)
     if "shape" not in kinds(place, test) or kinds(place, test) & {"size", "order"}:
         return None
     general = lean(place, test)
@@ -56,7 +56,8 @@ RULE = Rule(
             "ranks are no symbols",
         ),
         Example(
-            "def f(x: Tensor, y: Tensor):\n    if x.shape != y.shape:\n        x = x.expand(y.shape)\n    return x + y\n",
+            "def f(x: Tensor, y: Tensor):\n"
+            "    if x.shape != y.shape:\n        x = x.expand(y.shape)\n    return x + y\n",
             "def f(x: Tensor, y: Tensor):\n"
             "    from torch.fx.experimental.symbolic_shapes import guard_or_false, sym_eq\n\n"
             "    if not guard_or_false(sym_eq(x.shape, y.shape)):\n        x = x.expand(y.shape)\n    return x + y\n",

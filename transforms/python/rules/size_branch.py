@@ -32,7 +32,7 @@ def rewrite(place: Place) -> Rewrite | None:
     branch = place.site.node
     if not isinstance(branch, (ast.If, ast.IfExp)):
         return None
-    test = place.cst(branch.test)
+    test = place.tree(branch.test)
     if "size" not in kinds(place, test) or "order" in kinds(place, test):
         return None
     general = lean(place, test)

@@ -39,8 +39,8 @@ def rewrite(place: Place) -> Rewrite | None:
     name = called(node)
     if not node.args or any(one.arg == "max" for one in node.keywords):
         raise Undecided("an upper bound belongs to a check of its own")
-    tree = place.cst(node)
-    condition = place.cst(node.args[0])
+    tree = place.tree(node)
+    condition = place.tree(node.args[0])
     if name == "_check_is_size":
         assert isinstance(tree, cst.Call)
         bound = cst.Comparison(

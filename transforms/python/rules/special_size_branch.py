@@ -32,7 +32,7 @@ def rewrite(place: Place) -> Rewrite | None:
     branch = place.site.node
     if not isinstance(branch, (ast.If, ast.IfExp)):
         return None
-    test = place.cst(branch.test)
+    test = place.tree(branch.test)
     compared = kinds(place, test)
     if not compared <= {"empty", "one"}:
         return None
@@ -68,10 +68,12 @@ RULE = Rule(
             "    if guard_or_true(x.numel() != 0) and x.ndim != 0:\n        x = x + 1\n    return x\n",
         ),
         Example(
-            "def f(x: Tensor, k: int):\n    if x.numel() == 0:\n        return x.clone()\n    return x + k % x.size(0)\n",
+            "def f(x: Tensor, k: int):\n"
+            "    if x.numel() == 0:\n        return x.clone()\n    return x + k % x.size(0)\n",
             "def f(x: Tensor, k: int):\n"
             "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
-            "    if guard_or_false(x.numel() == 0):\n        return x.clone()\n    return x + k % torch.sym_max(x.size(0), 1)\n",
+            "    if guard_or_false(x.numel() == 0):\n        return x.clone()\n"
+            "    return x + k % torch.sym_max(x.size(0), 1)\n",
             "the general path divides by the size",
         ),
         Example(

@@ -33,7 +33,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
         raise Undecided("what becomes of the truth is for its users to say")
     name = node.targets[0].id
-    value = place.cst(node.value)
+    value = place.tree(node.value)
     conditions = place.conditions
     outcomes = {conditions.general(one) for one in conditions.special(value)}
     negated = "not " in place.text(node.value).replace("not in", "")
@@ -68,7 +68,8 @@ RULE = Rule(
             "    if not same:\n"
             "        torch._check(\n"
             "            x.ndim != 1 and torch.sym_not(sym_eq(x.shape, y.shape)),\n"
-            '            lambda: "expected x.ndim != 1 and sym_not(sym_eq(x.shape, y.shape)), which was assumed while tracing",\n'
+            '            lambda: "expected x.ndim != 1 and sym_not(sym_eq(x.shape, y.shape)), which was '
+            'assumed while tracing",\n'
             "        )\n"
             "    return x if same else y\n",
         ),

@@ -30,7 +30,7 @@ def rewrite(place: Place) -> Rewrite | None:
         return None
     if node.func.id not in ("int", "float") or len(node.args) != 1 or node.keywords:
         return None
-    new = call(place.names(f"torch.sym_{node.func.id}"), place.cst(node.args[0]))
+    new = call(place.names(f"torch.sym_{node.func.id}"), place.tree(node.args[0]))
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, new))
 
 

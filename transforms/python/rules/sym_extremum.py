@@ -33,7 +33,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if any(isinstance(one, ast.Starred) for one in node.args):
         return Rewrite(Level.MANUAL, MESSAGE, reason="the arguments are unpacked", refusal="unpacked")
     name = place.names(f"torch.sym_{node.func.id}")
-    arguments: list[cst.BaseExpression] = [place.cst(one) for one in node.args]
+    arguments: list[cst.BaseExpression] = [place.tree(one) for one in node.args]
     joined = arguments[0]
     for argument in arguments[1:]:
         joined = call(name, joined, argument)

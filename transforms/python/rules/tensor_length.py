@@ -31,7 +31,7 @@ def rewrite(place: Place) -> Rewrite | None:
         return None
     import libcst as cst
 
-    receiver = parenthesized(place.cst(node.args[0]))
+    receiver = parenthesized(place.tree(node.args[0]))
     new = cst.Call(cst.Attribute(receiver, cst.Name("size")), [cst.Arg(cst.Integer("0"))])
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, new))
 

@@ -29,7 +29,7 @@ def rewrite(place: Place) -> Rewrite | None:
     branch = place.site.node
     if place.site.kind != "if" or not isinstance(branch, ast.If) or branch.orelse or not only(branch.body, "warn"):
         return None
-    new = place.conditions.guarded(place.cst(branch.test), False)
+    new = place.conditions.guarded(place.tree(branch.test), False)
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, new))
 
 
