@@ -92,8 +92,9 @@ def load_vocabulary(
             for function in file.functions:
                 if alone or _is_symbolic(function):
                     functions.setdefault(function.name, []).append(function)
+    classes = {parent for parent, _ in members} | {f.parent for found in functions.values() for f in found if f.parent}
     merged = {name: tuple(merge_declarations(found)) for name, found in functions.items()}
-    return Vocabulary(natives.schemas(), merged, frozenset(names), members, aliases)
+    return Vocabulary(natives.schemas(), merged, frozenset(names), members, aliases, frozenset(classes))
 
 
 def same_function(function: Function) -> tuple[str, str, tuple[Type, ...]]:

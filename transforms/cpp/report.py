@@ -12,8 +12,7 @@ from codemod.operators import Reach
 from transforms.cpp.facts import Function
 from transforms.cpp.flow.outcome import Outcome
 from transforms.cpp.flow.state import Emission, Sink, Site
-
-_MODES = {"tensor-iterator": Mode.TENSOR_ITERATOR}
+from transforms.cpp.rules import leak, tensor_iterator
 
 
 class Lines:
@@ -50,7 +49,7 @@ def findings(outcome: Outcome, reach: Reach, lines: Lines, group: str, level: Le
             outcome.function.start,
             outcome.function.body,
             (line, column),
-            "leak",
+            leak.NAME,
             Level.MANUAL,
             f"`{outcome.function.name}` cannot be read",
             refusal="parse-error",
@@ -63,6 +62,34 @@ def findings(outcome: Outcome, reach: Reach, lines: Lines, group: str, level: Le
     for site in outcome.sites:
         if site.origin in outcome.concrete:
             yield _refused(outcome, reach, site, lines)
+    for site in outcome.unreadable:
+        yield _finding(
+            outcome.function,
+            reach,
+            site.start,
+            site.end,
+            lines.at(site.start),
+            leak.NAME,
+            Level.MANUAL,
+            f"`{site.receiver}.{site.api}` stays concrete",
+            refusal="parse-error",
+            reason="it stands in code that cannot be parsed",
+            mode=leak.MODE,
+        )
+    for start, end in outcome.iterators:
+        yield _finding(
+            outcome.function,
+            reach,
+            start,
+            end,
+            lines.at(start),
+            tensor_iterator.NAME,
+            Level.MANUAL,
+            "a TensorIterator is built",
+            refusal=tensor_iterator.REFUSAL,
+            reason=tensor_iterator.REASON,
+            mode=tensor_iterator.MODE,
+        )
     for site in outcome.unknown:
         yield _finding(
             outcome.function,
@@ -135,13 +162,13 @@ def _refused(outcome: Outcome, reach: Reach, site: Site, lines: Lines) -> Findin
         site.start,
         site.end,
         lines.at(site.start),
-        "leak",
+        leak.NAME,
         Level.MANUAL,
         f"{receiver} stays concrete",
         refusal=sink.code if sink else "unknown-use",
         reason=f"its value {sink.reason}" if sink else "its value goes where symfix cannot follow",
         flow=flow,
-        mode=Mode.LEAK,
+        mode=leak.MODE,
     )
 
 

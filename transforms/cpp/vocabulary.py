@@ -25,6 +25,8 @@ class Vocabulary:
     members: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """(class, member) → type as written."""
     aliases: Mapping[str, str] = field(default_factory=dict)
+    classes: frozenset[str] = frozenset()
+    """Names of classes with a member or a method."""
 
 
 def has_symbolic_twin(vocabulary: Vocabulary, function: Function) -> bool:

@@ -10,7 +10,7 @@ from transforms.cpp.flow.operators import resolve
 from transforms.cpp.flow.state import Site
 from transforms.cpp.flow.storing import coerce
 from transforms.cpp.flow.truth import truth
-from transforms.cpp.rules import float_cast, int_cast, rank, sym_accessor
+from transforms.cpp.rules import float_cast, int_cast, rank, sym_accessor, tensor_iterator
 from transforms.cpp.tree import Node
 from transforms.cpp.types import BOOL, FLOAT, INT, SIZE_T, STRING, TENSOR, UNKNOWN, Type, symbolic_spelling
 from transforms.cpp.vocabulary import ACCESSORS
@@ -22,6 +22,7 @@ _CHECKS = frozenset(
 )
 _MESSAGES = frozenset({"AT_ERROR", "TORCH_WARN", "TORCH_WARN_ONCE", "TORCH_WARN_DEPRECATION", "str", "warn"})
 _SEQUENCE_ACCESSORS = ("sizes", "strides")
+_ITERATOR = Type("other", "TensorIterator")
 _IMPLEMENTATION = Type("other", "TensorImpl")
 _TENSOR_RESULTS = {
     "dim": INT,
@@ -58,6 +59,12 @@ def call(flow: Flow, node: Node) -> Type:
     if function.kind == "lambda_expression":
         return _lambda_call(flow, node, evaluate(flow, function), arguments)
     name, template = callee(function)
+    if tensor_iterator.builds(name):
+        if not flow.passive:
+            flow.iterators[node.start] = (node.start, node.end)
+        for argument in arguments:
+            flow.sink(argument, "tensor-iterator", "is given to a TensorIterator", evaluate(flow, argument))
+        return _ITERATOR
     variable = flow.lookup(name) if function.kind == "identifier" else None
     if variable is not None:
         return _lambda_call(flow, node, variable.type, arguments)
@@ -194,7 +201,7 @@ def _member_call(flow: Flow, node: Node, function: Node, arguments: list[Node]) 
             if value.symbolic:
                 sym_accessor.rewrite(flow, field, name, receiver.text, value.origins)
             return value
-        if owner.kind == "unknown" and not (owner.symbolic or (name == "size" and not dims)):
+        if _may_be_tensor(flow, owner) and (name != "size" or dims):
             flow.unknown_receivers[field.start] = Site(field.start, node.start, node.end, name, receiver.text)
     if written.kind == "wrap" and function.token == "." and name not in ("get",):
         return _optional_method(flow, node, written, name, arguments)
@@ -209,9 +216,22 @@ def _member_call(flow: Flow, node: Node, function: Node, arguments: list[Node]) 
             evaluate(flow, argument)
         compared = name.startswith("sym_") or name in ("expect_true", "guard_bool", "guard_size_oblivious")
         return BOOL if compared else INT
+    if owner == _ITERATOR:
+        for argument in arguments:
+            flow.sink(argument, "tensor-iterator", "is given to a TensorIterator", evaluate(flow, argument))
+        return _ITERATOR if name == "build" or name.startswith(("add_", "set_", "declare_", "resize_")) else UNKNOWN
     if owner.kind == "tensor":
         return _tensor_method(flow, node, field, name, arguments)
     return helpers.method(flow, node, owner, name, arguments)
+
+
+def _may_be_tensor(flow: Flow, owner: Type) -> bool:
+    """Whether a receiver's type is not known: undeduced, or a template parameter."""
+    if owner.kind != "other":
+        return owner.kind == "unknown" and not owner.symbolic
+    if not flow.function.template or not owner.name.isidentifier():
+        return False
+    return owner.name not in flow.vocabulary.classes
 
 
 def _rank(flow: Flow, node: Node, field: Node) -> Type | None:

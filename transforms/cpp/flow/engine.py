@@ -15,6 +15,7 @@ from transforms.cpp.types import UNKNOWN, Type, parse_type, symbolic_spelling
 from transforms.cpp.vocabulary import Vocabulary
 
 _PASSES = 12
+_ACCESS = re.compile(rb"(\w+)(?:\.|->)(numel|sizes?|strides?|storage_offset|nbytes)\(")
 NOTHING: frozenset[int] = frozenset()
 
 
@@ -69,6 +70,10 @@ class Flow:
         self.sinks: list[Sink] = []
         self.sites: dict[int, Site] = {}
         self.unknown_receivers: dict[int, Site] = {}
+        self.unreadable_sites: dict[int, Site] = {}
+        """Accessors in code that the parser could not read."""
+        self.iterators: dict[int, tuple[int, int]] = {}
+        """The spans of calls that build a TensorIterator."""
         self.uses: set[Slot] = set()
         """Settled slots that this function gives a symbolic value to, or takes one from."""
         self.gives = False
@@ -188,6 +193,9 @@ class Flow:
             variable = self.lookup(word)
             if variable is not None and variable.value.kind in ("int", "ints", "wrap", "float"):
                 self.sink(node, "parse-error", f"`{word}` stands in code that cannot be parsed", variable.value)
+        for match in _ACCESS.finditer(node.source, node.start, node.end):
+            api, receiver = match[2].decode(), match[1].decode()
+            self.unreadable_sites[match.start(2)] = Site(match.start(2), match.start(), match.end(), api, receiver)
 
     def _retype_all(self) -> None:
         """Change the declared type of every variable that holds symbolic values, or let those sink there."""

@@ -47,6 +47,8 @@ class Outcome:
     """Origins that stay concrete, parameters and results included."""
     uses: frozenset[Slot] = frozenset()
     conflicts: frozenset[Slot] = frozenset()
+    unreadable: tuple[Site, ...] = ()
+    iterators: tuple[tuple[int, int], ...] = ()
     gives: bool = False
     """Whether a symbolic value is returned."""
     lost: bool = False
@@ -82,6 +84,8 @@ def analyse_function(task: Task, tree: Tree, masked: bytes, function: Function) 
         frozenset(flow.concrete),
         frozenset(flow.uses),
         frozenset(flow.conflicts),
+        tuple(flow.unreadable_sites.values()),
+        tuple(flow.iterators.values()),
         flow.gives,
     )
 
