@@ -50,6 +50,8 @@ class PythonTransform:
     def analyse(self, project: Project) -> Iterable[Finding]:
         """Every finding in the selected files."""
         paths = [path for path in project.files(self.suffixes) if not TESTS.search(path)]
+        if not any(project.selected(path) for path in paths):
+            return []
         facts = project.facts(extract, paths)
         root = "__init__.py" in facts
         tree = SourceTree(facts, project.root.name if root else "")
