@@ -14,7 +14,7 @@ from transforms.python.nodes import dotted, own_nodes
 from transforms.python.sites import sites
 from transforms.python.values import Value, all_dependencies, join
 
-SIZES = re.compile(rb"\.shape\b|\.size\(|\.numel\(|\.stride\(|SymInt|IntLike|_check|guard_|sizevars")
+SIZES = re.compile(rb"\.shape\b|\.size\(|\.numel\(|\.stride\(|SymInt|IntLike|_check|guard_|sizevars|\bout=")
 SCRIPTED = re.compile(rb"jit\.(?:is_scripting|script\b|_overload|annotate|unused|ignore|export)|BroadcastingList")
 REGISTRARS = re.compile(
     r"register|impl|_make_\w*prim|custom_op|^torch\.compile$|^torch\.export\.export|make_fx|aot_function"

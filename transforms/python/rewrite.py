@@ -117,6 +117,8 @@ def _answers(
         start, end = layout.start(site.expression), layout.end(site.expression)
         if any(first <= start and end <= last for first, last in consumed):
             continue
+        if site.kind == "out" and not (job.inlined and names.module_wide and not names.scripted):
+            continue  # only a compiled function of the user's is compiled again
         names.used = set()
         place = Place(site, function, scope.nodes, values, layout, names, job.inlined)
         rule, rewrite = _first(place)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from transforms.python.interpret import Interpreter, asks, called, coerces, scripting
+from transforms.python.nodes import dotted
 from transforms.python.values import BOOL, FLOAT, INT, PARAMETER, Value
 
 CHECKS = frozenset({"_check", "_check_value", "_check_index", "_check_type", "_check_not_implemented", "_check_with"})
 GUARD_CALLS = frozenset({"guard_or_false", "guard_or_true", "statically_known_true", "sym_and", "sym_or", "sym_not"})
+# Operators whose out= variants compare the buffer's size with a number.
+OUT_VARIANTS = re.compile(
+    r"^torch\.(?:(?:topk|max|min|cholesky|norm|sort|kthvalue|median|mode|cummax|cummin)$|linalg\.)"
+)
 COERCIONS = frozenset({"int", "float", "bool", "range", "len", "round"})
 
 
@@ -63,6 +69,8 @@ def _skipped(nodes: Sequence[ast.AST]) -> Iterator[int]:
 
 def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
     name = called(node)
+    if any(one.arg == "out" for one in node.keywords) and OUT_VARIANTS.search(dotted(node.func)):
+        yield Site("out", node, node, Value(BOOL))
     if name in CHECKS and len(node.args) > (name == "_check_with"):
         condition = node.args[1 if name == "_check_with" else 0]
         value = values.value(condition)

@@ -19,6 +19,8 @@ def find(
     """The findings in every top-level function of a source, as if symbols reached it."""
     import ast
 
+    inlined = inlined or "@torch.compile" in source
+    path = "user/code.py" if "@torch.compile" in source else path
     names = [node.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
     job = Job({}, {}, inlined, scripted, (), ())
     return findings(FileJob(path, source.encode(), dict.fromkeys(names, job), frozenset()))

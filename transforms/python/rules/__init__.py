@@ -12,6 +12,7 @@ from transforms.python.rules import (
     check_condition,
     conditional_update,
     loop_bound,
+    out_variant,
     raise_check,
     shape_branch,
     size_branch,
@@ -26,6 +27,7 @@ from transforms.python.rules import (
 )
 
 MODULES = (
+    out_variant,
     size_oblivious,
     raise_check,
     assert_check,

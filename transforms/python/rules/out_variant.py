@@ -1,0 +1,106 @@
+"""`out=` in a compiled function becomes the functional call and `copy_`.
+
+    torch.linalg.norm(x, out=buffer)              buffer.copy_(torch.linalg.norm(x))
+    torch.topk(x, k, out=(values, indices))       for buffer, result in zip((values, indices), torch.topk(x, k)):
+                                                      buffer.copy_(result)
+
+What it does: the buffers hold the same numbers and the expression gives the buffer, as before.
+
+Why: the `out=` variants of these operators compare the buffer's size with a number, so that a compiled function is
+compiled again for every size (pytorch/pytorch issue 135859).
+
+Fix safety: review. `out=` resizes a buffer of another shape, `copy_` does not: where the buffer is made empty in the
+function, or the result's own type is used, the call is left. The buffer must not need a gradient in either form.
+
+References: `_resize_output_check` in aten/src/ATen/native/Resize.cpp.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from codemod.findings import Level, Mode
+from codemod.transform import Example, Rule
+from transforms.python.logic import code, parenthesized
+from transforms.python.place import Change, Place, Rewrite
+
+MESSAGE = "an out= variant is compiled again for every size"
+EMPTY = frozenset({"empty", "zeros", "new_empty", "new_zeros", "tensor", "new_tensor"})
+
+
+def rewrite(place: Place) -> Rewrite | None:
+    """The call without `out=`, copied into the buffers."""
+    node = place.site.node
+    if place.site.kind != "out" or not isinstance(node, ast.Call):
+        return None
+    out = next(one.value for one in node.keywords if one.arg == "out")
+    buffers = out.elts if isinstance(out, (ast.Tuple, ast.List)) else [out]
+    if any(_made_empty(place, buffer) for buffer in buffers):
+        reason = "the buffer is made empty, so the call is relied on to resize it"
+        return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="resized-buffer")
+    tree = cst.ensure_type(place.tree(node), cst.Call)
+    arguments = [one for one in tree.args if one.keyword is None or one.keyword.value != "out"]
+    arguments[-1] = arguments[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    functional = tree.with_changes(args=arguments)
+    if not isinstance(out, (ast.Tuple, ast.List)):
+        buffer = code(parenthesized(place.tree(out)))
+        text = f"{buffer}.copy_({code(functional)})"
+        return Rewrite(Level.REVIEW, MESSAGE, (Change(place.layout.start(node), place.layout.end(node), text),))
+    statement = next((one for one in place.nodes if isinstance(one, ast.Expr) and one.value is node), None)
+    indent = place.layout.indent(statement) if statement is not None else None
+    if statement is None or indent is None:
+        reason = "the result is a named tuple of the buffers, which copy_ does not give"
+        return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="named-tuple")
+    one, other = (
+        ("_buffer", "_result") if {"buffer", "result"} & place.values.variables.keys() else ("buffer", "result")
+    )
+    newline = place.layout.newline
+    text = f"for {one}, {other} in zip({place.text(out)}, {code(functional)}):{newline}{indent}    {one}.copy_({other})"
+    return Rewrite(Level.REVIEW, MESSAGE, (Change(place.layout.start(node), place.layout.end(node), text),))
+
+
+def _made_empty(place: Place, buffer: ast.expr) -> bool:
+    """Whether a buffer is assigned `torch.empty(0)` or the like in the function."""
+    for node in place.nodes:
+        if isinstance(node, ast.Assign) and any(ast.dump(t) == ast.dump(_stored(buffer)) for t in node.targets):
+            made = node.value
+            if isinstance(made, ast.Call) and getattr(made.func, "attr", "") in EMPTY:
+                first = made.args[0] if made.args else None
+                sizes = first.elts if isinstance(first, (ast.Tuple, ast.List)) else [first]
+                if not sizes or any(isinstance(s, ast.Constant) and s.value == 0 for s in sizes):
+                    return True
+    return False
+
+
+def _stored(buffer: ast.expr) -> ast.expr:
+    return ast.Name(buffer.id, ast.Store()) if isinstance(buffer, ast.Name) else buffer
+
+
+HEAD = "import torch\n\n\n@torch.compile\ndef f(x, k: int, values, indices):\n"
+RULE = Rule(
+    "out-variant",
+    Mode.LEAK,
+    Level.REVIEW,
+    __doc__,
+    (
+        Example(HEAD + "    torch.add(x, x, out=values)\n    return values\n", None, "does not compile again"),
+        Example(
+            HEAD + "    values = torch.empty(0)\n    torch.linalg.norm(x, out=values)\n    return values\n",
+            None,
+            "the resize is relied on",
+        ),
+        Example(HEAD + "    return torch.topk(x, k, out=(values, indices))\n", None, "a named tuple is returned"),
+        Example(
+            HEAD + "    return torch.linalg.norm(x, dim=0, out=values)\n",
+            HEAD + "    return values.copy_(torch.linalg.norm(x, dim=0))\n",
+        ),
+        Example(
+            HEAD + "    torch.topk(x, k, out=(values, indices))\n    return values\n",
+            HEAD
+            + "    for buffer, result in zip((values, indices), torch.topk(x, k)):\n        buffer.copy_(result)\n"
+            + "    return values\n",
+        ),
+    ),
+)
