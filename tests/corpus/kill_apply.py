@@ -20,18 +20,26 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from corpus_trees import apply_in, changed_files, copy_tree
 
+SHORTEST = 0.05  # seconds; file times are too coarse to show how short the writing of a few files is
 
-def killed_apply(folder: Path, level: str, seconds: float) -> bool:
-    """Start `apply` in `folder` and SIGKILL its process group after `seconds`; returns whether it was still running."""
+
+def killed_apply(folder: Path, level: str, seconds: float, writing: Collection[Path]) -> bool:
+    """Start `apply` in `folder` and SIGKILL its process group; returns whether it was still running then.
+
+    It is killed after `seconds`, from its start or, where `writing` names folders, from the first change in one.
+    """
     command = [str(Path(sys.executable).with_name("symfix")), "apply", "--allow-no-vcs", "--level", level]
+    before = {place: place.stat().st_mtime_ns for place in writing}
     process = subprocess.Popen(
         command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
+    while before and process.poll() is None and all(place.stat().st_mtime_ns == then for place, then in before.items()):
+        time.sleep(0.0005)
     try:
         process.wait(seconds)
     except subprocess.TimeoutExpired:
@@ -39,6 +47,14 @@ def killed_apply(folder: Path, level: str, seconds: float) -> bool:
         process.wait()
         return True
     return False
+
+
+def timed_apply(folder: Path, level: str, paths: Collection[str]) -> tuple[float, float]:
+    """Run `apply` in `folder`; returns its seconds, and those between the first and the last of `paths` written."""
+    begun = time.perf_counter()
+    apply_in(folder, level)
+    written = [(folder / path).stat().st_ctime_ns for path in paths]
+    return time.perf_counter() - begun, (max(written) - min(written)) / 1e9
 
 
 def states(folder: Path, old: Path, new: Mapping[str, bytes]) -> dict[str, str]:
@@ -70,22 +86,20 @@ def main() -> int:
             print(f"{tree}: symfix changes nothing here, so nothing is shown by killing it")
             return 1
         victim = copy_tree(tree, Path(scratch) / "victim")
-        begun = time.time()
-        apply_in(victim, options.level)  # with warm caches, as every later run
-        length = time.time() - begun
-        written = [(victim / path).stat().st_ctime - begun for path in new]
-        first, last = min(written), max(written)
-        print(f"{len(new)} files change; an apply takes {length:.2f} s and writes from {first:.2f} to {last:.2f} s")
+        length, window = timed_apply(victim, options.level, new)
+        print(f"{len(new)} files change; an apply takes {length:.2f} s, its writes {window * 1000:.0f} ms")
+        folders = {(victim / path).parent for path in new}
         for number in range(1, options.kills + 1):
             for path in new:
                 shutil.copyfile(tree / path, victim / path)
-            bounds = (first - 0.1, last + 0.1) if number % 2 else (0, length)
-            running = killed_apply(victim, options.level, chance.uniform(*bounds))
+            writing = number % 2 == 1
+            seconds = chance.uniform(0, max(window * 1.5, SHORTEST) if writing else length)
+            running = killed_apply(victim, options.level, seconds, folders if writing else ())
             found = states(victim, tree, new)
             torn = [path for path, state in found.items() if state == "torn"]
             seen = "torn" if torn else "/".join(sorted(set(found.values()))) if running else "ended before the kill"
             outcomes[seen] += 1
-            apply_in(victim, options.level)
+            length, _ = timed_apply(victim, options.level, new)
             left = [path for path, content in new.items() if (victim / path).read_bytes() != content]
             extra = sorted(set(changed_files(tree, victim)) - set(new))
             if torn or left or extra:
