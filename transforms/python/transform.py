@@ -26,6 +26,7 @@ from transforms.python.rules import RULES
 from transforms.python.tree import Definition, SourceTree
 
 SYMBOLIC_SHAPES = "torch/fx/experimental/symbolic_shapes.py"
+SIZEVARS = "torch/_inductor/sizevars.py"
 ATEN = re.compile(r"\b(aten|prims)\.(\w+)")
 
 
@@ -50,8 +51,9 @@ class PythonTransform:
     def analyse(self, project: Project) -> Iterable[Finding]:
         """Every finding in the selected files."""
         paths = [path for path in project.files(self.suffixes) if not TESTS.search(path)]
-        if not any(project.selected(path) for path in paths):
-            return []
+        chosen = project.facts(extract, [path for path in paths if project.selected(path)])
+        if not any(name.split(".")[0] in ("torch", "") for facts in chosen.values() for _, name in facts.imports):
+            return []  # no tensors there, so the rest of the tree need not be read
         facts = project.facts(extract, paths)
         root = "__init__.py" in facts
         tree = SourceTree(facts, project.root.name if root else "")
@@ -97,13 +99,21 @@ def operators(tree: SourceTree, one: Reached) -> tuple[str, ...]:
 
 
 def vocabulary(project: Project, tree: SourceTree) -> frozenset[str]:
-    """The functions of symbolic_shapes: of the tree at hand, else of the installed torch, else empty for unknown."""
-    for path, facts in tree.facts.items():
-        if tree_path(tree, path).endswith(SYMBOLIC_SHAPES):
-            return frozenset(function.name for function in facts.functions)
+    """The functions of symbolic_shapes and, as `sizevars.x`, the methods of Inductor's sizevars.
+
+    Of the tree at hand, else of the installed torch, else empty for unknown.
+    """
+    here = {tree_path(tree, path): facts for path, facts in tree.facts.items()}
+    if SYMBOLIC_SHAPES in here:
+        words = {function.name for function in here[SYMBOLIC_SHAPES].functions}
+        methods = here[SIZEVARS].functions if SIZEVARS in here else ()
+        return frozenset(words | {f"sizevars.{function.name.rpartition('.')[2]}" for function in methods})
     spec = importlib.util.find_spec("torch")
-    if spec is not None and spec.origin is not None:
-        source = Path(spec.origin).parent / SYMBOLIC_SHAPES.removeprefix("torch/")
+    if spec is None or spec.origin is None:
+        return frozenset()
+    words = set()
+    for place, pattern, prefix in ((SYMBOLIC_SHAPES, r"^def (\w+)", ""), (SIZEVARS, r"^    def (\w+)", "sizevars.")):
+        source = Path(spec.origin).parent / place.removeprefix("torch/")
         if source.is_file():
-            return frozenset(re.findall(r"^def (\w+)", source.read_text(encoding="utf-8"), re.M))
-    return frozenset()
+            words |= {prefix + name for name in re.findall(pattern, source.read_text(encoding="utf-8"), re.M)}
+    return frozenset(words)
