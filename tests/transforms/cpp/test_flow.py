@@ -34,6 +34,7 @@ STOPPED = [
     ("size_t", "Tensor f(const Tensor& x) { size_t n = x.numel(); return x; }"),
     ("cast", "Tensor f(const Tensor& x) { return x.sum(static_cast<int>(x.size(0))); }"),
     ("container-size", "Tensor f(const Tensor& x) { std::vector<int64_t> v(x.size(0)); return x.reshape(v); }"),
+    ("container-size", "Tensor f(const Tensor& x, int64_t* p) { IntArrayRef s(p, x.size(0)); return x.view(s); }"),
     ("switch", "Tensor f(const Tensor& x) { switch (x.size(0)) { default: return x; } }"),
     ("bit-operation", "Tensor f(const Tensor& x) { return x.reshape({x.size(0) >> 1}); }"),
     ("increment", "Tensor f(const Tensor& x) { auto n = x.size(0); return x.reshape({n++}); }"),

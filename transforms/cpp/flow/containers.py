@@ -21,7 +21,7 @@ def construct(flow: Flow, node: Node, kind: Type, arguments: list[Node], *, brac
         if sized and values and values[0].kind == "int":
             flow.sink(arguments[0], "container-size", "is the size of a container", values[0])
             values[0] = UNKNOWN
-        elif values and values[0].kind == "iter" and len(values) > 1 and values[1].kind == "int":
+        elif not braces and len(values) == 2 and values[0].kind != "int" and values[1].kind == "int":
             flow.sink(arguments[1], "container-size", "is the length of an array", values[1])
             values[1] = UNKNOWN
         origins = join(*values).origins if values else None
