@@ -308,9 +308,10 @@ class Interpreter:
     _GeneratorExp = _SetComp = _ListComp
 
 
-def called(node: ast.Call) -> str:
+def called(node: ast.AST) -> str:
     """The last name of a callee: `_check` of `torch._check(…)`."""
-    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    function = getattr(node, "func", None)
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def scripting(node: ast.expr) -> bool:

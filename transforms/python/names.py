@@ -138,7 +138,7 @@ class Names:
     def split(self, used: set[str]) -> tuple[set[str], set[str]]:
         """`used`, apart: what functions of the file bring in, what imports do."""
         own = used if self.scripted else used & EQUAL.keys() if self.inlined else set()
-        return own, used - own
+        return own, {name for name in used - own if "." not in name}
 
     @property
     def module_wide(self) -> bool:

@@ -18,7 +18,7 @@ from transforms.python.values import NOTHING, PLAIN, Value, annotated, element, 
 
 FAKE = re.compile(
     r"^(?:\w+\.)*(?:register_meta|register_decomposition|register_inference_rule|register_fake|impl_abstract|py_impl"
-    r"|register_op_impl|register_kernel|register_prim|register_jagged_func|register_plain_decomp|register_inplace"
+    r"|register_op_impl|register_lowering|lowering|register_kernel|register_prim|register_jagged_func|register_plain_decomp|register_inplace"
     r"|elementwise_type_promotion_wrapper|register_meta_\w+|impl)\b"
 )
 COMPILED = re.compile(

@@ -11,7 +11,7 @@ import libcst as cst
 from codemod.edits import Edit
 from codemod.findings import Finding, Level, Step
 from transforms.python.extract import Scope, parse, scopes
-from transforms.python.interpret import Interpreter
+from transforms.python.interpret import Interpreter, called
 from transforms.python.logic import Undecided
 from transforms.python.names import Insertion, Layout, Names
 from transforms.python.place import Change, Place, Rewrite
@@ -117,12 +117,14 @@ def _answers(
         start, end = layout.start(site.expression), layout.end(site.expression)
         if any(first <= start and end <= last for first, last in consumed):
             continue
+        if site.kind == "sizevars" and f"sizevars.{called(site.node)}" in vocabulary:
+            continue
         if site.kind == "out" and not (job.inlined and names.module_wide and not names.scripted):
             continue  # only a compiled function of the user's is compiled again
         names.used = set()
         place = Place(site, function, scope.nodes, values, layout, names, job.inlined)
         rule, rewrite = _first(place)
-        missing = names.split(names.used)[1] - vocabulary if vocabulary else set()
+        missing = names.used - names.split(names.used)[0] - vocabulary if vocabulary else set()
         if rewrite.changes and missing:
             gone = ", ".join(sorted(missing))
             rewrite = Rewrite(Level.MANUAL, rewrite.message, reason=f"this PyTorch has no {gone}", refusal="vocabulary")

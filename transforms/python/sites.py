@@ -17,6 +17,11 @@ GUARD_CALLS = frozenset({"guard_or_false", "guard_or_true", "statically_known_tr
 OUT_VARIANTS = re.compile(
     r"^torch\.(?:(?:topk|max|min|cholesky|norm|sort|kthvalue|median|mode|cummax|cummin)$|linalg\.)"
 )
+# Methods of Inductor's SizeVarAllocator that came and went.
+SIZEVARS = frozenset(
+    {"evaluate_static_shape", "evaluate_static_shapes", "guard_static_shape", "guard_equals", "guard_leq", "guard_lt",
+     "size_hint"}
+)  # fmt: skip
 COERCIONS = frozenset({"int", "float", "bool", "range", "len", "round"})
 
 
@@ -71,6 +76,8 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
     name = called(node)
     if any(one.arg == "out" for one in node.keywords) and OUT_VARIANTS.search(dotted(node.func)):
         yield Site("out", node, node, Value(BOOL))
+    if name in SIZEVARS and dotted(node.func).endswith(f"sizevars.{name}"):
+        yield Site("sizevars", node, node, Value(BOOL))
     if name in CHECKS and len(node.args) > (name == "_check_with"):
         condition = node.args[1 if name == "_check_with" else 0]
         value = values.value(condition)

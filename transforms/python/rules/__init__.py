@@ -17,6 +17,7 @@ from transforms.python.rules import (
     shape_branch,
     size_branch,
     size_oblivious,
+    sizevars_names,
     special_size_branch,
     stored_truth,
     sym_cast,
@@ -27,6 +28,7 @@ from transforms.python.rules import (
 )
 
 MODULES = (
+    sizevars_names,
     out_variant,
     size_oblivious,
     raise_check,

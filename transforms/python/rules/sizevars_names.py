@@ -1,0 +1,65 @@
+"""Methods of Inductor's `sizevars` that a version no longer has are called by their new names.
+
+    V.graph.sizevars.evaluate_static_shape(n)      V.graph.sizevars.guard_int(n)
+    V.graph.sizevars.guard_equals(a, b)            V.graph.sizevars.check_equals_and_simplify(a, b)
+
+What it does: the new method does what the old one did; a known size is guarded as before.
+
+Why: a lowering written for an older release fails with AttributeError. `size_hint` has no successor that may decide
+anything: `optimization_hint` is for heuristics only, so that a person has to choose.
+
+Fix safety: review.
+
+References: torch/_inductor/sizevars.py (SizeVarAllocator).
+"""
+
+from __future__ import annotations
+
+import ast
+
+from codemod.findings import Level, Mode
+from codemod.transform import Example, Rule
+from transforms.python.interpret import called
+from transforms.python.place import Change, Place, Rewrite
+
+MESSAGE = "this version of Inductor has no such method"
+SUCCESSORS = {
+    "evaluate_static_shape": "guard_int",
+    "evaluate_static_shapes": "guard_int_seq",
+    "guard_static_shape": "guard_int",
+    "guard_equals": "check_equals_and_simplify",
+    "guard_leq": "check_leq",
+    "guard_lt": "check_lt",
+}
+HINT = "size_hint decided something or fed a heuristic: guard_int for the one, optimization_hint for the other"
+
+
+def rewrite(place: Place) -> Rewrite | None:
+    """The call by its new name; a refusal for `size_hint`."""
+    node = place.site.node
+    if place.site.kind != "sizevars" or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    new = SUCCESSORS.get(called(node))
+    if new is None:
+        return Rewrite(Level.MANUAL, MESSAGE, reason=HINT, refusal="size-hint")
+    place.names.used.add(f"sizevars.{new}")
+    end = place.layout.end(node.func)
+    return Rewrite(Level.REVIEW, MESSAGE, (Change(end - len(node.func.attr), end, new),))
+
+
+RULE = Rule(
+    "sizevars-names",
+    Mode.PYTHON_BRANCH,
+    Level.REVIEW,
+    __doc__,
+    (
+        Example("def f(n):\n    return V.graph.sizevars.size_hint(n)\n", None, "decide or estimate: a person knows"),
+        Example("def f(n):\n    return V.graph.sizevars.guard_int(n)\n", None, "the version has it"),
+        Example(
+            "def f(n, m):\n"
+            "    V.graph.sizevars.guard_equals(n, m)\n    return V.graph.sizevars.evaluate_static_shape(n)\n",
+            "def f(n, m):\n"
+            "    V.graph.sizevars.check_equals_and_simplify(n, m)\n    return V.graph.sizevars.guard_int(n)\n",
+        ),
+    ),
+)
