@@ -35,6 +35,13 @@ STOPPED = [
     ("cast", "Tensor f(const Tensor& x) { return x.sum(static_cast<int>(x.size(0))); }"),
     ("container-size", "Tensor f(const Tensor& x) { std::vector<int64_t> v(x.size(0)); return x.reshape(v); }"),
     ("container-size", "Tensor f(const Tensor& x, int64_t* p) { IntArrayRef s(p, x.size(0)); return x.view(s); }"),
+    (
+        "mixed",
+        (
+            "Tensor f(const Tensor& x) { const auto end = x.sizes().end() - 1; "
+            "std::vector<int64_t> p(x.sizes().begin(), end); fill(p); std::vector<int64_t> q(x.sizes().begin(), end); return x.view(q); }"
+        ),
+    ),
     ("switch", "Tensor f(const Tensor& x) { switch (x.size(0)) { default: return x; } }"),
     ("bit-operation", "Tensor f(const Tensor& x) { return x.reshape({x.size(0) >> 1}); }"),
     ("increment", "Tensor f(const Tensor& x) { auto n = x.size(0); return x.reshape({n++}); }"),
@@ -44,8 +51,10 @@ STOPPED = [
     ("negation", "Tensor f(const Tensor& x) { double s = 1. / x.numel(); return x.mul(-s); }"),
     (
         "mixed",
-        ("static IntArrayRef given(bool b);\n"
-        "Tensor f(const Tensor& x, bool b) { IntArrayRef s = b ? x.sizes() : given(b); return x.view(s); }"),
+        (
+            "static IntArrayRef given(bool b);\n"
+            "Tensor f(const Tensor& x, bool b) { IntArrayRef s = b ? x.sizes() : given(b); return x.view(s); }"
+        ),
     ),
 ]
 CONVERTED = [
@@ -77,19 +86,27 @@ CONVERTED = [
     ),
     (
         "Tensor f(const Tensor& x) { auto s = SmallBuffer<int64_t, 5>(x.dim()); s[0] = x.size(0); return x.view(s); }",
-        ("Tensor f(const Tensor& x) "
-        "{ auto s = c10::SmallVector<c10::SymInt, 5>(x.dim()); s[0] = x.sym_size(0); return x.view_symint(s); }"),
+        (
+            "Tensor f(const Tensor& x) "
+            "{ auto s = c10::SmallVector<c10::SymInt, 5>(x.dim()); s[0] = x.sym_size(0); return x.view_symint(s); }"
+        ),
     ),
     (
-        ("Tensor f(const Tensor& x) { auto g = [](const Tensor& t, int64_t n) { return t.narrow(0, 0, n); }; "
-        "return g(x, x.size(0)); }"),
-        ("Tensor f(const Tensor& x) { auto g = [](const Tensor& t, c10::SymInt n) { return t.narrow_symint(0, 0, n); }; "
-        "return g(x, x.sym_size(0)); }"),
+        (
+            "Tensor f(const Tensor& x) { auto g = [](const Tensor& t, int64_t n) { return t.narrow(0, 0, n); }; "
+            "return g(x, x.size(0)); }"
+        ),
+        (
+            "Tensor f(const Tensor& x) { "
+            "auto g = [](const Tensor& t, c10::SymInt n) { return t.narrow_symint(0, 0, n); }; return g(x, x.sym_size(0)); }"
+        ),
     ),
     (
         "Tensor f(const Tensor& x, const Tensor& y) { return x.expand(at::infer_size(x.sizes(), y.sizes())); }",
-        ("Tensor f(const Tensor& x, const Tensor& y) "
-        "{ return x.expand_symint(at::infer_size_symint(x.sym_sizes(), y.sym_sizes())); }"),
+        (
+            "Tensor f(const Tensor& x, const Tensor& y) "
+            "{ return x.expand_symint(at::infer_size_symint(x.sym_sizes(), y.sym_sizes())); }"
+        ),
     ),
     (
         "Tensor f(const Tensor& x, Tensor& v, Tensor& i) { at::topk_out(v, i, x, x.size(0)); return v; }",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
-from transforms.cpp.flow.storing import coerce, owner_of
+from transforms.cpp.flow.storing import coerce, owner_of, same_range
 from transforms.cpp.tree import Node
 from transforms.cpp.types import BOOL, SIZE_T, UNKNOWN, Type, symbolic_spelling
 
@@ -24,6 +24,7 @@ def construct(flow: Flow, node: Node, kind: Type, arguments: list[Node], *, brac
         elif not braces and len(values) == 2 and values[0].kind != "int" and values[1].kind == "int":
             flow.sink(arguments[1], "container-size", "is the length of an array", values[1])
             values[1] = UNKNOWN
+        same_range(flow, node, values)
         origins = join(*values).origins if values else None
         return kind.with_origins(origins if origins is not None else kind.origins)
     if kind.kind == "int" and len(values) == 1:
@@ -91,6 +92,7 @@ def _store_elements(
     elif name in ("resize", "assign") and stored and stored[0][1].kind == "int":
         flow.sink(stored[0][0], "container-size", "is the size of a container", stored[0][1])
         stored = stored[1:]
+    same_range(flow, node, [value for _, value in stored])
     origins = join(*(value for _, value in stored)).origins if stored else None
     if origins is not None and not owner.symbolic:
         variable = owner_of(flow, receiver)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
-from transforms.cpp.flow.storing import owner_of
+from transforms.cpp.flow.storing import owner_of, same_range
 from transforms.cpp.rules import accumulate, min_max
 from transforms.cpp.tree import Node
 from transforms.cpp.types import BOOL, INT, SIZE_T, STRING, UNKNOWN, Type
@@ -166,6 +166,7 @@ def _predicate(flow: Flow, bare: str, arguments: list[Node]) -> Type:
 def _copy(flow: Flow, node: Node, arguments: list[Node]) -> Type:
     """Elements go from the first range to the last iterator: its container holds what they are."""
     values = [evaluate(flow, argument) for argument in arguments]
+    same_range(flow, node, values[:2])
     moving = [kind for kind in values if kind.symbolic]
     if any(value.kind == "lambda" for value in values) and moving:
         flow.sink(node, "callee-unknown", "is transformed by a lambda", *moving)

@@ -46,6 +46,13 @@ def coerce(flow: Flow, node: Node, origins: frozenset[int]) -> None:
     flow.sink(node, "mixed", f"meets `{node.text[:60]}`, which stays concrete", Type("ints", origins=origins))
 
 
+def same_range(flow: Flow, node: Node, values: list[Type]) -> None:
+    """The two ends of a range have one type: a symbolic one cannot end at a concrete one."""
+    ends = [value for value in values if value.kind == "iter"]
+    if any(end.symbolic for end in ends) and not all(end.symbolic for end in ends):
+        flow.sink(node, "mixed", "begins or ends a range whose other end stays concrete", *ends)
+
+
 def assign(flow: Flow, target: Node, value: Type, node: Node) -> None:
     """`target = value`, for a variable, an element, a member or what lies behind a pointer."""
     if target.kind == "parenthesized_expression" and target.children:
