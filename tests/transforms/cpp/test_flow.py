@@ -39,7 +39,8 @@ STOPPED = [
         "mixed",
         (
             "Tensor f(const Tensor& x) { const auto end = x.sizes().end() - 1; "
-            "std::vector<int64_t> p(x.sizes().begin(), end); fill(p); std::vector<int64_t> q(x.sizes().begin(), end); return x.view(q); }"
+            "std::vector<int64_t> p(x.sizes().begin(), end); fill(p); std::vector<int64_t> "
+            "q(x.sizes().begin(), end); return x.view(q); }"
         ),
     ),
     ("switch", "Tensor f(const Tensor& x) { switch (x.size(0)) { default: return x; } }"),
@@ -98,7 +99,8 @@ CONVERTED = [
         ),
         (
             "Tensor f(const Tensor& x) { "
-            "auto g = [](const Tensor& t, c10::SymInt n) { return t.narrow_symint(0, 0, n); }; return g(x, x.sym_size(0)); }"
+            "auto g = [](const Tensor& t, c10::SymInt n) { return t.narrow_symint(0, 0, n); }; return "
+            "g(x, x.sym_size(0)); }"
         ),
     ),
     (

@@ -8,7 +8,7 @@ from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.storing import assign, coerce
 from transforms.cpp.flow.truth import truth
-from transforms.cpp.rules import compound_assignment
+from transforms.cpp.rules import compound_assignment, float_cast
 from transforms.cpp.tree import Node
 from transforms.cpp.types import BOOL, FLOAT, INT, STRING, TENSOR, UNKNOWN, Type
 
@@ -97,6 +97,8 @@ def _binary(flow: Flow, node: Node) -> Type:
         truth(flow, left_node, left)
         truth(flow, right_node, right)
         return BOOL
+    if operator in _COMPARISONS | _ARITHMETIC:
+        _float_operands(flow, node, left_node, left, right)
     kinds = {left.kind, right.kind}
     if operator in _COMPARISONS:
         if "tensor" in kinds:
@@ -110,6 +112,16 @@ def _binary(flow: Flow, node: Node) -> Type:
         return left if left.kind != "unknown" else UNKNOWN
     flow.sink(node, "bit-operation", f"is an operand of `{operator}`", left, right)
     return join(left, right).with_origins(None)
+
+
+def _float_operands(flow: Flow, node: Node, left_node: Node, left: Type, right: Type) -> None:
+    """The operators of SymFloat are members: what stands on its left must be a SymFloat too (c10/core/SymFloat.h)."""
+    if not (right.symbolic and right.kind == "float") or left.kind not in ("int", "float"):
+        return
+    if left.symbolic and left.kind == "int":
+        flow.sink(node, "unknown-use", "is combined with a SymFloat", left)
+    elif not left.symbolic:
+        float_cast.rewrite_operand(flow, left_node, right.origins)
 
 
 def _arithmetic(flow: Flow, node: Node, left: Type, right: Type) -> Type:
