@@ -56,8 +56,8 @@ def trace(call: Any, arguments: Any) -> dict[str, Any]:
     return {"outcome": "equal" if equal else "wrong", "guards": conjuncts(graph.shape_env)}
 
 
-def audit(number: int, samples: int) -> tuple[str, list[dict[str, Any]]]:
-    """One OpInfo entry's name and its traces."""
+def audit(name: str, samples: int) -> tuple[str, list[dict[str, Any]]]:
+    """The traces of the OpInfo entry of that name."""
     import itertools
     import logging
     import warnings
@@ -68,18 +68,24 @@ def audit(number: int, samples: int) -> tuple[str, list[dict[str, Any]]]:
     warnings.filterwarnings("ignore")
     logging.disable(logging.CRITICAL)
     torch.set_num_threads(1)
-    op: Any = common_methods_invocations.op_db[number]
-    name = f"{op.name}.{op.variant_test_name}".rstrip(".")
-    dtypes = op.supported_dtypes("cpu")
-    dtype = torch.float32 if torch.float32 in dtypes else sorted(dtypes, key=str)[0]
+    op: Any = next((one for one in common_methods_invocations.op_db if entry_name(one) == name), None)
+    if op is None:  # the list depends on what else is imported
+        return name, []
     results: list[dict[str, Any]] = []
     try:
+        dtypes = op.supported_dtypes("cpu")
+        dtype = torch.float32 if torch.float32 in dtypes else sorted(dtypes, key=str)[0]
         torch.manual_seed(0)
         for sample in itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=False), samples):
             results.append(trace(op.op, ((sample.input, *sample.args), sample.kwargs)))
     except Exception as error:  # samples that cannot be made or copied say nothing
         results.append({"outcome": f"no sample: {error}"[:120]})
     return name, results
+
+
+def entry_name(op: Any) -> str:
+    """The name of an OpInfo entry with its variant."""
+    return f"{op.name}.{op.variant_test_name}".rstrip(".")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -90,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     context = multiprocessing.get_context("spawn")
     with context.Pool(arguments.jobs, maxtasksperchild=100) as pool:
-        found = dict(pool.imap_unordered(partial(audit, samples=arguments.samples), range(len(op_db))))
+        found = dict(pool.imap_unordered(partial(audit, samples=arguments.samples), map(entry_name, op_db)))
     arguments.out.write_text(json.dumps(found, indent=1, sort_keys=True))
     print(
         f"{len(found)} entries, {dict(Counter(one['outcome'].partition(':')[0] for o in found.values() for one in o))}"

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from transforms.python.nodes import dotted
 from transforms.python.values import (
+    A_FLOAT,
     A_SHAPE,
     A_SIZE,
     A_TENSOR,
@@ -174,6 +175,8 @@ class Interpreter:
             return A_SIZE if name in ("size", "stride") and (node.args or node.keywords) else METHODS[name]
         if name in TRUTHS:
             return A_TRUTH
+        if name in ("int", "float") and node.args and called(node.args[0]) == "item":
+            return A_SIZE if name == "int" else A_FLOAT  # a number read from a Tensor is a symbol too
         if name in ("all", "any", "bool") and first.symbolic:
             return Value(BOOL, first.dependencies)
         if name in ("broadcast_shapes", "_broadcast_shapes"):
