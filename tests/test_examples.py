@@ -77,7 +77,8 @@ def test_unreached_functions_have_no_findings(findings: Findings, function: str)
 
 @pytest.mark.parametrize(("function", "refusal"), LEFT.items())
 def test_left_functions_name_what_stops_them(findings: Findings, function: str, refusal: str) -> None:
-    found = of(findings, function)
+    # The Python meta of an operator may bear its kernel's name.
+    found = [finding for finding in of(findings, function) if not finding["path"].endswith(".py")]
     assert refusal in {finding["refusal"] for finding in found}
     assert not any(finding["edits"] for finding in found)
     assert all(finding["reason"] for finding in found if finding["refusal"])
