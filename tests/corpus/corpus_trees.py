@@ -44,13 +44,14 @@ def copy_tree(tree: Path, target: Path) -> Path:
 
 
 def symfix(arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
-    """Run the `symfix` of this environment in `folder`; raises SystemExit with its message where it fails (exit 2)."""
+    """Run the `symfix` of this environment in `folder`; raises SystemExit with its message where it fails."""
     command = Path(sys.executable).with_name("symfix")
     if not command.exists():
         raise SystemExit(f"{command}: not found; install symfix into this environment first")
     result = subprocess.run([str(command), *arguments], cwd=folder, capture_output=True, check=False)
-    if result.returncode not in (0, 1):
-        message = result.stderr.decode("utf-8", "replace").strip() or f"exit code {result.returncode}"
+    message = result.stderr.decode("utf-8", "replace").strip() or f"exit code {result.returncode}"
+    # An uncaught exception leaves with 1, as findings do.
+    if result.returncode not in (0, 1) or "Traceback (most recent call last)" in message:
         raise SystemExit(f"symfix {' '.join(arguments)}: {message}")
     return result
 
