@@ -38,9 +38,8 @@ def main() -> int:
             )
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            print(
-                f"{label}: {time.perf_counter() - started:.1f} s, processor time {used:.1f} s, {after.ru_maxrss // 1024} MB"
-            )
+            seconds = time.perf_counter() - started
+            print(f"{label}: {seconds:.1f} s, processor time {used:.1f} s, {after.ru_maxrss // 1024} MB")
     return 0
 
 

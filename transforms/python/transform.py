@@ -12,6 +12,7 @@ from codemod.transform import Project, Rule
 from transforms.python.extract import extract, parse
 from transforms.python.reach import (
     COMPOSITE,
+    ELSEWHERE,
     TESTS,
     TRACED,
     Reached,
@@ -50,13 +51,15 @@ class PythonTransform:
 
     def analyse(self, project: Project) -> Iterable[Finding]:
         """Every finding in the selected files."""
-        paths = [path for path in project.files(self.suffixes) if not TESTS.search(path)]
-        chosen = project.facts(extract, [path for path in paths if project.selected(path)])
-        if not any(name.split(".")[0] in ("torch", "") for facts in chosen.values() for _, name in facts.imports):
-            return []  # no tensors there, so the rest of the tree need not be read
-        facts = project.facts(extract, paths)
-        root = "__init__.py" in facts
-        tree = SourceTree(facts, project.root.name if root else "")
+        listed = project.files(self.suffixes)
+        package = project.root.name if "__init__.py" in listed else ""
+        # What no symbol reaches is not read, save the two files that say which names this PyTorch has.
+        paths = []
+        for path in listed:
+            where = f"/{package}/{path}" if package else f"/{path}"
+            if where.endswith((SYMBOLIC_SHAPES, SIZEVARS)) or not (TESTS.search(path) or ELSEWHERE.search(where)):
+                paths.append(path)
+        tree = SourceTree(project.facts(extract, paths), package)
         found = reach(tree)
         jobs = self._jobs(tree, found, project)
         return [one for several in project.map(findings, jobs, "python") for one in several]
