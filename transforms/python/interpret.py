@@ -50,8 +50,8 @@ GUARDS = frozenset(
 )  # fmt: skip
 TRUTHS = frozenset({"sym_and", "sym_or", "sym_not", "sym_eq"})
 SIZES = frozenset(
-    {"sym_max", "sym_ite", "sym_min", "sym_int", "sym_sum", "prod", "reduce", "ceil", "floor", "max", "min", "abs", "sum",
-     "int", "round", "pow"}
+    {"sym_max", "sym_ite", "sym_min", "sym_int", "sym_sum", "prod", "reduce", "ceil", "floor", "max", "min", "abs",
+     "sum", "int", "round", "pow"}
 )  # fmt: skip
 SEQUENCES = frozenset({"list", "tuple", "reversed", "sorted", "Size", "iter", "set"})
 TORCH_MODULES = frozenset({"torch", "aten", "prims", "F", "_VF", "refs", "_refs"})
