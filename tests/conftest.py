@@ -8,6 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import settings
+
+# A slow machine is no failure.
+settings.register_profile("symfix", deadline=None)
+settings.load_profile("symfix")
 
 MakeTree = Callable[..., Path]
 

@@ -44,7 +44,7 @@ LEFT = {
     "traced_extent": "address",
     "extent_record": "stored",
 }
-UNREACHED = ["padded_extent", "blend_rows_cpu", "fold_rows", "pick_rows_cpu", "load_table"]
+UNREACHED = ["padded_extent", "blend_rows_cpu", "fold_rows", "pick_rows_cpu", "load_table", "best_rows"]
 
 Findings = list[dict[str, Any]]
 
