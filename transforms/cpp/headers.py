@@ -93,8 +93,27 @@ def load_vocabulary(
                 if alone or _is_symbolic(function):
                     functions.setdefault(function.name, []).append(function)
     classes = {parent for parent, _ in members} | {f.parent for found in functions.values() for f in found if f.parent}
-    merged = {name: tuple(merge_declarations(found)) for name, found in functions.items()}
+    merged = MergedFunctions(functions)
     return Vocabulary(natives.schemas(), merged, frozenset(names), members, aliases, frozenset(classes))
+
+
+class MergedFunctions(Mapping[str, tuple[Function, ...]]):
+    """Functions by name, each definition merged with its declarations when the name is first asked for."""
+
+    def __init__(self, found: Mapping[str, list[Function]]) -> None:
+        self._found = found
+        self._merged: dict[str, tuple[Function, ...]] = {}
+
+    def __getitem__(self, name: str) -> tuple[Function, ...]:
+        if name not in self._merged:
+            self._merged[name] = tuple(merge_declarations(self._found[name]))
+        return self._merged[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
 
 
 def same_function(function: Function) -> tuple[str, str, tuple[Type, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from tree_sitter import Tree
 from transforms.cpp.facts import Function
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.state import Emission, Sink, Site, Slot
-from transforms.cpp.syntax import parse
+from transforms.cpp.syntax import parse, parse_span
 from transforms.cpp.tree import build
 from transforms.cpp.vocabulary import Vocabulary
 
@@ -57,8 +58,25 @@ class Outcome:
 
 def analyse(task: Task) -> list[Outcome]:
     """Analyse every function of a task; runs in a worker process."""
-    tree, masked = parse(task.source)
-    return [analyse_function(task, tree, masked, function) for function in task.functions]
+    return [_analyse_alone(task, function) or _analyse_in_file(task, function) for function in task.functions]
+
+
+def _analyse_alone(task: Task, function: Function) -> Outcome | None:
+    """The outcome of a function parsed by itself; None where it can only be read in its file."""
+    tree, masked = parse_span(task.source, function.start, function.end)
+    if tree.root_node.has_error:
+        return None
+    outcome = analyse_function(task, tree, masked, function)
+    return None if outcome.lost else outcome
+
+
+def _analyse_in_file(task: Task, function: Function) -> Outcome:
+    return analyse_function(task, *_parse_file(task.source), function)
+
+
+@functools.lru_cache(maxsize=8)
+def _parse_file(source: bytes) -> tuple[Tree, bytes]:
+    return parse(source)
 
 
 def analyse_function(task: Task, tree: Tree, masked: bytes, function: Function) -> Outcome:
