@@ -18,12 +18,19 @@ from transforms.cpp.reach import reached_and_stopped
 from transforms.cpp.schemas import Schemas
 from transforms.cpp.vocabulary import ACCESSORS, has_symbolic_twin
 from transforms.schema import derivatives as derivatives_yaml
-from transforms.schema.derivatives import Derivatives
 from transforms.schema.native_functions import NativeFunctions
 
 SUFFIXES = (".cpp", ".cc", ".cxx", ".h", ".hpp", ".cu", ".cuh", ".mm")
 # Where PyTorch keeps operators and what they call; the rest of its own folders hold none.
 _PYTORCH = ("aten/src/ATen", "torch/csrc/autograd", "torch/csrc/utils", "c10/core", "c10/util")
+_DEVICE = (".cu", ".cuh", ".mm")
+_DEVICE_FOLDERS = (
+    "aten/src/ATen/cpu/vec/",
+    "aten/src/ATen/native/metal/",
+    "aten/src/ATen/native/quantized/cpu/qnnpack/",
+    "aten/src/ATen/native/vulkan/",
+    "aten/src/ATen/test/",
+)
 _OTHER_FOLDERS = frozenset(
     {"android", "aten", "benchmarks", "binaries", "c10", "caffe2", "cmake", "docs", "functorch", "ios", "modules"}
     | {"scripts", "test", "third_party", "tools", "torch", "torchgen"}
@@ -37,7 +44,8 @@ class Tree:
     project: Project
     facts: Mapping[str, FileFacts]
     own: NativeFunctions | None
-    formulas: Derivatives | None
+    in_formulas: frozenset[str]
+    """Names of functions that the formulas of derivatives.yaml call."""
     reach: Mapping[Key, Reach]
 
 
@@ -51,10 +59,35 @@ def source_files(project: Project) -> list[str]:
     return [
         path
         for path in everything
-        if path.startswith(folders)
-        or path.partition("/")[0] not in _OTHER_FOLDERS
-        or (named and project.selected(path))
+        if not _is_device_code(path)
+        and (
+            path.startswith(folders)
+            or path.partition("/")[0] not in _OTHER_FOLDERS
+            or (named and project.selected(path))
+        )
     ]
+
+
+def _is_device_code(path: str) -> bool:
+    """Backends' kernels and ATen's own tests: no symbolic tensor arrives, so only their calls of helpers matter."""
+    return path.startswith(_DEVICE_FOLDERS) or (path.startswith(_PYTORCH) and path.endswith(_DEVICE))
+
+
+class DeviceCode:
+    """The files that are not read for facts, asked for the helpers they call."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._text: bytes | None = None
+
+    def calls(self, name: str) -> bool:
+        """Whether any of them may call a function of that name."""
+        if self._text is None:
+            folders = tuple(f"{folder}/" for folder in _PYTORCH)
+            listed = self._project.files(SUFFIXES) if (self._project.root / headers.OWN_YAML).is_file() else []
+            skipped = [path for path in listed if path.startswith(folders) and _is_device_code(path)]
+            self._text = b"\n".join(self._project.read(path) for path in skipped)
+        return f"{name}(".encode() in self._text
 
 
 def analyse_tree(project: Project) -> Iterator[Finding]:
@@ -70,7 +103,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     if (project.root / DERIVATIVES).is_file():
         formulas = project.facts(derivatives_yaml.load, [DERIVATIVES]).get(DERIVATIVES)
     reach, stopped = reached_and_stopped(facts, own, formulas)
-    tree = Tree(project, facts, own, formulas, reach)
+    tree = Tree(project, facts, own, frozenset(formulas.callers() if formulas is not None else ()), reach)
     vocabulary = headers.load_vocabulary(project, facts, sources, natives)
     chosen = [
         function
@@ -84,13 +117,14 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     results = project.map(analyse, tasks, "following values")
     base = {(o.function.path, o.function.start): o for outcomes in results for o in outcomes}
     names = _fixed_names(tree)
+    device = DeviceCode(project)
     propagation = Propagator(
         project,
         facts,
         vocabulary,
         lambda function: (function.path, function.start) in tree.reach,
         lambda function, index: (
-            _may_change(tree, names, function, index) and not has_symbolic_twin(vocabulary, function)
+            _may_change(tree, names, device, function, index) and not has_symbolic_twin(vocabulary, function)
         ),
         list(Schemas(facts, own, natives.schemas() if own is not natives else None, formulas).families()),
     ).run(base)
@@ -113,10 +147,9 @@ def _fixed_names(tree: Tree) -> frozenset[str]:
     return frozenset(names)
 
 
-def _may_change(tree: Tree, fixed: frozenset[str], function: Function, index: int) -> bool:
+def _may_change(tree: Tree, fixed: frozenset[str], device: DeviceCode, function: Function, index: int) -> bool:
     if function.name in fixed or function.structured or function.parent or not tree.project.selected(function.path):
         return False
-    called = tree.formulas.callers() if tree.formulas is not None else {}
-    if function.name not in called:
-        return True
-    return index >= 0 and function.params[index].type.replace("const ", "").rstrip("&") in ("int64_t", "int")
+    if index >= 0 and function.params[index].type.replace("const ", "").rstrip("&") in ("int64_t", "int"):
+        return True  # an integer converts to the SymInt that is then wanted
+    return function.name not in tree.in_formulas and (function.internal or not device.calls(function.name))

@@ -59,6 +59,9 @@ class PythonTransform:
             where = f"/{package}/{path}" if package else f"/{path}"
             if where.endswith((SYMBOLIC_SHAPES, SIZEVARS)) or not (TESTS.search(path) or ELSEWHERE.search(where)):
                 paths.append(path)
+        asked = project.facts(extract, [path for path in paths if project.selected(path)])
+        if not any(name.split(".")[0] in ("torch", "") for facts in asked.values() for _, name in facts.imports):
+            return []  # no tensors there, so the rest of the tree need not be read
         tree = SourceTree(project.facts(extract, paths), package)
         found = reach(tree)
         jobs = self._jobs(tree, found, project)
