@@ -41,7 +41,7 @@ def compiled_frames(name: str, source: str, dynamic: bool | None) -> tuple[int, 
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_fewer_frames_and_the_same_results(name):
+def test_fewer_frames_and_the_same_results(name: Any) -> None:
     before, expected = compiled_frames(name, CASES[name], None)
     after, results = compiled_frames(name, rewritten(CASES[name]), None)
     assert (before, after) == (4, 2)

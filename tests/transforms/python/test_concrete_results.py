@@ -27,7 +27,7 @@ def amounts(draw: Any) -> str:
     """An int that may hold a size."""
     kind = draw(st.integers(0, 5))
     if kind < 3:
-        return draw(st.sampled_from(ATOMS))
+        return str(draw(st.sampled_from(ATOMS)))
     one, other = draw(st.sampled_from(ATOMS)), draw(st.sampled_from(ATOMS + CONSTANTS))
     if kind == 3:
         return f"{draw(st.sampled_from(('min', 'max')))}({one}, {other})"
@@ -53,7 +53,7 @@ def comparisons(draw: Any) -> str:
             f"{draw(st.sampled_from(('all', 'any')))}(s {draw(operators)} 1 for s in {draw(st.sampled_from(SHAPES))})"
         )
     if kind == 4:
-        return draw(st.sampled_from(PLAIN))
+        return str(draw(st.sampled_from(PLAIN)))
     return f"{draw(amounts())} {draw(operators)} {draw(st.sampled_from(ATOMS + CONSTANTS))}"
 
 
@@ -173,7 +173,7 @@ def run(source: str) -> list[Any]:
         "__builtins__": {**vars(builtins), "__import__": importer},
     }
     exec(compile(source, "generated", "exec"), names)
-    results = []
+    results: list[Any] = []
     for p, q, r in itertools.product((0, 1, 2, 3), (0, 1, 2), (0, 1, 3)):
         for other in (Sized(r), Sized(p, q)):
             try:
@@ -185,25 +185,25 @@ def run(source: str) -> list[Any]:
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(functions(), st.booleans(), st.booleans())
-def test_every_concrete_input_gives_the_same_result(rewrite, source, inlined, scripted):
+def test_every_concrete_input_gives_the_same_result(rewrite: Any, source: Any, inlined: Any, scripted: Any) -> None:
     rewritten = rewrite(source, inlined=inlined, scripted=scripted)
     assert run(rewritten) == run(source), rewritten
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(functions(), st.booleans())
-def test_a_second_run_changes_nothing(rewrite, source, scripted):
+def test_a_second_run_changes_nothing(rewrite: Any, source: Any, scripted: Any) -> None:
     once = rewrite(source, scripted=scripted)
     assert rewrite(once, scripted=scripted) == once
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(functions())
-def test_safe_edits_alone_give_the_same_result(rewrite, source):
+def test_safe_edits_alone_give_the_same_result(rewrite: Any, source: Any) -> None:
     assert run(rewrite(source, level=Level.SAFE)) == run(source)
 
 
-def test_the_property_can_fail():
+def test_the_property_can_fail() -> None:
     source = "def f(x: Tensor, y: Tensor, k: int, flag: bool):\n    return x.numel() == 0\n"
     assert run(source) != run(source.replace("==", "!="))
     with pytest.raises(AssertionError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ CHECK = "def f(x: Tensor):\n    {}\n    if x.numel() == 0:  # empty\n        ret
 IMPORT = "from torch.fx.experimental.symbolic_shapes import"
 
 
-def test_crlf_tabs_bom_and_no_final_newline(look):
+def test_crlf_tabs_bom_and_no_final_newline(look: Any) -> None:
     source = b"\xef\xbb\xbfdef f(x: Tensor):\r\n\tif x.numel() == 0:\r\n\t\treturn  x\r\n\treturn x + 1"
     edits = [edit for finding in look(source.decode("utf-8-sig")) for edit in finding.edits]
     assert edits
@@ -25,19 +26,19 @@ def test_crlf_tabs_bom_and_no_final_newline(look):
     ast.parse(result)
 
 
-def look_bytes(source: bytes):
+def look_bytes(source: bytes) -> Any:
     from transforms.python.rewrite import FileJob, Job, findings
 
     job = FileJob("torch/a.py", source, {"f": Job({}, {}, False, False, (), ())}, frozenset())
     return [edit for finding in findings(job) for edit in finding.edits]
 
 
-def test_a_file_that_is_no_utf_8_or_does_not_parse_is_left():
+def test_a_file_that_is_no_utf_8_or_does_not_parse_is_left() -> None:
     assert look_bytes(b"# \xff\ndef f(x: Tensor):\n    if x.numel() == 0:\n        return x\n") == []
     assert look_bytes(b"def f(x: Tensor):\n    if x.numel() == 0\n        return x\n") == []
 
 
-def test_comments_and_odd_spacing_stay(rewrite):
+def test_comments_and_odd_spacing_stay(rewrite: Any) -> None:
     source = (
         'def f(x: Tensor):\n    """Doc."""\n    # why\n'
         "    if (x.numel()==0 and\n            x.ndim  ==  2):   # note\n        return x\n"
@@ -57,18 +58,18 @@ def test_comments_and_odd_spacing_stay(rewrite):
         ("from torch.fx.experimental import symbolic_shapes\n", 0, "symbolic_shapes.guard_or_false("),
     ],
 )
-def test_what_the_file_imports_is_used(rewrite, head, imported, called):
+def test_what_the_file_imports_is_used(rewrite: Any, head: Any, imported: Any, called: Any) -> None:
     result = rewrite(head + CHECK.format("n = 1"))
     assert result.count(IMPORT) == imported
     assert called in result
 
 
-def test_user_code_imports_at_its_head(rewrite):
+def test_user_code_imports_at_its_head(rewrite: Any) -> None:
     result = rewrite("import torch\n\n\n" + CHECK.format("n = 1"), path="models/net.py")
     assert result.startswith(f"import torch\n{IMPORT} guard_or_false\n\n\n")
 
 
-def test_an_import_of_the_function_is_extended_or_moved(rewrite):
+def test_an_import_of_the_function_is_extended_or_moved(rewrite: Any) -> None:
     assert f"{IMPORT} sym_and, guard_or_false\n" in rewrite(CHECK.format(f"{IMPORT} sym_and"))
     late = CHECK.format("n = 1").replace("    return x + 1", f"    {IMPORT} guard_or_false\n    return x + 1")
     result = rewrite(late)
@@ -76,13 +77,13 @@ def test_an_import_of_the_function_is_extended_or_moved(rewrite):
     assert result.index(IMPORT) < result.index("guard_or_false(x")
 
 
-def test_an_outer_function_that_imports_serves_the_inner_one(rewrite):
+def test_an_outer_function_that_imports_serves_the_inner_one(rewrite: Any) -> None:
     inner = CHECK.format("n = 1").replace("def f", "def g").replace("\n", "\n    ").rstrip()
     source = f"def f(y: Tensor):\n    {IMPORT} guard_or_false\n\n    {inner}\n    return g(y)\n"
     assert rewrite(source).count(IMPORT) == 1
 
 
-def test_safe_and_review_edits_bring_each_its_import(rewrite, look):
+def test_safe_and_review_edits_bring_each_its_import(rewrite: Any, look: Any) -> None:
     source = (
         "def f(x: Tensor, y: Tensor):\n"
         "    torch._check(x.shape == y.shape)\n    if x.numel() == 0:\n        return x\n    return y\n"
@@ -93,7 +94,7 @@ def test_safe_and_review_edits_bring_each_its_import(rewrite, look):
     assert rewrite(both) == both
 
 
-def test_torchscript_reads_no_lambda_and_no_import(rewrite):
+def test_torchscript_reads_no_lambda_and_no_import(rewrite: Any) -> None:
     source = (
         "def f(x: Tensor, y: Tensor) -> Tensor:\n"
         "    if x.size() != y.size():\n        raise ValueError(f'{x.size()}')\n    return x\n"
@@ -105,7 +106,7 @@ def test_torchscript_reads_no_lambda_and_no_import(rewrite):
     assert "    if not torch.jit.is_scripting():\n        torch._check_value(_sym_eq(x.size(), y.size()))\n" in result
 
 
-def test_dynamo_traces_no_message_that_closes_over_sizes(rewrite):
+def test_dynamo_traces_no_message_that_closes_over_sizes(rewrite: Any) -> None:
     source = "def f(x: Tensor):\n    if x.size(0) != 3:\n        raise ValueError({})\n    return x\n"
     assert "raise" not in rewrite(source.format("'three'"), inlined=True)
     kept = rewrite(source.format("f'{x.shape}'"), inlined=True)
@@ -113,11 +114,11 @@ def test_dynamo_traces_no_message_that_closes_over_sizes(rewrite):
     assert "torch._check_value(\n        x.size(0) == 3,\n" in kept
 
 
-def test_sizes_inside_messages_are_left(look):
+def test_sizes_inside_messages_are_left(look: Any) -> None:
     assert look("def f(x: Tensor, m: int):\n    raise ValueError(f'{min(x.size(0), 3)}')\n") == []
 
 
-def test_rules_compose_on_one_expression(rewrite):
+def test_rules_compose_on_one_expression(rewrite: Any) -> None:
     source = (
         "def f(x: Tensor):\n    m, n = x.shape\n"
         "    if min(m, n) == 0 or int(m / 2) == 0:\n        return x\n    return x + 1\n"
@@ -125,7 +126,7 @@ def test_rules_compose_on_one_expression(rewrite):
     assert "guard_or_false(torch.sym_min(m, n) == 0) or guard_or_false(torch.sym_int(m / 2) == 0)" in rewrite(source)
 
 
-def test_an_edit_may_be_suppressed_by_what_the_version_lacks():
+def test_an_edit_may_be_suppressed_by_what_the_version_lacks() -> None:
     from transforms.python.rewrite import FileJob, Job, findings
 
     job = Job({}, {}, False, False, (), ())

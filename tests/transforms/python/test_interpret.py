@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ def values() -> Interpreter:
         ("x == 0", "tensor"), ("a == 'no'", "plain"),
     ],
 )  # fmt: skip
-def test_kind(values, expression, kind):
+def test_kind(values: Any, expression: Any, kind: Any) -> None:
     assert values.value(ast.parse(expression, mode="eval").body).kind == kind
 
 
@@ -67,11 +68,11 @@ def test_kind(values, expression, kind):
     ("expression", "dependencies"),
     [("k + 1", {"k"}), ("k == 2", {"k"}), ("u[0]", {"u[0]"}), ("h", {"()helper"}), ("a == k", set())],
 )
-def test_what_depends_on_others_says_so(values, expression, dependencies):
+def test_what_depends_on_others_says_so(values: Any, expression: Any, dependencies: Any) -> None:
     assert values.value(ast.parse(expression, mode="eval").body).dependencies == dependencies
 
 
-def test_callers_and_callees_fill_dependencies_in():
+def test_callers_and_callees_fill_dependencies_in() -> None:
     function = ast.parse("def f(k, m):\n    n = g(m)\n").body[0]
     assert isinstance(function, ast.FunctionDef)
     values = Interpreter(function, own_nodes(function), {"k": Value("int")}, {"g": Value("shape")})

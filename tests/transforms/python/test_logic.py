@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from transforms.python.logic import Conditions, Undecided, code, parse_expressio
 from transforms.python.nodes import own_nodes
 
 FUNCTION = """
-def f(x: Tensor, y: Tensor, flag: bool, k: int):
+def f(x: Tensor, y: Tensor, flag: bool, k: int) -> Any:
     a, b = x.shape
     c = y.numel()
     listed = [a, b]
@@ -46,7 +47,7 @@ def conditions() -> Conditions:
         ("any(s == a for s in y.shape)", "sym_or(False, *(s == a for s in y.shape))"),
     ],
 )
-def test_symbolic(conditions, condition, symbolic):
+def test_symbolic(conditions: Any, condition: Any, symbolic: Any) -> None:
     assert code(conditions.symbolic(parse_expression(condition))) == symbolic
 
 
@@ -61,7 +62,7 @@ def test_symbolic(conditions, condition, symbolic):
         ("a / 2 < b / 3", "torch.sym_not(a / 2 < b / 3)"),
     ],
 )
-def test_negated(conditions, condition, negated):
+def test_negated(conditions: Any, condition: Any, negated: Any) -> None:
     assert code(conditions.negated(parse_expression(condition))) == negated
 
 
@@ -80,7 +81,7 @@ def test_negated(conditions, condition, negated):
         ("all(s > 0 for s in x.shape)", "all(guard_or_true(s > 0) for s in x.shape)"),
     ],
 )
-def test_guarded_by_what_is_general(conditions, condition, guarded):
+def test_guarded_by_what_is_general(conditions: Any, condition: Any, guarded: Any) -> None:
     assert code(conditions.guarded(parse_expression(condition))) == guarded
 
 
@@ -93,23 +94,23 @@ def test_guarded_by_what_is_general(conditions, condition, guarded):
         ("0 < a < b", True, "(guard_or_true(0 < a) and guard_or_true(a < b))"),
     ],
 )
-def test_guarded_by_a_default(conditions, condition, default, guarded):
+def test_guarded_by_a_default(conditions: Any, condition: Any, default: Any, guarded: Any) -> None:
     assert code(conditions.guarded(parse_expression(condition), default)) == guarded
 
 
 @pytest.mark.parametrize("condition", ["a < b", "a > 5", "c >= 3"])
-def test_an_order_of_sizes_is_no_special_case(conditions, condition):
+def test_an_order_of_sizes_is_no_special_case(conditions: Any, condition: Any) -> None:
     with pytest.raises(Undecided, match="general"):
         conditions.guarded(parse_expression(condition))
 
 
-def test_a_list_is_never_equal_to_a_tuple(conditions):
+def test_a_list_is_never_equal_to_a_tuple(conditions: Any) -> None:
     assert not conditions.asks(parse_expression("x.shape == listed"))
     with pytest.raises(Undecided, match="may be no shape"):
         conditions.symbolic(parse_expression("x.shape == unknown"))
 
 
-def test_comments_and_line_breaks_stay(conditions):
+def test_comments_and_line_breaks_stay(conditions: Any) -> None:
     condition = "(\n    a == b  # first\n    and c == 1\n)"
     assert code(conditions.guarded(parse_expression(condition))) == (
         "(\n    guard_or_false(a == b)  # first\n    and guard_or_false(c == 1)\n)"

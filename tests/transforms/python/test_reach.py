@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from transforms.python.extract import extract
@@ -9,7 +11,7 @@ from transforms.python.reach import reach, scripted
 from transforms.python.tree import SourceTree
 
 
-def reached(**files: str):
+def reached(**files: str) -> Any:
     """Paths with `__` for `/`, and what is reached in them."""
     facts = {}
     for name, source in files.items():
@@ -29,7 +31,7 @@ def reached(**files: str):
         "def f(x):\n    return x\nlib.impl('op', f, 'CUDA')\n",
     ],
 )
-def test_elsewhere_nothing(source):
+def test_elsewhere_nothing(source: Any) -> None:
     assert reached(user__code=source)[1] == {}
 
 
@@ -45,11 +47,11 @@ def test_elsewhere_nothing(source):
         "lib.impl('op', f, 'Meta')\ndef f(x):\n    return x\n",
     ],
 )
-def test_entry_points(source):
+def test_entry_points(source: Any) -> None:
     assert "user/code.py:f" in reached(user__code=source)[1]
 
 
-def test_a_module_forward_and_the_helpers_it_calls():
+def test_a_module_forward_and_the_helpers_it_calls() -> None:
     _, found = reached(
         model="from lib import helper\n"
         "class M(nn.Module):\n"
@@ -64,7 +66,7 @@ def test_a_module_forward_and_the_helpers_it_calls():
     assert [step.text.partition(":")[0] for step in helper.path()] == ["M.forward", "M.inner", "helper"]
 
 
-def test_what_a_helper_returns_reaches_its_caller():
+def test_what_a_helper_returns_reaches_its_caller() -> None:
     _, found = reached(
         a="from b import sizes\n@register_meta(aten.x)\ndef f(x):\n    m, n = sizes(x)\n    return x.size(0), g(n)\n"
         "def g(k):\n    return k\n",
@@ -73,7 +75,7 @@ def test_what_a_helper_returns_reaches_its_caller():
     assert found["a.py:g"].parameters["k"].kind == "int"
 
 
-def test_torch_itself_by_place():
+def test_torch_itself_by_place() -> None:
     _, found = reached(
         torch___refs____init__="def f(x):\n    return g(x)\n",
         torch__nn__functional="def h(x):\n    return x\n",
@@ -82,7 +84,7 @@ def test_torch_itself_by_place():
     assert {name.rpartition(":")[2]: one.inlined for name, one in found.items()} == {"f": False, "h": True}
 
 
-def test_decompositions_handed_to_torchscript_by_operator():
+def test_decompositions_handed_to_torchscript_by_operator() -> None:
     tree, found = reached(
         torch___decomp__jvp="def _script(op):\n    return torch.jit.script(table[op])\n"
         "_script(torch.ops.aten.glu.default)\n",
