@@ -58,9 +58,10 @@ def unified_diff(path: str, source: bytes, edits: Iterable[Edit], context: int =
 
     Raises EditConflict where the edits do not fit `source`.
     """
-    changes = hunks(source, edits)
-    if not changes:
+    edits = list(edits)
+    if apply_edits(source, edits) == source:  # edits may undo each other
         return b""
+    changes = hunks(source, edits)
     lines = _split(source)
     name_a, name_b = _quoted(b"a/", path), _quoted(b"b/", path)
     # As git does: a tab ends a file name that holds a space.

@@ -50,6 +50,11 @@ def test_git_apply_makes_of_the_diff_what_the_edits_make(case: tuple[bytes, list
         assert git_apply("a b.cc", source, patch) == expected
 
 
+def test_edits_that_undo_each_other_give_no_diff() -> None:
+    edits = [Edit("a.cc", 0, 1, b"\n", b""), Edit("a.cc", 2, 2, b"", b"\n")]
+    assert unified_diff("a.cc", b"\n\na", edits) == b""
+
+
 @pytest.mark.parametrize(
     "path", ['quo"te.cc', "back\\slash.cc", "tab\there.cc", "new\nline.cc", "ü/é.cc", "lat\udce9.cc"]
 )
