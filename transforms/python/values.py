@@ -118,11 +118,18 @@ def item(value: Value, index: int) -> Value:
     return element(value)
 
 
+# A sequence of sequences, or a mapping.
+SEQUENCE = r"(?:[Ll]ist|[Tt]uple|Sequence|Iterable)\["
+NESTED = re.compile(rf"{SEQUENCE}[^\]]*{SEQUENCE}|\b(?:[Dd]ict|Mapping)\[")
+
+
 def annotated(annotation: str, name: str) -> Value:
     """What a parameter is by its annotation and, for ranks and dims, its name."""
     text = annotation.replace("torch.", "")
     if COUNT.search(name):
         return NOTHING
+    if NESTED.search(text):
+        return NOTHING  # what an element is would take more than one step
     if re.search(r"\b(?:TensorSequenceType|TensorList)\b|(?:[Ll]ist|[Tt]uple|Sequence|Iterable)\[.*Tensor", text):
         return Value(TENSORS)
     if re.search(r"\b(?:Tensor|TensorLike|TensorLikeType|Parameter)\b", text):

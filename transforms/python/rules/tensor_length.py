@@ -43,6 +43,7 @@ RULE = Rule(
     __doc__,
     (
         Example("def f(x: Tensor):\n    return len(x.shape)\n", None, "a rank"),
+        Example("def f(x: list[list[Tensor]]):\n    return len(x[0])\n", None, "a list of lists holds lists"),
         Example("def f(x: Tensor):\n    return len(x)\n", "def f(x: Tensor):\n    return x.size(0)\n"),
     ),
 )
