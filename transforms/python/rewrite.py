@@ -13,7 +13,7 @@ from codemod.findings import Finding, Level, Step
 from transforms.python.extract import Scope, parse, scopes
 from transforms.python.interpret import Interpreter, called
 from transforms.python.logic import Undecided
-from transforms.python.names import Insertion, Layout, Names
+from transforms.python.names import EQUAL, Insertion, Layout, Names
 from transforms.python.place import Change, Place, Rewrite
 from transforms.python.rules import RULES
 from transforms.python.sites import Site, sites
@@ -124,7 +124,8 @@ def _answers(
         names.used = set()
         place = Place(site, function, scope.nodes, values, layout, names, job.inlined)
         rule, rewrite = _first(place)
-        missing = names.used - names.split(names.used)[0] - vocabulary if vocabulary else set()
+        written_out = names.split(names.used)[0] & EQUAL.keys()  # other functions of the file import what they wrap
+        missing = names.used - written_out - vocabulary if vocabulary else set()
         if rewrite.changes and missing:
             gone = ", ".join(sorted(missing))
             rewrite = Rewrite(Level.MANUAL, rewrite.message, reason=f"this PyTorch has no {gone}", refusal="vocabulary")
