@@ -133,3 +133,13 @@ def test_an_edit_may_be_suppressed_by_what_the_version_lacks() -> None:
     old = FileJob("torch/a.py", CHECK.format("n = 1").encode(), {"f": job}, frozenset({"guard_size_oblivious"}))
     (finding,) = findings(old)
     assert (finding.level, finding.refusal, finding.edits) == (Level.MANUAL, "vocabulary", ())
+
+
+def test_no_helper_is_written_around_a_name_the_version_lacks() -> None:
+    from transforms.python.rewrite import FileJob, Job, findings
+
+    source = b"import torch\nfrom torch import Tensor\n\n\ndef f(x: Tensor):\n    if x.numel() == 0:\n        return x\n    return x + 1\n"
+    job = Job({}, {}, False, True, (), ())
+    words = frozenset({"sym_eq"})
+    found = findings(FileJob("torch/_decomp/example.py", source, {"f": job}, words))
+    assert [(one.level, one.refusal, one.edits) for one in found] == [(Level.MANUAL, "vocabulary", ())]
