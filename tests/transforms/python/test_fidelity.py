@@ -138,7 +138,10 @@ def test_an_edit_may_be_suppressed_by_what_the_version_lacks() -> None:
 def test_no_helper_is_written_around_a_name_the_version_lacks() -> None:
     from transforms.python.rewrite import FileJob, Job, findings
 
-    source = b"import torch\nfrom torch import Tensor\n\n\ndef f(x: Tensor):\n    if x.numel() == 0:\n        return x\n    return x + 1\n"
+    source = (
+        b"import torch\nfrom torch import Tensor\n\n\n"
+        b"def f(x: Tensor):\n    if x.numel() == 0:\n        return x\n    return x + 1\n"
+    )
     job = Job({}, {}, False, True, (), ())
     words = frozenset({"sym_eq"})
     found = findings(FileJob("torch/_decomp/example.py", source, {"f": job}, words))
