@@ -9,12 +9,14 @@ if TYPE_CHECKING:
     from codemod.findings import Finding
     from codemod.transform import Project, Rule
 
+SUFFIXES = (".cpp", ".cc", ".cxx", ".h", ".hpp", ".cu", ".cuh", ".mm")
+
 
 class CppTransform:
     """Implements `codemod.transform.Transform`. Imports wait until they are needed: a warm scan needs none of them."""
 
     name = "cpp"
-    suffixes = (".cpp", ".cc", ".cxx", ".h", ".hpp", ".cu", ".cuh", ".mm")
+    suffixes = SUFFIXES
 
     def rules(self) -> Sequence[Rule]:
         """The rules, sorted by name."""

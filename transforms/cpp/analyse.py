@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from codemod.findings import Finding
 from codemod.operators import Reach
 from codemod.transform import Project
-from transforms.cpp import headers, kernels
+from transforms.cpp import SUFFIXES, headers, kernels
 from transforms.cpp.decisions import DERIVATIVES, decide
 from transforms.cpp.extract import extract
 from transforms.cpp.facts import FileFacts, Function
@@ -20,7 +20,6 @@ from transforms.cpp.vocabulary import ACCESSORS, has_symbolic_twin
 from transforms.schema import derivatives as derivatives_yaml
 from transforms.schema.native_functions import NativeFunctions
 
-SUFFIXES = (".cpp", ".cc", ".cxx", ".h", ".hpp", ".cu", ".cuh", ".mm")
 # Where PyTorch keeps operators and what they call; the rest of its own folders hold none.
 _PYTORCH = ("aten/src/ATen", "torch/csrc/autograd", "torch/csrc/utils", "c10/core", "c10/util")
 _DEVICE = (".cu", ".cuh", ".mm")

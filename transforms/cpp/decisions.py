@@ -74,7 +74,7 @@ def decide(
         )
         yield from findings(rest, why, lines, groups[key], Level.REVIEW)
     yield from _signatures(facts, reach, propagation, groups, sources)
-    yield from _schemas(facts, reach, propagation, groups, sources)
+    yield from _schemas(facts, propagation, groups, sources)
 
 
 def _whole(outcome: Outcome) -> bool:
@@ -149,7 +149,6 @@ def _signatures(
 
 def _schemas(
     facts: Mapping[str, FileFacts],
-    reach: Mapping[Key, Reach],
     propagation: Propagation,
     groups: Mapping[Key, str],
     sources: Sources,

@@ -115,8 +115,3 @@ def errors(node: Node) -> Iterator[Node]:
 def count_errors(node: Node) -> int:
     """The number of outermost error nodes below `node`."""
     return sum(1 for _ in errors(node))
-
-
-def text(node: Node, source: bytes) -> str:
-    """The source of a node; bytes that are no UTF-8 come back as lone surrogates."""
-    return source[node.start_byte : node.end_byte].decode("utf-8", "surrogateescape")

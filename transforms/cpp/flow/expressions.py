@@ -33,7 +33,8 @@ def _identifier(flow: Flow, node: Node) -> Type:
     return flow.type_of(member) if member is not None else UNKNOWN
 
 
-def _parenthesized(flow: Flow, node: Node) -> Type:
+def _last(flow: Flow, node: Node) -> Type:
+    """`(a)` and `a, b` are what stands last in them."""
     out = UNKNOWN
     for child in node.children:
         out = evaluate(flow, child)
@@ -241,13 +242,6 @@ def _braces(flow: Flow, node: Node) -> Type:
     return Type("braces", args=(first,), origins=frozenset().union(*known) if known else None)
 
 
-def _comma(flow: Flow, node: Node) -> Type:
-    out = UNKNOWN
-    for child in node.children:
-        out = evaluate(flow, child)
-    return out
-
-
 def _this(flow: Flow, node: Node) -> Type:
     return Type("wrap", "*", (Type("other", flow.function.parent),))
 
@@ -266,7 +260,7 @@ EXPRESSIONS |= {
     "type_descriptor": _literal(UNKNOWN),
     "sizeof_expression": _literal(Type("int", "size_t")),
     "this": _this,
-    "parenthesized_expression": _parenthesized,
+    "parenthesized_expression": _last,
     "field_expression": _field,
     "pointer_expression": _pointer,
     "unary_expression": _unary,
@@ -276,5 +270,5 @@ EXPRESSIONS |= {
     "conditional_expression": _conditional,
     "subscript_expression": _subscript,
     "initializer_list": _braces,
-    "comma_expression": _comma,
+    "comma_expression": _last,
 }
