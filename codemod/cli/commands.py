@@ -1,46 +1,20 @@
-"""`symfix scan`, `diff`, `apply` and `rule`."""
+"""`symfix scan`, `diff` and `apply`."""
 
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 from typing import Any
 
 import click
 
-from codemod import transform
-from codemod.cli.options import Run, level_option, start, tree_options
+from codemod.cli.options import Run, level_option, tree_options
+from codemod.cli.root import group
+from codemod.cli.running import begin, changes_of, chosen_groups, exit_code, load_plan, plan_option, refuse_dirty
 from codemod.errors import SymfixError
 from codemod.findings import Finding, Level
 from codemod.groups import OVERLAP, Group, order
-from codemod.plan import Plan, symfix_version
+from codemod.plan import Plan
 from codemod.terminal import colours, note, style, write
-
-
-class _InOrder(click.Group):
-    """Lists its commands as they are defined, in the order in which they are used."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
-
-
-@click.group(
-    cls=_InOrder,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 nothing to do, 1 findings or changes, 2 an error.",
-)
-@click.version_option(symfix_version(), prog_name="symfix")
-def group() -> None:
-    """Make PyTorch operators work with symbolic shapes.
-
-    \b
-      symfix scan                            which operators would throw or specialize, and why
-      symfix scan --op cross_entropy_loss    one operator, down to each site
-      symfix diff                            what apply would write
-      symfix apply                           write what gives the same result for every concrete input
-      symfix apply --level review            also what a person should look at
-      symfix rule                            the rules, and the manual page of each
-    """
 
 
 @group.command()
@@ -61,8 +35,8 @@ def scan(context: click.Context, /, **parameters: Any) -> int:
     """
     from codemod.report import findings_csv
 
-    run = _start(context, parameters)
-    plan = _plan(run)
+    run = begin(context, parameters)
+    plan = load_plan(run)
     chosen = sorted((f for g in run.selection.groups(plan.findings) for f in g.findings), key=order)
     if run.values["format"] == "json":
         filters = {name: list(run.values[name]) for name in ("op", "mode", "rule")}
@@ -72,13 +46,13 @@ def scan(context: click.Context, /, **parameters: Any) -> int:
         write(findings_csv(chosen))
     else:
         _print_scan(run, plan, chosen)
-    return _exit_code(run, plan, bool(chosen))
+    return exit_code(run, plan, bool(chosen))
 
 
 @group.command()
 @tree_options
 @level_option("safe", "Show changes up to this level.")
-@click.option("--plan", "plan_file", type=click.Path(path_type=Path), metavar="FILE", help="Show this saved plan.")
+@plan_option("Show this saved plan.")
 @click.pass_context
 def diff(context: click.Context, /, **parameters: Any) -> int:
     """Show what apply would write, as a diff that git apply takes.
@@ -88,13 +62,13 @@ def diff(context: click.Context, /, **parameters: Any) -> int:
       symfix diff --level review --op cross_entropy_loss
       symfix diff > symfix.patch && git apply symfix.patch
     """
-    return _change(_start(context, parameters), write_files=False)
+    return _change(begin(context, parameters), write_files=False)
 
 
 @group.command()
 @tree_options
 @level_option("safe", "Apply changes up to this level.")
-@click.option("--plan", "plan_file", type=click.Path(path_type=Path), metavar="FILE", help="Apply this saved plan.")
+@plan_option("Apply this saved plan.")
 @click.option("--dry-run", is_flag=True, help="Write nothing; the same as symfix diff.")
 @click.option("--allow-dirty", is_flag=True, help="Also where there are changes that are not committed.")
 @click.option("--allow-no-vcs", is_flag=True, help="Also where no git checkout would let you undo it.")
@@ -109,62 +83,7 @@ def apply(context: click.Context, /, **parameters: Any) -> int:
       symfix apply --level review --op 'max_pool*'
       symfix apply --plan plan.json
     """
-    return _change(_start(context, parameters), write_files=not parameters["dry_run"])
-
-
-@group.command()
-@click.argument("name", required=False)
-def rule(name: str | None) -> int:
-    """List the rules, or print the manual page of one.
-
-    \b
-      symfix rule
-      symfix rule NAME
-    """
-    from codemod.manual import rule_list, rule_page
-    from codemod.suppress import UNUSED_RULE
-
-    rules = [UNUSED_RULE, *(rule for one in transform.load_transforms() for rule in one.rules())]
-    if name is None:
-        write("\n".join(rule_list(rules)) + "\n")
-        return 0
-    found = next((rule for rule in rules if rule.name == name), None)
-    if found is None:
-        raise SymfixError(f"there is no rule named {name!r}; symfix rule lists them")
-    write("\n".join(rule_page(found)) + "\n")
-    return 0
-
-
-def _start(context: click.Context, parameters: dict[str, Any]) -> Run:
-    from codemod.write import recover
-
-    run = start(context, parameters)
-    done = recover(run.checkout.root, run.journal)
-    if done:
-        note(f"symfix: {done}")
-        run = start(context, parameters)
-    return run
-
-
-def _plan(run: Run) -> Plan:
-    from codemod.analysis import analyse
-
-    plan_file: Path | None = run.values.get("plan_file")
-    if plan_file is None:
-        plan = analyse(run.project, transform.load_transforms)
-    else:
-        from codemod.changes import check_current
-
-        try:
-            plan = Plan.from_json(plan_file.read_bytes(), str(plan_file))
-        except OSError as error:
-            raise SymfixError(f"{plan_file}: the plan cannot be read: {error.strerror}") from error
-        check_current(run.checkout.root, plan)
-    for glob in run.selection.unmatched_ops(plan.findings):
-        note(f"symfix: --op {glob}: no finding is about such an operator")
-    for failure in plan.failures:
-        note(f"symfix: {failure}")
-    return plan
+    return _change(begin(context, parameters), write_files=not parameters["dry_run"])
 
 
 def _print_scan(run: Run, plan: Plan, chosen: list[Finding]) -> None:
@@ -199,7 +118,6 @@ def _next_steps(run: Run, chosen: list[Finding]) -> list[str]:
 
 
 def _change(run: Run, write_files: bool) -> int:
-    from codemod.changes import make_changes
     from codemod.diff import unified_diff
     from codemod.write import write_changes
 
@@ -209,28 +127,18 @@ def _change(run: Run, write_files: bool) -> int:
             " see symfix diff, or give --allow-no-vcs"
         )
     if write_files and not run.values["allow_dirty"]:
-        _refuse_dirty(run, ())
-    plan = _plan(run)
-    groups = [one for one in run.selection.groups(plan.findings) if one.edits]
-    changes = make_changes(run.checkout.root, plan, groups, transform.load_transforms() if groups else [],
-                           lambda function, items: run.project.map(function, items, "checking"))  # fmt: skip
+        refuse_dirty(run, ())
+    plan = load_plan(run)
+    changes = changes_of(run, plan, chosen_groups(run, plan))
     if write_files:
         if not run.values["allow_dirty"]:
-            _refuse_dirty(run, [change.path for change in changes.files])
+            refuse_dirty(run, [change.path for change in changes.files])
         write_changes(run.checkout.root, run.journal, changes.files)
     else:
         for change in changes.files:
             write(_coloured(unified_diff(change.path, change.old, change.edits)))
     _print_summary(run, plan, list(changes.groups), len(changes.files), list(changes.refused), write_files)
-    return _exit_code(run, plan, bool(changes.files))
-
-
-def _refuse_dirty(run: Run, edited: list[str] | tuple[()]) -> None:
-    """Raise SymfixError where a tracked file is changed, or one of `edited` is not tracked."""
-    changed = run.checkout.dirty(untracked=edited)
-    if changed:
-        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
-        raise SymfixError(f"{changed[0]}{more}: not committed; commit or stash first, or give --allow-dirty")
+    return exit_code(run, plan, bool(changes.files))
 
 
 def _print_summary(
@@ -264,9 +172,3 @@ def _coloured(patch: bytes) -> bytes:
     styles = {b"+": b"\x1b[32m", b"-": b"\x1b[31m", b"@": b"\x1b[36m", b"d": b"\x1b[1m"}
     lines = patch.split(b"\n")
     return b"\n".join(styles[line[:1]] + line + b"\x1b[0m" if line[:1] in styles else line for line in lines)
-
-
-def _exit_code(run: Run, plan: Plan, anything: bool) -> int:
-    if plan.failures:
-        return 2
-    return 1 if anything and not run.values["exit_zero"] else 0

@@ -1,0 +1,38 @@
+"""The command `symfix` itself; each module of this package adds its own below it."""
+
+from __future__ import annotations
+
+import click
+
+from codemod.plan import symfix_version
+
+_ORDER = ("scan", "diff", "apply", "review", "prove", "bundle", "pr", "rule")
+"""The commands in the order in which they are used."""
+
+
+class _InOrder(click.Group):
+    """Lists its commands in the order in which they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(self.commands, key=_ORDER.index)
+
+
+@click.group(
+    cls=_InOrder,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 nothing to do, 1 findings or changes, 2 an error.",
+)
+@click.version_option(symfix_version(), prog_name="symfix")
+def group() -> None:
+    """Make PyTorch operators work with symbolic shapes.
+
+    \b
+      symfix scan                            which operators would throw or specialize, and why
+      symfix scan --op cross_entropy_loss    one operator, down to each site
+      symfix diff                            what apply would write
+      symfix apply                           write what gives the same result for every concrete input
+      symfix apply --level review            also what a person should look at
+      symfix rule                            the rules, and the manual page of each
+    """
+
+

@@ -1,0 +1,93 @@
+"""What every command that reads a plan does: recover, plan, refuse a dirty tree, say how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from codemod import transform
+from codemod.cli.options import Run, start
+from codemod.errors import SymfixError
+from codemod.groups import Group
+from codemod.plan import Plan
+from codemod.terminal import note
+
+if TYPE_CHECKING:
+    from codemod.changes import Changes
+
+C = TypeVar("C", bound=Callable[..., Any])
+
+
+def plan_option(meaning: str) -> Callable[[C], C]:
+    """`--plan` for one command."""
+    return click.option("--plan", "plan_file", type=click.Path(path_type=Path), metavar="FILE", help=meaning)
+
+
+def begin(context: click.Context, parameters: dict[str, Any]) -> Run:
+    """The run that `parameters` ask for, once what a killed run left is finished or undone."""
+    from codemod.write import recover
+
+    run = start(context, parameters)
+    done = recover(run.checkout.root, run.journal)
+    if done:
+        note(f"symfix: {done}")
+        run = start(context, parameters)
+    return run
+
+
+def load_plan(run: Run) -> Plan:
+    """The plan of `--plan`, else that of a new analysis; what it could not do is noted on stderr.
+
+    Raises SymfixError where the saved plan cannot be read, or files have changed since it was made.
+    """
+    from codemod.analysis import analyse
+
+    plan_file: Path | None = run.values.get("plan_file")
+    if plan_file is None:
+        plan = analyse(run.project, transform.load_transforms)
+    else:
+        from codemod.changes import check_current
+
+        try:
+            plan = Plan.from_json(plan_file.read_bytes(), str(plan_file))
+        except OSError as error:
+            raise SymfixError(f"{plan_file}: the plan cannot be read: {error.strerror}") from error
+        check_current(run.checkout.root, plan)
+    for glob in run.selection.unmatched_ops(plan.findings):
+        note(f"symfix: --op {glob}: no finding is about such an operator")
+    for failure in plan.failures:
+        note(f"symfix: {failure}")
+    return plan
+
+
+def chosen_groups(run: Run, plan: Plan) -> list[Group]:
+    """The groups of `plan` that the run's selection lets through and that edit something."""
+    return [group for group in run.selection.groups(plan.findings) if group.edits]
+
+
+def changes_of(run: Run, plan: Plan, groups: Sequence[Group]) -> Changes:
+    """What `groups` change, less those that would break a file; nothing is written."""
+    from codemod.changes import make_changes
+
+    transforms = transform.load_transforms() if groups else []
+    return make_changes(
+        run.checkout.root, plan, groups, transforms, lambda function, items: run.project.map(function, items, "checking")
+    )
+
+
+def refuse_dirty(run: Run, edited: list[str] | tuple[()]) -> None:
+    """Raise SymfixError where a tracked file is changed, or one of `edited` is not tracked."""
+    changed = run.checkout.dirty(untracked=edited)
+    if changed:
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        raise SymfixError(f"{changed[0]}{more}: not committed; commit or stash first, or give --allow-dirty")
+
+
+def exit_code(run: Run, plan: Plan, anything: bool) -> int:
+    """2 where a part could not be done, 1 where there is `anything` to report, else 0."""
+    if plan.failures:
+        return 2
+    return 1 if anything and not run.values["exit_zero"] else 0
