@@ -73,9 +73,8 @@ def changes_of(run: Run, plan: Plan, groups: Sequence[Group]) -> Changes:
     from codemod.changes import make_changes
 
     transforms = transform.load_transforms() if groups else []
-    return make_changes(
-        run.checkout.root, plan, groups, transforms, lambda function, items: run.project.map(function, items, "checking")
-    )
+    return make_changes(run.checkout.root, plan, groups, transforms,
+                        lambda function, items: run.project.map(function, items, "checking"))  # fmt: skip
 
 
 def refuse_dirty(run: Run, edited: list[str] | tuple[()]) -> None:

@@ -1,4 +1,5 @@
 import pytest
+
 from codemod.edits import Edit
 from codemod.findings import Finding, Level, Mode
 from codemod.groups import Group
