@@ -11,6 +11,7 @@ from codemod.edits import Edit, EditConflict
 from codemod.findings import Finding, Step
 from codemod.groups import Group, make_groups
 from codemod.report import level_name, plural
+from codemod.sources import Sources
 from codemod.terminal import decode, one_line, style, width
 
 
@@ -23,7 +24,7 @@ def explanation(root: Path, findings: Sequence[Finding], chosen: Iterable[Findin
     by_function: dict[tuple[str, str], list[Finding]] = {}
     for finding in chosen:
         by_function.setdefault((finding.path, finding.function), []).append(finding)
-    sources = _Sources(root)
+    sources = Sources(root)
     lines: list[str] = []
     # First what the fewest operators share, for it says most about those asked for.
     for (path, function), members in sorted(
@@ -45,7 +46,7 @@ def explanation(root: Path, findings: Sequence[Finding], chosen: Iterable[Findin
     return lines
 
 
-def _site(finding: Finding, groups: Mapping[str, Group], sources: _Sources, with_reach: bool) -> list[str]:
+def _site(finding: Finding, groups: Mapping[str, Group], sources: Sources, with_reach: bool) -> list[str]:
     place = f"{finding.line}:{finding.column}"
     message = style(one_line(finding.message), "bold")
     lines = [f"  {style(place, 'bold')}  {level_name(finding.level)}  {finding.rule}  {message}"]
@@ -61,7 +62,7 @@ def _site(finding: Finding, groups: Mapping[str, Group], sources: _Sources, with
         lines += _steps("the value flows by", finding.flow, finding.path)
     group = groups.get(finding.group)
     edits = group.edits if group else finding.edits
-    return lines + sources.before_after(finding, edits)
+    return lines + _before_after(sources, finding, edits)
 
 
 def _company(group: Group, indent: int = 2) -> list[str]:
@@ -94,47 +95,26 @@ def _wrapped(text: str, indent: int) -> list[str]:
     return textwrap.wrap(text, width(), initial_indent=pad, subsequent_indent=pad, break_long_words=False)
 
 
-class _Sources:
-    """The files that are shown, each read once; b"" for one that cannot be."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._read: dict[str, bytes] = {}
-
-    def of(self, path: str) -> bytes:
-        if path not in self._read:
-            try:
-                self._read[path] = (self._root / path).read_bytes()
-            except OSError:
-                self._read[path] = b""
-        return self._read[path]
-
-    def line(self, finding: Finding) -> str:
-        source = self.of(finding.path)
-        begin = source.rfind(b"\n", 0, finding.start) + 1
-        end = source.find(b"\n", finding.start)
-        return decode(source[begin : end if end >= 0 else None]).strip()
-
-    def before_after(self, finding: Finding, edits: Sequence[Edit]) -> list[str]:
-        """The changed lines that hold an edit of `finding`, with all of its group's edits applied."""
-        lines: list[str] = []
-        for path in dict.fromkeys(edit.path for edit in finding.edits):
-            source = self.of(path)
-            own = {source.count(b"\n", 0, edit.start) for edit in finding.edits if edit.path == path}
-            try:
-                changes = hunks(source, (edit for edit in edits if edit.path == path))
-            except EditConflict:
+def _before_after(sources: Sources, finding: Finding, edits: Sequence[Edit]) -> list[str]:
+    """The changed lines that hold an edit of `finding`, with all of its group's edits applied."""
+    lines: list[str] = []
+    for path in dict.fromkeys(edit.path for edit in finding.edits):
+        source = sources.of(path)
+        own = {source.count(b"\n", 0, edit.start) for edit in finding.edits if edit.path == path}
+        try:
+            changes = hunks(source, (edit for edit in edits if edit.path == path))
+        except EditConflict:
+            continue
+        for hunk in changes:
+            touched = range(hunk.start, hunk.start + max(1, len(hunk.old)))
+            if own.isdisjoint(touched):
                 continue
-            for hunk in changes:
-                touched = range(hunk.start, hunk.start + max(1, len(hunk.old)))
-                if own.isdisjoint(touched):
-                    continue
-                if path != finding.path:
-                    lines.append(style(f"      {path}:{hunk.start + 1}", "dim"))
-                # Line for line, a hunk's neighbours can be left to the findings they belong to.
-                paired = len(hunk.old) == len(hunk.new)
-                keep = [place for place, line in enumerate(touched) if line in own or not paired]
-                old, new = (tuple(side[i] for i in keep) if paired else side for side in (hunk.old, hunk.new))
-                lines += (style(f"      - {decode(line).strip()}", "red") for line in old)
-                lines += (style(f"      + {decode(line).strip()}", "green") for line in new)
-        return lines
+            if path != finding.path:
+                lines.append(style(f"      {path}:{hunk.start + 1}", "dim"))
+            # Line for line, a hunk's neighbours can be left to the findings they belong to.
+            paired = len(hunk.old) == len(hunk.new)
+            keep = [place for place, line in enumerate(touched) if line in own or not paired]
+            old, new = (tuple(side[i] for i in keep) if paired else side for side in (hunk.old, hunk.new))
+            lines += (style(f"      - {decode(line).strip()}", "red") for line in old)
+            lines += (style(f"      + {decode(line).strip()}", "green") for line in new)
+    return lines
