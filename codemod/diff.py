@@ -23,7 +23,7 @@ class Hunk:
 
 def hunks(source: bytes, edits: Iterable[Edit]) -> list[Hunk]:
     """What `edits` change, in whole lines and without context, in order."""
-    lines = _split(source)
+    lines = split_lines(source)
     offsets = [0]
     for line in lines:
         offsets.append(offsets[-1] + len(line))
@@ -33,7 +33,7 @@ def hunks(source: bytes, edits: Iterable[Edit]) -> list[Hunk]:
         while True:
             begin, end = offsets[first], offsets[last]
             shifted = [Edit(e.path, e.start - begin, e.end - begin, e.old, e.new) for e in chosen]
-            new = _split(apply_edits(source[begin:end], shifted))
+            new = split_lines(apply_edits(source[begin:end], shifted))
             # Text that lost its line end runs on into the next line.
             if last == len(lines) or not new or new[-1].endswith(b"\n"):
                 break
@@ -62,7 +62,7 @@ def unified_diff(path: str, source: bytes, edits: Iterable[Edit], context: int =
     if apply_edits(source, edits) == source:  # edits may undo each other
         return b""
     changes = hunks(source, edits)
-    lines = _split(source)
+    lines = split_lines(source)
     name_a, name_b = _quoted(b"a/", path), _quoted(b"b/", path)
     # As git does: a tab ends a file name that holds a space.
     tab = b"\t" if b" " in name_a and not name_a.startswith(b'"') else b""
@@ -120,8 +120,8 @@ def _line(mark: bytes, line: bytes) -> bytes:
     return mark + (line if line.endswith(b"\n") else line + _NO_NEWLINE)
 
 
-def _split(source: bytes) -> list[bytes]:
-    """Lines as git counts them: only a line feed ends one."""
+def split_lines(source: bytes) -> list[bytes]:
+    """Lines with their ends, as git counts them: only a line feed ends one."""
     lines = source.split(b"\n")
     last = lines.pop()
     return [line + b"\n" for line in lines] + ([last] if last else [])
