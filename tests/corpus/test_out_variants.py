@@ -19,7 +19,7 @@ CASES = {
 
 
 def rewritten(source: str) -> str:
-    job = FileJob("user/code.py", source.encode(), {"f": Job({}, {}, True, False, (), ())}, frozenset())
+    job = FileJob("user/code.py", "user/code.py", source.encode(), {"f": Job({}, {}, True, False, (), ())}, frozenset())
     return apply_edits(source.encode(), [edit for one in findings(job) for edit in one.edits]).decode()
 
 

@@ -77,6 +77,7 @@ class Interpreter:
         outer: Interpreter | None = None,
     ) -> None:
         self.variables: dict[str, Value] = dict(outer.variables) if outer else {}
+        self.mixed: set[str] = set(outer.mixed) if outer else set()  # may hold a Tensor, and something else as well
         self.returns = returns
         arguments = function.args
         for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
@@ -85,6 +86,8 @@ class Interpreter:
             if parameters is not None and value.kind == PARAMETER:
                 value = parameters.get(one.arg, NOTHING)
             self.variables[one.arg] = value
+            if value.kind == TENSOR and re.search(r"\||\bUnion\b", re.sub(r"\| *None|None *\|", "", annotation)):
+                self.mixed.add(one.arg)
         for rest in (arguments.vararg, arguments.kwarg):
             if rest:
                 annotation = ast.unparse(rest.annotation) if rest.annotation else ""
@@ -131,6 +134,8 @@ class Interpreter:
         if isinstance(target, ast.Name):
             old = self.variables.get(target.id)
             known = old is not None and old.kind != PLAIN
+            if old is not None and (old.kind == TENSOR) != (value.kind == TENSOR):
+                self.mixed.add(target.id)
             self.variables[target.id] = join((old, value)) if known and old else value
         elif isinstance(target, (ast.Tuple, ast.List)):
             starred = any(isinstance(one, ast.Starred) for one in target.elts)
@@ -140,6 +145,10 @@ class Interpreter:
                     self._bind(one.value, value)
                 else:
                     self._bind(one, item(value, index) if exact else element(value))
+
+    def surely_tensor(self, node: ast.expr) -> bool:
+        """Whether an expression is a Tensor on every path."""
+        return self.value(node).kind == TENSOR and not (isinstance(node, ast.Name) and node.id in self.mixed)
 
     def value(self, node: ast.expr) -> Value:
         """The value of an expression in this function."""

@@ -34,9 +34,13 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class FileJob:
-    """All such functions of one file, by qualified name. `vocabulary` holds the functions this PyTorch has."""
+    """All such functions of one file, by qualified name. `vocabulary` holds the functions this PyTorch has.
+
+    `place` is the path with the root's own package in front: `torch/_refs/fft.py` where the root is `torch` itself.
+    """
 
     path: str
+    place: str
     source: bytes
     functions: Mapping[str, Job]
     vocabulary: frozenset[str]
@@ -99,7 +103,7 @@ def findings(job: FileJob) -> list[Finding]:
             if name in known:
                 chain.append(known[name][0].node)
             name = name.rpartition(".")[0]
-        names = Names(tree, chain, job.path, one.scripted, one.inlined)
+        names = Names(tree, chain, job.place, one.scripted, one.inlined)
         rewritten = Rewritten(scope, one, names)
         rewritten.answers = list(_answers(scope, values, layout, names, one, job.vocabulary))
         if rewritten.answers:

@@ -95,7 +95,7 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
     elif name in COERCIONS and isinstance(node.func, ast.Name) and node.args:
         value = values.value(node.args[0])
         item = name in ("int", "float") and isinstance(node.args[0], ast.Call) and called(node.args[0]) == "item"
-        if value.kind in (INT, FLOAT, BOOL) or (name == "len" and value.kind == "tensor") or item:
+        if value.kind in (INT, FLOAT, BOOL) or (name == "len" and values.surely_tensor(node.args[0])) or item:
             yield Site("coercion", node, node, value)
     elif name in ("guard_size_oblivious", "_check_is_size", "definitely_true", "definitely_false"):
         yield Site("deprecated", node, node, Value(BOOL))

@@ -85,7 +85,10 @@ class PythonTransform:
                     operators=operators(tree, one),
                 )
         words = vocabulary(project, tree)
-        return [FileJob(path, project.read(path), functions, words) for path, functions in sorted(chosen.items())]
+        return [
+            FileJob(path, tree_path(tree, path), project.read(path), functions, words)
+            for path, functions in sorted(chosen.items())
+        ]
 
 
 def operators(tree: SourceTree, one: Reached) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ def find(
     path = "user/code.py" if "@torch.compile" in source else path
     names = [node.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
     job = Job({}, {}, inlined, scripted, (), ())
-    return findings(FileJob(path, source.encode(), dict.fromkeys(names, job), frozenset()))
+    return findings(FileJob(path, path, source.encode(), dict.fromkeys(names, job), frozenset()))
 
 
 def apply(source: str, level: Level = Level.REVIEW, **options: object) -> str:

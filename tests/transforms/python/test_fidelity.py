@@ -29,7 +29,7 @@ def test_crlf_tabs_bom_and_no_final_newline(look: Any) -> None:
 def look_bytes(source: bytes) -> Any:
     from transforms.python.rewrite import FileJob, Job, findings
 
-    job = FileJob("torch/a.py", source, {"f": Job({}, {}, False, False, (), ())}, frozenset())
+    job = FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, False, False, (), ())}, frozenset())
     return [edit for finding in findings(job) for edit in finding.edits]
 
 
@@ -130,7 +130,9 @@ def test_an_edit_may_be_suppressed_by_what_the_version_lacks() -> None:
     from transforms.python.rewrite import FileJob, Job, findings
 
     job = Job({}, {}, False, False, (), ())
-    old = FileJob("torch/a.py", CHECK.format("n = 1").encode(), {"f": job}, frozenset({"guard_size_oblivious"}))
+    old = FileJob(
+        "torch/a.py", "torch/a.py", CHECK.format("n = 1").encode(), {"f": job}, frozenset({"guard_size_oblivious"})
+    )
     (finding,) = findings(old)
     assert (finding.level, finding.refusal, finding.edits) == (Level.MANUAL, "vocabulary", ())
 
@@ -144,5 +146,15 @@ def test_no_helper_is_written_around_a_name_the_version_lacks() -> None:
     )
     job = Job({}, {}, False, True, (), ())
     words = frozenset({"sym_eq"})
-    found = findings(FileJob("torch/_decomp/example.py", source, {"f": job}, words))
+    found = findings(FileJob("torch/_decomp/example.py", "torch/_decomp/example.py", source, {"f": job}, words))
     assert [(one.level, one.refusal, one.edits) for one in found] == [(Level.MANUAL, "vocabulary", ())]
+
+
+def test_imports_stay_local_where_the_root_is_torch_itself() -> None:
+    from transforms.python.rewrite import FileJob, Job, findings
+
+    source = b"import torch\n\n\ndef f(x: Tensor):\n    if x.numel() == 0:\n        return x\n    return x + 1\n"
+    job = Job({}, {}, False, False, (), ())
+    (found,) = findings(FileJob("_refs/a.py", "torch/_refs/a.py", source, {"f": job}, frozenset()))
+    assert found.path == found.edits[0].path == "_refs/a.py"
+    assert b"def f(x: Tensor):\n    from torch.fx" in apply_edits(source, found.edits)

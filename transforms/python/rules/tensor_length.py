@@ -44,6 +44,12 @@ RULE = Rule(
     (
         Example("def f(x: Tensor):\n    return len(x.shape)\n", None, "a rank"),
         Example("def f(x: list[list[Tensor]]):\n    return len(x[0])\n", None, "a list of lists holds lists"),
+        Example("def f(x: Tensor | list[int]):\n    return len(x)\n", None, "may be a list"),
+        Example(
+            "def f(x: Tensor, n: int):\n    y = x\n    if n:\n        y = [0] + list(x)\n    return len(y)\n",
+            None,
+            "a list on one of the paths",
+        ),
         Example("def f(x: Tensor):\n    return len(x)\n", "def f(x: Tensor):\n    return x.size(0)\n"),
     ),
 )
