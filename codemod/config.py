@@ -21,11 +21,15 @@ _KEYS: Mapping[str, Any] = {
     "jobs": int,
     "no-cache": bool,
     "format": str,
+    "baseline": str,
     "exit-zero": bool,
     "allow-dirty": bool,
     "allow-no-vcs": bool,
 }
-_CHOICES = {"level": ("safe", "review", "manual"), "format": ("text", "json", "csv"), "mode": (1, 2, 3, 4)}
+FORMATS = ("text", "json", "csv", "github", "sarif", "baseline")
+"""What `scan` prints."""
+
+_CHOICES = {"level": ("safe", "review", "manual"), "format": FORMATS, "mode": (1, 2, 3, 4)}
 
 
 def read_config(root: Path) -> dict[str, Any]:
@@ -65,7 +69,7 @@ def _checked(path: Path, root: Path, key: str, value: Any) -> Any:
             raise SymfixError(f"{path}: [tool.symfix] {key}: {one!r} is not one of {', '.join(map(str, choices))}")
     if key == "jobs" and value < 1:
         raise SymfixError(f"{path}: [tool.symfix] jobs: {value} is not a positive number")
-    if key in ("paths", "vocabulary"):
+    if key in ("paths", "vocabulary", "baseline"):
         values = [root / one for one in values]
     return tuple(values) if plural else values[0]
 

@@ -75,19 +75,24 @@ def operator_table(findings: Sequence[Finding], ops: Sequence[str] = ()) -> list
     return lines
 
 
-def refusal_table(findings: Iterable[Finding]) -> list[str]:
-    """The refusals by reason with their counts, most frequent first, and one example of each."""
+def refusal_counts(findings: Iterable[Finding]) -> list[tuple[str, int, Finding]]:
+    """Each reason why places are left alone, with how many and the first of them, most frequent first."""
     counts: Counter[str] = Counter()
     first: dict[str, Finding] = {}
     for finding in findings:
         if finding.refusal:
             counts[finding.refusal] += 1
             first.setdefault(finding.refusal, finding)
-    if not counts:
+    return [(code, counts[code], first[code]) for code in sorted(counts, key=lambda code: (-counts[code], code))]
+
+
+def refusal_table(findings: Iterable[Finding]) -> list[str]:
+    """The refusals by reason with their counts, most frequent first, and one example of each."""
+    ranked = refusal_counts(findings)
+    if not ranked:
         return []
-    ranked = sorted(counts, key=lambda code: (-counts[code], code))
-    room = width() - max(len(code) for code in ranked) - len(str(max(counts.values()))) - 6
-    rows = [("  " + code, str(counts[code]), _example(first[code], room)) for code in ranked]
+    room = width() - max(len(code) for code, _, _ in ranked) - len(str(ranked[0][1])) - 6
+    rows = [("  " + code, str(count), _example(first, room)) for code, count, first in ranked]
     return [style("left alone, by reason", "bold"), *table(rows, right=(1,))]
 
 
@@ -118,6 +123,6 @@ def findings_csv(findings: Iterable[Finding]) -> str:
     return out.getvalue()
 
 
-def plural(count: int, noun: str) -> str:
-    """`1 file`, `1,975 files`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def plural(count: int, noun: str, many: str = "") -> str:
+    """`1 file`, `1,975 files`; `many` is the plural of a noun that takes no s."""
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"

@@ -1,4 +1,4 @@
-"""`symfix scan`, `diff` and `apply`."""
+"""`symfix diff` and `apply`."""
 
 from __future__ import annotations
 
@@ -12,41 +12,9 @@ from codemod.cli.root import group
 from codemod.cli.running import begin, changes_of, chosen_groups, exit_code, load_plan, plan_option, refuse_dirty
 from codemod.errors import SymfixError
 from codemod.findings import Finding, Level
-from codemod.groups import OVERLAP, Group, order
+from codemod.groups import OVERLAP, Group
 from codemod.plan import Plan
-from codemod.terminal import colours, note, style, write
-
-
-@group.command()
-@tree_options
-@level_option("manual", "Report findings up to this level.")
-@click.option("--format", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True,
-              help="json is a plan that diff and apply take with --plan.")  # fmt: skip
-@click.pass_context
-def scan(context: click.Context, /, **parameters: Any) -> int:
-    """Find concrete-shape code that symbolic tensors reach.
-
-    \b
-      symfix scan                              the whole checkout, ending with operators by level
-      symfix scan aten/src/ATen/native         one folder, a line for each finding
-      symfix scan --op 'max_pool*'             explain operators site by site
-      symfix scan --format json > plan.json    a plan, for symfix apply --plan plan.json
-      symfix scan --format csv                 every finding, for a spreadsheet
-    """
-    from codemod.report import findings_csv
-
-    run = begin(context, parameters)
-    plan = load_plan(run)
-    chosen = sorted((f for g in run.selection.groups(plan.findings) for f in g.findings), key=order)
-    if run.values["format"] == "json":
-        filters = {name: list(run.values[name]) for name in ("op", "mode", "rule")}
-        options = {**plan.options, **filters, "level": run.values["level"]}
-        write(dataclasses.replace(plan, findings=tuple(chosen), options=options).to_json() + "\n")
-    elif run.values["format"] == "csv":
-        write(findings_csv(chosen))
-    else:
-        _print_scan(run, plan, chosen)
-    return exit_code(run, plan, bool(chosen))
+from codemod.terminal import colours, note, write
 
 
 @group.command()
@@ -84,37 +52,6 @@ def apply(context: click.Context, /, **parameters: Any) -> int:
       symfix apply --plan plan.json
     """
     return _change(begin(context, parameters), write_files=not parameters["dry_run"])
-
-
-def _print_scan(run: Run, plan: Plan, chosen: list[Finding]) -> None:
-    from codemod.explain import explanation
-    from codemod.report import finding_lines, operator_table, refusal_table, totals
-
-    lines: list[str] = []
-    if run.selection.ops:
-        lines += [*explanation(run.checkout.root, plan.findings, chosen), ""]
-    elif run.project.paths or run.selection.modes or run.selection.rules:
-        lines += [*finding_lines(chosen), ""]
-    ops = run.selection.ops
-    for block in (operator_table(chosen, ops), refusal_table(chosen)):
-        lines += [*block, ""] if block else []
-    lines += [*totals(chosen, len(plan.files), plan.suppressed, ops), ""]
-    lines += _next_steps(run, chosen)
-    write("\n".join(lines).strip("\n") + "\n")
-
-
-def _next_steps(run: Run, chosen: list[Finding]) -> list[str]:
-    from codemod.report import operator_counts
-
-    ranked = operator_counts(chosen)
-    steps = []
-    if ranked and not run.selection.ops:
-        steps.append((f"symfix scan --op {ranked[0][0]}", "explains one operator site by site"))
-    if any(finding.edits for finding in chosen):
-        review = not any(group.edits for group in dataclasses.replace(run.selection, level=Level.SAFE).groups(chosen))
-        steps.append(("symfix diff" + (" --level review" if review else ""), "shows what would be written"))
-    longest = max((len(command) for command, _ in steps), default=0)
-    return [f"  {style(command.ljust(longest), 'cyan')}  {what}" for command, what in steps]
 
 
 def _change(run: Run, write_files: bool) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from codemod import transform
 from codemod.cli.root import group
 from codemod.errors import SymfixError
 from codemod.terminal import write
@@ -12,24 +11,30 @@ from codemod.terminal import write
 
 @group.command()
 @click.argument("name", required=False)
-def rule(name: str | None) -> int:
-    """List the rules, or print the manual page of one.
+@click.option("--all", "every", is_flag=True, help="The pages of all rules, one after the other.")
+@click.option("--format", type=click.Choice(["text", "markdown"]), default="text", show_default=True)
+def rule(name: str | None, every: bool, format: str) -> int:
+    """List the rules, or print the manual page of one, or of all.
 
     \b
       symfix rule
-      symfix rule NAME
+      symfix rule sym-accessor
+      symfix rule --all --format markdown > RULES.md
     """
-    from codemod.manual import rule_list, rule_page
-    from codemod.suppress import UNUSED_RULE
+    from codemod.manual import all_rules, markdown_list, markdown_page, reference, rule_list, rule_page
 
-    rules = [UNUSED_RULE, *(rule for one in transform.load_transforms() for rule in one.rules())]
-    if name is None:
-        write("\n".join(rule_list(rules)) + "\n")
-        return 0
-    found = next((rule for rule in rules if rule.name == name), None)
-    if found is None:
+    if name is not None and every:
+        raise click.UsageError("give the name of a rule, or --all")
+    rules = all_rules()
+    chosen = [rule for rule in rules if name in (None, rule.name)]
+    if not chosen:
         raise SymfixError(f"there is no rule named {name!r}; symfix rule lists them")
-    write("\n".join(rule_page(found)) + "\n")
+    markdown = format == "markdown"
+    if every:
+        pages = reference(rules) if markdown else "\n\n\n".join("\n".join(rule_page(rule)) for rule in rules)
+    elif name is None:
+        pages = "\n".join(markdown_list(rules) if markdown else rule_list(rules))
+    else:
+        pages = markdown_page(chosen[0]) if markdown else "\n".join(rule_page(chosen[0]))
+    write(pages.rstrip("\n") + "\n")
     return 0
-
-

@@ -1,0 +1,178 @@
+"""`symfix scan`: the report, in the form that a person, a script or a CI service reads."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from codemod.cli.options import Run, level_option, tree_options
+from codemod.cli.root import group
+from codemod.cli.running import begin, exit_code, load_plan
+from codemod.config import FORMATS
+from codemod.errors import SymfixError
+from codemod.findings import Finding, Level
+from codemod.groups import order
+from codemod.plan import Plan
+from codemod.terminal import note, style, write
+
+
+@group.command()
+@tree_options
+@level_option("manual", "Report findings up to this level.")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Leave out the findings that this file accepts; --format baseline writes it.",
+)
+@click.option(
+    "--format",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="json is a plan that diff and apply take with --plan, github annotates a workflow's change,"
+    " sarif is for code scanning and editors.",
+)
+@click.pass_context
+def scan(context: click.Context, /, **parameters: Any) -> int:
+    """Find concrete-shape code that symbolic tensors reach.
+
+    \b
+      symfix scan                              the whole checkout, ending with operators by level
+      symfix scan aten/src/ATen/native         one folder, a line for each finding
+      symfix scan --op 'max_pool*'             explain operators site by site
+      symfix scan --format json > plan.json    a plan, for symfix apply --plan plan.json
+      symfix scan --format csv                 every finding, for a spreadsheet
+
+    \b
+    In CI:
+      symfix scan --since origin/main --format github
+      symfix scan --format baseline > symfix-baseline.json
+      symfix scan --baseline symfix-baseline.json
+    """
+    run = begin(context, parameters)
+    plan = load_plan(run)
+    chosen = sorted((f for g in run.selection.groups(plan.findings) for f in g.findings), key=order)
+    format_ = run.values["format"]
+    baseline: Path | None = run.values["baseline"]
+    if baseline is not None and format_ != "baseline":
+        chosen = _without_accepted(run, plan, chosen, baseline)
+    _PRINTERS[format_](run, plan, chosen)
+    return exit_code(run, plan, bool(chosen) and format_ != "baseline")
+
+
+def _without_accepted(run: Run, plan: Plan, chosen: list[Finding], path: Path) -> list[Finding]:
+    """`chosen` less what the baseline at `path` accepts; entries that match nothing any more are noted on stderr."""
+    from codemod.baseline import read_baseline
+    from codemod.fingerprint import fingerprints
+    from codemod.report import plural
+    from codemod.sources import Sources
+
+    accepted = read_baseline(path)
+    prints = fingerprints(plan.findings, Sources(run.checkout.root))
+    found = set(prints.values())
+    gone = [entry for entry in accepted.values() if entry.fingerprint not in found and run.project.selected(entry.path)]
+    if gone:
+        example = f"{gone[0].rule} in {gone[0].path}"
+        note(f"symfix: {path}: {plural(len(gone), 'entry', 'entries')} found no more ({example}); write it anew")
+    return [finding for finding in chosen if prints[finding] not in accepted]
+
+
+def _print_json(run: Run, plan: Plan, chosen: list[Finding]) -> None:
+    filters = {name: list(run.values[name]) for name in ("op", "mode", "rule")}
+    options = {**plan.options, **filters, "level": run.values["level"]}
+    ids = {finding.id for finding in chosen}
+    decisions = tuple(decision for decision in plan.decisions if decision.id in ids)
+    part = dataclasses.replace(plan, findings=tuple(chosen), options=options, decisions=decisions)
+    write(part.to_json() + "\n")
+
+
+def _print_csv(run: Run, plan: Plan, chosen: list[Finding]) -> None:
+    from codemod.report import findings_csv
+
+    write(findings_csv(chosen))
+
+
+def _print_baseline(run: Run, plan: Plan, chosen: list[Finding]) -> None:
+    from codemod.baseline import baseline_json
+    from codemod.fingerprint import fingerprints
+    from codemod.sources import Sources
+
+    write(baseline_json(chosen, fingerprints(plan.findings, Sources(run.checkout.root))))
+
+
+def _print_sarif(run: Run, plan: Plan, chosen: list[Finding]) -> None:
+    from codemod.fingerprint import fingerprints
+    from codemod.manual import all_rules
+    from codemod.sarif import MOST_RESULTS, sarif
+    from codemod.sources import Sources
+
+    sources = Sources(run.checkout.root)
+    if len(chosen) > MOST_RESULTS:
+        note(f"symfix: {len(chosen):,} findings, of which GitHub takes {MOST_RESULTS:,}: the rest is left out")
+    write(sarif(plan, chosen, all_rules(), sources, fingerprints(plan.findings, sources)))
+
+
+def _print_github(run: Run, plan: Plan, chosen: list[Finding]) -> None:
+    from codemod.annotations import annotations, summary, workspace_prefix
+    from codemod.report import totals
+    from codemod.sources import Sources
+
+    root = run.checkout.root
+    lines = [
+        *annotations(chosen, Sources(root), workspace_prefix(root)),
+        *totals(chosen, len(plan.files), plan.suppressed),
+    ]
+    write("\n".join(lines) + "\n")
+    page = os.environ.get("GITHUB_STEP_SUMMARY", "")
+    if page:
+        try:
+            with open(page, "a", encoding="utf-8", errors="replace") as file:
+                file.write(summary(chosen, len(plan.files), plan.suppressed))
+        except OSError as error:
+            raise SymfixError(f"{page}: the summary cannot be written: {error.strerror}") from error
+
+
+def _print_scan(run: Run, plan: Plan, chosen: list[Finding]) -> None:
+    from codemod.explain import explanation
+    from codemod.report import finding_lines, operator_table, refusal_table, totals
+
+    lines: list[str] = []
+    if run.selection.ops:
+        lines += [*explanation(run.checkout.root, plan.findings, chosen), ""]
+    elif run.project.paths or run.selection.modes or run.selection.rules:
+        lines += [*finding_lines(chosen), ""]
+    ops = run.selection.ops
+    for block in (operator_table(chosen, ops), refusal_table(chosen)):
+        lines += [*block, ""] if block else []
+    lines += [*totals(chosen, len(plan.files), plan.suppressed, ops), ""]
+    lines += _next_steps(run, chosen)
+    write("\n".join(lines).strip("\n") + "\n")
+
+
+def _next_steps(run: Run, chosen: list[Finding]) -> list[str]:
+    from codemod.report import operator_counts
+
+    ranked = operator_counts(chosen)
+    steps = []
+    if ranked and not run.selection.ops:
+        steps.append((f"symfix scan --op {ranked[0][0]}", "explains one operator site by site"))
+    if any(finding.edits for finding in chosen):
+        review = not any(group.edits for group in dataclasses.replace(run.selection, level=Level.SAFE).groups(chosen))
+        steps.append(("symfix diff" + (" --level review" if review else ""), "shows what would be written"))
+    longest = max((len(command) for command, _ in steps), default=0)
+    return [f"  {style(command.ljust(longest), 'cyan')}  {what}" for command, what in steps]
+
+
+_PRINTERS = {
+    "text": _print_scan,
+    "json": _print_json,
+    "csv": _print_csv,
+    "baseline": _print_baseline,
+    "github": _print_github,
+    "sarif": _print_sarif,
+}
