@@ -12,6 +12,7 @@ from typing import Any
 from codemod.cache import code_version, dependency_versions, racy
 from codemod.findings import Finding
 from codemod.groups import refuse_overlaps
+from codemod.identity import with_ids
 from codemod.plan import Plan, symfix_version
 from codemod.project import CheckoutProject, Watched
 from codemod.suppress import suppress, suppressions
@@ -51,7 +52,7 @@ def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:
     if project.vocabulary is not None:
         options["vocabulary"] = project.vocabulary.name
     return Plan(
-        findings=tuple(refuse_overlaps(kept)),
+        findings=tuple(with_ids(refuse_overlaps(kept), lambda path: (project.root / path).read_bytes())),
         files=dict(sorted(project.hashes.items())),
         options=options,
         suppressed=suppressed,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from codemod.records import compact
+from codemod.terminal import decode, encode
 
 
 class EditConflict(ValueError):
@@ -46,3 +48,23 @@ def apply_edits(source: bytes, edits: Iterable[Edit]) -> bytes:
         previous = edit
     out.append(source[position:])
     return b"".join(out)
+
+
+def edit_to_json(edit: Edit) -> dict[str, Any]:
+    """`edit` as plans and decisions hold it; a byte that is no UTF-8 becomes a lone surrogate."""
+    return {
+        "path": edit.path,
+        "start": edit.start,
+        "end": edit.end,
+        "old": decode(edit.old),
+        "new": decode(edit.new),
+    }
+
+
+def edit_from_json(entry: Mapping[str, Any]) -> Edit:
+    """The edit that `edit_to_json` wrote. Raises KeyError, TypeError, ValueError or AttributeError where it is none."""
+    start, end = entry["start"], entry["end"]
+    old, new = encode(entry["old"]), encode(entry["new"])
+    if type(start) is not int or type(end) is not int or not 0 <= start <= end or end - start != len(old):
+        raise ValueError(f"an edit of bytes {start} to {end}")
+    return Edit(str(entry["path"]), start, end, old, new)

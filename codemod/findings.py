@@ -48,6 +48,7 @@ class Finding:
     `refusal` is a short stable code ("loop-bound", "subscript", …) where symfix edits nothing
     although a concrete value meets a symbolic tensor; `reason` is the same in a sentence.
     `start` and `end` are byte offsets; `line` and `column` count from 1 (columns in bytes).
+    `id` names the change of the finding's group whatever its position (see `codemod.identity`).
     """
 
     path: str
@@ -67,3 +68,4 @@ class Finding:
     flow: tuple[Step, ...] = ()
     edits: tuple[Edit, ...] = field(default=())
     group: str = ""
+    id: str = ""

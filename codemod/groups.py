@@ -25,6 +25,11 @@ class Group:
         return max(finding.level for finding in self.findings)
 
     @property
+    def id(self) -> str:
+        """The name of its change (see `codemod.identity`); "" where it edits nothing, or before it is analysed."""
+        return self.findings[0].id
+
+    @property
     def edits(self) -> tuple[Edit, ...]:
         """The edits of all its findings, sorted, each once."""
         return tuple(sorted({edit for finding in self.findings for edit in finding.edits}))

@@ -15,12 +15,13 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
-from codemod.edits import Edit
+from codemod.decisions import Decision, decision_from_json, decision_to_json
+from codemod.edits import edit_from_json, edit_to_json
 from codemod.errors import SymfixError
 from codemod.findings import Finding, Level, Mode, Step
 
 FORMAT = "symfix-plan"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class Plan:
     """One line for each file that could not be analysed."""
     symfix: str = ""
     """The version that made it."""
+    decisions: tuple[Decision, ...] = ()
+    """What a reviewer decided about its changes."""
 
     def stale(self, root: Path, paths: Iterable[str] | None = None) -> list[str]:
         """The files, of `paths` or of all, that are no longer what they were when the plan was made, sorted."""
@@ -52,6 +55,7 @@ class Plan:
             "suppressed": self.suppressed,
             "failures": list(self.failures),
             "findings": [_finding_to_json(finding) for finding in self.findings],
+            "decisions": [decision_to_json(decision) for decision in self.decisions],
             "files": dict(sorted(self.files.items())),
         }
         return json.dumps(document, indent=1)
@@ -76,6 +80,7 @@ class Plan:
                 suppressed=int(document["suppressed"]),
                 failures=tuple(document["failures"]),
                 symfix=str(document["symfix"]),
+                decisions=tuple(decision_from_json(entry) for entry in document["decisions"]),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise SymfixError(f"{name}: damaged ({type(error).__name__}: {error}); make the plan again") from error
@@ -105,12 +110,10 @@ def _finding_to_json(finding: Finding) -> dict[str, Any]:
         "reason": finding.reason,
         "refusal": finding.refusal,
         "group": finding.group,
+        "id": finding.id,
         "reach": [{"path": step.path, "line": step.line, "text": step.text} for step in finding.reach],
         "flow": [{"path": step.path, "line": step.line, "text": step.text} for step in finding.flow],
-        "edits": [
-            {"path": e.path, "start": e.start, "end": e.end, "old": _text(e.old), "new": _text(e.new)}
-            for e in finding.edits
-        ],
+        "edits": [edit_to_json(edit) for edit in finding.edits],
     }
 
 
@@ -121,18 +124,8 @@ def _finding_from_json(entry: dict[str, Any]) -> Finding:
     fields["operators"] = tuple(entry["operators"])
     fields["reach"] = tuple(Step(**step) for step in entry["reach"])
     fields["flow"] = tuple(Step(**step) for step in entry["flow"])
-    fields["edits"] = tuple(
-        Edit(e["path"], e["start"], e["end"], _bytes(e["old"]), _bytes(e["new"])) for e in entry["edits"]
-    )
+    fields["edits"] = tuple(edit_from_json(edit) for edit in entry["edits"])
     return Finding(**fields)
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape")
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
 
 
 def _sha256(path: Path) -> str:

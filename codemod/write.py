@@ -38,7 +38,7 @@ def write_changes(root: Path, journal: Path, changes: Sequence[Change]) -> None:
     if not changes:
         return
     _make_folder(journal)
-    with _locked(journal):
+    with locked(journal):
         _recover(root, journal)
         entries = [_Entry(c.path, _sha256(c.old), _sha256(c.new)) for c in changes]
         for entry in entries:
@@ -65,7 +65,7 @@ def recover(root: Path, journal: Path) -> str:
     """
     if not (journal / "journal.json").exists():
         return ""
-    with _locked(journal):
+    with locked(journal):
         return _recover(root, journal)
 
 
@@ -82,6 +82,39 @@ def _recover(root: Path, journal: Path) -> str:
         return f"an interrupted run was undone: none of its {len(entries)} files was changed"
     _redo(root, journal, entries)
     return f"an interrupted run was completed: its {len(entries)} files are written"
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Make `content` all of the file `path`, down to the disk; it is its old or its new self at any moment.
+
+    Raises OSError where it cannot be written.
+    """
+    staged = path.with_name(path.name + _SUFFIX)
+    with open(staged, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(staged, path)
+    _sync_folder(path.parent)
+
+
+@contextlib.contextmanager
+def locked(journal: Path, wait: bool = False) -> Iterator[None]:
+    """Hold the folder `journal` against another run; the system lets go of it when this one dies.
+
+    Raises SymfixError where another holds it, unless told to `wait`.
+    """
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        yield
+        return
+    with open(journal / "lock", "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise SymfixError(f"{journal}: another symfix is writing here; wait for it to end") from error
+        yield
 
 
 def _check_target(root: Path, entry: _Entry) -> None:
@@ -132,13 +165,7 @@ def _redo(root: Path, journal: Path, entries: Sequence[_Entry]) -> None:
 
 def _write_journal(journal: Path, action: str, entries: Sequence[_Entry]) -> None:
     files = [[entry.path, entry.old, entry.new] for entry in entries]
-    path = journal / f"journal.json{_SUFFIX}"
-    with open(path, "w", encoding="ascii") as file:
-        json.dump({"action": action, "files": files}, file)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(path, journal / "journal.json")
-    _sync_folder(journal)
+    replace_file(journal / "journal.json", json.dumps({"action": action, "files": files}).encode("ascii"))
 
 
 def _sync_folder(folder: Path) -> None:
@@ -156,22 +183,6 @@ def _make_folder(journal: Path) -> None:
         journal.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SymfixError(f"{journal}: cannot be made ({error.strerror}); nothing was changed") from error
-
-
-@contextlib.contextmanager
-def _locked(journal: Path) -> Iterator[None]:
-    """Hold the journal against another run; the system lets go of it when this one dies."""
-    try:
-        import fcntl
-    except ImportError:  # not on Windows
-        yield
-        return
-    with open(journal / "lock", "w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise SymfixError(f"{journal}: another symfix is writing here; wait for it to end") from error
-        yield
 
 
 def _staged(target: Path) -> Path:

@@ -9,7 +9,18 @@ import click
 
 from codemod.cli.options import Run, level_option, tree_options
 from codemod.cli.root import group
-from codemod.cli.running import begin, changes_of, chosen_groups, exit_code, load_plan, plan_option, refuse_dirty
+from codemod.cli.running import (
+    accepted_option,
+    begin,
+    changes_of,
+    chosen_groups,
+    decisions_left,
+    exit_code,
+    load_plan,
+    plan_option,
+    refuse_dirty,
+)
+from codemod.decisions import Choice
 from codemod.errors import SymfixError
 from codemod.findings import Finding, Level
 from codemod.groups import OVERLAP, Group
@@ -21,6 +32,7 @@ from codemod.terminal import colours, note, write
 @tree_options
 @level_option("safe", "Show changes up to this level.")
 @plan_option("Show this saved plan.")
+@accepted_option("Only what symfix review accepted, at whatever level.")
 @click.pass_context
 def diff(context: click.Context, /, **parameters: Any) -> int:
     """Show what apply would write, as a diff that git apply takes.
@@ -28,6 +40,7 @@ def diff(context: click.Context, /, **parameters: Any) -> int:
     \b
       symfix diff
       symfix diff --level review --op cross_entropy_loss
+      symfix diff --accepted                     what symfix review accepted
       symfix diff > symfix.patch && git apply symfix.patch
     """
     return _change(begin(context, parameters), write_files=False)
@@ -37,6 +50,7 @@ def diff(context: click.Context, /, **parameters: Any) -> int:
 @tree_options
 @level_option("safe", "Apply changes up to this level.")
 @plan_option("Apply this saved plan.")
+@accepted_option("Only what symfix review accepted, at whatever level.")
 @click.option("--dry-run", is_flag=True, help="Write nothing; the same as symfix diff.")
 @click.option("--allow-dirty", is_flag=True, help="Also where there are changes that are not committed.")
 @click.option("--allow-no-vcs", is_flag=True, help="Also where no git checkout would let you undo it.")
@@ -55,6 +69,7 @@ def apply(context: click.Context, /, **parameters: Any) -> int:
 
 
 def _change(run: Run, write_files: bool) -> int:
+    from codemod.decision_store import DecisionStore
     from codemod.diff import unified_diff
     from codemod.write import write_changes
 
@@ -70,7 +85,9 @@ def _change(run: Run, write_files: bool) -> int:
     if write_files:
         if not run.values["allow_dirty"]:
             refuse_dirty(run, [change.path for change in changes.files])
+        kept = decisions_left(run, plan, changes)
         write_changes(run.checkout.root, run.journal, changes.files)
+        DecisionStore(run.journal).add(kept)
     else:
         for change in changes.files:
             write(_coloured(unified_diff(change.path, change.old, change.edits)))
@@ -89,7 +106,8 @@ def _print_summary(
         verb = "rewrote" if write_files else "would rewrite"
         note(f"symfix: {verb} {plural(sites, 'site')} in {plural(files, 'file')}")
     else:
-        note("symfix: nothing to change" + (f" at --level {run.values['level']}" if plan.findings else ""))
+        asked = "that review accepted" if run.values["accepted"] else f"at --level {run.values['level']}"
+        note("symfix: nothing to change" + (f" {asked}" if plan.findings else ""))
     for finding in refused:
         note(f"symfix: {finding.path}:{finding.line}: left alone: {finding.reason}")
     overlaps = sum(finding.refusal == OVERLAP and run.selection.matches(finding) for finding in plan.findings)
@@ -97,7 +115,14 @@ def _print_summary(
         note(f"symfix: {plural(overlaps, 'finding')} left alone for overlapping others; symfix scan names them")
     higher = dataclasses.replace(run.selection, level=Level.REVIEW)
     waiting = sum(len(one.findings) for one in higher.groups(plan.findings) if one.edits) - sites
-    if waiting > 0 and run.selection.level < Level.REVIEW:
+    rejected = {decision.id for decision in plan.decisions if decision.choice is Choice.REJECT}
+    left_out = sum(len(one.findings) for one in higher.groups(plan.findings) if one.id in rejected)
+    if left_out:
+        note(f"symfix: {plural(left_out, 'site')} left out, as rejected in review (symfix review --forget)")
+    waiting -= left_out
+    if waiting > 0 and run.values["accepted"]:
+        note(f"symfix: {plural(waiting, 'site')} not decided; symfix review asks")
+    elif waiting > 0 and run.selection.level < Level.REVIEW:
         note(f"symfix: {plural(waiting, 'site')} more with --level review")
     if files and write_files:
         note("symfix: see it with git diff" if run.checkout.git_dir else "symfix: done")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,13 +11,16 @@ import click
 
 from codemod import transform
 from codemod.cli.options import Run, start
+from codemod.decisions import followed, standing
 from codemod.errors import SymfixError
-from codemod.groups import Group
+from codemod.findings import Level
+from codemod.groups import Group, make_groups
 from codemod.plan import Plan
 from codemod.terminal import note
 
 if TYPE_CHECKING:
     from codemod.changes import Changes
+    from codemod.decisions import Decision
 
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -24,6 +28,11 @@ C = TypeVar("C", bound=Callable[..., Any])
 def plan_option(meaning: str) -> Callable[[C], C]:
     """`--plan` for one command."""
     return click.option("--plan", "plan_file", type=click.Path(path_type=Path), metavar="FILE", help=meaning)
+
+
+def accepted_option(meaning: str) -> Callable[[C], C]:
+    """`--accepted` for one command."""
+    return click.option("--accepted", is_flag=True, help=meaning)
 
 
 def begin(context: click.Context, parameters: dict[str, Any]) -> Run:
@@ -41,9 +50,11 @@ def begin(context: click.Context, parameters: dict[str, Any]) -> Run:
 def load_plan(run: Run) -> Plan:
     """The plan of `--plan`, else that of a new analysis; what it could not do is noted on stderr.
 
+    Its decisions are those made in this checkout, before those that a saved plan brings along.
     Raises SymfixError where the saved plan cannot be read, or files have changed since it was made.
     """
     from codemod.analysis import analyse
+    from codemod.decision_store import DecisionStore
 
     plan_file: Path | None = run.values.get("plan_file")
     if plan_file is None:
@@ -60,12 +71,22 @@ def load_plan(run: Run) -> Plan:
         note(f"symfix: --op {glob}: no finding is about such an operator")
     for failure in plan.failures:
         note(f"symfix: {failure}")
-    return plan
+    made = [*plan.decisions, *DecisionStore(run.journal).load()]
+    return dataclasses.replace(plan, decisions=tuple(standing(make_groups(plan.findings), plan.files, made)))
 
 
 def chosen_groups(run: Run, plan: Plan) -> list[Group]:
-    """The groups of `plan` that the run's selection lets through and that edit something."""
-    return [group for group in run.selection.groups(plan.findings) if group.edits]
+    """The groups of `plan` to be written: those the run asks for that edit something, less the rejected.
+
+    The accepted are among them up to level review, whatever `--level` says; with `--accepted` no others are.
+    """
+    wide = dataclasses.replace(run.selection, level=max(run.selection.level, Level.REVIEW))
+    asked = [group for group in wide.groups(plan.findings) if group.edits]
+    return [
+        group
+        for group, choice in followed(asked, plan.decisions)
+        if choice or (group.level <= run.selection.level and not run.values.get("accepted"))
+    ]
 
 
 def changes_of(run: Run, plan: Plan, groups: Sequence[Group]) -> Changes:
@@ -75,6 +96,15 @@ def changes_of(run: Run, plan: Plan, groups: Sequence[Group]) -> Changes:
     transforms = transform.load_transforms() if groups else []
     return make_changes(run.checkout.root, plan, groups, transforms,
                         lambda function, items: run.project.map(function, items, "checking"))  # fmt: skip
+
+
+def decisions_left(run: Run, plan: Plan, changes: Changes) -> list[Decision]:
+    """The decisions on what `changes` leave behind in the files they touch, as they read afterwards."""
+    from codemod.carry import carried
+
+    groups = make_groups(plan.findings) if plan.decisions else ()
+    return carried(plan.decisions, groups, changes.groups, changes.files,
+                   lambda path: (run.checkout.root / path).read_bytes())  # fmt: skip
 
 
 def refuse_dirty(run: Run, edited: list[str] | tuple[()]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codemod.decisions import Choice, Decision
 from codemod.edits import Edit
 from codemod.errors import SymfixError
 from codemod.findings import Finding, Level, Mode, Step
@@ -30,8 +31,17 @@ findings = st.builds(
     level=st.sampled_from(Level), function=texts, operators=st.lists(texts, max_size=2).map(tuple), message=texts,
     reason=texts, refusal=texts, reach=st.lists(steps, max_size=2).map(tuple),
     flow=st.lists(steps, max_size=2).map(tuple), edits=st.lists(edits, max_size=2).map(tuple), group=texts,
+    id=texts,
 )  # fmt: skip
 hashes = st.sampled_from(["", "0" * 64, "abcdef0123456789" * 4])
+choices = st.one_of(
+    st.tuples(st.sampled_from([Choice.ACCEPT, Choice.REJECT]), st.just(())),
+    st.tuples(st.just(Choice.EDIT), st.lists(edits, max_size=2).map(lambda found: tuple(sorted(found)))),
+)
+decisions = st.builds(
+    lambda name, choice, files, title: Decision(name, choice[0], files, choice[1], title),
+    st.text(min_size=1, max_size=8), choices, st.dictionaries(paths, hashes, max_size=2), texts,
+)  # fmt: skip
 plans = st.builds(
     Plan,
     findings=st.lists(findings, max_size=3).map(tuple),
@@ -40,6 +50,7 @@ plans = st.builds(
     suppressed=st.integers(0, 3),
     failures=st.lists(texts, max_size=2).map(tuple),
     symfix=texts,
+    decisions=st.lists(decisions, max_size=2).map(tuple),
 )
 
 
@@ -53,7 +64,7 @@ def test_a_plan_comes_back_from_json_and_keeps_to_the_schema(plan: Plan) -> None
 
 def test_the_schema_refuses_what_no_plan_says() -> None:
     document = json.loads(Plan((), {}).to_json())
-    changes: list[dict[str, object]] = [{"version": 2}, {"extra": 1}, {"files": {"a": "short"}}, {"findings": [{}]}]
+    changes: list[dict[str, object]] = [{"version": 1}, {"extra": 1}, {"files": {"a": "short"}}, {"findings": [{}]}]
     for change in changes:
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**document, **change}, SCHEMA)
@@ -66,8 +77,8 @@ def test_the_schema_refuses_what_no_plan_says() -> None:
         (b"\xff\xfe\xfa", "not JSON"),
         ("[]", "not a symfix plan"),
         ('{"format": "symfix-plan", "version": 99}', "version 99"),
-        ('{"format": "symfix-plan", "version": 1}', "damaged"),
-        ('{"format": "symfix-plan", "version": 1, "findings": [{"mode": 9}], "files": {}}', "damaged"),
+        ('{"format": "symfix-plan", "version": 2}', "damaged"),
+        ('{"format": "symfix-plan", "version": 2, "findings": [{"mode": 9}], "files": {}}', "damaged"),
     ],
 )
 def test_what_is_no_plan_is_refused_by_name(text: str | bytes, says: str) -> None:

@@ -1,0 +1,136 @@
+"""`symfix review`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from codemod.cli.options import Run, level_option, tree_options
+from codemod.cli.root import group
+from codemod.cli.running import begin, load_plan, plan_option
+from codemod.decisions import Choice, Decision, decide, from_json, standing, to_json
+from codemod.errors import SymfixError
+from codemod.groups import Group
+from codemod.plan import Plan
+from codemod.terminal import note, write
+
+
+@group.command()
+@tree_options
+@level_option("review", "Review changes up to this level.")
+@plan_option("Review this saved plan.")
+@click.option("--accept", multiple=True, metavar="WHAT", help="Accept without asking: op:GLOB, rule:GLOB, path:GLOB,"
+              " level:safe, level:review or id:ID. May be repeated.")  # fmt: skip
+@click.option("--reject", multiple=True, metavar="WHAT", help="Reject without asking; wins over --accept.")
+@click.option("--forget", is_flag=True, help="Forget what was decided: all, or what the options choose.")
+@click.option("--import", "import_file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Take over decisions from a file, as --export or the page of --html write it.")  # fmt: skip
+@click.option("--export", "export_file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write the decisions to a file; - is stdout.")  # fmt: skip
+@click.pass_context
+def review(context: click.Context, /, **parameters: Any) -> int:
+    """Look at the changes one by one, and decide: symfix apply follows.
+
+    Decisions are kept with the checkout, each as soon as it is made. A change whose file changes is asked again; what
+    is rejected stays rejected until its own code changes.
+
+    \b
+      symfix review                                    in the terminal, operator by operator
+      symfix review --op 'cross_entropy*'
+      symfix review --accept level:safe --reject rule:symint-overload
+      symfix review --export decisions.json            for another checkout of the same revision
+      symfix review --import decisions.json
+      symfix review --forget --op cov                  to be asked again
+      symfix apply --accepted                          write what was accepted, and nothing else
+    """
+    run = begin(context, parameters)
+    if run.values["forget"] and _forget_all(run):
+        return 0
+    plan = load_plan(run)
+    groups = [one for one in run.selection.groups(plan.findings) if one.edits]
+    batch = [name for name in ("accept", "reject", "forget", "import_file", "export_file") if run.values[name]]
+    if batch:
+        return _batch(run, plan, groups)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise SymfixError(
+            "review asks on a terminal; without one, say: symfix review --accept 'op:cross_entropy*',"
+            " --reject rule:NAME, --import FILE, --export FILE or --forget"
+        )
+    raise SymfixError("not yet")
+
+
+def _forget_all(run: Run) -> bool:
+    """Forget everything where nothing is chosen by an option; returns whether it was so."""
+    from codemod.decision_store import DecisionStore
+
+    selection = run.selection
+    others = ("accept", "reject", "import_file", "export_file")
+    if selection.ops or selection.modes or selection.rules or run.project.paths or any(run.values[o] for o in others):
+        return False
+    DecisionStore(run.journal).clear()
+    note("symfix: every decision is forgotten")
+    return True
+
+
+def _batch(run: Run, plan: Plan, groups: list[Group]) -> int:
+    from codemod.decision_store import DecisionStore
+    from codemod.report import plural
+    from codemod.selectors import selected
+
+    store = DecisionStore(run.journal)
+    if run.values["forget"]:
+        store.set([one.id for one in groups], ())
+        note(f"symfix: decisions on {plural(len(groups), 'change')} are forgotten")
+    if run.values["import_file"] is not None:
+        taken = _imported(run.values["import_file"], plan, groups)
+        store.set([decision.id for decision in taken], taken)
+    for option, choice in (("accept", Choice.ACCEPT), ("reject", Choice.REJECT)):
+        for selector in run.values[option]:
+            named = selected(selector, groups)
+            store.set([one.id for one in named], [decide(one, choice, plan.files) for one in named])
+            note(f"symfix: {option}ed {plural(len(named), 'change')} by {selector}")
+    made = standing(groups, plan.files, [*plan.decisions, *store.load()])
+    if run.values["export_file"] is not None:
+        _export(run.values["export_file"], made)
+    _print_state(groups, made)
+    return 0
+
+
+def _imported(path: Path, plan: Plan, groups: list[Group]) -> list[Decision]:
+    """The decisions of a file that hold for `groups`; how many do not is noted."""
+    from codemod.report import plural
+
+    try:
+        read = from_json(path.read_bytes(), str(path))
+    except OSError as error:
+        raise SymfixError(f"{path}: the decisions cannot be read: {error.strerror}") from error
+    holding = standing(groups, plan.files, read)
+    unknown = len({decision.id for decision in read}) - len(holding)
+    note(f"symfix: took over {plural(len(holding), 'decision')} from {path}")
+    if unknown:
+        note(f"symfix: {plural(unknown, 'decision')} left out: made for other code, or for what the options leave out")
+    return holding
+
+
+def _export(path: Path, decisions: list[Decision]) -> None:
+    if str(path) == "-":
+        write(to_json(decisions))
+        return
+    try:
+        path.write_text(to_json(decisions), encoding="ascii")
+    except OSError as error:
+        raise SymfixError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _print_state(groups: list[Group], decisions: list[Decision]) -> None:
+    from codemod.report import plural
+
+    counts = {choice: sum(one.choice is choice for one in decisions) for choice in Choice}
+    rest = len(groups) - len(decisions)
+    note(
+        f"symfix: of {plural(len(groups), 'change')} {counts[Choice.ACCEPT]} accepted, {counts[Choice.EDIT]} edited,"
+        f" {counts[Choice.REJECT]} rejected, {rest} to decide"
+    )
