@@ -52,7 +52,7 @@ def make_changes(
     paths = sorted({path for group in accepted for path in group.paths})
     check_current(root, plan, paths)
     sources = {path: (root / path).read_bytes() for path in paths}
-    count = partial(_count_errors, transforms)
+    count = partial(count_errors, transforms)
     allowed = dict(zip(paths, mapper(count, sorted(sources.items())), strict=True))
     refused: list[Finding] = []
     pending = paths
@@ -97,7 +97,8 @@ def _edits_of(path: str, groups: Sequence[Group]) -> tuple[Edit, ...]:
     return tuple(sorted({edit for group in groups for edit in group.edits if edit.path == path}))
 
 
-def _count_errors(transforms: Sequence[Transform], item: tuple[str, bytes]) -> int:
+def count_errors(transforms: Sequence[Transform], item: tuple[str, bytes]) -> int:
+    """How many syntax errors a file, (path, bytes), has to those of `transforms` that read its kind."""
     path, source = item
     return max((t.parse_errors(path, source) for t in transforms if path.endswith(tuple(t.suffixes))), default=0)
 

@@ -72,7 +72,7 @@ def parents(bases: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def _join(tip: str, base: str, parent: dict[str, str]) -> str:
-    """The end of a line that holds both `tip` and `base`, once the part of base's line that is not tip's stands on it."""
+    """The end of a line that holds both `tip` and `base`: what is below base and not below tip is put above tip."""
     if not tip or tip in _line(base, parent):
         return base
     held = _line(tip, parent)

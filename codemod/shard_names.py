@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from codemod.errors import SymfixError
 from codemod.groups import Group
+from codemod.write import replace_file
 
 _FORMAT = "symfix-shard-names"
 _LONGEST = 80
@@ -87,9 +87,8 @@ class ShardNames:
         """Keep the names in the folder `journal`. Raises OSError where they cannot be written."""
         journal.mkdir(parents=True, exist_ok=True)
         shards = {name: {"key": key, "members": members} for name, (key, members) in sorted(self._shards.items())}
-        staged = journal / "shards.json.tmp"
-        staged.write_text(json.dumps({"format": _FORMAT, "shards": shards}, indent=1), encoding="utf-8")
-        os.replace(staged, journal / "shards.json")
+        text = json.dumps({"format": _FORMAT, "shards": shards}, indent=1)
+        replace_file(journal / "shards.json", text.encode("ascii"))
 
     def part(self, key: str, group: Group) -> int:
         """The part of the shard `key` that holds `group`, counted from 1; 0 where none is known to."""

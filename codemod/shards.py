@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,16 +30,20 @@ class Shard:
     kind: str = "operator"
     """What `about` is: an "operator", a "helper" of several, a "file" or a "module"."""
     about: str = ""
+    tests: tuple[Edit, ...] = ()
+    """Edits of test files that travel along."""
+    deleted: tuple[str, ...] = ()
+    """Files that go with it."""
 
     @property
     def edits(self) -> tuple[Edit, ...]:
-        """The edits of all its groups, sorted, each once; with `bases`, some may be a base's too."""
-        return tuple(sorted({edit for group in self.groups for edit in group.edits}))
+        """The edits of all its groups and of its tests, sorted, each once; some may be a base's too."""
+        return tuple(sorted({edit for group in self.groups for edit in group.edits}.union(self.tests)))
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files it edits, sorted."""
-        return tuple(sorted({path for group in self.groups for path in group.paths}))
+        """The files it edits or deletes, sorted."""
+        return tuple(sorted({edit.path for edit in self.edits}.union(self.deleted)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +179,9 @@ def _operators(groups: Iterable[Group]) -> tuple[str, ...]:
 def _parts(cluster: Cluster, limits: Limits, sources: Mapping[str, bytes], names: ShardNames) -> list[Cluster]:
     """`cluster`, in as many parts as `limits` ask for; a group stays in the part that earlier plans gave it."""
     parts: dict[int, Cluster] = {}
-    placed = [(names.part(cluster.key, group) or math.inf, group.paths, index) for index, group in enumerate(cluster.groups)]
+    placed = [
+        (names.part(cluster.key, group) or math.inf, group.paths, index) for index, group in enumerate(cluster.groups)
+    ]
     for known, _, index in sorted(placed):
         group = cluster.groups[index]
         part = 1 if math.isinf(known) else int(known)
@@ -203,7 +210,7 @@ def _meeting(shards: Sequence[Shard], sources: Mapping[str, bytes] | None) -> li
                 places.setdefault(path, []).append((hunk.start, hunk.start + len(hunk.old), shard.name))
         for found in places.values():
             found.sort()
-            for (_, end, one), (start, _, other) in zip(found, found[1:], strict=False):
+            for (_, end, one), (start, _, other) in itertools.pairwise(found):
                 if start <= end and one != other:
                     later, earlier = sorted((one, other), key=rank.__getitem__, reverse=True)
                     pairs[later, earlier] = None

@@ -1,0 +1,100 @@
+"""What there is to say of a shard: the facts that a commit message and a pull request tell."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from codemod.evidence import Evidence
+from codemod.findings import Finding, Mode
+from codemod.plan import Plan
+from codemod.shards import Shard, family
+from codemod.terminal import one_line
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Sites of one refusal that stay as they are: how many, and the first with its reason."""
+
+    refusal: str
+    count: int
+    path: str
+    line: int
+    function: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """One shard, told. `digest` names its edits and those below it."""
+
+    name: str
+    title: str
+    about: str
+    kind: str
+    operators: tuple[str, ...]
+    functions: tuple[str, ...]
+    paths: tuple[str, ...]
+    modes: tuple[Mode, ...]
+    rules: tuple[tuple[str, int], ...]
+    """Each rule with how many sites it changes, most first."""
+    left: tuple[Left, ...]
+    evidence: tuple[Evidence, ...]
+    bases: tuple[str, ...]
+    digest: str
+
+
+def describe(shard: Shard, plan: Plan, evidence: Sequence[Evidence] = ()) -> Description:
+    """What there is to say of `shard`, a part of `plan`."""
+    changed = [finding for group in shard.groups for finding in group.findings if finding.edits]
+    counts = Counter(finding.rule for finding in changed)
+    return Description(
+        name=shard.name,
+        title=_title(shard),
+        about=shard.about,
+        kind=shard.kind,
+        operators=shard.operators,
+        functions=tuple(sorted({finding.function for finding in changed if finding.function})),
+        paths=shard.paths,
+        modes=tuple(sorted({finding.mode for finding in changed})),
+        rules=tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
+        left=_left(shard, plan.findings),
+        evidence=tuple(evidence),
+        bases=shard.bases,
+        digest=_digest(shard),
+    )
+
+
+def _title(shard: Shard) -> str:
+    part = shard.name.removeprefix(shard.about)
+    number = f", part {part[1:]}" if shard.kind == "operator" and part[1:].isdigit() else ""
+    return f"[dynamic shapes] Use symbolic sizes in {shard.about or shard.name}{number}"
+
+
+def _left(shard: Shard, findings: Iterable[Finding]) -> tuple[Left, ...]:
+    """What stays concrete in the functions of `shard`, and elsewhere in code that its operator alone runs."""
+    functions = {(finding.path, finding.function) for group in shard.groups for finding in group.findings}
+    own = {shard.about} if shard.kind == "operator" else set()
+    first: dict[str, Finding] = {}
+    counts: Counter[str] = Counter()
+    for finding in findings:
+        if finding.refusal and (
+            (finding.path, finding.function) in functions or {family(name) for name in finding.operators} == own
+        ):
+            counts[finding.refusal] += 1
+            first.setdefault(finding.refusal, finding)
+    return tuple(
+        Left(code, count, one.path, one.line, one.function, one_line(one.reason or one.message))
+        for code, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        for one in (first[code],)
+    )
+
+
+def _digest(shard: Shard) -> str:
+    digest = hashlib.sha256(" ".join((shard.name, *shard.bases)).encode())
+    for edit in shard.edits:
+        for part in (edit.path.encode("utf-8", "surrogateescape"), b"%d" % edit.start, edit.old, edit.new):
+            digest.update(b"%d:" % len(part) + part)
+    return digest.hexdigest()[:16]

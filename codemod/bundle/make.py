@@ -1,0 +1,110 @@
+"""A bundle: the shards of a plan, proved, and made into commits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codemod.bundle import proof
+from codemod.bundle.commits import Commit, Step, make_commits, make_series, make_steps, refuse_foreign
+from codemod.bundle.repository import Repository
+from codemod.changes import Changes, Mapper
+from codemod.edits import apply_edits
+from codemod.errors import SymfixError
+from codemod.shards import Shard
+from codemod.transform import Transform
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Shards in the order in which they can land, with what each does, proved to add up to the whole."""
+
+    shards: Mapping[str, Shard]
+    steps: tuple[Step, ...]
+    sources: Mapping[str, bytes]
+    contents: tuple[Mapping[str, bytes | None], ...]
+    """For each step, what the files that it changes become when all before it are there."""
+
+
+def sources_of(root: Path, changes: Changes, shards: Sequence[Shard] = ()) -> dict[str, bytes]:
+    """The bytes of every file that `changes` or `shards` touch. Raises SymfixError where one cannot be read."""
+    sources = {change.path: change.old for change in changes.files}
+    for path in sorted(
+        {path for shard in shards for path in shard.paths} | {p for g in changes.groups for p in g.paths}
+    ):
+        if path not in sources:
+            try:
+                sources[path] = (root / path).read_bytes()
+            except OSError as error:
+                raise SymfixError(f"{path}: cannot be read: {error.strerror}") from error
+    return sources
+
+
+def split(
+    shards: Sequence[Shard],
+    changes: Changes,
+    sources: Mapping[str, bytes],
+    transforms: Sequence[Transform],
+    mapper: Mapper,
+) -> Split:
+    """`shards` in order, once they are proved to be what `changes` and their tests change, each sound by itself.
+
+    Raises SymfixError, which names the shard, where they are not.
+    """
+    steps = make_steps(shards, sources)
+    proof.check_parses(steps, transforms, mapper)
+    union = proof.Union(steps, sources)
+    union.check_whole(_whole(shards, changes, sources))
+    union.check_reverts()
+    return Split({shard.name: shard for shard in shards}, tuple(steps), sources, tuple(union.contents))
+
+
+def commit_all(
+    repository: Repository, bundle: Split, messages: Mapping[str, str], environment: Mapping[str, str]
+) -> list[Commit]:
+    """The commits of a bundle, in the object database alone."""
+    commits = make_commits(repository, bundle.steps, messages, environment)
+    proof.check_objects(repository, commits)
+    return commits
+
+
+def set_branches(repository: Repository, commits: Sequence[Commit]) -> dict[str, str]:
+    """Set the branch of each commit, all or none; the names of branches with "made", "updated" or "kept".
+
+    Raises SymfixError where one of them is not ours.
+    """
+    refuse_foreign(repository, [commit.step.shard.name for commit in commits])
+    tips = repository.tips()
+    done = {}
+    moved = {}
+    for commit in commits:
+        name = commit.step.shard.name
+        old = tips.get(name, "")
+        done[name] = "kept" if old == commit.sha else "updated" if old else "made"
+        if old != commit.sha:
+            moved[name] = (commit.sha, old)
+    if moved:
+        repository.set_branches(moved)
+    return done
+
+
+def series(
+    repository: Repository,
+    bundle: Split,
+    commits: Sequence[Commit],
+    messages: Mapping[str, str],
+    environment: Mapping[str, str],
+) -> list[str]:
+    """Commits of the same shards in one line, each on the one before."""
+    return make_series(repository, commits, messages, environment, bundle.contents)
+
+
+def _whole(shards: Sequence[Shard], changes: Changes, sources: Mapping[str, bytes]) -> dict[str, bytes | None]:
+    """Every file of `sources` as the whole change leaves it: `apply`'s own result, and that of the tests' edits."""
+    whole: dict[str, bytes | None] = {**sources, **{change.path: change.new for change in changes.files}}
+    tests = {edit for shard in shards for edit in shard.tests}
+    edits = tests.union(*(change.edits for change in changes.files))
+    for path in {edit.path for edit in tests}:
+        whole[path] = apply_edits(sources[path], [edit for edit in edits if edit.path == path])
+    return whole | dict.fromkeys((path for shard in shards for path in shard.deleted), None)

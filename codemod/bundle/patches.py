@@ -1,0 +1,45 @@
+"""Commits as mail, as `git format-patch` writes it whatever the user has configured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from codemod.bundle.repository import Repository, told
+
+_OPTIONS = (
+    "--stdout", "--no-signature", "--no-attach", "--no-thread", "--no-cover-letter", "--no-notes", "--no-base",
+    "--no-to", "--no-cc", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-stat", "--full-index",
+    "--binary", "--unified=3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/", "--from",
+)  # fmt: skip
+
+
+def mailbox(repository: Repository, series: Sequence[str]) -> bytes:
+    """A line of commits, each on the one before, as one mailbox."""
+    return _format(repository, f"{repository.head}..{series[-1]}") if series else b""
+
+
+def patch(repository: Repository, commit: str) -> bytes:
+    """One commit as one mail."""
+    return _format(repository, "-1", commit)
+
+
+def am_command(contents: Iterable[bytes], three_way: bool) -> str:
+    """The command that takes the mail: it keeps `[dynamic shapes]` in subjects, and carriage returns where some are."""
+    options = ["--keep-non-patch"]
+    if three_way:
+        options.append("--3way")
+    if any(b"\r\n" in content for content in contents):
+        options.append("--keep-cr")
+    return f"git am {' '.join(options)}"
+
+
+def _format(repository: Repository, *revisions: str) -> bytes:
+    with told(repository.root):
+        out = repository.repo.git.execute(
+            ["git", "-c", "format.signOff=false", "-c", "format.headers=", "-c", "format.encodeEmailHeaders=true",
+             "-c", "core.quotePath=true", "-c", "diff.orderFile=", "-c", "diff.suppressBlankEmpty=false",
+             "format-patch", *_OPTIONS, *revisions],
+            stdout_as_string=False, strip_newline_in_stdout=False,
+        )  # fmt: skip
+    assert isinstance(out, bytes)
+    return out

@@ -1,0 +1,121 @@
+"""The proof of the split: each shard stands on its base, all together are the whole, each can be taken back."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from codemod.bundle.commits import Commit, Step
+from codemod.bundle.repository import Repository, told
+from codemod.changes import Mapper, count_errors
+from codemod.errors import SymfixError
+from codemod.needs import ancestry
+from codemod.transform import Transform
+
+Files = dict[str, "bytes | None"]
+
+
+def check_parses(steps: Sequence[Step], transforms: Sequence[Transform], mapper: Mapper) -> None:
+    """Raise SymfixError where a shard, alone on its base, adds a syntax error to a file."""
+    contents: dict[tuple[str, bytes], int] = {}
+    for step in steps:
+        for path, (old, new) in step.files.items():
+            contents |= {(path, content): 0 for content in (old, new) if content is not None}
+    count: Callable[[Any], int] = partial(count_errors, transforms)
+    items = sorted(contents, key=lambda item: -len(item[1]))
+    contents = dict(zip(items, mapper(count, items), strict=True))
+    for step in steps:
+        for path, (old, new) in step.files.items():
+            if new is not None and contents[path, new] > contents[path, old]:
+                raise SymfixError(
+                    f"the shard {step.shard.name} alone would add a syntax error to {path}; nothing was made"
+                )
+
+
+class Union:
+    """All shards, merged one after the other by git as a maintainer would land them."""
+
+    def __init__(self, steps: Sequence[Step], sources: Mapping[str, bytes]) -> None:
+        """Raises SymfixError where a shard cannot be merged with those before it."""
+        self._steps = {step.shard.name: step for step in steps}
+        self.files: Files = dict(sources)
+        self.contents: list[Files] = []
+        """For each shard in turn, what the files that it changes become."""
+        for step in steps:
+            changed: Files = {}
+            for path, (old, new) in step.files.items():
+                changed[path] = _merged(step, path, self.files[path], old, new)
+            self.files |= changed
+            self.contents.append(changed)
+
+    def check_whole(self, whole: Mapping[str, bytes | None]) -> None:
+        """Raise SymfixError where all shards together differ from `whole` in any byte."""
+        wrong = sorted(path for path, content in self.files.items() if content != whole[path])
+        if wrong:
+            raise SymfixError(f"{wrong[0]}: all shards together are not the whole change; nothing was made")
+
+    def check_reverts(self) -> None:
+        """Raise SymfixError where a shard cannot be taken back from the union by git.
+
+        A shard whose lines others build on goes after them.
+        """
+        bases = {name: step.shard.bases for name, step in self._steps.items()}
+        needed_by: dict[str, list[str]] = {name: [] for name in bases}
+        for name in bases:
+            for below in ancestry(name, bases):
+                if below != name:
+                    needed_by[below].append(name)
+        for name, step in self._steps.items():
+            for path in step.files:
+                try:
+                    _taken_back(step, path, self.files[path])
+                except SymfixError:
+                    above = [self._steps[one] for one in reversed(needed_by[name]) if path in self._steps[one].files]
+                    current = self.files[path]
+                    for one in (*above, step):
+                        current = _taken_back(one, path, current)
+
+
+def check_objects(repository: Repository, commits: Sequence[Commit]) -> None:
+    """Raise SymfixError where git finds in a commit other changes than its shard's files."""
+    trees = {commit.step.shard.name: commit.tree for commit in commits}
+    trees[""] = repository.tree_of(repository.head)
+    for commit in commits:
+        with told(repository.root):
+            listed = repository.repo.git.diff_tree("-r", "-z", "--name-only", trees[commit.step.parent], commit.tree)
+        names = {repository.prefix + path for path in commit.step.files}
+        if set(listed.split("\0")) - {""} != names:
+            raise SymfixError(f"the commit of {commit.step.shard.name} changes other files than the shard; report this")
+
+
+def _taken_back(step: Step, path: str, current: bytes | None) -> bytes | None:
+    old, new = step.files[path]
+    return _merged(step, path, current, new, old, "taken back")
+
+
+def _merged(
+    step: Step, path: str, current: bytes | None, old: bytes | None, new: bytes | None, verb: str = "merged"
+) -> bytes | None:
+    """What git makes of `current` when the change from `old` to `new` is merged into it."""
+    if current == old:
+        return new
+    if current is None or old is None or new is None:
+        raise SymfixError(f"{path}: the shard {step.shard.name} and another delete and change it; nothing was made")
+    import git
+
+    with tempfile.TemporaryDirectory() as folder:
+        names = []
+        for name, content in (("current", current), ("old", old), ("new", new)):
+            (Path(folder) / name).write_bytes(content)
+            names.append(str(Path(folder) / name))
+        status, merged, _ = git.Git(folder).merge_file(
+            "-p", "-q", *names,
+            with_extended_output=True, with_exceptions=False, stdout_as_string=False, strip_newline_in_stdout=False,
+        )  # fmt: skip
+    if status != 0:
+        raise SymfixError(f"{path}: the shard {step.shard.name} cannot be {verb} beside the others; nothing was made")
+    assert isinstance(merged, bytes)
+    return merged

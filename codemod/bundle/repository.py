@@ -1,0 +1,272 @@
+"""The git repository as a bundle uses it: objects are added and branches set; work tree, index and hooks stay out."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from codemod.checkout import Checkout
+from codemod.errors import SymfixError
+from codemod.terminal import encode
+
+if TYPE_CHECKING:
+    import git
+
+PREFIX = "symfix/"
+_TREE = b"40000"
+_SUBMODULE = b"160000"
+_LINK = b"120000"
+
+
+class Entry(NamedTuple):
+    """One name of a tree object: its mode as git writes it (octal, bytes) and the hexadecimal id of what it names."""
+
+    mode: bytes
+    sha: str
+
+
+@dataclass(slots=True)
+class Repository:
+    """A repository that a bundle can be made in. Paths are relative to the checkout's root."""
+
+    repo: git.Repo
+    root: Path
+    prefix: str
+    """The checkout's root below the repository's top, "" or ending in a slash."""
+    branch: str
+    head: str
+    """The commit that everything starts from."""
+    _trees: dict[str, dict[str, Entry]] = field(default_factory=dict)
+    _filtered: set[str] = field(default_factory=set)
+
+    @classmethod
+    def open(cls, checkout: Checkout) -> Repository:
+        """The repository of `checkout`. Raises SymfixError where no branch could be started from its last commit."""
+        import git
+
+        root = checkout.root
+        try:
+            repo = git.Repo(root, search_parent_directories=True)
+        except git.InvalidGitRepositoryError as error:
+            raise SymfixError(f"{root}: not a git checkout, so there is nothing to branch from") from error
+        if repo.bare or repo.working_tree_dir is None:
+            raise SymfixError(
+                f"{root}: a bare repository has no files to read; run symfix in a clone or a worktree of it"
+            )
+        if checkout.git_dir is None:
+            raise SymfixError(f"{root}: ignored by the git checkout around it, so there is nothing to branch from")
+        with told(root):
+            if repo.git.rev_parse("--is-shallow-repository") == "true":
+                raise SymfixError(f"{root}: a shallow clone, whose branches others may not take: git fetch --unshallow")
+            if repo.git.rev_parse("--show-object-format") != "sha1":
+                raise SymfixError(f"{root}: its object ids are not SHA-1, and GitPython reads no other")
+        if repo.head.is_detached:
+            raise SymfixError(f"{root}: HEAD is detached, so there is no branch to build on: git switch -c NAME")
+        if not repo.head.is_valid():
+            raise SymfixError(f"{root}: no commit yet, so there is nothing to branch from: commit first")
+        branch = repo.head.ref.name
+        if branch.startswith(PREFIX):
+            raise SymfixError(f"{root}: {branch} is checked out, a branch of a bundle: git switch to the one it is for")
+        prefix = os.path.relpath(root, os.path.realpath(repo.working_tree_dir)).replace(os.sep, "/")
+        return cls(repo, root, "" if prefix == "." else prefix + "/", branch, repo.head.commit.hexsha)
+
+    def check_committed(self, sources: Mapping[str, bytes]) -> None:
+        """Raise SymfixError where a file of `sources` is not what the last commit holds."""
+        for path, source in sources.items():
+            entry = self.entry(path)
+            if entry is None:
+                raise SymfixError(f"{path}: not in the last commit; commit it first")
+            if entry.mode == _LINK:
+                raise SymfixError(f"{path}: a link in the last commit, a file in the work tree; commit it first")
+            if self._blob_id(source) != entry.sha:
+                if self._clean(path, source) != entry.sha:
+                    raise SymfixError(f"{path}: not what the last commit holds; commit or stash it first")
+                self._filtered.add(path)
+
+    def entry(self, path: str) -> Entry | None:
+        """What the last commit holds at `path`, None for nothing. Raises SymfixError inside a submodule."""
+        parts = (self.prefix + path).split("/")
+        sha = self.tree_of(self.head)
+        for index, part in enumerate(parts):
+            found = self._tree(sha).get(part)
+            if found is None or index == len(parts) - 1:
+                return found
+            if found.mode == _SUBMODULE:
+                folder = "/".join(parts[: index + 1])
+                raise SymfixError(f"{path}: lies in the submodule {folder}; run symfix in there")
+            if found.mode != _TREE:
+                return None
+            sha = found.sha
+        return None
+
+    def tree_of(self, commit: str) -> str:
+        """The id of a commit's tree."""
+        return str(self.repo.commit(commit).tree.hexsha)
+
+    def changed_tree(self, tree: str, files: Mapping[str, bytes | None]) -> str:
+        """The id of `tree` with the contents of `files`, which all are in it; None deletes one."""
+        blobs = {
+            self.prefix + path: None if new is None else self._store_file(path, new) for path, new in files.items()
+        }
+        return self._changed(tree, {tuple(path.split("/")): sha for path, sha in blobs.items()})
+
+    def commit(self, tree: str, parent: str, message: str, environment: Mapping[str, str]) -> str:
+        """The id of a new commit, signed where the user's configuration says so; no hook runs."""
+        with self.repo.config_reader() as config:
+            sign = config.getboolean("commit", "gpgsign", fallback=False)
+        with told(self.root), tempfile.TemporaryDirectory() as folder:
+            text = Path(folder) / "message"
+            text.write_bytes(encode(message))
+            arguments = ["-S"] if sign else []
+            return str(
+                self.repo.git.commit_tree(*arguments, "-p", parent, "-F", str(text), tree, env=dict(environment))
+            )
+
+    def identity(self) -> dict[str, str]:
+        """The environment in which commits are made: author, committer, and the date of $SOURCE_DATE_EPOCH, else now.
+
+        Raises SymfixError where git knows no name or address, or the date is no number.
+        """
+        epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+        if epoch and not epoch.isdigit():
+            raise SymfixError(f"SOURCE_DATE_EPOCH: {epoch!r} is not a number of seconds")
+        environment: dict[str, str] = {}
+        import git
+
+        for who in ("AUTHOR", "COMMITTER"):
+            try:
+                ident = self.repo.git.var(f"GIT_{who}_IDENT")
+            except git.GitCommandError as error:
+                raise SymfixError(
+                    'git knows no name for commits: git config user.name "…" and git config user.email "…"'
+                ) from error
+            date = f"{epoch} +0000" if epoch else " ".join(ident.split()[-2:])
+            name, _, rest = ident.rpartition(" <")
+            environment |= {
+                f"GIT_{who}_NAME": name,
+                f"GIT_{who}_EMAIL": rest.partition(">")[0],
+                f"GIT_{who}_DATE": f"@{date}",
+            }
+        return environment
+
+    def tips(self) -> dict[str, str]:
+        """The commit of each branch below symfix/, by its name without that."""
+        with told(self.root):
+            listed = self.repo.git.for_each_ref("--format=%(refname) %(objectname)", f"refs/heads/{PREFIX}*")
+        pairs = (line.split(" ") for line in listed.splitlines())
+        return {name.removeprefix(f"refs/heads/{PREFIX}"): sha for name, sha in pairs}
+
+    def has_branch(self, name: str) -> bool:
+        """Whether there is a branch of that full name."""
+        return name in (head.name for head in self.repo.heads)
+
+    def message(self, commit: str) -> str:
+        """A commit's message."""
+        return str(self.repo.commit(commit).message)
+
+    def checked_out(self) -> set[str]:
+        """The branches that some worktree has checked out."""
+        with told(self.root):
+            listed = self.repo.git.worktree("list", "--porcelain")
+        return {line.removeprefix("branch refs/heads/") for line in listed.splitlines() if line.startswith("branch ")}
+
+    def set_branches(self, branches: Mapping[str, tuple[str, str]]) -> None:
+        """Set branches below symfix/ to new commits, all or none: name → (new, old), old "" where there is none yet.
+
+        Raises SymfixError where one is no longer what it was, or cannot be made.
+        """
+        zero = "0" * 40
+        lines = [f"update refs/heads/{PREFIX}{name}\0{new}\0{old or zero}\0" for name, (new, old) in branches.items()]
+        with told(self.root), tempfile.TemporaryFile() as commands:
+            commands.write("".join(lines).encode())
+            commands.seek(0)
+            self.repo.git.update_ref("-m", "symfix bundle", "--create-reflog", "--stdin", "-z", istream=commands)
+
+    def _changed(self, tree: str, files: Mapping[tuple[str, ...], str | None]) -> str:
+        entries = dict(self._tree(tree))
+        below: dict[str, dict[tuple[str, ...], str | None]] = {}
+        for (name, *rest), sha in files.items():
+            if rest:
+                below.setdefault(name, {})[tuple(rest)] = sha
+            elif sha is None:
+                del entries[name]
+            else:
+                entries[name] = entries[name]._replace(sha=sha)
+        for name, inner in below.items():
+            sha = self._changed(entries[name].sha, inner)
+            if self._tree(sha):
+                entries[name] = Entry(_TREE, sha)
+            else:
+                del entries[name]  # git keeps no empty folders
+        return self._store_tree(entries)
+
+    def _tree(self, sha: str) -> dict[str, Entry]:
+        if sha not in self._trees:
+            data = self.repo.odb.stream(bytes.fromhex(sha)).read()
+            entries = {}
+            at = 0
+            while at < len(data):
+                space, end = data.index(b" ", at), data.index(b"\0", at)
+                name = data[space + 1 : end].decode("utf-8", "surrogateescape")
+                entries[name] = Entry(data[at:space], data[end + 1 : end + 21].hex())
+                at = end + 21
+            self._trees[sha] = entries
+        return self._trees[sha]
+
+    def _store_tree(self, entries: Mapping[str, Entry]) -> str:
+        named = sorted((encode(name), entry) for name, entry in entries.items())
+        named.sort(key=lambda pair: pair[0] + b"/" if pair[1].mode == _TREE else pair[0])
+        sha = self._store(b"tree", b"".join(b"%s %s\0%s" % (e.mode, name, bytes.fromhex(e.sha)) for name, e in named))
+        self._trees[sha] = dict(entries)
+        return sha
+
+    def _store_file(self, path: str, content: bytes) -> str:
+        return self._clean(path, content, "-w") if path in self._filtered else self._store(b"blob", content)
+
+    def _store(self, kind: bytes, content: bytes) -> str:
+        from gitdb import IStream
+
+        stream = self.repo.odb.store(IStream(kind, len(content), BytesIO(content)))
+        return str(stream.hexsha.decode() if isinstance(stream.hexsha, bytes) else stream.hexsha)
+
+    def _clean(self, path: str, content: bytes, *options: str) -> str:
+        """The id of what git would commit for `content` in the work tree: line ends converted, filters run."""
+        with told(self.root), tempfile.TemporaryFile() as file:
+            file.write(content)
+            file.seek(0)
+            name = f"--path={self.prefix}{path}"
+            return str(self.repo.git.hash_object(*options, name, "--stdin", istream=file))
+
+    @staticmethod
+    def _blob_id(content: bytes) -> str:
+        import hashlib
+
+        return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+@contextlib.contextmanager
+def told(root: Path) -> Iterator[None]:
+    """Turn what git says on its way out into a SymfixError."""
+    import git
+
+    try:
+        yield
+    except git.GitCommandError as error:
+        said = str(error.stderr).strip().removeprefix("stderr: '").rstrip("'").strip()
+        raise SymfixError(f"{root}: git failed: {said.splitlines()[-1] if said else error.status}") from error
+
+
+def is_ours(message: str, name: str) -> bool:
+    """Whether a commit of this message was made by a bundle for the shard `name`: its last paragraph says so."""
+    return f"Symfix-Shard: {name}" in message.rstrip("\n").rpartition("\n\n")[2].splitlines()
+
+
+def names_of(entries: Sequence[str]) -> str:
+    """`a`, `a and 2 more`."""
+    return entries[0] + (f" and {len(entries) - 1} more" if len(entries) > 1 else "")

@@ -1,0 +1,146 @@
+"""`symfix bundle`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from codemod.cli.bundling import Bundle, make_bundle, shard_options
+from codemod.cli.options import Run, level_option, tree_options
+from codemod.cli.root import group
+from codemod.cli.running import accepted_option, begin, exit_code, plan_option
+from codemod.errors import SymfixError
+from codemod.report import plural
+from codemod.terminal import note, write
+
+if TYPE_CHECKING:
+    from codemod.bundle.commits import Commit
+
+
+@group.command()
+@tree_options
+@level_option("safe", "Bundle changes up to this level.")
+@plan_option("Bundle this saved plan.")
+@accepted_option("Only what symfix review accepted, at whatever level.")
+@shard_options
+@click.option("--dry-run", is_flag=True, help="Show the shards as a tree, with their sizes; make nothing.")
+@click.option("--save-shards", type=click.Path(path_type=Path), metavar="FILE", help="Write the shards, to be edited.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["branches", "mbox", "patches"]),
+    default="branches",
+    show_default=True,
+    help="Branches symfix/SHARD; one mailbox on stdout; a file for each shard.",
+)
+@click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="The folder for --format patches.")
+@click.pass_context
+def bundle(context: click.Context, /, **parameters: Any) -> int:
+    """Split the change into one commit for each operator.
+
+    Nothing is checked out: the work tree and the index stay as they are. What several operators share is a shard
+    that theirs are stacked on. Every shard is proved to stand alone on its base, all of them to be the whole change.
+
+    \b
+      symfix bundle --dry-run                                the shards, with sizes
+      symfix bundle                                          a branch symfix/SHARD for each
+      symfix bundle --op 'max_pool*' --level review
+      symfix bundle --format mbox > symfix.mbox              for git am
+      symfix bundle --format patches --output ../patches     a file for each shard
+      symfix bundle --dry-run --save-shards shards.yaml      edit that file, then
+      symfix bundle --shards shards.yaml
+    """
+    run = begin(context, parameters)
+    form, output = run.values["form"], run.values["output"]
+    if (form == "patches") != (output is not None) and not run.values["dry_run"]:
+        raise SymfixError("--format patches and --output DIR go together")
+    made = make_bundle(run)
+    if run.values["save_shards"]:
+        _save_shards(run.values["save_shards"], made)
+    if not made.split.steps:
+        note("symfix: nothing to change")
+    elif run.values["dry_run"]:
+        _show(made)
+    else:
+        _make(run, made, form, output)
+    return exit_code(run, made.plan, bool(made.split.steps))
+
+
+def _show(made: Bundle) -> None:
+    from codemod.bundle.tree import shard_tree, totals
+
+    steps, sources = made.split.steps, made.split.sources
+    write("\n".join([*shard_tree(steps, sources, made.limits), "", totals(steps, sources)]) + "\n")
+
+
+def _save_shards(path: Path, made: Bundle) -> None:
+    from codemod.bundle.shard_file import to_yaml
+
+    try:
+        path.write_text(to_yaml(list(made.split.shards.values())), encoding="utf-8")
+    except OSError as error:
+        raise SymfixError(f"{path}: cannot be written: {error.strerror}") from error
+    note(f"symfix: {path} holds {plural(len(made.split.shards), 'shard')}")
+
+
+def _make(run: Run, made: Bundle, form: str, output: Path | None) -> None:
+    from codemod.bundle.commits import refuse_foreign
+    from codemod.bundle.make import commit_all, series
+    from codemod.bundle.message import commit_message
+    from codemod.bundle.patches import am_command, mailbox
+
+    repository = made.repository
+    messages = {name: commit_message(one) for name, one in made.descriptions.items()}
+    if form == "branches":
+        refuse_foreign(repository, list(messages))
+    environment = repository.identity()
+    commits = commit_all(repository, made.split, messages, environment)
+    contents = list(made.split.sources.values())
+    if form == "branches":
+        _set_branches(made, commits)
+    elif form == "mbox":
+        write(mailbox(repository, series(repository, made.split, commits, messages, environment)))
+        note(f"symfix: {plural(len(commits), 'shard')}; take them with {am_command(contents, three_way=False)} FILE")
+    elif output is not None:
+        _write_patches(made, commits, output)
+        note(f"symfix: each stands alone on its base; take them all with {am_command(contents, three_way=True)}"
+             f" {output}/*.patch")  # fmt: skip
+    made.names.save(run.journal)
+
+
+def _set_branches(made: Bundle, commits: list[Commit]) -> None:
+    from codemod.bundle.make import set_branches
+    from codemod.bundle.repository import PREFIX, names_of
+    from codemod.terminal import table
+
+    done = set_branches(made.repository, commits)
+    rows = []
+    for commit in commits:
+        name = commit.step.shard.name
+        base = PREFIX + commit.step.parent if commit.step.parent else made.repository.branch
+        rows.append((PREFIX + name, done[name], commit.sha[:12], plural(len(commit.step.files), "file"), f"on {base}"))
+    write("\n".join(table(rows)) + "\n")
+    counts = Counter(done.values())
+    note("symfix: " + ", ".join(f"{count:,} {word}" for word, count in sorted(counts.items())))
+    older = sorted(set(made.repository.tips()) - set(done))
+    if older:
+        note(f"symfix: left as they are, of earlier bundles: {names_of([PREFIX + name for name in older])}")
+
+
+def _write_patches(made: Bundle, commits: list[Commit], output: Path) -> None:
+    from codemod.bundle.patches import patch
+
+    digits = len(str(len(commits)))
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        if any(output.iterdir()):
+            raise SymfixError(f"{output}: not empty; name another folder, or empty it")
+        for number, commit in enumerate(commits, 1):
+            path = output / f"{number:0{max(4, digits)}}-{commit.step.shard.name}.patch"
+            path.write_bytes(patch(made.repository, commit.sha))
+            write(f"{path}\n")
+    except OSError as error:
+        raise SymfixError(f"{error.filename or output}: cannot be written: {error.strerror}") from error

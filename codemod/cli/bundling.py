@@ -1,0 +1,115 @@
+"""What bundle and pr share: their options, and the way from a run to shards that are proved to be the whole change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from codemod import transform
+from codemod.cli.options import Run
+from codemod.cli.running import changes_of, chosen_groups, load_plan, refuse_dirty
+from codemod.plan import Plan
+from codemod.report import plural
+from codemod.terminal import note
+
+if TYPE_CHECKING:
+    from codemod.bundle.description import Description
+    from codemod.bundle.make import Split
+    from codemod.bundle.repository import Repository
+    from codemod.changes import Changes
+    from codemod.shard_names import ShardNames
+    from codemod.shards import Limits, Shard
+
+C = TypeVar("C", bound=Callable[..., Any])
+
+_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "--group", type=click.Choice(["operator", "file", "module"]), default="operator", show_default=True,
+        help="What one shard is about; a module is a folder.",
+    ),
+    click.option("--max-files", type=click.IntRange(1), metavar="N", help="Part a shard that touches more files."),
+    click.option("--max-lines", type=click.IntRange(1), metavar="N", help="Part a shard that changes more lines."),
+    click.option(
+        "--shards", "shard_file", type=click.Path(path_type=Path), metavar="FILE",
+        help="The shards of this file, which --save-shards wrote and you may have edited.",
+    ),
+    click.option("--allow-dirty", is_flag=True, help="Also where other files have changes that are not committed."),
+)  # fmt: skip
+
+
+def shard_options(command: C) -> C:
+    """The options that say how a plan is split."""
+    for decorate in reversed(_OPTIONS):
+        command = decorate(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Shards that are proved to be the whole change, and what there is to say of each."""
+
+    repository: Repository
+    plan: Plan
+    split: Split
+    names: ShardNames
+    limits: Limits
+    descriptions: dict[str, Description]
+
+
+def make_bundle(run: Run) -> Bundle:
+    """The bundle that the run asks for; nothing is written.
+
+    Raises SymfixError where the repository is in no state to branch from, or the shards do not add up.
+    """
+    from codemod.bundle.description import describe
+    from codemod.bundle.known_evidence import evidence_of
+    from codemod.bundle.make import sources_of, split
+    from codemod.bundle.repository import Repository
+    from codemod.evidence import EvidenceStore
+    from codemod.shard_names import ShardNames
+    from codemod.shards import Limits
+
+    repository = Repository.open(run.checkout)
+    if not run.values["allow_dirty"]:
+        refuse_dirty(run, ())
+    plan = load_plan(run)
+    changes = changes_of(run, plan, chosen_groups(run, plan))
+    for finding in changes.refused:
+        note(f"symfix: {finding.path}:{finding.line}: left alone: {finding.reason}")
+    sources = sources_of(run.checkout.root, changes)
+    repository.check_committed(sources)
+    limits = Limits(run.values["max_files"] or 0, run.values["max_lines"] or 0)
+    names = ShardNames.load(run.journal)
+    shards = _shards(run, changes, sources, limits, names)
+    kept = {id(group) for shard in shards for group in shard.groups}
+    if len(kept) < len(changes.groups):
+        left = [group for group in changes.groups if id(group) not in kept]
+        note(f"symfix: {plural(len(left), 'change')} left out, for they are in no shard of {run.values['shard_file']}")
+        changes = changes_of(run, plan, [group for group in changes.groups if id(group) in kept])
+    made = split(shards, changes, sources, transform.load_transforms() if shards else (),
+                 lambda function, items: run.project.map(function, items, "proving the split"))  # fmt: skip
+    store = EvidenceStore(run.journal / "evidence")
+    descriptions = {
+        name: describe(shard, plan, evidence_of(store, shard, made.shards, sources))
+        for name, shard in made.shards.items()
+    }
+    return Bundle(repository, plan, made, names, limits, descriptions)
+
+
+def _shards(run: Run, changes: Changes, sources: Mapping[str, bytes], limits: Limits, names: ShardNames) -> list[Shard]:
+    from codemod.bundle.shard_file import load
+    from codemod.bundle.tree import over_limits
+    from codemod.shards import make_shards, with_bases
+
+    shard_file: Path | None = run.values["shard_file"]
+    if shard_file is None:
+        shards = make_shards(changes.groups, run.values["group"], limits, sources, names)
+    else:
+        shards = with_bases(load(shard_file, changes.groups), sources, names)
+    for name in over_limits(shards, sources, limits):
+        note(f"symfix: {name}: larger than asked for, but its changes make sense only together")
+    return shards
