@@ -23,7 +23,7 @@ _TITLES = {Level.SAFE: "symfix apply fixes it", Level.REVIEW: "can be fixed, for
 _MOST_ROWS = 50
 
 
-def annotations(findings: Sequence[Finding], sources: Sources, prefix: str) -> list[str]:
+def annotate(findings: Sequence[Finding], sources: Sources, prefix: str) -> list[str]:
     """Lines for the log of a workflow: a command for each finding that GitHub shows, the others as text.
 
     Of each kind, findings of different changes come first. `prefix` leads from the workspace to the checkout.

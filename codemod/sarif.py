@@ -30,7 +30,7 @@ LEVELS = {Level.SAFE: "error", Level.REVIEW: "warning", Level.MANUAL: "note"}
 _ROOT = "%SRCROOT%"
 
 
-def sarif(
+def sarif_log(
     plan: Plan, chosen: Sequence[Finding], rules: Sequence[Rule], sources: Sources, prints: Mapping[Finding, str]
 ) -> bytes:
     """The document for `chosen`, findings of `plan`: the most urgent first, at most MOST_RESULTS of them.

@@ -1,4 +1,4 @@
-"""Which findings are asked for: `--op`, `--mode`, `--rule`, `--level`."""
+"""Which findings are asked for: `--op`, `--mode`, `--rule`, `--level`, `--since`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from codemod.findings import Finding, Level
 from codemod.groups import Group, make_groups
+from codemod.touched import Touched
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +21,11 @@ class Selection:
     modes: frozenset[int] = frozenset()
     rules: frozenset[str] = frozenset()
     level: Level = Level.MANUAL
+    since: Touched | None = None
+    """The lines that a change touches; None asks for all."""
 
     def matches(self, finding: Finding) -> bool:
-        """Whether `finding` is asked for by operator, mode and rule; its level is another matter."""
+        """Whether `finding` is asked for by operator, mode and rule; its level and its group are another matter."""
         return (
             (not self.modes or finding.mode in self.modes)
             and (not self.rules or finding.rule in self.rules)
@@ -30,11 +33,13 @@ class Selection:
         )
 
     def groups(self, findings: Iterable[Finding]) -> list[Group]:
-        """The groups of which one finding matches and whose level is let through."""
+        """The groups whose level is let through, of which one finding matches and the change touches one."""
         return [
             group
             for group in make_groups(findings)
-            if group.level <= self.level and any(self.matches(finding) for finding in group.findings)
+            if group.level <= self.level
+            and any(self.matches(finding) for finding in group.findings)
+            and (self.since is None or any(self.since.holds(finding) for finding in group.findings))
         ]
 
     def unmatched_ops(self, findings: Iterable[Finding]) -> list[str]:

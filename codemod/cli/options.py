@@ -18,6 +18,7 @@ from codemod.findings import Level
 from codemod.pool import default_jobs
 from codemod.project import CheckoutProject
 from codemod.selection import Selection
+from codemod.touched import touched_since
 
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -40,6 +41,11 @@ _TREE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="Only this failure mode: 1 direct throw, 2 Python branch, 3 TensorIterator, 4 leak into int64_t.",
     ),
     click.option("--rule", multiple=True, metavar="NAME", help="Only this rule; symfix rule lists them."),
+    click.option(
+        "--since",
+        metavar="REV",
+        help="Only what has a line that the change since this commit touches, committed or not: origin/main.",
+    ),
     click.option(
         "--vocabulary",
         type=click.Path(path_type=Path),
@@ -108,6 +114,7 @@ def start(context: click.Context, parameters: Mapping[str, Any]) -> Run:
         modes=frozenset(values["mode"]),
         rules=frozenset(values["rule"]),
         level=Level[values["level"].upper()],
+        since=None if values["since"] is None else touched_since(checkout, values["since"]),
     )
     return Run(checkout, project, selection, values)
 

@@ -74,12 +74,15 @@ def _without_accepted(run: Run, plan: Plan, chosen: list[Finding], path: Path) -
 
     accepted = read_baseline(path)
     prints = fingerprints(plan.findings, Sources(run.checkout.root))
+    left = [finding for finding in chosen if prints[finding] not in accepted]
+    note(f"symfix: {path} accepts {plural(len(chosen) - len(left), 'finding')}")
     found = set(prints.values())
     gone = [entry for entry in accepted.values() if entry.fingerprint not in found and run.project.selected(entry.path)]
     if gone:
         example = f"{gone[0].rule} in {gone[0].path}"
-        note(f"symfix: {path}: {plural(len(gone), 'entry', 'entries')} found no more ({example}); write it anew")
-    return [finding for finding in chosen if prints[finding] not in accepted]
+        count = plural(len(gone), "entry", "entries")
+        note(f"symfix: {path}: {count} found no more ({example}); symfix scan --format baseline writes it anew")
+    return left
 
 
 def _print_json(run: Run, plan: Plan, chosen: list[Finding]) -> None:
@@ -106,25 +109,25 @@ def _print_baseline(run: Run, plan: Plan, chosen: list[Finding]) -> None:
 
 
 def _print_sarif(run: Run, plan: Plan, chosen: list[Finding]) -> None:
+    from codemod import sarif
     from codemod.fingerprint import fingerprints
     from codemod.manual import all_rules
-    from codemod.sarif import MOST_RESULTS, sarif
     from codemod.sources import Sources
 
     sources = Sources(run.checkout.root)
-    if len(chosen) > MOST_RESULTS:
-        note(f"symfix: {len(chosen):,} findings, of which GitHub takes {MOST_RESULTS:,}: the rest is left out")
-    write(sarif(plan, chosen, all_rules(), sources, fingerprints(plan.findings, sources)))
+    if len(chosen) > sarif.MOST_RESULTS:
+        note(f"symfix: {len(chosen):,} findings, of which GitHub takes {sarif.MOST_RESULTS:,}: the rest is left out")
+    write(sarif.sarif_log(plan, chosen, all_rules(), sources, fingerprints(plan.findings, sources)))
 
 
 def _print_github(run: Run, plan: Plan, chosen: list[Finding]) -> None:
-    from codemod.annotations import annotations, summary, workspace_prefix
+    from codemod.annotations import annotate, summary, workspace_prefix
     from codemod.report import totals
     from codemod.sources import Sources
 
     root = run.checkout.root
     lines = [
-        *annotations(chosen, Sources(root), workspace_prefix(root)),
+        *annotate(chosen, Sources(root), workspace_prefix(root)),
         *totals(chosen, len(plan.files), plan.suppressed),
     ]
     write("\n".join(lines) + "\n")
