@@ -1,0 +1,79 @@
+"""What an exception of PyTorch says, in a few words: the first cause, without C++ frames and advice."""
+
+from __future__ import annotations
+
+import re
+import traceback
+
+LENGTH = 600
+NOISE = re.compile(
+    r"Exception raised from .*|C\+\+ CapturedTraceback:.*|\nframe #\d.*|\n\nfrom user code:.*"
+    r"|\nDeveloper debug context.*|\n\nSet TORCH.*",
+    re.S,
+)
+TELLING = re.compile(
+    r"Cannot call \w+\(\) on tensor with symbolic sizes/strides[^\n]*"
+    r"|TensorIterator does not support symbolic shapes[^\n]*"
+    r"|SymIntArrayRef expected to contain only concrete integers[^\n]*"
+    r"|when unpacking SymInt, expected int[^\n]*"
+    r"|Expected a value of type 'List\[int\]'[^\n]*"
+    r"|GuardOnDataDependentSymNode[^\n]*|Could not (?:guard on data-dependent expression|extract specialized)[^\n]*"
+    r"|PendingUnbackedSymbolNotFound[^\n]*"
+)
+"""Sentences that name the cause; they are looked for first, wherever the error text holds them."""
+MACHINERY = re.compile(
+    r"/torch/(?:__init__|_subclasses/\w+|fx/experimental/(?:symbolic_shapes|sym_node|recording|_\w+))\.py$"
+    r"|/functools\.py$"
+)
+CAUSE = re.compile(r"Caused by: .*\((\S+:\d+ in \w+)\)")
+
+
+def chain(error: BaseException) -> list[BaseException]:
+    """The error and what caused it, the first cause last."""
+    causes = [error]
+    while (inner := causes[-1].__cause__ or causes[-1].__context__) is not None and inner not in causes:
+        causes.append(inner)
+    return causes
+
+
+def first_line(error: BaseException) -> str:
+    """The type and the first line of an error's text."""
+    lines = NOISE.sub("", str(error)).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {lines[0]}"[:LENGTH]
+
+
+def describe(error: BaseException) -> str:
+    """What the error says of its cause, and the line of PyTorch's Python that asked, where that is known."""
+    causes = chain(error)
+    for cause in reversed(causes):
+        told = TELLING.search(str(cause))
+        if told:
+            return f"{told[0].strip()}{_place(causes)}"[:LENGTH]
+    return f"{first_line(causes[-1])}{_place(causes)}"[:LENGTH]
+
+
+def _place(causes: list[BaseException]) -> str:
+    place = where(causes)
+    return f" [{place}]" if place else ""
+
+
+def where(causes: list[BaseException]) -> str:
+    """The innermost line of torch that is not its machinery, as `torch/file.py:line in function`, "" where unknown.
+
+    "C++ below torch/…" where that line is a call and the question came from C++.
+    """
+    cause = CAUSE.search(str(causes[0]))
+    for one in reversed(causes):
+        frames = traceback.extract_tb(one.__traceback__)
+        known = [i for i, frame in enumerate(frames) if not MACHINERY.search(frame.filename)]
+        if not known:
+            continue
+        last = frames[known[-1]]
+        above = frames[known[-1] + 1].filename if known[-1] + 1 < len(frames) else ""
+        if "/_dynamo/variables/" in last.filename and cause:
+            return cause[1]
+        if "/torch/" not in last.filename:
+            return ""
+        place = f"torch/{last.filename.rpartition('/torch/')[2]}:{last.lineno} in {last.name}"
+        return f"C++ below {place}" if above.endswith(("sym_node.py", "fake_tensor.py")) else place
+    return ""

@@ -1,0 +1,216 @@
+"""Calls made from an operator's schema: arguments are drawn, from fixed seeds, until eager accepts them."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from .cases import Call
+
+TRIES = 4000
+SECONDS = 3.0
+CALLS = 6
+"""So many different calls of an overload are made."""
+BASES = ((4, 5), (2, 3, 4), (2, 3, 4, 5), (4,), (4, 4), (2, 4, 4), (2, 3, 4, 5, 6), (2, 3, 8, 8))
+"""Shapes that the tensors of one call are derived from."""
+WORDS = ("mean", "sum", "valid", "same", "constant", "reflect", "none", "ij", "reduced", "n")
+INDICES = ("index", "indices", "target", "offset", "length", "ptr", "label", "bins", "sorter")
+"""Names, or parts of names, of tensors that hold whole numbers."""
+FLAGS = ("mask", "condition")
+
+
+def schemas(operator: str) -> list[Any]:
+    """The schemas of an operator's overloads, none where this torch has no such operator."""
+    return list(torch._C._jit_get_schemas_for_operator(operator))
+
+
+def is_out(schema: Any) -> bool:
+    """Whether the overload writes to `out` arguments."""
+    return any(argument.is_out for argument in schema.arguments)
+
+
+def writes(schema: Any) -> bool:
+    """Whether the overload writes to its first argument."""
+    first = schema.arguments[0] if schema.arguments else None
+    return first is not None and first.alias_info is not None and first.alias_info.is_write and not is_out(schema)
+
+
+def calls(operator: str, piece: str) -> Iterator[Call]:
+    """Calls of the operator's overloads that exercise `piece` and that eager accepts."""
+    known = schemas(operator)
+    for schema in known:
+        inplace = writes(schema)
+        # An operator that exists in place only has no other form to run forward.
+        only = inplace and piece in ("forward", "vmap") and all(writes(s) or is_out(s) for s in known)
+        if is_out(schema) or (inplace != (piece == "inplace") and not only):
+            continue
+        if piece == "out" and not any(is_out(other) for other in known):
+            continue
+        yield from _calls(operator, schema, piece, inplace)
+
+
+def _calls(operator: str, schema: Any, piece: str, inplace: bool) -> Iterator[Call]:
+    namespace, _, name = operator.rpartition("::")
+    packet = getattr(getattr(torch.ops, namespace), name)
+    overload = getattr(packet, schema.overload_name or "default")
+    callee = f"torch.ops.{namespace}.{name}" + ("" if piece == "out" else f".{schema.overload_name or 'default'}")
+    gradient = piece in ("backward", "double_backward")
+    for number in accepted(overload, schema, gradient):
+        positional, named = Draw(number, gradient).arguments(schema)
+        yield Call(callee, positional, named, mutates=inplace)
+
+
+def accepted(overload: Any, schema: Any, gradient: bool) -> list[int]:
+    """The numbers of the draws that eager accepts, of different kinds.
+
+    They are tried in forked processes: arguments that no one has thought of end some kernels with a signal.
+    """
+    found: list[int] = []
+    kinds: set[str] = set()
+    number, until = 0, time.monotonic() + SECONDS
+    while number < TRIES and len(found) < CALLS and time.monotonic() < until:
+        reader, writer = os.pipe()
+        child = os.fork()
+        if not child:
+            os.close(reader)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            _try(overload, schema, gradient, range(number, TRIES), kinds, until, writer)
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader, encoding="ascii") as lines:
+            for line in lines:
+                what, _, text = line.rstrip("\n").partition(" ")
+                number = int(text.split()[0]) + 1
+                if what == "accepted":
+                    found.append(number - 1)
+                    kinds.add(text.partition(" ")[2])
+        _, status = os.waitpid(child, 0)
+        if not os.WIFSIGNALED(status):
+            break
+    return found[:CALLS]
+
+
+def _try(
+    overload: Any, schema: Any, gradient: bool, numbers: range, kinds: set[str], until: float, writer: int
+) -> None:
+    """Write the number of each draw before it is tried, and once more with its kind where eager accepts it."""
+    seen = set(kinds)
+    for number in numbers:
+        if time.monotonic() > until or len(seen) >= CALLS:
+            return
+        positional, named = Draw(number, gradient).arguments(schema)
+        kind = repr([_kind(value) for value in (*positional, *named.values())])
+        if kind in seen:
+            continue
+        os.write(writer, b"trying %d\n" % number)
+        if _accepted(overload, positional, named):
+            seen.add(kind)
+            os.write(writer, f"accepted {number} {kind}\n".encode("ascii"))
+
+
+def _kind(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.dim(), value.dtype
+    return [_kind(item) for item in value] if isinstance(value, list) else type(value).__name__
+
+
+def _accepted(overload: Any, positional: list[Any], named: dict[str, Any]) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            overload(*(_copied(v) for v in positional), **{name: _copied(v) for name, v in named.items()})
+    except Exception:  # arguments that do not fit together
+        return False
+    return True
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_copied(item) for item in value]
+    return value.detach().clone() if isinstance(value, torch.Tensor) else value
+
+
+class Draw:
+    """Draws arguments. Tensors of one call have related shapes; what a default serves is mostly left out."""
+
+    def __init__(self, number: int, gradient: bool) -> None:
+        self._source = random.Random(number)
+        self._numbers = torch.Generator().manual_seed(number)
+        self._gradient = gradient
+        self._shape: tuple[int, ...] = ()
+
+    def arguments(self, schema: Any) -> tuple[list[Any], dict[str, Any]]:
+        """Positional and keyword arguments for `schema`; whether they fit together is for eager to say."""
+        self._shape = self._source.choice(BASES)
+        alike = self._source.random() < 0.4
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        by_name = False
+        for argument in schema.arguments:
+            if argument.is_out:
+                continue
+            if argument.has_default_value() and self._source.random() < 0.7:
+                by_name = True
+                continue
+            value = self.value(str(argument.real_type), argument.name, alike)
+            if by_name or argument.kwarg_only:
+                named[argument.name] = value
+            else:
+                positional.append(value)
+        return positional, named
+
+    def value(self, kind: str, name: str, alike: bool) -> Any:
+        """A value of a schema's type."""
+        if kind.startswith("Optional["):
+            return None if self._source.random() < 0.5 else self.value(kind[9:-1], name, alike)
+        if kind.startswith("List["):
+            return self._list(kind[5:-1], name, alike)
+        pick = self._source.choice
+        if kind == "Tensor":
+            return self._tensor(name, alike)
+        if kind in ("int", "SymInt"):
+            if "dim" in name or "axis" in name:
+                return pick((0, 1, -1))
+            return pick((1, 1, 2, 0, 3, 4, *self._shape))
+        if kind == "bool":
+            return pick((False, True))
+        if kind in ("float", "SymFloat"):
+            return pick((0.5, 1.0, 0.1))
+        if kind == "number":
+            return pick((2, 1, 0.5))
+        return {"str": pick(WORDS), "ScalarType": pick((torch.float32, torch.int64))}.get(kind)
+
+    def _list(self, kind: str, name: str, alike: bool) -> list[Any]:
+        pick = self._source.choice
+        if kind in ("int", "SymInt"):
+            rank = len(self._shape)
+            if "dim" in name or "axis" in name:
+                return list(pick(((0,), (-1,), (0, 1), tuple(range(rank)))))
+            some = pick((1, 2, 0, 3))
+            same = (some,) * rank, (some,) * max(rank - 2, 1), (some,), (some,) * 2
+            return list(pick((self._shape, self._shape, *same)))
+        return [self.value(kind, name, alike) for _ in range(pick((1, 2, 2, 3)))]
+
+    def _related(self) -> tuple[int, ...]:
+        shape = self._shape
+        pick = self._source.choice
+        return pick((
+            shape, shape, shape, shape[-1:], shape[:1], shape[1:2] or shape, shape[:-1], shape[1:], shape[::-1], (),
+            (*shape[:-1], 1), (shape[-1], shape[-1]), (3 * shape[-1], shape[-1]), (4 * shape[-1], shape[-1]),
+            (shape[0], shape[-1]), (shape[0] * 2, *shape[1:2], *([3] * (len(shape) - 2))), (1, *shape[1:]),
+        ))  # fmt: skip
+
+    def _tensor(self, name: str, alike: bool) -> torch.Tensor:
+        shape = self._shape if alike else self._related()
+        chance = self._source.random()
+        if chance < (0.8 if any(part in name for part in INDICES) else 0.1):
+            return torch.randint(0, 2, shape, generator=self._numbers)
+        if any(part in name for part in FLAGS) and chance < 0.8:
+            return torch.randint(0, 2, shape, generator=self._numbers).bool()
+        return torch.rand(shape, generator=self._numbers, requires_grad=self._gradient)

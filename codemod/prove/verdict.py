@@ -1,0 +1,186 @@
+"""From what the runs before and after a change showed to a verdict: pure functions, without torch.
+
+A run is a list of cases, as `codemod.prove.runner` writes them: JSON objects with `name`, `piece`, `script`, and the
+fields of its `Result`. The two runs are compared case by case; both executed the same scripts.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from codemod.evidence import Outcome, Status, Verdict
+
+Case = Mapping[str, Any]
+Step = Literal["cured", "unchanged", "worse"]
+
+MODES = (
+    (4, r"guard_int|Could not (?:extract specialized integer|convert .* to (?:a concrete )?int)|when unpacking SymInt"),
+    (1, r"Cannot call \w+\(\)|SymIntArrayRef expected to contain only concrete|symbolic sizes/strides"),
+    (4, r"Expected a value of type '(?:List\[)?int"),
+    (3, r"TensorIterator does not support symbolic|unsupported operator|no (?:fake|meta|abstract) impl"),
+    (3, r"Could not run '[^']+' with arguments from the 'Meta' backend|data_ptr|[Aa]ccess\w* (?:the )?data pointer"),
+    (2, r"GuardOnDataDependent|guard on data-dependent|PendingUnbackedSymbolNotFound|UnbackedSymNode"),
+)  # fmt: skip
+"""Which failure mode an error's text tells, the first that matches. Sources: c10/core/TensorImpl.cpp and
+SymIntArrayRef.h (1), torch/csrc/utils/python_arg_parser.h and c10/core/SymInt.cpp (4), ATen/TensorIterator.cpp and
+torch/_subclasses/fake_tensor.py (3), torch/fx/experimental/symbolic_shapes.py (2)."""
+TOLERANCE = {"torch.float16": 1e-2, "torch.bfloat16": 3e-2, "torch.float64": 1e-7, "torch.complex128": 1e-7}
+GRAVITY: tuple[Status, ...] = ("passes", "throws", "wrong", "hangs", "crashes")
+"""From best to worst."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What two runs of an operator say together; `case` is the one that says it."""
+
+    outcome: Outcome
+    reason: str
+    before: Verdict | None = None
+    after: Verdict | None = None
+    repro: str = ""
+    case: str = ""
+
+
+def failure_mode(text: str) -> int:
+    """The failure mode (1 to 4) that an error's text tells, 0 where it tells none."""
+    return next((mode for mode, pattern in MODES if re.search(pattern, text)), 0)
+
+
+def verdict(case: Case) -> Verdict:
+    """The verdict of one run of one case."""
+    message = str(case.get("message", "")) or str(case.get("unbacked_message", ""))
+    return Verdict(
+        status=case["status"],
+        mode=failure_mode(message),
+        message=message,
+        guards=tuple(case.get("guards", ())),
+        frames=int(case.get("frames", 0)),
+        unbacked=str(case.get("unbacked", "")),
+    )
+
+
+def ended(document: Mapping[str, Any] | None, status: Status, message: str) -> dict[str, Any]:
+    """What a run wrote before it was killed, with `status` as the result of the case that ran.
+
+    `running` still names that case, or the call that was tried as one and is none yet.
+    """
+    whole: dict[str, Any] = dict(document or {"operators": {}, "running": None})
+    running = whole.get("running")
+    if running and running["script"]:
+        entry = whole["operators"].setdefault(running["operator"], {"reason": "", "cases": []})
+        case = {key: running[key] for key in ("name", "piece", "script")}
+        entry["cases"] = [*entry["cases"], {**case, "status": status, "message": message}]
+    return whole
+
+
+def headline(cases: Sequence[Case]) -> Case | None:
+    """The case to show of one run: the simplest of those that fail, else of all; None where there is none."""
+    failing = [case for case in cases if case["status"] != "passes"]
+    free = [case for case in cases if case.get("unbacked") not in ("passes", "", None)]
+    return min(failing or free or cases, key=_length, default=None)
+
+
+def judge(before: Sequence[Case], after: Sequence[Case], reason: str = "") -> Judgement:
+    """The judgement of an operator from its cases before and after; `reason` says why there are none."""
+    others = {case["name"]: case for case in after}
+    pairs = [(case, others[case["name"]]) for case in before if case["name"] in others]
+    pairs = [(one, other) for one, other in pairs if not (one.get("eager") and other.get("eager"))]
+    if not pairs:
+        return Judgement("not provable", reason or "no inputs that eager accepts")
+    steps = [(*compare(one, other), one, other) for one, other in pairs]
+    outcomes: tuple[Step, ...] = ("worse", "cured")
+    for outcome in outcomes:
+        found = [step for step in steps if step[0] == outcome]
+        if found:
+            _, said, one, other = min(found, key=lambda step: _rank(step[2], step[3]))
+            return _judged(outcome, _counted(said, len(found), len(steps)), one, other)
+    failing = [step for step in steps if step[2]["status"] != "passes"]
+    _, said, one, other = min(failing or steps, key=lambda step: _length(step[2]))
+    return _judged("unchanged", said if failing else f"passed before{_free(steps)}", one, other)
+
+
+def _free(steps: Sequence[tuple[Step, str, Case, Case]]) -> str:
+    stopped = [case for _, _, _, case in steps if case.get("unbacked") == "throws"]
+    return f"; {len(stopped)} of {len(steps)} cases throw with unbacked sizes, before and after" if stopped else ""
+
+
+def _judged(outcome: Outcome, reason: str, one: Case, other: Case) -> Judgement:
+    return Judgement(outcome, reason, verdict(one), verdict(other), str(one.get("script", "")), str(one["name"]))
+
+
+def _counted(said: str, found: int, cases: int) -> str:
+    return said if cases == 1 else f"{said} ({found} of {cases} cases)"
+
+
+def _length(case: Case) -> int:
+    return len(str(case.get("script", "")))
+
+
+def _rank(one: Case, other: Case) -> tuple[int, int]:
+    """Cases with known sizes before cases of unbacked ones, then the shortest."""
+    return (0 if one["status"] != other["status"] else 1, _length(one))
+
+
+def compare(before: Case, after: Case) -> tuple[Step, str]:
+    """How one case came out: the step and the reason in a few words."""
+    one, other = before["status"], after["status"]
+    if GRAVITY.index(other) > GRAVITY.index(one):
+        return "worse", f"{_status(before)} → {_status(after)}: {_text(after)}"
+    if other != "passes":
+        return "unchanged", f"{_status(before)} → {_status(after)}: {_text(after)}"
+    changed = different(before.get("result", ()), after.get("result", ()), bool(before.get("random")))
+    if changed and not before.get("eager"):
+        return "worse", f"eager's result changed: {changed}"
+    if after.get("unbacked") == "wrong" != before.get("unbacked"):
+        return "worse", f"wrong with unbacked sizes: {after.get('unbacked_message', '')}"
+    if one != "passes":
+        guards = f", with the guards {', '.join(after['guards'])}" if after.get("guards") else ""
+        return "cured", f"{_status(before)} → passes{guards}"
+    return _both_pass(before, after)
+
+
+def _both_pass(before: Case, after: Case) -> tuple[Step, str]:
+    added = sorted(set(after.get("guards", ())) - set(before.get("guards", ())))
+    fewer = set(after.get("guards", ())) < set(before.get("guards", ()))
+    frames = int(before.get("frames", 0)), int(after.get("frames", 0))
+    if frames[1] > frames[0]:
+        return "worse", f"compiled {frames[1]} times over the sizes, {frames[0]} before"
+    if added and len(after["guards"]) > len(before["guards"]):
+        return "worse", f"adds the guard {', '.join(added)}"
+    free = str(before.get("unbacked", "")), str(after.get("unbacked", ""))
+    if free[0] == "passes" != free[1]:
+        return "worse", f"{free[1] or 'not run'} with unbacked sizes: {after.get('unbacked_message', '')}"
+    if free[0] in ("throws", "wrong") and free[1] == "passes":
+        mode = failure_mode(str(before.get("unbacked_message", "")))
+        return "cured", f"with unbacked sizes: {free[0]}{f' (mode {mode})' if mode else ''} → passes"
+    if frames[1] < frames[0]:
+        return "cured", f"compiled {frames[1]} times over the sizes, {frames[0]} before"
+    return ("cured", "fewer guards on sizes") if fewer else ("unchanged", "passed before")
+
+
+def _status(case: Case) -> str:
+    mode = failure_mode(str(case.get("message", "")))
+    return f"{case['status']} (mode {mode})" if mode else str(case["status"])
+
+
+def _text(case: Case) -> str:
+    return " ".join(str(case.get("message", "")).split())[:200]
+
+
+def different(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]], random: bool) -> str:
+    """How eager's results differ between the two runs, "" where they agree; of `random` ones only the shapes count."""
+    if len(before) != len(after):
+        return f"{len(after)} results, {len(before)} before"
+    for one, other in zip(before, after, strict=True):
+        if one.get("shape") != other.get("shape") or one.get("dtype") != other.get("dtype"):
+            return f"{other.get('dtype')} {other.get('shape')}, {one.get('dtype')} {one.get('shape')} before"
+        tolerance = TOLERANCE.get(str(one.get("dtype")), 2e-4)
+        for ours, theirs in zip(one.get("values", ()), other.get("values", ()), strict=False):
+            same = (math.isnan(ours) and math.isnan(theirs)) or ours == theirs
+            if not random and not same and not math.isclose(ours, theirs, rel_tol=tolerance, abs_tol=tolerance):
+                return f"{theirs}, {ours} before"
+    return ""
