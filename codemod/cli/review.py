@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ from codemod.terminal import note, write
               help="Take over decisions from a file, as --export or the page of --html write it.")  # fmt: skip
 @click.option("--export", "export_file", type=click.Path(path_type=Path), metavar="FILE",
               help="Write the decisions to a file; - is stdout.")  # fmt: skip
+@click.option("--html", "html_file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write a page to review in a browser, also what is left alone and why.")  # fmt: skip
 @click.pass_context
 def review(context: click.Context, /, **parameters: Any) -> int:
     """Look at the changes one by one, and decide: symfix apply follows.
@@ -43,6 +46,7 @@ def review(context: click.Context, /, **parameters: Any) -> int:
       symfix review --accept level:safe --reject rule:symint-overload
       symfix review --export decisions.json            for another checkout of the same revision
       symfix review --import decisions.json
+      symfix review --html review.html                 in a browser; what its Export saves goes to --import
       symfix review --forget --op cov                  to be asked again
       symfix apply --accepted                          write what was accepted, and nothing else
     """
@@ -51,6 +55,8 @@ def review(context: click.Context, /, **parameters: Any) -> int:
         return 0
     plan = load_plan(run)
     groups = [one for one in run.selection.groups(plan.findings) if one.edits]
+    if run.values["html_file"] is not None:
+        return _write_page(run, plan, groups)
     batch = [name for name in ("accept", "reject", "forget", "import_file", "export_file") if run.values[name]]
     if batch:
         return _batch(run, plan, groups)
@@ -67,12 +73,20 @@ def _forget_all(run: Run) -> bool:
     from codemod.decision_store import DecisionStore
 
     selection = run.selection
-    others = ("accept", "reject", "import_file", "export_file")
+    others = ("accept", "reject", "import_file", "export_file", "html_file")
     if selection.ops or selection.modes or selection.rules or run.project.paths or any(run.values[o] for o in others):
         return False
     DecisionStore(run.journal).clear()
     note("symfix: every decision is forgotten")
     return True
+
+
+def _write_page(run: Run, plan: Plan, groups: list[Group]) -> int:
+    from codemod.cli.review_page import write_page
+    from codemod.decision_store import DecisionStore
+
+    made = standing(groups, plan.files, [*plan.decisions, *DecisionStore(run.journal).load()])
+    return write_page(run, dataclasses.replace(plan, decisions=tuple(made)), run.values["html_file"])
 
 
 def _batch(run: Run, plan: Plan, groups: list[Group]) -> int:

@@ -1,0 +1,61 @@
+"""`symfix review --html`: the review as a page."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from codemod import transform
+from codemod.cli.options import Run
+from codemod.errors import SymfixError
+from codemod.findings import Level
+from codemod.groups import Group
+from codemod.plan import Plan
+from codemod.terminal import note
+
+
+def write_page(run: Run, plan: Plan, path: Path) -> int:
+    """Write the page for `plan`, which holds what was decided, to `path`; returns the exit code.
+
+    It shows the changes up to the run's level, and whatever is left alone. Raises SymfixError where it cannot write.
+    """
+    from codemod.bundle.known_evidence import evidence_of
+    from codemod.evidence import EvidenceStore
+    from codemod.html.data import shown_paths
+    from codemod.html.page import render
+    from codemod.report import plural
+    from codemod.shard_names import ShardNames
+    from codemod.shards import make_shards
+    from codemod.sources import Sources
+    from codemod.suppress import UNUSED_RULE
+    from codemod.write import replace_file
+
+    groups = _shown(run, plan)
+    read = Sources(run.checkout.root)
+    sources = {name: read.of(name) for name in shown_paths(groups)}
+    shards = make_shards(groups, sources=sources, known=ShardNames.load(run.journal))
+    by_name = {shard.name: shard for shard in shards}
+    store = EvidenceStore(run.journal / "evidence")
+    page = render(
+        plan,
+        shards,
+        sources,
+        title=run.checkout.root.name or "checkout",
+        rules=[UNUSED_RULE, *(rule for one in transform.load_transforms() for rule in one.rules())],
+        evidence={shard.name: evidence_of(store, shard, by_name, sources) for shard in shards},
+        mapper=lambda function, items: run.project.map(function, items, "colouring"),
+    )
+    try:
+        replace_file(path, page)
+    except OSError as error:
+        raise SymfixError(f"{path}: the page cannot be written: {error.strerror}") from error
+    changes = sum(bool(group.edits) for group in groups)
+    left = sum(len(group.findings) for group in groups if not group.edits)
+    note(f"symfix: wrote {path}: {plural(changes, 'change')} to decide, {plural(left, 'finding')} left alone")
+    note("symfix: open it in a browser; what its Export saves is taken by symfix review --import")
+    return 0
+
+
+def _shown(run: Run, plan: Plan) -> list[Group]:
+    everything = dataclasses.replace(run.selection, level=Level.MANUAL).groups(plan.findings)
+    return [group for group in everything if group.level <= run.selection.level or not group.edits]

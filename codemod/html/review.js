@@ -1,0 +1,343 @@
+// The operator that is shown, the keys, and the dialogs.
+
+const current = { shard: null, cards: [], at: -1 };
+let split = false;
+const FIRST_CARDS = 12; // made at once; the rest when the browser has time for them
+
+const say = (message) => { $("live").textContent = message; };
+const stillUndecided = (group) => group.editable && !choiceOf(group) && matching.has(group);
+
+function showNothing() {
+  Object.assign(current, { shard: null, cards: [], at: -1 });
+  $("changes").replaceChildren(h("div", { class: "blank" }, h("h2", null, "Nothing matches"),
+    h("p", null, groups.length ? "Clear a filter to see more." : "This plan has no findings.")));
+  drawRows();
+}
+
+/** The cards of a shard: [groups, how to make it], in the order in which they are shown. */
+function cardsOf(shard) {
+  const cards = [];
+  for (const group of shard.groups.filter((one) => matching.has(one))) {
+    const last = cards.at(-1);
+    const [one] = group.findings;
+    const together = last && !group.editable && !last.editable
+      && last.groups[0].findings[0].path === one.path && last.groups[0].findings[0].function === one.function;
+    if (together) last.groups.push(group);
+    else cards.push({ groups: [group], editable: group.editable, element: null });
+  }
+  return cards;
+}
+
+function make(card) {
+  card.element ??= card.editable ? changeCard(card.groups[0], split) : leftCard(card.groups);
+  return card.element;
+}
+
+/** Show a shard. `at` is the card to go to, -1 for the last; without focus the reader stays where they are. */
+function open(shard, { at = 0, focus = true } = {}) {
+  const cards = cardsOf(shard);
+  Object.assign(current, { shard, cards, at: -1 });
+  const hidden = shard.groups.length - cards.reduce((n, card) => n + card.groups.length, 0);
+  const can = shard.groups.filter((group) => group.editable);
+  const operators = shard.operators.filter((name) => name !== shard.name);
+  const main = $("changes");
+  main.replaceChildren(
+    h("div", { class: "title" },
+      h("div", { class: "what" }, h("h2", null, shard.name),
+        h("p", { class: "summary" }, LEVELS.map((name, level) => (shard.levels[level] ? h("span", { class: `dot ${name}` }, `${shard.levels[level]} ${name}`) : null)),
+          [1, 2, 3, 4].filter((mode) => shard.modes[mode]).map((mode) => h("span", { class: "badge mode" }, `mode ${mode} ${MODES[mode]}: ${shard.modes[mode]}`)))),
+      can.length ? h("div", { class: "decide", role: "group", "aria-label": "All of this operator" },
+        h("button", { type: "button", class: "accept-rest", "aria-keyshortcuts": "a", click: () => rest("accept") }, "Accept the rest ", h("kbd", { "aria-hidden": "true" }, "a")),
+        h("button", { type: "button", class: "reject-rest", "aria-keyshortcuts": "d", click: () => rest("reject") }, "Reject the rest ", h("kbd", { "aria-hidden": "true" }, "d"))) : null),
+    operators.length ? h("details", { class: "names" }, h("summary", null, `${plural(operators.length, "operator")} ${operators.length === 1 ? "takes" : "take"} part`), h("p", null, operators.map((name) => [h("code", null, name), " "]))) : "",
+    shard.bases.length ? h("p", { class: "bases" }, "Needs ", shard.bases.map((name) => [baseLink(name), " "])) : "",
+    evidenceOf(shard.evidence) || "",
+    hidden ? h("p", { class: "hidden" }, `${plural(hidden, "more")} of this operator ${hidden === 1 ? "is" : "are"} hidden by the filters.`) : "");
+  const left = cards.findIndex((card) => !card.editable);
+  const add = (from, to) => {
+    for (let i = from; i < Math.min(to, cards.length); i++) {
+      if (i === left) main.append(h("h3", { class: "divide" }, "Left alone"));
+      main.append(make(cards[i]));
+    }
+  };
+  const target = at < 0 ? cards.length - 1 : at;
+  const soon = Math.max(FIRST_CARDS, target + 1);
+  add(0, soon);
+  const later = (from) => {
+    if (from >= cards.length || current.cards !== cards) return;
+    setTimeout(() => { if (current.cards === cards) { add(from, from + FIRST_CARDS); later(from + FIRST_CARDS); } }, 0);
+  };
+  later(soon);
+  main.scrollTop = 0;
+  window.scrollTo(0, 0);
+  const name = encodeURIComponent(shard.name);
+  if (location.hash !== `#${name}`) window.history.replaceState(null, "", `#${name}`);
+  if (focus) focusCard(target);
+  else mark(target);
+  document.body.classList.remove("menu-open");
+  $("menu").setAttribute("aria-expanded", "false");
+  reveal();
+  showTally();
+}
+
+function baseLink(name) {
+  const base = shards.find((one) => one.name === name);
+  return base ? h("button", { type: "button", class: "link", click: () => open(base) }, name) : h("code", null, name);
+}
+
+function mark(at) {
+  current.cards[current.at]?.element?.classList.remove("current");
+  current.at = at;
+  current.cards[at]?.element?.classList.add("current");
+}
+
+function focusCard(at) {
+  const card = current.cards[at];
+  if (!card) return;
+  if (!card.element?.isConnected) { open(current.shard, { at }); return; }
+  mark(at);
+  card.element.focus({ preventScroll: true });
+  card.element.scrollIntoView({ block: at === 0 ? "nearest" : "start" });
+}
+
+/** The next or the previous card, in the next operator where this one has no more. */
+function move(by) {
+  const to = current.at + by;
+  if (to >= 0 && to < current.cards.length) return focusCard(to);
+  return moveShard(by, by < 0 ? -1 : 0);
+}
+
+function moveShard(by, at = 0) {
+  const next = listed[listed.indexOf(current.shard) + by];
+  if (next) open(next, { at });
+  else say(by > 0 ? "This is the last change." : "This is the first change.");
+}
+
+/** Go to the next change that is not decided, in this operator or the ones after it. */
+function onward() {
+  const here = current.cards.findIndex((card, i) => i > current.at && card.groups.some(stillUndecided));
+  if (here >= 0) return focusCard(here);
+  const from = listed.indexOf(current.shard);
+  const order = [...listed.slice(from + 1), ...listed.slice(0, from + 1)];
+  const shard = order.find((one) => one.groups.some(stillUndecided));
+  if (!shard) return say("Every change that the filters show is decided. Press x to export.");
+  return open(shard, { at: cardsOf(shard).findIndex((card) => card.groups.some(stillUndecided)) });
+}
+
+function showTally() {
+  const decided = editable.filter(choiceOf).length;
+  $("progress").firstElementChild.style.width = `${editable.length ? (100 * decided) / editable.length : 0}%`;
+  $("progress").setAttribute("aria-valuemax", editable.length);
+  $("progress").setAttribute("aria-valuenow", decided);
+  $("tally").textContent = `${decided} of ${editable.length} decided`;
+  $("export").textContent = decided ? `Export ${decided}` : "Export";
+}
+
+function showChoices(some) {
+  for (const group of some) showChoice(group);
+  drawRows();
+  showTally();
+}
+
+/** A click on a card's button; on the one that is pressed it takes the decision back. */
+function press(group, choice) {
+  const now = choiceOf(group) === "edit" ? "accept" : choiceOf(group);
+  choose([group], now === choice ? "" : choice);
+  mark(current.cards.findIndex((card) => card.groups.includes(group)));
+  showChoices([group]);
+  say(`${STATES[choiceOf(group)] || "Undecided"}: ${group.findings[0].function}`);
+}
+
+function decideHere(choice) {
+  const card = current.cards[current.at];
+  if (!card) return;
+  if (!card.editable) {
+    say("Nothing to decide here: it is left alone.");
+    return onward();
+  }
+  choose(card.groups, choice);
+  showChoices(card.groups);
+  say(`${STATES[choice]}: ${card.groups[0].findings[0].function}`);
+  return onward();
+}
+
+/** Decide all of this operator that is not decided and that the filters show. */
+function rest(choice) {
+  const some = current.shard?.groups.filter(stillUndecided) || [];
+  if (!some.length) return say("Every change of this operator is decided.");
+  choose(some, choice);
+  showChoices(some);
+  say(`${STATES[choice]}: ${plural(some.length, "change")} of ${current.shard.name}`);
+  return onward();
+}
+
+function undo() {
+  const some = unchoose();
+  if (!some.length) return say("Nothing to undo.");
+  const [first] = some;
+  if (first.shard !== current.shard && listed.includes(first.shard)) open(first.shard, { focus: false });
+  showChoices(some);
+  say(`Undone: ${plural(some.length, "decision")}`);
+  const at = current.cards.findIndex((card) => card.groups.includes(first));
+  return at >= 0 ? focusCard(at) : undefined;
+}
+
+// Dialogs.
+
+function dialog(title, ...content) {
+  const back = document.activeElement;
+  const box = h("dialog", { "aria-labelledby": "dialog-title" },
+    h("form", { method: "dialog" }, h("h2", { id: "dialog-title" }, title), h("button", { class: "icon close", "aria-label": "Close" }, "\u00d7")), content);
+  box.addEventListener("click", (event) => { if (event.target === box) box.close(); });
+  box.addEventListener("close", () => { box.remove(); back?.focus?.({ preventScroll: true }); });
+  $("dialogs").replaceChildren(box);
+  box.showModal();
+  return box;
+}
+
+function showRule(name) {
+  const { mode, level, doc, examples } = data.rules[name];
+  const paragraphs = doc.split(/\n\s*\n/).map((part) => (/^(\s|- |\* |\|)/m.test(part) ? h("pre", null, part) : h("p", null, prose(part.replace(/\s+/g, " ")))));
+  dialog(name, h("p", { class: "why" }, badge(level), h("span", { class: "badge mode" }, `mode ${mode}`, ` ${MODES[mode]}`)), paragraphs,
+    examples.map(([note, before, after]) => h("section", null, h("h3", null, note || (after === null ? "Left alone" : "Example")),
+      h("pre", { class: after === null ? "" : "del" }, before.trim()), after === null ? null : h("pre", { class: "add" }, after.trim()))));
+}
+
+const KEYS = [
+  ["y", "accept this change, go on to the next undecided"], ["n", "reject it, go on"],
+  ["a", "accept the rest of this operator"], ["d", "reject the rest of this operator"],
+  ["s", "skip: go on without deciding"], ["u", "undo the last decision"],
+  ["j k", "next, previous change"], ["] [", "next, previous operator"], ["/", "search"],
+  ["v", "unified or side by side"], ["t", "light or dark"], ["x", "export decisions"], ["?", "these keys"],
+];
+
+function showHelp() {
+  dialog("Keys", h("table", { class: "keys" }, h("tbody", null, KEYS.map(([keys, what]) => h("tr", null,
+    h("th", { scope: "row" }, keys.split(" ").map((key) => h("kbd", null, key))), h("td", null, what))))),
+  h("p", null, "Decisions are kept in this browser and leave it with Export; ", h("code", null, "symfix review --import"), " takes the file, and ",
+    h("code", null, "symfix apply"), " follows it."),
+  data.failures.length ? h("section", null, h("h3", null, "Could not be analysed"), h("ul", null, data.failures.map((line) => h("li", null, line)))) : null,
+  h("p", { class: "faint" }, `Made by symfix ${data.symfix}.`));
+}
+
+function showExport() {
+  const document_ = decisionsDocument();
+  const count = (choice) => editable.filter((group) => choiceOf(group) === choice).length;
+  const accepted = count("accept") + count("edit");
+  const name = "symfix-decisions.json";
+  const url = URL.createObjectURL(new Blob([document_], { type: "application/json" }));
+  const status = h("p", { role: "status" });
+  const area = h("textarea", { readonly: true, rows: "6", "aria-label": "The decisions file", spellcheck: "false" });
+  area.value = document_;
+  const file = h("input", {
+    type: "file", accept: ".json,application/json", class: "sr", id: "import",
+    change: async (event) => {
+      try {
+        const [read, taken] = takeDecisions(await event.target.files[0].text());
+        showChoices(editable);
+        status.textContent = `Took ${taken} of ${plural(read, "decision")}${taken < read ? "; the rest are about other code" : ""}.`;
+        area.value = decisionsDocument();
+      } catch (error) {
+        status.textContent = `That file cannot be read: ${error.message}`;
+      }
+    },
+  });
+  const box = dialog("Export decisions",
+    h("p", null, `${plural(accepted, "change")} accepted, ${count("reject")} rejected, ${editable.filter((group) => !choiceOf(group)).length} undecided.`),
+    h("p", { class: "actions" },
+      h("a", { class: "button primary", href: url, download: name, id: "download" }, `Download ${name}`),
+      h("button", {
+        type: "button", class: "button",
+        click: async () => {
+          area.select();
+          try { await navigator.clipboard.writeText(area.value); status.textContent = "Copied."; } catch { status.textContent = "Selected; copy it with Ctrl+C."; }
+        },
+      }, "Copy"),
+      h("label", { class: "button", for: "import" }, "Load decisions\u2026"), file),
+    h("p", null, "Then, in the checkout:"),
+    h("pre", { class: "command" }, `symfix review --import ${name}\nsymfix apply`), area, status);
+  box.addEventListener("close", () => URL.revokeObjectURL(url));
+}
+
+// Layout and colours.
+
+function setSplit(wanted, remember = true) {
+  split = wanted;
+  $("unified").setAttribute("aria-pressed", String(!split));
+  $("split").setAttribute("aria-pressed", String(split));
+  if (remember) setting("split", split ? "1" : "");
+  if (!current.shard) return;
+  const { at } = current;
+  open(current.shard, { at: Math.max(0, at), focus: at > 0 });
+}
+
+function setting(name, value) {
+  try {
+    if (value === undefined) return localStorage.getItem(`symfix-${name}`);
+    localStorage.setItem(`symfix-${name}`, value);
+  } catch { /* a browser that keeps nothing */ }
+  return null;
+}
+
+const dark = () => (document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+
+function setTheme(name) {
+  document.documentElement.dataset.theme = name;
+  setting("theme", name);
+  say(`${name} colours`);
+}
+
+// Keys.
+
+const ACTIONS = {
+  y: () => decideHere("accept"), n: () => decideHere("reject"), a: () => rest("accept"), d: () => rest("reject"),
+  s: () => move(1), u: undo, j: () => move(1), k: () => move(-1), "]": () => moveShard(1), "[": () => moveShard(-1),
+  "/": () => { document.body.classList.add("menu-open"); $("search").focus(); $("search").select(); },
+  v: () => setSplit(!split), t: () => setTheme(dark() ? "light" : "dark"), x: showExport, "?": showHelp,
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  const typing = event.target.closest("input, textarea, select");
+  if (typing && event.key === "Escape") {
+    document.body.classList.remove("menu-open");
+    focusCard(Math.max(0, current.at));
+    return;
+  }
+  if (typing || !Object.hasOwn(ACTIONS, event.key)) return;
+  event.preventDefault();
+  ACTIONS[event.key]();
+});
+
+// A click or a tab into a card makes it the one the keys speak of.
+$("changes").addEventListener("focusin", (event) => {
+  const element = event.target.closest(".card");
+  const at = current.cards.findIndex((card) => card.element === element);
+  if (element && at >= 0) mark(at);
+});
+$("unified").addEventListener("click", () => setSplit(false));
+$("split").addEventListener("click", () => setSplit(true));
+$("theme").addEventListener("click", () => setTheme(dark() ? "light" : "dark"));
+$("help").addEventListener("click", showHelp);
+$("export").addEventListener("click", showExport);
+$("menu").addEventListener("click", () => {
+  const shown = document.body.classList.toggle("menu-open");
+  $("menu").setAttribute("aria-expanded", String(shown));
+  if (shown) $("search").focus();
+});
+window.addEventListener("storage", (event) => {
+  if (event.key !== STORE) return;
+  loadChoices();
+  showChoices(editable);
+});
+
+if (setting("theme")) document.documentElement.dataset.theme = setting("theme");
+loadChoices();
+fillFilters();
+listenToSidebar();
+$("order").value = "name";
+setSplit(setting("split") === null ? innerWidth >= 1500 : Boolean(setting("split")), false);
+refilter();
+const asked = decodeURIComponent(location.hash.slice(1));
+if (listed.length) open(listed.find((shard) => shard.name === asked) || listed[0], { focus: false });
+else showNothing();
