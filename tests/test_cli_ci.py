@@ -106,12 +106,12 @@ def test_a_workflow_is_annotated(
     (tmp_path / "summary.md").write_text("before\n")
     code, out, err = symfix("scan", "--format", "github", cwd=tree)
     assert (code, err) == (1, "")
-    file, throws = "file=tree/a%2Cb%3Ac%25.cc,line={0},endLine={0}", "throws on symbolic shapes"
-    arrives = "%0AA symbolic tensor arrives: f is a kernel (a,b:c%25.cc:1)"
+    at, what = "file=tree/a%2Cb%3Ac%25.cc,line={0},endLine={0}", " throws on symbolic shapes"
+    by = "%0AA symbolic tensor arrives: f is a kernel (a,b:c%25.cc:1)"
     assert out.decode().splitlines() == [
-        f"::error {file.format(2)},col=5,endColumn=9,title=size%3A symfix apply fixes it::size {throws}{arrives}",
-        f"::warning {file.format(3)},col=6,endColumn=11,title=size%3A can be fixed%2C for review::numel {throws}{arrives}",
-        f"::notice {file.format(4)},col=5,endColumn=9,title=loop%3A left alone::loop {throws}%0Ait bounds a loop{arrives}",
+        f"::error {at.format(2)},col=5,endColumn=9,title=size%3A symfix apply fixes it::size{what}{by}",
+        f"::warning {at.format(3)},col=6,endColumn=11,title=size%3A can be fixed%2C for review::numel{what}{by}",
+        f"::notice {at.format(4)},col=5,endColumn=9,title=loop%3A left alone::loop{what}%0Ait bounds a loop{by}",
         "3 findings in 2 operators and 1 of 1 file",
         "1 safe, 1 review, 1 manual",
     ]

@@ -120,6 +120,11 @@ def _print_sarif(run: Run, plan: Plan, chosen: list[Finding]) -> None:
     write(sarif.sarif_log(plan, chosen, all_rules(), sources, fingerprints(plan.findings, sources)))
 
 
+def _files_of_tree(plan: Plan) -> int:
+    """How many files were looked at, without those outside the tree, such as the headers of an installed torch."""
+    return sum(not os.path.isabs(path) for path in plan.files)
+
+
 def _print_github(run: Run, plan: Plan, chosen: list[Finding]) -> None:
     from codemod.annotations import annotate, summary, workspace_prefix
     from codemod.report import totals
@@ -128,14 +133,14 @@ def _print_github(run: Run, plan: Plan, chosen: list[Finding]) -> None:
     root = run.checkout.root
     lines = [
         *annotate(chosen, Sources(root), workspace_prefix(root)),
-        *totals(chosen, len(plan.files), plan.suppressed),
+        *totals(chosen, _files_of_tree(plan), plan.suppressed),
     ]
     write("\n".join(lines) + "\n")
     page = os.environ.get("GITHUB_STEP_SUMMARY", "")
     if page:
         try:
             with open(page, "a", encoding="utf-8", errors="replace") as file:
-                file.write(summary(chosen, len(plan.files), plan.suppressed))
+                file.write(summary(chosen, _files_of_tree(plan), plan.suppressed))
         except OSError as error:
             raise SymfixError(f"{page}: the summary cannot be written: {error.strerror}") from error
 
@@ -147,12 +152,12 @@ def _print_scan(run: Run, plan: Plan, chosen: list[Finding]) -> None:
     lines: list[str] = []
     if run.selection.ops:
         lines += [*explanation(run.checkout.root, plan.findings, chosen), ""]
-    elif run.project.paths or run.selection.modes or run.selection.rules:
+    elif run.project.paths or run.selection.modes or run.selection.rules or run.selection.since:
         lines += [*finding_lines(chosen), ""]
     ops = run.selection.ops
     for block in (operator_table(chosen, ops), refusal_table(chosen)):
         lines += [*block, ""] if block else []
-    lines += [*totals(chosen, len(plan.files), plan.suppressed, ops), ""]
+    lines += [*totals(chosen, _files_of_tree(plan), plan.suppressed, ops), ""]
     lines += _next_steps(run, chosen)
     write("\n".join(lines).strip("\n") + "\n")
 
