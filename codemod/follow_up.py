@@ -1,0 +1,86 @@
+"""What lands in the same commit as a shard's own edits: expected failures that its cure outdates, and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from codemod.edits import Edit
+from codemod.evidence import Evidence
+from codemod.shards import Shard
+from codemod.transform import Project, Transform
+from codemod.xfails import ExpectedFailure, KnowsTests, Removal, outdated
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """Edits of test files, files to delete, and what to say of them.
+
+    `removed` are the expected failures that go; `listed` those with symbolic sizes that stay, each with why.
+    """
+
+    edits: tuple[Edit, ...] = ()
+    deleted: tuple[str, ...] = ()
+    removed: tuple[ExpectedFailure, ...] = ()
+    listed: tuple[tuple[ExpectedFailure, str], ...] = ()
+
+
+def follow_ups(
+    project: Project,
+    transforms: Sequence[Transform],
+    shards: Sequence[Shard],
+    evidence: Mapping[str, Sequence[Evidence]],
+) -> dict[str, FollowUp]:
+    """What follows each shard, by its name; `evidence` gives by the same name what is known of its operators.
+
+    No two edits meet, and an entry that several shards outdate goes with the first of them. Only what evidence shows
+    to be cured goes: without it everything is listed.
+    """
+    results = {shard.name: FollowUp() for shard in shards}
+    for transform in transforms:
+        if not isinstance(transform, KnowsTests):
+            continue
+        found = transform.expected_failures(project, [shard.operators for shard in shards])
+        decided = [
+            outdated(entries, _checks(evidence.get(shard.name, ())))
+            for shard, entries in zip(shards, found, strict=True)
+        ]
+        removals = transform.remove(project, [gone for gone, _ in decided])
+        for shard, (_, kept), removal in zip(shards, decided, removals, strict=True):
+            results[shard.name] = _joined(results[shard.name], removal, kept)
+    return results
+
+
+def checks_of(project: Project, transforms: Sequence[Transform], operators: Sequence[str]) -> tuple[str, ...]:
+    """The ids of all checks whose results decide on entries about `operators`, sorted; see `codemod.xfails`."""
+    found: set[str] = set()
+    for transform in transforms:
+        if isinstance(transform, KnowsTests):
+            (entries,) = transform.expected_failures(project, [operators])
+            found.update(check for entry in entries if entry.kind == "xfail" for check in entry.checks)
+    return tuple(sorted(found))
+
+
+def _checks(evidence: Sequence[Evidence]) -> dict[str, tuple[str, str]]:
+    """How the checks ended that were run for operators which nothing made worse."""
+    if any(one.outcome == "worse" for one in evidence):
+        return {}
+    found: dict[str, tuple[str, str]] = {}
+    for one in evidence:  # of several versions: what fails in one, fails
+        for check, ends in one.checks.items():
+            known = found.get(check, ends)
+            before, after = ("fails" if "fails" in pair else pair[0] for pair in zip(known, ends, strict=True))
+            found[check] = (before, after)
+    return found
+
+
+def _joined(known: FollowUp, removal: Removal, kept: Sequence[tuple[ExpectedFailure, str]]) -> FollowUp:
+    listed = [
+        (entry, why) for entry, why in (*kept, *removal.kept) if entry.symbolic and entry.kind in ("xfail", "marker")
+    ]
+    return FollowUp(
+        edits=tuple(sorted({*known.edits, *removal.edits})),
+        deleted=(*known.deleted, *removal.deleted),
+        removed=(*known.removed, *removal.removed),
+        listed=(*known.listed, *listed),
+    )

@@ -1,0 +1,125 @@
+"""Do what PyTorch's own OpInfo tests do: the checks that stand for entries of its registries of expected failures.
+
+A check's id is `kind:operator:variant:dtype`. The kinds follow `_test_make_fx_helper` of test/test_proxy_tensor.py
+(`symbolic`, `symbolic-inplace`, `symbolic-out`) and `_test_aot_autograd_helper` of test/functorch/test_aotdispatch.py
+(`aot-symbolic`), which call the same functions of torch.testing._internal.optests. `unbacked` compiles every sample
+with all its sizes unbacked, as the tests that read `ops_dde_xfail` do in kind.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import itertools
+from typing import Any
+
+import torch
+
+from . import opinfo
+
+SAMPLES = 100
+OUT_SAMPLES = 5
+"""So many samples test/test_proxy_tensor.py looks at, and so many with `out=`."""
+CHECKED_DATA = ("nn.functional.max_unpool1d", "nn.functional.max_unpool2d", "nn.functional.max_unpool3d")
+"""Entries whose inputs test_aotdispatch.py does not make random."""
+
+
+class Absent(Exception):
+    """There is nothing to check: no such entry, variant or dtype, or the test would skip itself."""
+
+
+def check(identity: str) -> tuple[str, str]:
+    """How a check ends, "passes", "fails" or "absent", and what it failed with."""
+    kind, name, variant, dtype = identity.split(":")
+    try:
+        found = [one for one in opinfo.entries() if (one.name, one.variant_test_name) == (name, variant)]
+        scalar = getattr(torch, dtype, None)
+        if not found or scalar not in found[0].supported_dtypes("cpu"):
+            raise Absent
+        _run(kind, found[0], scalar)
+    except Absent:
+        return "absent", ""
+    except Exception as error:
+        if type(error).__name__ == "DynamicOutputShapeException":
+            return "absent", ""
+        return "fails", f"{type(error).__name__}: {error}"[:400]
+    return "passes", ""
+
+
+def _optests() -> Any:
+    return importlib.import_module("torch.testing._internal.optests")
+
+
+def _run(kind: str, entry: Any, dtype: Any) -> None:
+    torch.manual_seed(0)
+    if kind == "aot-symbolic":
+        _aot(entry, dtype)
+    elif kind == "unbacked":
+        _unbacked(entry, dtype)
+    else:
+        _make_fx(kind, entry, dtype)
+
+
+def _make_fx(kind: str, entry: Any, dtype: Any) -> None:
+    inplace, out = kind == "symbolic-inplace", kind == "symbolic-out"
+    function = entry.op
+    if inplace:
+        method = entry.get_inplace()
+        if not method:
+            raise Absent
+
+        def function(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+            return method(tensor.clone(), *args, **kwargs)
+
+    if out and not entry.supports_out:
+        raise Absent
+    count = OUT_SAMPLES if out else SAMPLES
+    for sample in itertools.islice(entry.sample_inputs("cpu", dtype, requires_grad=False), count):
+        if inplace and sample.broadcasts_input:
+            continue
+        args, kwargs = [sample.input, *sample.args], dict(sample.kwargs)
+        if out:
+            kwargs["out"] = function(*args, **kwargs)
+        _optests().make_fx_check(function, args, kwargs, "symbolic", torch.testing.assert_close, randomize_data=True)
+
+
+def _aot(entry: Any, dtype: Any) -> None:
+    if not entry.supports_autograd:
+        raise Absent
+    for sample in entry.sample_inputs("cpu", dtype, requires_grad=True):
+        _optests().aot_autograd_check(
+            entry.op,
+            [sample.input, *sample.args],
+            sample.kwargs,
+            True,
+            check_gradients=True,
+            try_check_data_specialization=entry.name not in CHECKED_DATA,
+            skip_correctness_check=getattr(entry, "skip_correctness_check_compile_vs_eager", False),
+        )
+
+
+def _unbacked(entry: Any, dtype: Any) -> None:
+    from torch._dynamo.decorators import mark_unbacked
+    from torch.utils import _pytree as pytree
+
+    ran = False
+    for sample in itertools.islice(entry.sample_inputs("cpu", dtype, requires_grad=False), SAMPLES):
+        arguments = copy.deepcopy((sample.input, *sample.args)), dict(sample.kwargs)
+        marked = False
+        for leaf in pytree.tree_leaves(arguments):
+            if isinstance(leaf, torch.Tensor) and leaf.layout == torch.strided:
+                for dimension in range(leaf.dim()):
+                    mark_unbacked(leaf, dimension)
+                    marked = True
+        if not marked:
+            continue
+        ran = True
+        torch._dynamo.reset()
+        torch.manual_seed(0)
+        expected = entry.op(*copy.deepcopy((sample.input, *sample.args)), **copy.deepcopy(sample.kwargs))
+        torch.manual_seed(0)
+        compiled = torch.compile(lambda args, kwargs: entry.op(*args, **kwargs), backend="aot_eager", fullgraph=True)
+        result = compiled(*arguments)
+        torch.testing.assert_close(result, expected, rtol=2e-4, atol=2e-4, equal_nan=True)
+    if not ran:
+        raise Absent

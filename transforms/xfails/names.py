@@ -1,0 +1,69 @@
+"""From an operator to what test registries call it.
+
+OpInfo names are those of the Python function (`nn.functional.cross_entropy`, `linalg.det`), operators those of ATen
+(`cross_entropy_loss`, `linalg_det`). torch/nn/functional.py and torch/functional.py of the tree tell which function
+ends in which operator.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping
+
+from codemod.selection import base_name
+from codemod.shards import family
+from transforms.python.extract import parse
+from transforms.python.nodes import dotted
+
+FUNCTIONALS = {"torch/nn/functional.py": "nn.functional.", "torch/functional.py": ""}
+_ATEN = re.compile(r"^(?:torch|torch\._C\._nn|torch\._VF|_VF|torch\._C\._VariableFunctions)\.(\w+)$")
+_PREFIX = re.compile(
+    r"^(?:torch\.ops\.aten\.|torch\.functional\.|torch\.Tensor\.|(?:torch\.)?nn\.functional\.|torch\.|aten\.)"
+)
+# What follows the name of a test: the device and dtype it was made for, or the way it runs.
+_SCOPE = re.compile(r"(?:_(?:cpu|cuda|xpu|meta|mps)(?:_\w+)?|_dynamic_shapes|_nobreak)$")
+_GENERATED = re.compile(r"\w*_exhaustive(?:_inplace|_out)?_(?:nn_functional_)?(\w+)")
+_OVERLOAD = re.compile(r"^aten\.(\w+)\.\w+$")
+
+
+def functionals(path: str, source: bytes) -> tuple[tuple[str, str], ...]:
+    """The functions of a file of `FUNCTIONALS`, by the name OpInfo gives them, with the operators they return."""
+    try:
+        tree = parse(source)
+    except (SyntaxError, ValueError):
+        return ()
+    found = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.Return) and isinstance(inner.value, ast.Call):
+                    operator = _ATEN.match(dotted(inner.value.func))
+                    if operator:
+                        found.append((FUNCTIONALS[path] + node.name, operator[1]))
+    return tuple(dict.fromkeys(found))
+
+
+def opinfo_names(operators: Iterable[str], known: Mapping[str, Iterable[tuple[str, str]]]) -> frozenset[str]:
+    """The normal forms of what registries may call `operators`; `known` is what `functionals` found, by path."""
+    bases = {base_name(one) for operator in operators for one in (operator, family(operator))}
+    bases |= {base.rpartition("::")[2] for base in bases}
+    more = {name for pairs in known.values() for name, operator in pairs if operator in bases}
+    return frozenset(bases | {normal(name) for name in more})
+
+
+def normal(name: str) -> str:
+    """An OpInfo name, an overload or a function as ATen would call it: `linalg.det` → `linalg_det`."""
+    overload = _OVERLOAD.match(name)
+    if overload:
+        return overload[1]
+    return _PREFIX.sub("", name).replace(".", "_")
+
+
+def is_about(name: str, operators: frozenset[str]) -> bool:
+    """Whether the name of a test says that it is about one of `operators`, and of nothing else."""
+    test = _SCOPE.sub("", name.rpartition(".")[2].removeprefix("test_"))
+    generated = _GENERATED.fullmatch(test)
+    if generated:  # from an OpInfo entry: test_make_fx_symbolic_exhaustive_nn_functional_pad
+        return generated[1] in operators
+    return not operators.isdisjoint((test, test.rstrip("0123456789")))

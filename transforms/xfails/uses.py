@@ -1,0 +1,120 @@
+"""Which tests read which registry, for which devices and dtypes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from transforms.python.nodes import dotted
+from transforms.xfails.facts import EVERY, Test
+from transforms.xfails.literals import devices_of, dtypes_of, keyword, text
+
+ONLY = {"onlyCPU": ("cpu",), "onlyCUDA": ("cuda",)}
+
+
+@dataclass(slots=True)
+class Uses:
+    """`read` gives, by the name of a registry (or of a test that has its registry inline), the tests that read it."""
+
+    read: dict[str, list[Test]] = field(default_factory=dict)
+
+    def of(self, registry: str) -> tuple[Test, ...]:
+        """The tests that read a registry, sorted."""
+        return tuple(sorted(set(self.read.get(registry, ())), key=lambda test: (test.owner, test.name)))
+
+    def reads(self, registry: str) -> bool:
+        """Whether any test reads it in a way that is understood."""
+        return registry in self.read
+
+    def described(self, owner: str, name: str) -> tuple[Test, ...]:
+        """The test that a `DecorateInfo` names, with its scope where this file defines it."""
+        here = [test for test in self.of(name) if test.owner == owner]
+        return tuple(here) or (Test(owner, name),)
+
+
+def read_uses(tree: ast.Module) -> Uses:
+    """The uses in one file; a registry that is joined into another (`|`, union, update) is read by the same tests."""
+    only_for = _only_for(tree)
+    uses = Uses()
+    for owner, function in _functions(tree.body, ""):
+        for test, read in _read_by(owner, function, only_for):
+            for name in (function.name, *read):
+                uses.read.setdefault(name, []).append(test)
+    flows = list(_flows(tree))
+    changed = True
+    while changed:
+        changed = False
+        for source, target in flows:
+            new = [test for test in uses.read.get(target, ()) if test not in uses.read.get(source, ())]
+            if new:
+                uses.read.setdefault(source, []).extend(new)
+                changed = True
+    return uses
+
+
+def _functions(body: list[ast.stmt], owner: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield from _functions(node.body, node.name)
+        elif isinstance(node, ast.FunctionDef):
+            yield owner, node
+        elif isinstance(node, (ast.If, ast.Try, ast.With)):
+            yield from _functions(node.body, owner)
+
+
+def _read_by(
+    owner: str, function: ast.FunctionDef, only_for: dict[str, tuple[str, ...]]
+) -> Iterator[tuple[Test, list[str]]]:
+    """The tests that a function's decorators make of it, each with the names of the registries it reads."""
+    devices, dtypes = only_for.get(owner, EVERY), EVERY
+    read = []
+    for decorator in function.decorator_list:
+        name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator).rpartition(".")[2]
+        devices = ONLY.get(name, devices)
+        if not isinstance(decorator, ast.Call):
+            continue
+        if name == "ops":
+            dtypes = dtypes_of(keyword(decorator, "allowed_dtypes"))
+        elif name == "skipOps" and len(decorator.args) > 2:
+            read.append((text(decorator.args[0]), text(decorator.args[1]), decorator.args[2]))
+        elif name == "decorateForModules" and len(decorator.args) > 1:
+            read.append((owner, function.name, decorator.args[1]))
+    for called_owner, test, registries in read:
+        scope = devices or only_for.get(called_owner, EVERY)
+        yield Test(called_owner, test, scope, dtypes), _names(registries)
+
+
+def _names(node: ast.AST) -> list[str]:
+    return [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
+
+
+def _flows(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Pairs of registries of which the first is joined into the second."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            joined = isinstance(node.value, ast.BinOp) or (
+                isinstance(node.value, ast.Call) and dotted(node.value.func).endswith(".union")
+            )
+            if joined:
+                yield from ((name, node.targets[0].id) for name in _names(node.value))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "update":
+            target = dotted(node.func.value)
+            if target:
+                yield from ((name, target) for argument in node.args for name in _names(argument))
+
+
+def _only_for(tree: ast.Module) -> dict[str, tuple[str, ...]]:
+    """The devices of each test class that `instantiate_device_type_tests` makes for some only."""
+    constants: dict[str, ast.expr] = {}
+    found = {}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            constants[node.targets[0].id] = node.value
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            call = node.value
+            if dotted(call.func).endswith("instantiate_device_type_tests") and call.args:
+                given = keyword(call, "only_for")
+                given = constants.get(given.id, given) if isinstance(given, ast.Name) else given
+                found[dotted(call.args[0])] = devices_of(given)
+    return found
