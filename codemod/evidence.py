@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import operator
+import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any, Literal
 from codemod.changes import Change
 
 VERSION = 1
+FOLDER = "evidence"
 
 Status = Literal["passes", "throws", "wrong", "crashes", "hangs"]
 Outcome = Literal["cured", "unchanged", "worse", "not provable"]
@@ -49,6 +52,8 @@ class Evidence:
     compiled: tuple[str, ...] = ()
     """The sources that type-check before and after."""
     seconds: float = 0.0
+    checks: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """How each check of `codemod.xfails` ended before and after: "passes", "fails" or "absent"."""
 
     @property
     def passed_before(self) -> bool:
@@ -66,32 +71,43 @@ def evidence_key(changes: Iterable[Change]) -> str:
 
 
 class EvidenceStore:
-    """Evidence on disk, one JSON file for each operator and key, in `folder`."""
+    """Evidence on disk: a folder for each key in `folder`, a JSON file for each operator and torch in it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def load(self, operator: str, key: str) -> Evidence | None:
-        """What is known of `operator` with exactly this code, None where nothing is."""
-        try:
-            document = json.loads(self._path(operator, key).read_bytes())
-        except (OSError, ValueError):
-            return None
-        if not isinstance(document, dict) or document.pop("version", None) != VERSION:
-            return None
-        return _from_json(document)
+        """The newest evidence for `operator` with exactly this code, None where there is none."""
+        return next((evidence for evidence in self.all(key) if evidence.operator == operator), None)
+
+    def all(self, key: str) -> list[Evidence]:
+        """All evidence for exactly this code, the newest first; several entries for an operator differ in versions."""
+        found = []
+        for path in (self._folder / key).glob("*.json"):
+            try:
+                made, document = path.stat().st_mtime_ns, json.loads(path.read_bytes())
+            except (OSError, ValueError):
+                continue
+            if isinstance(document, dict) and document.pop("version", None) == VERSION:
+                found.append((-made, path.name, _from_json(document)))
+        return [evidence for _, _, evidence in sorted(found, key=operator.itemgetter(0, 1))]
 
     def save(self, evidence: Evidence) -> None:
         """Keep `evidence`. Raises OSError where it cannot be written."""
-        path = self._path(evidence.operator, evidence.key)
+        name = f"{evidence.operator}-{evidence.versions.get('torch', '')}"
+        path = self._folder / evidence.key / f"{''.join(c if c.isalnum() or c in '_.+-' else '-' for c in name)}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        staged = path.with_suffix(".tmp")
+        staged = path.with_suffix(f".{os.getpid()}.tmp")
         staged.write_text(json.dumps({"version": VERSION, **asdict(evidence)}, indent=1), encoding="ascii")
         staged.replace(path)
 
-    def _path(self, operator: str, key: str) -> Path:
-        name = "".join(c if c.isalnum() or c in "_.-" else "-" for c in operator)
-        return self._folder / f"{name}-{key}.json"
+
+def evidence_for(journal: Path, changes: Iterable[Change]) -> list[Evidence]:
+    """What `symfix prove` kept about exactly `changes`, those of a shard, the newest first.
+
+    `journal` is `Run.journal`. Empty where nothing was proved, or the code has changed since.
+    """
+    return EvidenceStore(journal / FOLDER).all(evidence_key(changes))
 
 
 def _from_json(document: dict[str, Any]) -> Evidence:
@@ -100,4 +116,5 @@ def _from_json(document: dict[str, Any]) -> Evidence:
         if fields[name] is not None:
             fields[name] = Verdict(**{**fields[name], "guards": tuple(fields[name]["guards"])})
     fields["compiled"] = tuple(fields["compiled"])
+    fields["checks"] = {check: tuple(ends) for check, ends in fields.get("checks", {}).items()}
     return Evidence(**fields)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from codemod.errors import SymfixError
 from codemod.findings import Finding, Level, Mode
@@ -65,6 +65,71 @@ class Project(Protocol):
 
     def map(self, function: Callable[[Any], T], items: Sequence[Any], label: str = "") -> list[T]:
         """`[function(item) for item in items]`, in the process pool, with progress shown as `label`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One source of an override, and the text that is compiled before and after it in the same unit."""
+
+    path: str
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """How changed code is laid over an installed library, and which operators run it then.
+
+    `parts` are compiled to one shared library; `modules` are imported in the place of the installed ones.
+    Where neither says how, `reason` tells why it cannot be done.
+    """
+
+    operators: tuple[str, ...]
+    """Qualified, without overloads: `aten::cross_entropy_loss`."""
+    pieces: tuple[str, ...] = ()
+    """What of the operators runs it: "forward", "out", "inplace", "backward", "double_backward", "jvp" or "vmap"."""
+    parts: tuple[Part, ...] = ()
+    preload: bool = False
+    """Whether the library goes in front of the installed one (LD_PRELOAD), rather than being loaded after it."""
+    modules: tuple[str, ...] = ()
+    """Python files of the tree."""
+    package: str = ""
+    """The installed package that `modules` belong to; "" where the tree itself is what is imported."""
+    functions: tuple[str, ...] = ()
+    """The dotted names of the changed Python functions."""
+    imports: tuple[str, ...] = ()
+    """Modules that register the operators."""
+    reason: str = ""
+
+
+class Prover(Protocol):
+    """What `symfix prove` asks of a transform about one tree."""
+
+    @property
+    def version(self) -> str:
+        """The version of the library that the tree is of, as far as an installed one has one too; "" where unknown."""
+
+    @property
+    def include(self) -> Sequence[str]:
+        """The folders of the tree that are searched for headers, in order."""
+
+    @property
+    def flags(self) -> Sequence[str]:
+        """Further flags of the compiler for every source."""
+
+    def overrides(self, findings: Sequence[Finding]) -> Sequence[Override]:
+        """How the edits of `findings`, all of one shard, can be run; the likeliest operators first."""
+
+    def checked(self, paths: Sequence[str]) -> Sequence[str]:
+        """The sources to compile for a change of `paths`: those among them, and for headers some that include them."""
+
+
+@runtime_checkable
+class Provable(Protocol):
+    """A transform whose changes can be proved."""
+
+    def prover(self, project: Project, scratch: Path) -> Prover:
+        """The prover for the tree of `project`. It may make files in `scratch`, and run the tree's own generators."""
 
 
 class Transform(Protocol):

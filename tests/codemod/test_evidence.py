@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from codemod.changes import Change
-from codemod.evidence import Evidence, EvidenceStore, Verdict, evidence_key
+from codemod.evidence import FOLDER, Evidence, EvidenceStore, Verdict, evidence_for, evidence_key
 
 
 def test_what_is_kept_comes_back(tmp_path: Path) -> None:
@@ -21,8 +21,26 @@ def test_other_code_has_no_evidence(tmp_path: Path) -> None:
 def test_a_damaged_file_is_no_evidence(tmp_path: Path) -> None:
     store = EvidenceStore(tmp_path)
     store.save(Evidence("foo", "cured", "abc"))
-    next(tmp_path.glob("*.json")).write_text("{")
+    next(tmp_path.rglob("*.json")).write_text("{")
     assert store.load("foo", "abc") is None
+
+
+def test_what_other_torches_showed_is_kept_beside_it(tmp_path: Path) -> None:
+    store = EvidenceStore(tmp_path)
+    older = Evidence("foo", "unchanged", "abc", versions={"torch": "2.6.0"})
+    newer = Evidence("foo", "cured", "abc", versions={"torch": "2.13.0"})
+    store.save(older)
+    store.save(newer)
+    assert store.load("foo", "abc") == newer
+    assert sorted(evidence.outcome for evidence in store.all("abc")) == ["cured", "unchanged"]
+
+
+def test_evidence_is_found_by_the_changes_it_is_about(tmp_path: Path) -> None:
+    change = Change("a.cpp", b"old", b"new", ())
+    kept = Evidence("foo", "cured", evidence_key([change]))
+    EvidenceStore(tmp_path / FOLDER).save(kept)
+    assert evidence_for(tmp_path, [change]) == [kept]
+    assert evidence_for(tmp_path, [Change("a.cpp", b"old", b"newer", ())]) == []
 
 
 def test_the_key_follows_every_byte() -> None:

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from codemod.findings import Finding
-    from codemod.transform import Project, Rule
+    from codemod.transform import Project, Prover, Rule
 
 SUFFIXES = (".cpp", ".cc", ".cxx", ".h", ".hpp", ".cu", ".cuh", ".mm")
 
@@ -35,6 +37,12 @@ class CppTransform:
         from transforms.cpp.analyse import analyse_tree
 
         return analyse_tree(project)
+
+    def prover(self, project: Project, scratch: Path) -> Prover:
+        """The prover for the tree of `project`."""
+        from transforms.cpp.overrides.prover import CppProver
+
+        return CppProver(project, scratch)
 
 
 def transform() -> CppTransform:

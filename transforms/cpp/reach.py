@@ -21,7 +21,7 @@ from transforms.cpp.facts import Call, FileFacts, Function, Registration
 from transforms.schema.derivatives import Derivatives
 from transforms.schema.native_functions import NativeFunctions
 
-_SYMBOLIC_KEYS = re.compile(
+SYMBOLIC_KEYS = re.compile(
     r"^(?:|CatchAll|Composite(?!\w*Nested)\w+|Meta|Autograd(?!Nested)\w*|ADInplaceOrView|FuncTorch\w+"
     r"|Functionalize|Autocast\w*)$"
 )
@@ -53,11 +53,13 @@ def reached_and_stopped(
 
     The latter read memory or pick a scalar type: backend kernels whatever key they are registered under.
     """
-    reacher = _Reacher(facts, natives, derivatives)
+    reacher = Reacher(facts, natives, derivatives)
     return reacher.run(), reacher.stopped
 
 
-class _Reacher:
+class Reacher:
+    """The call graph of what symbolic tensors reach. `edges`, by caller, is filled by `run`."""
+
     def __init__(
         self, facts: Mapping[str, FileFacts], natives: NativeFunctions | None, derivatives: Derivatives | None
     ) -> None:
@@ -76,7 +78,7 @@ class _Reacher:
             self.nodes[function.path, function.start] = dataclasses.replace(function, calls=calls)
         self.backend_kernels = _backend_kernels(natives)
         self.inline = {
-            path: [(r.start, r.end) for r in file.registrations if r.inline and _SYMBOLIC_KEYS.match(r.key) is not None]
+            path: [(r.start, r.end) for r in file.registrations if r.inline and SYMBOLIC_KEYS.match(r.key) is not None]
             for path, file in self.facts.items()
             if file.registrations
         }
@@ -87,6 +89,7 @@ class _Reacher:
         self.stopped: dict[Node, Reach] = {}
 
     def run(self) -> dict[Node, Reach]:
+        """The reached functions."""
         for function, kind, operator, step in self.roots():
             node = (function.path, function.start)
             self.kinds.setdefault(node, kind)
@@ -162,7 +165,7 @@ class _Reacher:
         if self.natives is None:
             return
         for entry, key, kernel in self.natives.kernels():
-            if entry.structured or _SYMBOLIC_KEYS.match(key) is None:
+            if entry.structured or SYMBOLIC_KEYS.match(key) is None:
                 continue
             written = kernel if "::" in kernel else f"native::{kernel}"
             found = [f for f in self.index.named(written) if not f.parent]
@@ -176,7 +179,7 @@ class _Reacher:
 
     def registered_roots(self) -> Iterator[tuple[Function, str, str, Step | None]]:
         for file in self.facts.values():
-            keys = _COMPOSITE_KEYS if backend_folder(file.path) else _SYMBOLIC_KEYS
+            keys = _COMPOSITE_KEYS if backend_folder(file.path) else SYMBOLIC_KEYS
             for registration in file.registrations:
                 if keys.match(registration.key) is None:
                     continue
@@ -233,7 +236,7 @@ def _backend_kernels(natives: NativeFunctions | None) -> frozenset[str]:
     """The names of the kernels that native_functions.yaml has under keys of backends and under no other."""
     keys: dict[str, set[bool]] = {}
     for _, key, kernel in natives.kernels() if natives is not None else ():
-        keys.setdefault(kernel.rpartition("::")[2], set()).add(_SYMBOLIC_KEYS.match(key) is not None)
+        keys.setdefault(kernel.rpartition("::")[2], set()).add(SYMBOLIC_KEYS.match(key) is not None)
     return frozenset(name for name, symbolic in keys.items() if symbolic == {False})
 
 

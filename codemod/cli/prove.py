@@ -1,0 +1,188 @@
+"""`symfix prove`."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from codemod import transform
+from codemod.checkout import user_cache
+from codemod.cli.options import Run, level_option, tree_options
+from codemod.cli.root import group
+from codemod.cli.running import begin, changes_of, chosen_groups, load_plan, plan_option
+from codemod.errors import SymfixError
+from codemod.evidence import FOLDER, EvidenceStore
+from codemod.terminal import write
+
+if TYPE_CHECKING:
+    from codemod.changes import Change
+    from codemod.evidence import Evidence
+    from codemod.groups import Group
+    from codemod.plan import Plan
+    from codemod.prove.orchestrate import Wanted
+    from codemod.prove.task import Settings, Task
+    from codemod.shards import Shard
+
+
+@group.command()
+@tree_options
+@level_option("safe", "Prove changes up to this level.")
+@plan_option("Prove this saved plan.")
+@click.option("--python", type=click.Path(path_type=Path), metavar="PATH",
+              help="The interpreter whose torch the operators are run over."
+              "  [default: the active virtual environment's, else symfix's own]")  # fmt: skip
+@click.option("--include", multiple=True, metavar="DIR",
+              type=click.Path(path_type=Path, exists=True, file_okay=False, resolve_path=True),
+              help="A folder of headers for the compiler, beside the checkout's and torch's. Repeatable.")  # fmt: skip
+@click.option("--timeout", type=click.IntRange(1), default=300, show_default=True, metavar="SECONDS",
+              help="How long one run of a shard's operators may take.")  # fmt: skip
+@click.option("--executor", default="", metavar="dask://HOST:PORT",
+              help="Work on the machines of this dask cluster, which see the same folders.")  # fmt: skip
+@click.option("--save-repro", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+              help="Keep each operator's script in this folder.")  # fmt: skip
+@click.option("--repro", metavar="FILE",
+              type=click.Path(path_type=Path, exists=True, dir_okay=False, resolve_path=True),
+              help="Run the operator of --op with this script, in the form that --save-repro writes.")  # fmt: skip
+@click.option("--repro-only", is_flag=True, help="Print the script that shows the failure, and prove nothing.")
+@click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True,
+              help="json has all that was found, each operator's script included.")  # fmt: skip
+@click.pass_context
+def prove(context: click.Context, /, **parameters: Any) -> int:
+    """Run each operator before and after its change, over an installed torch.
+
+    \b
+      symfix prove --op cross_entropy_loss        does the change cure it?
+      symfix prove --python ~/torch/bin/python    over the torch of another environment
+      symfix prove --op inner --repro-only        print a script that shows the failure
+      symfix prove --save-repro repros            everything, with a script for each operator
+
+    PyTorch is not built: the changed sources alone are compiled, twice, and laid over the installed torch. This is
+    the only command that runs the checkout's code. Exit 0 where nothing is worse, 1 where something is.
+    """
+    from codemod.prove.executor import make_executor
+    from codemod.prove.orchestrate import prove_all
+    from codemod.prove.table import document, line, totals
+
+    run = begin(context, parameters)
+    if run.values["repro"] is not None and len(run.values["op"]) != 1:
+        raise SymfixError("--repro runs one operator: name it with --op")
+    plan = load_plan(run)
+    session = _Session(run, plan, chosen_groups(run, plan))
+    if run.values["repro_only"]:
+        return session.print_repro()
+    store = EvidenceStore(run.journal / FOLDER)
+    executor = make_executor(run.values["executor"], run.project.jobs)
+    proved = []
+    text = run.values["format"] == "text"
+    ended = prove_all(session.settings, session.wanted(), store, executor, run.project.jobs, run.values["no_cache"])
+    with contextlib.closing(ended):
+        for shard in ended:
+            proved.append(shard)
+            for evidence in shard.evidence:
+                if text:
+                    write(line(evidence, shard.known) + "\n")
+                session.save_repro(evidence)
+    found = [evidence for shard in proved for evidence in shard.evidence]
+    write(totals(found, session.settings.target.torch_version) + "\n" if text else
+          document(proved, session.described()) + "\n")  # fmt: skip
+    if plan.failures:
+        return 2
+    worse = any(evidence.outcome == "worse" for evidence in found)
+    return 1 if worse and not run.values["exit_zero"] else 0
+
+
+class _Session:
+    """One run of the command: the shards of a plan, over one target."""
+
+    def __init__(self, run: Run, plan: Plan, groups: Sequence[Group]) -> None:
+        from codemod.shards import make_shards
+
+        self._run = run
+        self._plan = plan
+        self.shards = {shard.name: shard for shard in make_shards(groups)}
+        self._scratch = user_cache() / "prove"
+        self._provers = {
+            one.name: (one, one.prover(run.project, self._scratch / "generated"))
+            for one in transform.load_transforms()
+            if isinstance(one, transform.Provable)
+        }
+        self.settings = self._make_settings()
+
+    def _make_settings(self) -> Settings:
+        from codemod.prove.compiler import find_compiler, forget_old
+        from codemod.prove.flags import compile_flags
+        from codemod.prove.target import find_target
+        from codemod.prove.task import Settings
+
+        values = self._run.values
+        target = find_target(values["python"])
+        builds = self._scratch / "builds"
+        forget_old(builds)
+        provers = [prover for _, prover in self._provers.values()]
+        return Settings(
+            root=self._run.checkout.root,
+            kept=self._scratch,
+            target=target,
+            compiler=find_compiler(builds),
+            version=next((prover.version for prover in provers if prover.version), ""),
+            include=tuple(dict.fromkeys(folder for prover in provers for folder in prover.include)),
+            further=tuple(str(folder) for folder in values["include"]),
+            flags=tuple(flag for prover in provers for flag in prover.flags),
+            sources=compile_flags(self._run.checkout.root),
+            seconds=values["timeout"],
+            repro=str(values["repro"] or ""),
+        )
+
+    def wanted(self) -> Iterator[Wanted]:
+        """The shards, in the order of their names; each is rendered when its turn comes."""
+        from codemod.evidence import evidence_key
+        from codemod.prove.orchestrate import Wanted
+        from codemod.shards import closure
+
+        for shard in self.shards.values():
+            changes = changes_of(self._run, self._plan, closure(shard, self.shards)).files
+            key = evidence_key(changes)
+            yield Wanted(shard.name, key, functools.partial(self._task, shard, key, changes))
+
+    def _task(self, shard: Shard, key: str, changes: tuple[Change, ...]) -> Task:
+        from codemod.prove.task import Task
+
+        findings = [finding for group in shard.groups for finding in group.findings]
+        overrides: list[transform.Override] = []
+        checked: dict[str, None] = {}
+        for kind, prover in self._provers.values():
+            own = [f for f in findings if any(edit.path.endswith(tuple(kind.suffixes)) for edit in f.edits)]
+            if own:
+                overrides += prover.overrides(own)
+                checked.update(dict.fromkeys(prover.checked(shard.paths)))
+        return Task(shard.name, key, changes, tuple(overrides), tuple(checked))
+
+    def print_repro(self) -> int:
+        """Print the script that shows the failure of the operators asked for."""
+        from codemod.prove.work import find_repro
+
+        for one in self.wanted():
+            script = find_repro(self.settings, one.make())
+            if script:
+                write(script)
+                return 0
+        raise SymfixError("no inputs are known that run the change; write a script and give it with --repro FILE")
+
+    def save_repro(self, evidence: Evidence) -> None:
+        """Keep an operator's script in the folder of --save-repro."""
+        folder: Path | None = self._run.values["save_repro"]
+        if folder is not None and evidence.repro:
+            folder.mkdir(parents=True, exist_ok=True)
+            name = "".join(c if c.isalnum() or c in "_.-" else "-" for c in evidence.operator)
+            (folder / f"{name}.py").write_text(evidence.repro, encoding="utf-8")
+
+    def described(self) -> dict[str, str]:
+        """The target, for a reader."""
+        target = self.settings.target
+        return {"python": target.python, "python_version": target.python_version, "torch": target.torch_version,
+                "tree": self.settings.version}  # fmt: skip

@@ -1,0 +1,90 @@
+"""The two sides of a change, before and after: their sources as units for the compiler, and their overrides built."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from codemod.changes import Change
+from codemod.prove.compiler import Compiler, Diagnostic, Unit
+from codemod.prove.overlay import overlay
+from codemod.prove.task import Settings
+from codemod.transform import Override, Part
+
+_HEADERS = (".h", ".hpp", ".hh", ".cuh", ".inl")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The tree before or after a change. `headers` holds the changed headers alone."""
+
+    settings: Settings
+    tree: Path
+    headers: Path | None
+
+    def unit(self, part: Part) -> Unit:
+        """The unit of one source of the tree, and what goes before and after it."""
+        source = self.tree / part.path
+        text = f'{part.before}\n#include "{source}"\n{part.after}'
+        return Unit(text, self.flags(part.path))
+
+    def flags(self, path: str) -> tuple[str, ...]:
+        """The compiler's flags for the source `path`.
+
+        The tree's own headers come first only where the installed torch is of the same version: classes of another
+        version are laid out otherwise. Changed headers come first in any case.
+        """
+        settings = self.settings
+        target = settings.target
+        named = settings.sources.get(path)
+        if named is not None:
+            root, tree = f"{settings.root}", f"{self.tree}"
+            return (*(flag.replace(root, tree) for flag in named), *self._abi())
+        own = [f"-I{self.tree / folder}" for folder in settings.include]
+        installed = [f"-I{folder}" for folder in (*settings.further, *target.include)]
+        ordered = own + installed if settings.same_version else installed + own
+        if self.headers is not None and not settings.same_version:
+            ordered = [f"-I{self.headers / folder}" for folder in settings.include] + ordered
+        return (f"-std={target.standard}", *settings.flags, *self._abi(), *ordered)
+
+    def _abi(self) -> tuple[str, ...]:
+        return (f"-D_GLIBCXX_USE_CXX11_ABI={int(self.settings.target.cxx11_abi)}",)
+
+
+def sides(settings: Settings, changes: tuple[Change, ...]) -> tuple[Side, Side]:
+    """The tree as it is, and with `changes` made: both are overlays, the checkout is only read.
+
+    The first has the changed files as they were when the plan was made.
+    """
+    made = []
+    for contents in ({c.path: c.old for c in changes}, {c.path: c.new for c in changes}):
+        headers = {path: text for path, text in contents.items() if path.endswith(_HEADERS)}
+        tree = overlay(settings.root, contents, settings.kept / "trees")
+        alone = overlay(Path("/nonexistent"), headers, settings.kept / "headers") if headers else None
+        made.append(Side(settings, tree, alone))
+    return made[0], made[1]
+
+
+def build(side: Side, override: Override, compiler: Compiler) -> Path | Diagnostic:
+    """The shared library of an override on one side, or the first error."""
+    objects = []
+    for part in override.parts:
+        made = compiler.compile(side.unit(part))
+        if isinstance(made, Diagnostic):
+            return made
+        objects.append(made)
+    folder = side.settings.target.libraries
+    # Names inside the library mean its own; what torch defines is found in the process that loads it.
+    bound = () if override.preload else ("-Wl,-Bsymbolic",)
+    torch = (f"-L{folder}", f"-Wl,-rpath,{folder}", "-ltorch_cpu", "-lc10")
+    return compiler.link(objects, (*bound, *torch, "-Wl,--unresolved-symbols=ignore-all"))
+
+
+def python_path(side: Side, override: Override, contents: Mapping[str, bytes]) -> list[str]:
+    """The folders for `sys.path` from which the override's modules are imported in the place of the installed ones."""
+    if not override.package:
+        return [str(side.tree), str(side.tree / "src")]
+    packages = Path(side.settings.target.package).parent
+    replaced = {path: contents[path] for path in override.modules}
+    return [str(overlay(packages, replaced, side.settings.kept / "packages"))]

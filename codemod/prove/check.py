@@ -1,0 +1,89 @@
+"""Does every source that compiled before a change compile after it? And which edit broke one that does not?"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codemod.changes import Change
+from codemod.edits import Edit
+from codemod.prove.build import Side
+from codemod.prove.compiler import Diagnostic
+from codemod.prove.task import Settings, Task
+from codemod.transform import Part
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What type-checking a shard showed."""
+
+    compiled: tuple[str, ...] = ()
+    """The sources that type-check before and after."""
+    broken: str = ""
+    """The first error of a source that only type-checks before, and the edit that it stands on."""
+    reason: str = ""
+    """Why nothing could be checked: the first error of a source that does not type-check before either."""
+
+
+def check(settings: Settings, task: Task, before: Side, after: Side) -> Checked:
+    """Type-check the sources of a shard on both sides. A source that an override compiles is compiled at once."""
+    compiler = settings.compiler
+    if compiler is None:
+        return Checked(reason="there is no C++ compiler" if task.checked else "")
+    parts = {part.path: part for override in task.overrides for part in override.parts}
+    compiled: list[str] = []
+    reason = ""
+    for path in task.checked:
+        errors = []
+        for side in (before, after):
+            if path in parts:
+                made = compiler.compile(side.unit(parts[path]))
+                errors.append(made if isinstance(made, Diagnostic) else None)
+            else:
+                errors.append(compiler.check(side.unit(Part(path))))
+            if errors[0] is not None:
+                break
+        if errors[0] is not None:
+            reason = reason or f"{path} did not compile before: {shown(errors[0], before)}"
+        elif errors[1] is not None:
+            return Checked(tuple(compiled), f"does not compile: {shown(errors[1], after, task.changes)}")
+        else:
+            compiled.append(path)
+    return Checked(tuple(compiled), "", reason)
+
+
+def shown(error: Diagnostic, side: Side, changes: Sequence[Change] = ()) -> str:
+    """The error with paths relative to the tree, and with `changes` the place of the edit that caused it.
+
+    That edit is the nearest to a place that the compiler names: the error's own first, then what led there.
+    """
+    places = [(_relative(path, side), line) for path, line in error.places]
+    text = f"{places[0][0]}:{places[0][1]}: {error.message}" if places else error.message
+    by_path = {change.path: change for change in changes}
+    for path, line in places:
+        change = by_path.get(path)
+        if change is not None:
+            edit, at = _nearest(change, line)
+            return f"{text} (the edit at {path}:{change.old[: edit.start].count(10) + 1}, line {at} once applied)"
+    return text
+
+
+def _relative(path: str, side: Side) -> str:
+    for root in (side.tree, side.headers, side.settings.root, side.settings.target.package):
+        if root is not None and path.startswith(f"{root}/"):
+            return path[len(str(root)) + 1 :]
+    return path
+
+
+def _nearest(change: Change, line: int) -> tuple[Edit, int]:
+    """The edit whose new text stands nearest to a line of the new file, and the line on which it begins there."""
+    lines = []
+    moved = 0
+    for edit in change.edits:
+        start = edit.start + moved
+        lines.append(change.new[:start].count(10) + 1)
+        moved += len(edit.new) - (edit.end - edit.start)
+    place = bisect(lines, line)
+    index = min(range(max(0, place - 1), min(len(lines), place + 1)), key=lambda i: abs(lines[i] - line))
+    return change.edits[index], lines[index]

@@ -1,0 +1,223 @@
+"""The C++ compiler: sources type-checked, compiled and linked, each result kept by all that it rests on."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import re
+import shlex
+import subprocess
+import threading
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codemod.errors import SymfixError
+from codemod.prove.isolate import Limits, run
+
+_LIMITS = Limits(seconds=600, memory=8 << 30)
+_DIAGNOSTIC = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.M)
+_INCLUDED_AT = re.compile(r"^(?:In file included from|\s+from) (.*?):(\d+)", re.M)
+_NOTED_AT = re.compile(r"^(.*?):(\d+):(?:(\d+):)? +(?:required from|note:)", re.M)
+_KEPT_BYTES = 4 << 30
+
+_locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A compiler's first error. `places` are (path, line) of it and of what led there, the error's own first."""
+
+    message: str
+    places: tuple[tuple[str, int], ...] = ()
+
+    def __str__(self) -> str:
+        path, line = self.places[0] if self.places else ("", 0)
+        return f"{path}:{line}: {self.message}" if path else self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One translation unit: `text`, usually an include of a source and what follows it, and the flags for it."""
+
+    text: str
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A compiler, and the folder where what it made is kept."""
+
+    command: tuple[str, ...]
+    version: str
+    kept: Path
+
+    def check(self, unit: Unit) -> Diagnostic | None:
+        """The first error in `unit`, None where it type-checks."""
+        made = self._compile(unit, ("-fsyntax-only",), "")
+        return made if isinstance(made, Diagnostic) else None
+
+    def compile(self, unit: Unit) -> Path | Diagnostic:
+        """The object file of `unit`, position independent and not optimised, or its first error."""
+        return self._compile(unit, ("-c", "-O0", "-fPIC"), ".o")
+
+    def link(self, objects: Sequence[Path], flags: Sequence[str]) -> Path | Diagnostic:
+        """The shared library of `objects`, or the linker's last line."""
+        key = _digest(self.version, *self.command, *flags, *(path.read_bytes() for path in objects))
+        library = self.kept / f"{key}.so"
+        with _locks[str(library)]:
+            if not library.is_file():
+                staged = library.with_suffix(f".{os.getpid()}.so")
+                command = [*self.command, "-shared", *map(str, objects), *flags, "-o", str(staged)]
+                ended = run(command, _LIMITS)
+                if ended.code != 0:
+                    return Diagnostic(ended.last_line or "the linker failed without a message")
+                staged.replace(library)
+        os.utime(library)
+        return library
+
+    def _compile(self, unit: Unit, mode: tuple[str, ...], suffix: str) -> Path | Diagnostic:
+        command = [*self.command, *mode, "-w", "-fmax-errors=1", *unit.flags]
+        key = _digest(self.version, *command, unit.text)
+        with _locks[key]:
+            manifest, output = self.kept / f"{key}.json", self.kept / f"{key}{suffix or '.ok'}"
+            made = _load(manifest, output)
+            return self._run(unit, command, key, output) if made is None else made
+
+    def _run(self, unit: Unit, command: list[str], key: str, output: Path) -> Path | Diagnostic:
+        self.kept.mkdir(parents=True, exist_ok=True)
+        source, needed = self.kept / f"{key}.cpp", self.kept / f"{key}.{os.getpid()}.d"
+        source.write_text(unit.text, encoding="utf-8", errors="surrogateescape")
+        staged = output.with_name(f"{key}.{os.getpid()}{output.suffix}")
+        target = ["-o", str(staged)] if output.suffix == ".o" else []
+        try:
+            ended = run([*command, "-MD", "-MF", str(needed), "-MT", "x", str(source), *target], _LIMITS)
+            if ended.code not in (0, 1):  # a compiler that was killed says nothing about the source
+                return Diagnostic(f"the compiler {ended.how}: {ended.last_line}")
+            error = first_error(ended.output, str(source)) if ended.code else None
+            if error is None:
+                if not target:
+                    staged.write_bytes(b"")
+                staged.replace(output)
+            dependencies = _dependencies(needed)
+            if dependencies:
+                _save(self.kept / f"{key}.json", error, dependencies)
+            return output if error is None else error
+        finally:
+            for path in (source, needed, staged):
+                path.unlink(missing_ok=True)
+
+
+def find_compiler(kept: Path) -> Compiler:
+    """The compiler of $CXX, by default g++, c++ or clang++; its results go to the folder `kept`.
+
+    Raises SymfixError where there is none.
+    """
+    named = os.environ.get("CXX", "")
+    for candidate in [named] if named else ["g++", "c++", "clang++"]:
+        command = tuple(shlex.split(candidate))
+        version = _version(command)
+        if version:
+            return Compiler(command, version, kept)
+    if named:
+        raise SymfixError(f"$CXX: {named}: cannot be run; set it to a C++ compiler")
+    raise SymfixError("there is no C++ compiler (g++, c++, clang++); install one, or name it with $CXX")
+
+
+def forget_old(kept: Path) -> None:
+    """Remove what was not used for longest from the folder `kept`, until it holds no more than 4 GB."""
+    found = []
+    for path in kept.glob("*") if kept.is_dir() else ():
+        try:
+            state = path.stat()
+        except OSError:
+            continue
+        found.append((state.st_mtime, state.st_size, path))
+    total = sum(size for _, size, _ in found)
+    for _, size, path in sorted(found):
+        if total <= _KEPT_BYTES:
+            return
+        path.unlink(missing_ok=True)
+        total -= size
+
+
+@functools.cache
+def _version(command: tuple[str, ...]) -> str:
+    try:
+        result = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True, timeout=60)
+        return result.stdout.splitlines()[0]
+    except (OSError, subprocess.SubprocessError, IndexError):
+        return ""
+
+
+def first_error(output: str, source: str) -> Diagnostic:
+    """The first error that g++ or clang++ reports in `output`; places in `source`, the unit, are left out."""
+    found = _DIAGNOSTIC.search(output)
+    if found is None:
+        return Diagnostic((output.strip().splitlines() or ["the compiler failed without a message"])[-1])
+    places = [(found[1], int(found[2]))]
+    places += ((match[1], int(match[2])) for match in _INCLUDED_AT.finditer(output))
+    places += ((match[1], int(match[2])) for match in _NOTED_AT.finditer(output))
+    known = tuple(dict.fromkeys((path, line) for path, line in places if path != source))
+    return Diagnostic(found[4], known)
+
+
+def _load(manifest: Path, output: Path) -> Path | Diagnostic | None:
+    """What an earlier run made, if nothing that it was made from has changed since."""
+    try:
+        kept = json.loads(manifest.read_bytes())
+        if any(_state(path) != state for path, state in kept["dependencies"]):
+            return None
+        if kept["error"] is not None:
+            message, places = kept["error"]
+            return Diagnostic(message, tuple((path, line) for path, line in places))
+        os.utime(manifest)
+        os.utime(output)
+        return output
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _save(manifest: Path, error: Diagnostic | None, dependencies: Mapping[str, str]) -> None:
+    document = {
+        "error": None if error is None else [error.message, error.places],
+        "dependencies": sorted(dependencies.items()),
+    }
+    staged = manifest.with_name(f"{manifest.stem}.{os.getpid()}.tmp")
+    staged.write_text(json.dumps(document), encoding="ascii")
+    staged.replace(manifest)
+
+
+def _dependencies(needed: Path) -> dict[str, str]:
+    """The state of each file in a make rule."""
+    try:
+        text = needed.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return {}
+    names = re.findall(r"(?:\\.|\S)+", text.replace("\\\n", " ").partition(":")[2])
+    found = {}
+    for name in names:
+        path = re.sub(r"\\(.)", r"\1", name)
+        state = _state(path)
+        if state:
+            found[path] = state
+    return found
+
+
+def _state(path: str) -> str:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ""
+    return f"{found.st_mtime_ns} {found.st_size}"
+
+
+def _digest(*parts: str | bytes) -> str:
+    hashed = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
+        hashed.update(b"%d:" % len(data) + data)
+    return hashed.hexdigest()[:32]

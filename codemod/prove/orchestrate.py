@@ -1,0 +1,102 @@
+"""Proving many shards: what is known already is quoted, the rest is worked on in parallel."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass
+
+from codemod.errors import SymfixError
+from codemod.evidence import Evidence, EvidenceStore
+from codemod.prove import isolate
+from codemod.prove.task import Settings, Task
+from codemod.prove.work import prove
+
+_AHEAD = 2  # tasks prepared for each that is worked on: preparing reads the tree
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A shard to prove: the key of its evidence, and what makes its task, which takes longer than a look."""
+
+    shard: str
+    key: str
+    make: Callable[[], Task]
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """The evidence for one shard. `known` says that it was not run again."""
+
+    shard: str
+    evidence: tuple[Evidence, ...]
+    known: bool = False
+
+
+def prove_all(
+    settings: Settings,
+    wanted: Iterable[Wanted],
+    store: EvidenceStore,
+    executor: Executor,
+    jobs: int,
+    again: bool = False,
+) -> Generator[Proved, None, None]:
+    """The evidence for each shard, as it comes about; `again` runs also those that `store` has evidence for.
+
+    Ends all processes it has started, and waits for them, when the caller stops early or is interrupted.
+    """
+    pending: dict[Future[list[Evidence]], Task] = {}
+    work = functools.partial(prove, settings)
+    isolate.resume()
+    finished = False
+    try:
+        for one in wanted:
+            found = None if again else known(store, settings, one.key)
+            if found is not None:
+                yield Proved(one.shard, found, known=True)
+                continue
+            task = one.make()
+            pending[executor.submit(work, task)] = task
+            if len(pending) >= jobs * _AHEAD:
+                yield from _ended(pending, store)
+        while pending:
+            yield from _ended(pending, store)
+        finished = True
+    finally:
+        if not finished:
+            for future in pending:
+                future.cancel()
+            isolate.stop_all()
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+def known(store: EvidenceStore, settings: Settings, key: str) -> tuple[Evidence, ...] | None:
+    """What `store` has about the code of `key` with this torch, or None where a run could tell more.
+
+    What could not be proved is tried again: a compiler or a sample may have come since.
+    """
+    torch, compiler = settings.target.torch_version, settings.compiler.version if settings.compiler else ""
+    found = [
+        evidence
+        for evidence in store.all(key)
+        if evidence.versions.get("torch") == torch and evidence.versions.get("compiler") == compiler
+    ]
+    if not found or settings.repro or any(evidence.outcome == "not provable" for evidence in found):
+        return None
+    return tuple(sorted(found, key=lambda evidence: evidence.operator))
+
+
+def _ended(pending: dict[Future[list[Evidence]], Task], store: EvidenceStore) -> Iterator[Proved]:
+    done, _ = wait(pending, return_when=FIRST_COMPLETED)
+    for future in done:
+        task = pending.pop(future)
+        try:
+            found = future.result()
+        except OSError as error:
+            raise SymfixError(f"{task.shard}: {error.filename or 'system error'}: {error.strerror or error}") from error
+        with contextlib.suppress(OSError):
+            for evidence in found:
+                store.save(evidence)
+        yield Proved(task.shard, tuple(found))

@@ -1,0 +1,53 @@
+"""A tree with a few files replaced: folders of links to the original, which stays as it is."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def overlay(root: Path, replaced: Mapping[str, bytes], base: Path) -> Path:
+    """A folder below `base` that holds what `root` does, with the files of `replaced` replaced or added.
+
+    Paths are POSIX and relative to `root`. Only folders that lead to a replaced file are made anew; all else is links.
+    The folder is named after its content and made once, so that a compiler's results can be kept by their paths.
+    """
+    digest = hashlib.sha256(os.fsencode(root))
+    for path, content in sorted(replaced.items()):
+        for part in (os.fsencode(path), content):
+            digest.update(b"%d:" % len(part) + part)
+    made = base / digest.hexdigest()[:24]
+    if made.is_dir():
+        return made
+    base.mkdir(parents=True, exist_ok=True)
+    staged = Path(tempfile.mkdtemp(dir=base))
+    try:
+        _fill(str(root), str(staged), {tuple(path.split("/")): content for path, content in replaced.items()})
+        staged.rename(made)
+    except OSError:
+        shutil.rmtree(staged, ignore_errors=True)
+        if not made.is_dir():  # else another thread or run was first
+            raise
+    return made
+
+
+def _fill(original: str, folder: str, replaced: Mapping[tuple[str, ...], bytes]) -> None:
+    inner: dict[str, dict[tuple[str, ...], bytes]] = {}
+    for parts, content in replaced.items():
+        if len(parts) > 1:
+            inner.setdefault(parts[0], {})[parts[1:]] = content
+        else:
+            with open(os.path.join(folder, parts[0]), "wb") as file:
+                file.write(content)
+    own = {parts[0] for parts in replaced}
+    if os.path.isdir(original):
+        for name in os.listdir(original):
+            if name not in own:
+                os.symlink(os.path.join(original, name), os.path.join(folder, name))
+    for name, below in inner.items():
+        os.mkdir(os.path.join(folder, name))
+        _fill(os.path.join(original, name), os.path.join(folder, name), below)

@@ -1,0 +1,67 @@
+"""What `symfix prove` prints: a line for each operator as it ends, the totals, and the same as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+
+from codemod.evidence import Evidence, Outcome, Verdict
+from codemod.prove.orchestrate import Proved
+from codemod.terminal import one_line, shorten, style, width
+
+VERSION = 1
+
+_COLOURS = {"cured": "green", "unchanged": "dim", "worse": "red", "not provable": "yellow"}
+_OUTCOMES: tuple[Outcome, ...] = ("cured", "unchanged", "worse", "not provable")
+_NAME, _OUTCOME, _SHOWN = 34, 12, 32
+
+
+def line(evidence: Evidence, known: bool) -> str:
+    """One operator: its outcome, what it did before and after, and the reason, as wide as the terminal."""
+    shown = f"{told(evidence.before)} → {told(evidence.after)}" if evidence.before and evidence.after else ""
+    seconds = "known" if known else f"{evidence.seconds:.0f} s"
+    head = f"{shorten(evidence.operator, _NAME):{_NAME}}  "
+    rest = f"  {shown:{_SHOWN}}  {seconds:>5}"
+    room = max(20, width() - len(head) - _OUTCOME - len(rest) - 2)
+    outcome = style(f"{evidence.outcome:{_OUTCOME}}", _COLOURS[evidence.outcome])
+    reason = one_line(evidence.reason) if evidence.outcome != "cured" else ""
+    if evidence.outcome in ("worse", "not provable"):  # a reason is never cut: it is what there is to act on
+        return f"{head}{outcome}{rest}  {reason}".rstrip()
+    return f"{head}{outcome}{rest}  {shorten(reason, room)}".rstrip()
+
+
+def told(verdict: Verdict) -> str:
+    """A verdict in a word, with the failure mode where there is one: "throws (1)"."""
+    return f"{verdict.status} ({verdict.mode})" if verdict.mode and verdict.status != "passes" else verdict.status
+
+
+def totals(evidence: Sequence[Evidence], versions: str) -> str:
+    """How many operators have each outcome, and over which torch."""
+    counts = Counter(entry.outcome for entry in evidence)
+    passed = sum(entry.outcome == "unchanged" and entry.passed_before for entry in evidence)
+    parts = []
+    for outcome in _OUTCOMES:
+        if counts[outcome]:
+            more = f" ({passed} passed before)" if outcome == "unchanged" and passed else ""
+            parts.append(f"{counts[outcome]} {outcome}{more}")
+    number = f"{len(evidence)} operator{'' if len(evidence) == 1 else 's'}"
+    return f"{number} over torch {versions}: {', '.join(parts) or 'nothing to prove'}"
+
+
+def document(proved: Iterable[Proved], target: dict[str, str]) -> str:
+    """Everything that was found, as JSON; see schemas/prove.schema.json."""
+    operators = [
+        {"shard": entry.shard, "known": entry.known, "passed_before": evidence.passed_before, **asdict(evidence)}
+        for entry in proved
+        for evidence in entry.evidence
+    ]
+    counts = Counter(entry["outcome"] for entry in operators)
+    whole = {
+        "version": VERSION,
+        "target": target,
+        "totals": {name: counts[name] for name in _OUTCOMES},
+        "operators": operators,
+    }
+    return json.dumps(whole, indent=1)

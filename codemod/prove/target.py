@@ -1,0 +1,133 @@
+"""The target: the interpreter that operators are run in, and the torch that is installed there."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from codemod.checkout import user_cache
+from codemod.errors import SymfixError
+from codemod.terminal import one_line
+
+_SECONDS = 120
+
+# Finds torch without importing it, which takes seconds.
+_LOCATE = """
+import importlib.util, json, platform, sys, sysconfig
+spec = importlib.util.find_spec("torch")
+print(json.dumps([platform.python_version(), sysconfig.get_path("include"), spec and spec.origin]))
+"""
+_ASK = """
+import json, torch
+print(json.dumps([torch.__version__, bool(torch._C._GLIBCXX_USE_CXX11_ABI)]))
+"""
+_STANDARD = re.compile(r"common_cflags \+= \['-std=(c\+\+\w+)'")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One interpreter with torch. `standard` is the C++ standard that this torch builds extensions with."""
+
+    python: str
+    python_version: str
+    python_include: str
+    package: str
+    """The folder `torch`."""
+    torch_version: str
+    cxx11_abi: bool
+    standard: str
+
+    @property
+    def include(self) -> tuple[str, ...]:
+        """The folders of torch's headers and of Python's."""
+        folder = f"{self.package}/include"
+        return folder, f"{folder}/torch/csrc/api/include", self.python_include
+
+    @property
+    def libraries(self) -> str:
+        """The folder of torch's shared libraries."""
+        return f"{self.package}/lib"
+
+
+def find_target(python: Path | None) -> Target:
+    """The target in the interpreter `python`, by default that of the active virtual environment, else symfix's own.
+
+    What importing torch tells is kept until the installed torch changes.
+    Raises SymfixError where there is no interpreter, or none that imports torch.
+    """
+    path = python or _default_python()
+    version, include, origin = _ask(path, _LOCATE)
+    if origin is None:
+        raise SymfixError(f"{path}: torch is not installed there; name an interpreter that has it with --python")
+    package = Path(origin).parent
+    kept = _kept(path, package)
+    try:
+        target = Target(**json.loads(kept.read_bytes()))
+        if target.python_version == version:
+            return target
+    except (OSError, ValueError, TypeError):
+        pass
+    torch_version, abi = _ask(path, _ASK)
+    target = Target(str(path), version, include, str(package), torch_version, abi, _standard(package))
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(asdict(target)), encoding="ascii")
+    except OSError:
+        pass  # asked again next time
+    return target
+
+
+def _default_python() -> Path:
+    environment = os.environ.get("VIRTUAL_ENV")
+    candidate = Path(environment, "bin", "python") if environment else None
+    return candidate if candidate is not None and candidate.exists() else Path(sys.executable)
+
+
+def _ask(python: Path, program: str) -> list[Any]:
+    """The JSON list that `program` prints in `python`; a module that stands in the current folder is not found."""
+    try:
+        result = subprocess.run(
+            [str(python), "-I", "-c", program], capture_output=True, text=True, timeout=_SECONDS, check=False, cwd="/"
+        )
+    except subprocess.TimeoutExpired:
+        raise SymfixError(f"{python}: no answer within {_SECONDS} s; --python takes a Python interpreter") from None
+    except OSError as error:
+        raise SymfixError(f"{python}: cannot be run: {error.strerror}; --python takes a Python interpreter") from error
+    if result.returncode:
+        last = (result.stderr.strip().splitlines() or [f"exit code {result.returncode}"])[-1]
+        raise SymfixError(f"{python}: torch cannot be imported there: {one_line(last)}")
+    try:
+        answer = json.loads(result.stdout.splitlines()[-1])
+    except (ValueError, IndexError):
+        answer = None
+    if not isinstance(answer, list):
+        raise SymfixError(f"{python}: is no Python interpreter; --python takes one that has torch")
+    return answer
+
+
+def _kept(python: Path, package: Path) -> Path:
+    digest = hashlib.sha256(os.fsencode(python.absolute()))
+    for name in ("version.py", "lib/libtorch_cpu.so"):
+        try:
+            found = os.stat(package / name)
+        except OSError:
+            continue
+        digest.update(f"{name} {found.st_mtime_ns} {found.st_size} {found.st_ino}".encode())
+    return user_cache() / "prove" / "targets" / f"{digest.hexdigest()[:24]}.json"
+
+
+def _standard(package: Path) -> str:
+    """The C++ standard in torch/utils/cpp_extension.py, c++17 (that of torch 2.1 to 2.10) where it is not found."""
+    try:
+        text = (package / "utils" / "cpp_extension.py").read_text(encoding="utf-8")
+    except OSError:
+        return "c++17"
+    found = _STANDARD.search(text)
+    return found[1] if found is not None else "c++17"

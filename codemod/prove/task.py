@@ -1,0 +1,54 @@
+"""What is proved at once: one shard, and all that a worker on any machine must know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from codemod.changes import Change
+from codemod.prove.compiler import Compiler
+from codemod.prove.target import Target
+from codemod.transform import Override
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What all tasks of a run share. Folders must be the same on every machine that works on them."""
+
+    root: Path
+    """Of the checkout."""
+    kept: Path
+    """Where overlays and builds are kept."""
+    target: Target
+    compiler: Compiler | None
+    version: str
+    """Of the tree."""
+    include: tuple[str, ...] = ()
+    """The tree's own folders of headers."""
+    further: tuple[str, ...] = ()
+    """Folders of headers that the user names."""
+    flags: tuple[str, ...] = ()
+    sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The flags of each source, where the checkout's compile_commands.json tells them; paths relative to the root."""
+    seconds: float = 300
+    memory: int = 8 << 30
+    repro: str = ""
+    """The user's script for an operator."""
+
+    @property
+    def same_version(self) -> bool:
+        """Whether the installed torch is of the tree's version, as far as both tell one."""
+        return not self.version or self.target.torch_version.startswith(self.version)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One shard: its changes, and how each of its operators is run."""
+
+    shard: str
+    key: str
+    changes: tuple[Change, ...]
+    overrides: tuple[Override, ...]
+    checked: tuple[str, ...]
+    """Sources to type-check: those that change, and for headers some that include them."""

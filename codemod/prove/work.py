@@ -1,0 +1,229 @@
+"""Proving one shard: type-check, build, run before, run after, judge."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from codemod.evidence import Evidence, Status
+from codemod.prove import check
+from codemod.prove.build import Side, build, python_path, sides
+from codemod.prove.compiler import Diagnostic
+from codemod.prove.isolate import Limits, run
+from codemod.prove.task import Settings, Task
+from codemod.prove.verdict import ended, headline, judge
+from codemod.transform import Override
+
+_RUNNER = Path(__file__).parent / "runner"
+_RESUMED = 3  # so many cases of a job may end the process before the job is given up
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """Operators that are run in one process, before and after."""
+
+    operators: tuple[str, ...]
+    pieces: tuple[str, ...]
+    functions: tuple[str, ...]
+    imports: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Laid:
+    """What lays one side's code over the installed one."""
+
+    libraries: tuple[str, ...] = ()
+    preloaded: tuple[str, ...] = ()
+    python_path: tuple[str, ...] = ()
+
+
+def prove(settings: Settings, task: Task) -> list[Evidence]:
+    """The evidence for one shard, an entry for each operator that was run, or one that says why none was."""
+    started = time.monotonic()
+    before, after = sides(settings, task.changes)
+    checked = check.check(settings, task, before, after)
+    versions = {
+        "torch": settings.target.torch_version,
+        "tree": settings.version,
+        "python": settings.target.python_version,
+        "compiler": settings.compiler.version if settings.compiler is not None else "",
+    }
+
+    def evidence(operator: str, outcome: Any, reason: str, **more: Any) -> Evidence:
+        seconds = round(time.monotonic() - started, 1)
+        return Evidence(
+            operator, outcome, task.key, reason, versions=versions, compiled=checked.compiled, seconds=seconds, **more
+        )
+
+    if checked.broken:
+        return [evidence(task.shard, "worse", checked.broken)]
+    usable: list[Override] = []
+    laid: list[tuple[_Laid, _Laid]] = []
+    reasons = [checked.reason] if checked.reason else []
+    for override in task.overrides:
+        made = _lay(settings, task, override, before, after)
+        if isinstance(made, str):
+            reasons.append(made)
+        else:
+            usable.append(override)
+            laid.append(made)
+    if not usable:
+        return [evidence(task.shard, "not provable", next(iter(reasons), "no way is known to run it"))]
+    both = tuple(_merge(pair[side] for pair in laid) for side in (0, 1))
+    found = []
+    for job in _jobs(usable):
+        cases, later = _run_both(settings, job, both[0], both[1])
+        for operator in job.operators:
+            name = operator.removeprefix("aten::")
+            one, other = cases.get(operator), later.get(operator)
+            if one is None or other is None or not one["cases"]:
+                reason = (one or {}).get("reason") or "the run said nothing"
+                found.append(evidence(name, "not provable", reason))
+                continue
+            told = judge(one["cases"], other["cases"])
+            found.append(
+                evidence(name, told.outcome, told.reason, before=told.before, after=told.after, repro=told.repro)
+            )
+    return found
+
+
+def find_repro(settings: Settings, task: Task) -> str:
+    """The script that shows best how an operator of the shard fails before the change, "" where none is known."""
+    before, after = sides(settings, task.changes)
+    for override in task.overrides:
+        made = _lay(settings, task, override, before, after)
+        if not isinstance(made, str):
+            for job in _jobs([override]):
+                for found in _run(settings, job, made[0], None)["operators"].values():
+                    shown = headline(found["cases"])
+                    if shown is not None:
+                        return str(shown["script"])
+    return ""
+
+
+def _lay(settings: Settings, task: Task, override: Override, before: Side, after: Side) -> tuple[_Laid, _Laid] | str:
+    """What lays the override over the installed code on both sides, or why that cannot be done."""
+    if override.reason:
+        return override.reason
+    made = []
+    old = {change.path: change.old for change in task.changes}
+    new = {change.path: change.new for change in task.changes}
+    for side, contents in ((before, old), (after, new)):
+        libraries: tuple[str, ...] = ()
+        if override.parts:
+            if settings.compiler is None:
+                return "there is no C++ compiler"
+            library = build(side, override, settings.compiler)
+            if isinstance(library, Diagnostic):
+                return f"does not build over torch {settings.target.torch_version}: {check.shown(library, side)}"
+            libraries = (str(library),)
+        path = tuple(python_path(side, override, contents)) if override.modules else ()
+        made.append(_Laid((), libraries, path) if override.preload else _Laid(libraries, (), path))
+    return made[0], made[1]
+
+
+def _merge(laid: Iterable[_Laid]) -> _Laid:
+    libraries: dict[str, None] = {}
+    preloaded: dict[str, None] = {}
+    path: dict[str, None] = {}
+    for one in laid:
+        libraries.update(dict.fromkeys(one.libraries))
+        preloaded.update(dict.fromkeys(one.preloaded))
+        path.update(dict.fromkeys(one.python_path))
+    return _Laid(tuple(libraries), tuple(preloaded), tuple(path))
+
+
+def _jobs(overrides: Sequence[Override]) -> list[_Job]:
+    """The operators to run: those that are run in the same pieces share a process."""
+    pieces: dict[str, set[str]] = defaultdict(set)
+    for override in overrides:
+        for operator in override.operators:
+            pieces[operator].update(override.pieces)
+    together: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for operator, wanted in pieces.items():
+        together[tuple(sorted(wanted))].append(operator)
+    functions = tuple(sorted({name for override in overrides for name in override.functions}))
+    imports = tuple(sorted({name for override in overrides for name in override.imports}))
+    return [_Job(tuple(operators), wanted, functions, imports) for wanted, operators in together.items()]
+
+
+def _run_both(settings: Settings, job: _Job, before: _Laid, after: _Laid) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the runner found on both sides, by operator; the second runs the cases that the first found."""
+    one = _run(settings, job, before, None)
+    cases = {
+        operator: [{name: case[name] for name in ("name", "piece", "script")} for case in found["cases"]]
+        for operator, found in one["operators"].items()
+        if found["cases"]
+    }
+    other = _run(settings, job, after, cases) if cases else {"operators": {}}
+    return one["operators"], other["operators"]
+
+
+def _run(settings: Settings, job: _Job, laid: _Laid, cases: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The runner's report; cases that end its process are skipped when it is started again."""
+    skip: list[str] = []
+    reports: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory(prefix="symfix-prove-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        document = {
+            "operators": job.operators, "libraries": laid.libraries, "python_path": laid.python_path,
+            "pieces": job.pieces or None, "functions": job.functions, "imports": job.imports, "modules": job.imports,
+            "repro": settings.repro or None, "cases": cases, "cache": str(settings.kept / "runner"), "unbacked": True,
+        }  # fmt: skip
+        given = {key: value for key, value in document.items() if value is not None}
+        for _ in range(_RESUMED):
+            (folder / "job.json").write_text(json.dumps({**given, "skip": skip}), encoding="ascii")
+            (folder / "out.json").unlink(missing_ok=True)
+            command = [settings.target.python, str(_RUNNER), str(folder / "job.json"), str(folder / "out.json")]
+            done = run(command, Limits(settings.seconds, settings.memory), environment(folder, laid.preloaded), folder)
+            report = _read(folder / "out.json")
+            if done.how == "ended" and done.code == 0 and report is not None:
+                reports.append(report)
+                break
+            how: Status = "hangs" if done.how == "timed out" else "crashes"
+            running = (report or {}).get("running")
+            reports.append(ended(report, how, done.signal or done.last_line))
+            if not running or not running.get("name"):
+                break
+            skip.append(running["name"])
+    return _joined(job, reports)
+
+
+def environment(folder: Path, preloaded: Sequence[str]) -> dict[str, str]:
+    """The environment of a run: its caches and temporary files in `folder`, one thread, no network."""
+    kept = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CXX", "CC", "VIRTUAL_ENV")
+    values = {name: os.environ[name] for name in kept if name in os.environ}
+    for name in ("HOME", "TMPDIR", "XDG_CACHE_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"):
+        values[name] = str(folder)
+    values.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1", PYTHONNOUSERSITE="1")
+    values["CUDA_VISIBLE_DEVICES"] = ""
+    if preloaded:
+        values["LD_PRELOAD"] = ":".join(preloaded)
+    return values
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _joined(job: _Job, reports: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One report of several runs: the cases of all, each by its first result."""
+    operators: dict[str, Any] = {operator: {"reason": "", "cases": []} for operator in job.operators}
+    for report in reports:
+        for operator, found in report.get("operators", {}).items():
+            entry = operators.setdefault(operator, {"reason": "", "cases": []})
+            known = {case["name"] for case in entry["cases"]}
+            entry["cases"] += (case for case in found["cases"] if case["name"] not in known)
+            entry["reason"] = found["reason"] or entry["reason"]
+    return {"operators": operators}

@@ -1,0 +1,1 @@
+"""How changed C++ code is laid over an installed torch: see `prover.CppProver`."""

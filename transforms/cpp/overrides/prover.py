@@ -1,0 +1,172 @@
+"""What `symfix prove` asks about C++ code: which operators run a change, and how they are built."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from codemod.findings import Finding
+from codemod.transform import Override, Part, Project
+from transforms.cpp import headers
+from transforms.cpp.analyse import source_files
+from transforms.cpp.decisions import DERIVATIVES
+from transforms.cpp.extract import extract
+from transforms.cpp.overrides.registering import STUBS, registration_text
+from transforms.cpp.overrides.roots import Root, Route, Routes
+from transforms.cpp.reach import Node
+from transforms.schema import derivatives as derivatives_yaml
+
+SOURCES = (".cpp", ".cc", ".cxx")
+HEADERS = (".h", ".hpp")
+# Sources that are compiled for one changed header.
+_USERS = 2
+# Operators that are run for one changed function; a helper of many is shown by those nearest to it.
+_OPERATORS = 2
+
+
+class CppProver:
+    """Implements `codemod.transform.Prover`."""
+
+    def __init__(self, project: Project, scratch: Path) -> None:
+        self._project = project
+        self._scratch = scratch
+        self._pytorch = (project.root / headers.OWN_YAML).is_file()
+        self._routes: Routes | None = None
+
+    @property
+    def version(self) -> str:
+        """That of version.txt of a PyTorch tree, without the suffix of a development version."""
+        try:
+            text = (self._project.root / "version.txt").read_text(encoding="ascii")
+        except (OSError, ValueError):
+            return ""
+        found = re.match(r"\d+\.\d+\.\d+", text)
+        return found[0] if found is not None and self._pytorch else ""
+
+    @property
+    def include(self) -> Sequence[str]:
+        """Where PyTorch's sources look for headers; of any other tree, its root and the folders of headers below it."""
+        if self._pytorch:
+            return "aten/src", ""
+        folders = {path.rpartition("/")[0] for path in self._project.files(HEADERS)}
+        named = {folder for folder in folders if folder.rpartition("/")[2] in ("include", "csrc", "src")}
+        return "", *sorted(named)
+
+    @property
+    def flags(self) -> Sequence[str]:
+        """One header for each operator, as PyTorch builds itself."""
+        return ("-DAT_PER_OPERATOR_HEADERS",) if self._pytorch else ()
+
+    def checked(self, paths: Sequence[str]) -> Sequence[str]:
+        """The changed sources, and for each changed header the first few that include it themselves."""
+        found = dict.fromkeys(path for path in paths if path.endswith(SOURCES))
+        for path in paths:
+            if path.endswith(HEADERS):
+                found.update(dict.fromkeys(self._users(path)[:_USERS]))
+        return tuple(found)
+
+    def _users(self, path: str) -> list[str]:
+        name = path.rpartition("/")[2].encode()
+        pattern = re.compile(rb'#[ \t]*include[ \t]*[<"](?:[^>"\n]*/)?' + re.escape(name) + rb'[>"]')
+        sources = (p for p in source_files(self._project) if p.endswith(SOURCES))
+        return [source for source in sources if pattern.search((self._project.root / source).read_bytes())]
+
+    def overrides(self, findings: Sequence[Finding]) -> Sequence[Override]:
+        """One override for each operator that runs an edit of `findings`, two operators for each changed function."""
+        places: dict[str, set[int]] = defaultdict(set)
+        for finding in findings:
+            for edit in finding.edits:
+                places[edit.path].add(edit.start)
+        routes = self.routes
+        chosen: dict[str, list[Route]] = defaultdict(list)
+        reasons: list[str] = []
+        for path, offsets in sorted(places.items()):
+            if not path.endswith((*SOURCES, *HEADERS)):
+                continue
+            changed = routes.at(path, offsets)
+            for node in changed:
+                found = [route for route in routes.to(node) if route.root.operator]
+                if not found:
+                    reasons.append(f"no operator is known to run {routes.function(node).name}")
+                for operator in _nearest(found, findings):
+                    chosen[operator] += (route for route in found if route.root.operator == operator)
+        made = [override for operator, ways in chosen.items() for override in self._override(operator, ways)]
+        return made or [Override((), reason=reason) for reason in reasons[:1]]
+
+    @property
+    def routes(self) -> Routes:
+        """The routes of the whole tree, found when first asked for."""
+        if self._routes is None:
+            project = self._project
+            facts = project.facts(extract, source_files(project))
+            natives = formulas = None
+            if self._pytorch:
+                natives = headers.load_operators(project, headers.OWN_YAML)
+                formulas = project.facts(derivatives_yaml.load, [DERIVATIVES]).get(DERIVATIVES)
+            self._routes = Routes(facts, natives, formulas)
+        return self._routes
+
+    def _override(self, operator: str, ways: Sequence[Route]) -> list[Override]:
+        made = []
+        natives = [route for route in ways if route.root.native is not None]
+        own = {route.root.function for route in natives}
+        # A kernel that other files register once more, for vmap say, is run by its own operator already.
+        registered = [r for r in ways if r.root.registration is not None and r.root.function not in own]
+        if natives:
+            made.append(self._of_natives(natives))
+        if registered:
+            made.append(self._of_registrations(operator, registered))
+        return made or [Override((operator,), reason="the code that autograd generates calls it")]
+
+    def _of_natives(self, ways: Sequence[Route]) -> Override:
+        """Kernels of native_functions.yaml: their sources, with the kernels registered again."""
+        kernels: dict[str, list[Root]] = defaultdict(list)
+        for route in ways:
+            if route.root.function.path.endswith(SOURCES):
+                kernels[route.root.function.path].append(route.root)
+        paths = self._sources(ways)
+        parts = [
+            Part(path, STUBS, registration_text(kernels[path], self.routes.index) if path in kernels else "")
+            for path in paths
+        ]
+        pieces = {_piece(route.root) for route in ways}
+        operators = dict.fromkeys(_operator(route.root) for route in ways)
+        return Override(tuple(operators), tuple(sorted(pieces)), tuple(parts))
+
+    def _of_registrations(self, operator: str, ways: Sequence[Route]) -> Override:
+        """Files that register kernels themselves: loaded, they do so again."""
+        files = [route.root.registration[0] for route in ways if route.root.registration is not None]
+        paths = sorted({*self._sources(ways), *(path for path in files if path.endswith(SOURCES))})
+        keys = {route.root.registration[1].key for route in ways if route.root.registration is not None}
+        pieces = ("vmap",) if all(key.startswith("FuncTorch") for key in keys) else ()
+        return Override((operator,), pieces, tuple(Part(path, STUBS) for path in paths))
+
+    def _sources(self, ways: Iterable[Route]) -> list[str]:
+        """The sources of all functions on the ways, sorted."""
+        nodes: set[Node] = {node for route in ways for node in route.way}
+        return sorted({path for path, _ in nodes if path.endswith(SOURCES)})
+
+
+def _nearest(found: Sequence[Route], findings: Sequence[Finding]) -> list[str]:
+    """The operators to run: those of the nearest roots."""
+    distances: dict[str, int] = {}
+    for route in found:
+        distances.setdefault(route.root.operator, len(route.way))
+    return sorted(distances, key=lambda name: (distances[name], len(name), name))[:_OPERATORS]
+
+
+def _operator(root: Root) -> str:
+    """The operator to run: for an in-place or out variant, the one that it is a variant of."""
+    return root.operator[:-1] if _piece(root) == "inplace" else root.operator
+
+
+def _piece(root: Root) -> str:
+    assert root.native is not None
+    schema = root.native[0].schema
+    if schema.outputs:
+        return "out"
+    if schema.base.endswith("_") and not schema.base.endswith("__"):
+        return "inplace"
+    return "forward"

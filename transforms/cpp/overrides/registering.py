@@ -1,0 +1,45 @@
+"""The C++ text that registers a kernel of native_functions.yaml again, over the installed one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from transforms.cpp.calls import Index
+from transforms.cpp.overrides.roots import Root
+
+# Sources may forbid operators in headers, for faster builds; what follows them needs torch/library.h.
+_ALLOW = "#undef TORCH_ASSERT_NO_OPERATORS\n#undef TORCH_ASSERT_ONLY_METHOD_OPERATORS\n#include <torch/library.h>\n"
+
+# Kernels keep using the stubs of the installed library, to which its own builds for each processor are registered.
+STUBS = """\
+#include <ATen/native/DispatchStub.h>
+#undef DEFINE_DISPATCH
+#define DEFINE_DISPATCH(name) static_assert(true)
+"""
+
+
+def registration_text(roots: Sequence[Root], index: Index) -> str:
+    """What follows the source of the kernels `roots`, all of one file, in its unit: one TORCH_LIBRARY_IMPL for each."""
+    lines = [_ALLOW]
+    for number, root in enumerate(dict.fromkeys(roots)):
+        assert root.native is not None
+        entry, key, kernel = root.native
+        namespace = root.function.qualified.rpartition("::")[0]
+        name = entry.schema.full_name.rpartition("::")[2]
+        lines.append(
+            f"namespace {namespace} {{ namespace symfix_{number} {{\n"
+            f"TORCH_LIBRARY_IMPL(aten, {key}, library) {{\n"
+            f'  library.impl("{name}", {_reference(root, kernel, index)});\n'
+            "}\n}}\n"
+        )
+    return "".join(lines)
+
+
+def _reference(root: Root, kernel: str, index: Index) -> str:
+    """An expression for the kernel; one of several of its name is told by its type."""
+    function = root.function
+    written = kernel if "::" in kernel else f"native::{kernel}"
+    if len([f for f in index.named(written) if f.qualified == function.qualified]) < 2:
+        return f"TORCH_FN({function.qualified})"
+    types = ", ".join(param.type for param in function.params)
+    return f"static_cast<{function.returns} (*)({types})>(&{function.qualified})"
