@@ -15,7 +15,6 @@ from typing import Any, Literal
 from codemod.evidence import Outcome, Status, Verdict
 
 Case = Mapping[str, Any]
-Step = Literal["cured", "unchanged", "worse"]
 
 MODES = (
     (4, r"guard_int|Could not (?:extract specialized integer|convert .* to (?:a concrete )?int)|when unpacking SymInt"),
@@ -31,6 +30,15 @@ torch/_subclasses/fake_tensor.py (3), torch/fx/experimental/symbolic_shapes.py (
 TOLERANCE = {"torch.float16": 1e-2, "torch.bfloat16": 3e-2, "torch.float64": 1e-7, "torch.complex128": 1e-7}
 GRAVITY: tuple[Status, ...] = ("passes", "throws", "wrong", "hangs", "crashes")
 """From best to worst."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How one case came out. `unbacked` says that this is about the run with unbacked sizes."""
+
+    outcome: Literal["cured", "unchanged", "worse"]
+    reason: str
+    unbacked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +58,9 @@ def failure_mode(text: str) -> int:
     return next((mode for mode, pattern in MODES if re.search(pattern, text)), 0)
 
 
-def verdict(case: Case) -> Verdict:
-    """The verdict of one run of one case."""
-    message = str(case.get("message", "")) or str(case.get("unbacked_message", ""))
+def verdict(case: Case, unbacked: bool = False) -> Verdict:
+    """The verdict of one run of one case; with `unbacked` the message is that of the run with unbacked sizes."""
+    message = str(case.get("unbacked_message" if unbacked else "message", ""))
     return Verdict(
         status=case["status"],
         mode=failure_mode(message),
@@ -71,9 +79,10 @@ def ended(document: Mapping[str, Any] | None, status: Status, message: str) -> d
     whole: dict[str, Any] = dict(document or {"operators": {}, "running": None})
     running = whole.get("running")
     if running and running["script"]:
-        entry = whole["operators"].setdefault(running["operator"], {"reason": "", "cases": []})
-        case = {key: running[key] for key in ("name", "piece", "script")}
-        entry["cases"] = [*entry["cases"], {**case, "status": status, "message": message}]
+        entry = whole["operators"].get(running["operator"], {"reason": "", "cases": []})
+        case = {key: running[key] for key in ("name", "piece", "script")} | {"status": status, "message": message}
+        more = {running["operator"]: {**entry, "cases": [*entry["cases"], case]}}
+        whole["operators"] = {**whole["operators"], **more}
     return whole
 
 
@@ -91,75 +100,68 @@ def judge(before: Sequence[Case], after: Sequence[Case], reason: str = "") -> Ju
     pairs = [(one, other) for one, other in pairs if not (one.get("eager") and other.get("eager"))]
     if not pairs:
         return Judgement("not provable", reason or "no inputs that eager accepts")
-    steps = [(*compare(one, other), one, other) for one, other in pairs]
-    outcomes: tuple[Step, ...] = ("worse", "cured")
-    for outcome in outcomes:
-        found = [step for step in steps if step[0] == outcome]
+    steps = [(compare(one, other), one, other) for one, other in pairs]
+    for outcome in ("worse", "cured"):
+        found = [step for step in steps if step[0].outcome == outcome]
         if found:
-            _, said, one, other = min(found, key=lambda step: _rank(step[2], step[3]))
-            return _judged(outcome, _counted(said, len(found), len(steps)), one, other)
-    failing = [step for step in steps if step[2]["status"] != "passes"]
-    _, said, one, other = min(failing or steps, key=lambda step: _length(step[2]))
-    return _judged("unchanged", said if failing else f"passed before{_free(steps)}", one, other)
+            step, one, other = min(found, key=lambda each: (each[0].unbacked, _length(each[1])))
+            count = f" ({len(found)} of {len(steps)} cases)" if len(steps) > 1 else ""
+            return _judged(step, step.reason + count, one, other)
+    failing = [step for step in steps if step[1]["status"] != "passes"]
+    step, one, other = min(failing or steps, key=lambda each: _length(each[1]))
+    reason = step.reason if failing else f"passed before{_free([case for _, _, case in steps])}"
+    return _judged(step, reason, one, other)
 
 
-def _free(steps: Sequence[tuple[Step, str, Case, Case]]) -> str:
-    stopped = [case for _, _, _, case in steps if case.get("unbacked") == "throws"]
-    return f"; {len(stopped)} of {len(steps)} cases throw with unbacked sizes, before and after" if stopped else ""
+def _free(cases: Sequence[Case]) -> str:
+    stopped = sum(case.get("unbacked") == "throws" for case in cases)
+    return f"; {stopped} of {len(cases)} cases throw with unbacked sizes, before and after" if stopped else ""
 
 
-def _judged(outcome: Outcome, reason: str, one: Case, other: Case) -> Judgement:
-    return Judgement(outcome, reason, verdict(one), verdict(other), str(one.get("script", "")), str(one["name"]))
-
-
-def _counted(said: str, found: int, cases: int) -> str:
-    return said if cases == 1 else f"{said} ({found} of {cases} cases)"
+def _judged(step: Step, reason: str, one: Case, other: Case) -> Judgement:
+    sides = verdict(one, step.unbacked), verdict(other, step.unbacked)
+    return Judgement(step.outcome, reason, *sides, str(one.get("script", "")), str(one["name"]))
 
 
 def _length(case: Case) -> int:
     return len(str(case.get("script", "")))
 
 
-def _rank(one: Case, other: Case) -> tuple[int, int]:
-    """Cases with known sizes before cases of unbacked ones, then the shortest."""
-    return (0 if one["status"] != other["status"] else 1, _length(one))
-
-
-def compare(before: Case, after: Case) -> tuple[Step, str]:
-    """How one case came out: the step and the reason in a few words."""
+def compare(before: Case, after: Case) -> Step:
+    """How one case came out, and why, in a few words."""
     one, other = before["status"], after["status"]
     if GRAVITY.index(other) > GRAVITY.index(one):
-        return "worse", f"{_status(before)} → {_status(after)}: {_text(after)}"
+        return Step("worse", f"{_status(before)} → {_status(after)}: {_text(after)}")
     if other != "passes":
-        return "unchanged", f"{_status(before)} → {_status(after)}: {_text(after)}"
+        return Step("unchanged", f"{_status(before)} → {_status(after)}: {_text(after)}")
     changed = different(before.get("result", ()), after.get("result", ()), bool(before.get("random")))
-    if changed and not before.get("eager"):
-        return "worse", f"eager's result changed: {changed}"
+    if changed and not before.get("eager") and one in ("passes", "throws", "wrong"):
+        return Step("worse", f"eager's result changed: {changed}")
     if after.get("unbacked") == "wrong" != before.get("unbacked"):
-        return "worse", f"wrong with unbacked sizes: {after.get('unbacked_message', '')}"
+        return Step("worse", f"wrong with unbacked sizes: {after.get('unbacked_message', '')}", True)
     if one != "passes":
         guards = f", with the guards {', '.join(after['guards'])}" if after.get("guards") else ""
-        return "cured", f"{_status(before)} → passes{guards}"
+        return Step("cured", f"{_status(before)} → passes{guards}")
     return _both_pass(before, after)
 
 
-def _both_pass(before: Case, after: Case) -> tuple[Step, str]:
-    added = sorted(set(after.get("guards", ())) - set(before.get("guards", ())))
-    fewer = set(after.get("guards", ())) < set(before.get("guards", ()))
+def _both_pass(before: Case, after: Case) -> Step:
+    guards = set(before.get("guards", ())), set(after.get("guards", ()))
     frames = int(before.get("frames", 0)), int(after.get("frames", 0))
-    if frames[1] > frames[0]:
-        return "worse", f"compiled {frames[1]} times over the sizes, {frames[0]} before"
-    if added and len(after["guards"]) > len(before["guards"]):
-        return "worse", f"adds the guard {', '.join(added)}"
     free = str(before.get("unbacked", "")), str(after.get("unbacked", ""))
+    if frames[1] > frames[0]:
+        return Step("worse", f"compiled {frames[1]} times over the sizes, {frames[0]} before")
+    if len(guards[1]) > len(guards[0]):
+        return Step("worse", f"adds the guard {', '.join(sorted(guards[1] - guards[0]))}")
     if free[0] == "passes" != free[1]:
-        return "worse", f"{free[1] or 'not run'} with unbacked sizes: {after.get('unbacked_message', '')}"
+        said = after.get("unbacked_message", "")
+        return Step("worse", f"with unbacked sizes: passes → {free[1] or 'not run'}: {said}", True)
     if free[0] in ("throws", "wrong") and free[1] == "passes":
         mode = failure_mode(str(before.get("unbacked_message", "")))
-        return "cured", f"with unbacked sizes: {free[0]}{f' (mode {mode})' if mode else ''} → passes"
+        return Step("cured", f"with unbacked sizes: {free[0]}{f' (mode {mode})' if mode else ''} → passes", True)
     if frames[1] < frames[0]:
-        return "cured", f"compiled {frames[1]} times over the sizes, {frames[0]} before"
-    return ("cured", "fewer guards on sizes") if fewer else ("unchanged", "passed before")
+        return Step("cured", f"compiled {frames[1]} times over the sizes, {frames[0]} before")
+    return Step("cured", "fewer guards on sizes") if guards[1] < guards[0] else Step("unchanged", "passed before")
 
 
 def _status(case: Case) -> str:

@@ -36,6 +36,11 @@ def chain(error: BaseException) -> list[BaseException]:
     return causes
 
 
+def telling(message: str) -> bool:
+    """Whether a description names symbolic sizes as the cause."""
+    return TELLING.match(message) is not None
+
+
 def first_line(error: BaseException) -> str:
     """The type and the first line of an error's text."""
     lines = NOISE.sub("", str(error)).strip().splitlines() or [""]

@@ -18,7 +18,9 @@ DEFAULT_PIECES = ("forward", "backward", "inplace", "out")
 BUDGET = 20.0
 """Seconds to look for cases of one operator."""
 THROWING = 3
-"""So many cases that are forecast to throw are run."""
+"""So many cases that are forecast to throw for symbolic sizes are run."""
+OTHER = 1
+"""So many that are forecast to throw for another reason."""
 PASSING = 4
 """So many that are not."""
 
@@ -80,17 +82,17 @@ def candidates(job: dict[str, Any], operator: str, piece: str, index: Any) -> It
             yield f"{opinfo.label(entry)} {number}", call
     if chosen:
         return
-    for number, call in enumerate(schema.calls(operator, piece)):
-        yield f"{operator} {number}", call
     for entry in index.callers(operator, piece):
         if opinfo.label(entry) not in seen:
             for number, call in enumerate(opinfo.calls(entry, piece)):
                 yield f"{opinfo.label(entry)} {number}", call
+    for number, call in enumerate(schema.calls(operator, piece)):
+        yield f"{operator} {number}", call
 
 
 def search(job: dict[str, Any], operator: str, index: Any, report: Report) -> list[Any]:
     """The cases of `operator` to run, those first that are forecast to throw."""
-    from . import cases
+    from . import cases, causes
 
     pieces = job.get("pieces") or DEFAULT_PIECES
     skipped = set(job.get("skip") or ())
@@ -99,10 +101,11 @@ def search(job: dict[str, Any], operator: str, index: Any, report: Report) -> li
     throwing: list[Any] = []
     passing: list[Any] = []
     for piece in pieces:
-        started, said = time.monotonic(), dict[str, int]()
+        started = time.monotonic()
+        said: dict[bool, set[str]] = {True: set(), False: set()}
         passed = 0
         for name, call in candidates(job, operator, piece, index):
-            if time.monotonic() - started > share or sum(said.values()) >= THROWING:
+            if time.monotonic() - started > share or len(said[True]) >= THROWING:
                 break
             label = f"{piece}: {name}"
             if label in skipped:
@@ -110,8 +113,9 @@ def search(job: dict[str, Any], operator: str, index: Any, report: Report) -> li
             report.searching(operator, label)
             for case in cases.make(operator, piece, label, call):
                 message = cases.probe(case)
-                if message and not said.get(message):
-                    said[message] = 1
+                told = causes.telling(message)
+                if message and message not in said[told] and (told or len(said[told]) < OTHER):
+                    said[told].add(message)
                     throwing.append(case)
                 elif not message and passed < PASSING:
                     passed += 1
