@@ -8,11 +8,12 @@ function ruleButton(name) {
   return h("button", { type: "button", class: "rule", title: "Read the manual page", click: () => showRule(name) }, name);
 }
 
-/** How a symbolic tensor arrives, as a list of steps; null where nothing is known. */
+/** How a symbolic tensor arrives: the steps in a line, and unfolded with their places; null where nothing is known. */
 function reachOf(steps) {
   if (!steps.length) return null;
+  const brief = steps.flatMap((step, i) => [i > 0 && h("span", { class: "then" }, " \u2192 "), prose(step.text)]);
   return h("details", { class: "reach" },
-    h("summary", null, "A symbolic tensor arrives ", h("span", { class: "brief" }, "in ", plural(steps.length, "step"), ": ", prose(steps[0].text))),
+    h("summary", null, "A symbolic tensor arrives: ", h("span", { class: "brief" }, brief)),
     h("ol", null, steps.map((step) => h("li", null, prose(step.text), " ", place(step.path, step.line)))));
 }
 
@@ -44,7 +45,6 @@ function byLine(findings, path) {
 /** The card of a group that edits something. */
 function changeCard(group, split) {
   const first = group.findings[0];
-  const rules = [...new Set(group.findings.map((f) => f.rule))];
   const shown = new Set();
   const files = group.files.map((file) => {
     const path = text(file.path);
@@ -69,11 +69,9 @@ function changeCard(group, split) {
         h("span", { class: "state" }),
         h("button", { type: "button", class: "accept", "aria-keyshortcuts": "y", click: () => press(group, "accept") }, "Accept ", h("kbd", { "aria-hidden": "true" }, "y")),
         h("button", { type: "button", class: "reject", "aria-keyshortcuts": "n", click: () => press(group, "reject") }, "Reject ", h("kbd", { "aria-hidden": "true" }, "n")))),
-    h("div", { class: "rules" }, rules.length > 1 || rest.length ? ["Rules: ", rules.map((rule) => [ruleButton(rule), " "])] : null),
     reachOf(first.reach()), files,
     rest.length ? h("div", { class: "rest" }, h("p", null, "Also in this change"), notesFor(rest)) : null);
   group.card = card;
-  group.cardSplit = split;
   showChoice(group);
   return card;
 }
@@ -90,31 +88,39 @@ function showChoice(group) {
   group.card.querySelector(".reject").setAttribute("aria-pressed", choice === "reject");
 }
 
+/** The code of one finding that is left alone, its path from the call to the last place, the sink, named. */
+function pathOf(one) {
+  const flow = one.flow();
+  const name = (at) => (at === 0 ? "call" : at === flow.length ? "sink" : `step ${at}`);
+  const code = one.code.filter((file) => file.blocks.length);
+  if (!code.length) {
+    return h("ol", { class: "flow" }, [{ path: one.path, line: one.line, text: one.message }, ...flow].map(
+      (step) => h("li", null, place(step.path, step.line), " ", h("code", null, step.text))));
+  }
+  return code.map((file) => [
+    text(file.path) === one.path ? null : place(text(file.path)),
+    excerptOf(file.blocks, (row) => {
+      const names = flow.length ? row.place.map(name) : ["here"];
+      return h("span", { class: `step ${names.at(-1)}` }, names.map((label) => h("span", null, label)));
+    }),
+  ]);
+}
+
 /** The card of groups that edit nothing and stand in one function. */
 function leftCard(members) {
   const findings = members.flatMap((group) => group.findings);
   const [first] = findings;
   const oneReach = findings.every((one) => one.reachNumber === first.reachNumber);
   const title = `card-${members[0].number}`;
-  const sites = findings.map((one) => {
-    const flow = one.flow();
-    // Where in the path from the call to its last place, the sink, a line stands.
-    const name = (at) => (at === 0 ? "call" : at === flow.length ? "sink" : `step ${at}`);
-    const code = (one.code || []).filter((file) => file.blocks.length);
+  const said = (one) => [one.rule, one.message, one.reason, one.refusal, oneReach || one.reachNumber].join("\0");
+  const sites = runs(findings, said).map((alike) => {
+    const [one] = alike;
     return h("section", { class: "site" },
-      h("h4", null, h("span", { class: "place" }, `line ${one.line}`), " ", prose(one.message)),
-      h("div", { class: "why" }, badge(one.level), h("span", { class: "badge mode", title: MODES[one.mode] }, `mode ${one.mode}`),
-        one.refusal && h("span", { class: "badge refusal" }, one.refusal), ruleButton(one.rule)),
+      h("h4", null, h("span", { class: "place" }, alike.length > 1 ? "lines " : "line ", [...new Set(alike.map((f) => f.line))].join(", ")), " ", prose(one.message)),
       one.reason && h("p", { class: "reason" }, prose(one.reason)),
-      oneReach ? null : reachOf(one.reach()),
-      code.map((file) => [
-        text(file.path) === one.path ? null : place(text(file.path)),
-        excerptOf(file.blocks, (row) => {
-          const names = flow.length ? row.place.map(name) : ["here"];
-          return h("span", { class: `step ${names.at(-1).split(" ")[0]}` }, names.map((label) => h("span", null, label)));
-        }),
-      ]),
-      code.length ? null : h("ol", { class: "flow" }, flow.map((step) => h("li", null, place(step.path, step.line), " ", h("code", null, step.text)))));
+      h("div", { class: "why" }, one.refusal && h("span", { class: "badge refusal" }, one.refusal), badge(one.level),
+        h("span", { class: "badge mode", title: MODES[one.mode] }, `mode ${one.mode}`), ruleButton(one.rule)),
+      oneReach ? null : reachOf(one.reach()), alike.map(pathOf));
   });
   const card = h("article", { class: "card left", tabindex: "-1", "aria-labelledby": title, "data-group": members[0].number },
     h("header", null, h("div", { class: "what" }, h("h3", { id: title }, first.function || "outside any function"),

@@ -2,6 +2,7 @@
 
 const current = { shard: null, cards: [], at: -1 };
 let split = false;
+const byName = new Map(shards.map((shard) => [shard.name, shard]));
 const FIRST_CARDS = 12; // made at once; the rest when the browser has time for them
 
 const say = (message) => { $("live").textContent = message; };
@@ -40,17 +41,19 @@ function open(shard, { at = 0, focus = true } = {}) {
   const hidden = shard.groups.length - cards.reduce((n, card) => n + card.groups.length, 0);
   const can = shard.groups.filter((group) => group.editable);
   const operators = shard.operators.filter((name) => name !== shard.name);
+  // What only explains stands in nobody's way.
+  const bases = can.length ? shard.bases.filter((name) => byName.get(name)?.groups.some((group) => group.editable)) : [];
   const main = $("changes");
   main.replaceChildren(
     h("div", { class: "title" },
-      h("div", { class: "what" }, h("h2", null, shard.name),
+      h("div", { class: "what" }, h("h2", null, shard.name, " ", h("span", { class: "nth" }, `${listed.indexOf(shard) + 1} of ${listed.length}`)),
         h("p", { class: "summary" }, LEVELS.map((name, level) => (shard.levels[level] ? h("span", { class: `dot ${name}` }, `${shard.levels[level]} ${name}`) : null)),
           [1, 2, 3, 4].filter((mode) => shard.modes[mode]).map((mode) => h("span", { class: "badge mode" }, `mode ${mode} ${MODES[mode]}: ${shard.modes[mode]}`)))),
       can.length ? h("div", { class: "decide", role: "group", "aria-label": "All of this operator" },
         h("button", { type: "button", class: "accept-rest", "aria-keyshortcuts": "a", click: () => rest("accept") }, "Accept the rest ", h("kbd", { "aria-hidden": "true" }, "a")),
         h("button", { type: "button", class: "reject-rest", "aria-keyshortcuts": "d", click: () => rest("reject") }, "Reject the rest ", h("kbd", { "aria-hidden": "true" }, "d"))) : null),
     operators.length ? h("details", { class: "names" }, h("summary", null, `${plural(operators.length, "operator")} ${operators.length === 1 ? "takes" : "take"} part`), h("p", null, operators.map((name) => [h("code", null, name), " "]))) : "",
-    shard.bases.length ? h("p", { class: "bases" }, "Needs ", shard.bases.map((name) => [baseLink(name), " "])) : "",
+    bases.length ? h("p", { class: "bases" }, "Lands after ", bases.map((name) => [h("button", { type: "button", class: "link", click: () => open(byName.get(name)) }, name), " "])) : "",
     evidenceOf(shard.evidence) || "",
     hidden ? h("p", { class: "hidden" }, `${plural(hidden, "more")} of this operator ${hidden === 1 ? "is" : "are"} hidden by the filters.`) : "");
   const left = cards.findIndex((card) => !card.editable);
@@ -78,11 +81,6 @@ function open(shard, { at = 0, focus = true } = {}) {
   $("menu").setAttribute("aria-expanded", "false");
   reveal();
   showTally();
-}
-
-function baseLink(name) {
-  const base = shards.find((one) => one.name === name);
-  return base ? h("button", { type: "button", class: "link", click: () => open(base) }, name) : h("code", null, name);
 }
 
 function mark(at) {
@@ -215,7 +213,7 @@ function showHelp() {
   dialog("Keys", h("table", { class: "keys" }, h("tbody", null, KEYS.map(([keys, what]) => h("tr", null,
     h("th", { scope: "row" }, keys.split(" ").map((key) => h("kbd", null, key))), h("td", null, what))))),
   h("p", null, "Decisions are kept in this browser and leave it with Export; ", h("code", null, "symfix review --import"), " takes the file, and ",
-    h("code", null, "symfix apply"), " follows it."),
+    h("code", null, "symfix apply --accepted"), " writes what was accepted."),
   data.failures.length ? h("section", null, h("h3", null, "Could not be analysed"), h("ul", null, data.failures.map((line) => h("li", null, line)))) : null,
   h("p", { class: "faint" }, `Made by symfix ${data.symfix}.`));
 }
@@ -255,7 +253,7 @@ function showExport() {
       }, "Copy"),
       h("label", { class: "button", for: "import" }, "Load decisions\u2026"), file),
     h("p", null, "Then, in the checkout:"),
-    h("pre", { class: "command" }, `symfix review --import ${name}\nsymfix apply`), area, status);
+    h("pre", { class: "command" }, `symfix review --import ${name}\nsymfix apply --accepted`), area, status);
   box.addEventListener("close", () => URL.revokeObjectURL(url));
 }
 
@@ -335,7 +333,6 @@ if (setting("theme")) document.documentElement.dataset.theme = setting("theme");
 loadChoices();
 fillFilters();
 listenToSidebar();
-$("order").value = "name";
 setSplit(setting("split") === null ? innerWidth >= 1500 : Boolean(setting("split")), false);
 refilter();
 const asked = decodeURIComponent(location.hash.slice(1));

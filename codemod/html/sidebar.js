@@ -25,6 +25,7 @@ function matches(group, words) {
 }
 
 const ORDERS = {
+  decide: ["To decide first", (a, b) => Boolean(b.changes) - Boolean(a.changes) || a.number - b.number],
   name: ["Name", (a, b) => a.number - b.number],
   findings: ["Most findings", (a, b) => b.findings - a.findings || a.number - b.number],
   changes: ["Most changes", (a, b) => b.changes - a.changes || a.number - b.number],
@@ -116,8 +117,10 @@ function reveal() {
   const box = $("operators");
   if (index >= 0) {
     const top = index * ROW;
-    if (top < box.scrollTop) box.scrollTop = top;
-    else if (top + ROW > box.scrollTop + box.clientHeight) box.scrollTop = top + ROW - box.clientHeight;
+    const seen = top >= box.scrollTop && top + ROW <= box.scrollTop + box.clientHeight;
+    const close = top >= box.scrollTop - ROW && top <= box.scrollTop + box.clientHeight;
+    if (close && !seen) box.scrollTop = top < box.scrollTop ? top : top + ROW - box.clientHeight;
+    else if (!seen) box.scrollTop = top - box.clientHeight / 3;
   }
   drawRows();
 }
