@@ -94,6 +94,15 @@ def with_edits(group: Group, edits: Sequence[Edit]) -> Group:
     return Group((dataclasses.replace(first, edits=tuple(edits)), *bare))
 
 
+def summary(counts: Mapping[Choice | None, int]) -> str:
+    """How many changes are decided in each way, in one line; None counts those that are not."""
+    total = sum(counts.values())
+    return (
+        f"symfix: of {total:,} change{'' if total == 1 else 's'} {counts[Choice.ACCEPT]} accepted,"
+        f" {counts[Choice.EDIT]} edited, {counts[Choice.REJECT]} rejected, {counts[None]} to decide"
+    )
+
+
 def to_json(decisions: Iterable[Decision]) -> str:
     """The document that holds `decisions`, ASCII only."""
     entries = [decision_to_json(decision) for decision in decisions]

@@ -70,14 +70,23 @@ def refuse_overlaps(findings: Sequence[Finding]) -> list[Finding]:
         if other is None:
             result += group.findings
             continue
-        where = f"{other.path}:{other.line}"
         reason = (
             "two of its own edits overlap, which is an error in the rule"
             if other in group.findings
-            else f"its edits overlap those for {where}; apply those, then run symfix again"
+            else _overlap_reason(other)
         )
         result += (refuse(finding, OVERLAP, reason) if finding.edits else finding for finding in group.findings)
     return sorted(result, key=order)
+
+
+def overlapping(group: Group, findings: Iterable[Finding]) -> list[Finding]:
+    """Those of `findings` that `refuse_overlaps` refused for the sake of `group`."""
+    reasons = {_overlap_reason(finding) for finding in group.findings}
+    return [finding for finding in findings if finding.refusal == OVERLAP and finding.reason in reasons]
+
+
+def _overlap_reason(other: Finding) -> str:
+    return f"its edits overlap those for {other.path}:{other.line}; apply those, then run symfix again"
 
 
 class _Taken:
@@ -96,7 +105,7 @@ class _Taken:
                     continue
                 held = self._edits.setdefault(edit.path, [])
                 place = bisect.bisect(held, edit)
-                met = next((near for near in held[max(0, place - 1) : place + 1] if _meet(near, edit)), None)
+                met = next((near for near in held[max(0, place - 1) : place + 1] if meet(near, edit)), None)
                 if met is not None:
                     owner = self._owners[met]
                     for mine in added:
@@ -109,7 +118,8 @@ class _Taken:
         return None
 
 
-def _meet(one: Edit, other: Edit) -> bool:
+def meet(one: Edit, other: Edit) -> bool:
+    """Whether two edits of one file overlap, or insert at one place; touching is no overlap."""
     if one.start == one.end == other.start == other.end:
         return True
     return one.start < other.end and other.start < one.end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import click
 from codemod.cli.options import Run, level_option, tree_options
 from codemod.cli.root import group
 from codemod.cli.running import begin, load_plan, plan_option
-from codemod.decisions import Choice, Decision, decide, from_json, standing, to_json
+from codemod.decisions import Choice, Decision, decide, from_json, standing, summary, to_json
 from codemod.errors import SymfixError
 from codemod.groups import Group
 from codemod.plan import Plan
@@ -65,7 +66,12 @@ def review(context: click.Context, /, **parameters: Any) -> int:
             "review asks on a terminal; without one, say: symfix review --accept 'op:cross_entropy*',"
             " --reject rule:NAME, --import FILE, --export FILE or --forget"
         )
-    raise SymfixError("not yet")
+    if not groups:
+        note("symfix: there is nothing to review" + (f" at --level {run.values['level']}" if plan.findings else ""))
+        return 0
+    from codemod.cli.review_terminal import review_on_screen
+
+    return review_on_screen(run, plan, groups)
 
 
 def _forget_all(run: Run) -> bool:
@@ -95,21 +101,28 @@ def _batch(run: Run, plan: Plan, groups: list[Group]) -> int:
     from codemod.selectors import selected
 
     store = DecisionStore(run.journal)
+    made = {decision.id: decision for decision in plan.decisions}
     if run.values["forget"]:
         store.set([one.id for one in groups], ())
+        made.clear()
         note(f"symfix: decisions on {plural(len(groups), 'change')} are forgotten")
+    decided: list[Decision] = []
     if run.values["import_file"] is not None:
-        taken = _imported(run.values["import_file"], plan, groups)
-        store.set([decision.id for decision in taken], taken)
+        decided += _imported(run.values["import_file"], plan, groups)
     for option, choice in (("accept", Choice.ACCEPT), ("reject", Choice.REJECT)):
         for selector in run.values[option]:
             named = selected(selector, groups)
-            store.set([one.id for one in named], [decide(one, choice, plan.files) for one in named])
+            decided += (decide(one, choice, plan.files) for one in named)
             note(f"symfix: {option}ed {plural(len(named), 'change')} by {selector}")
-    made = standing(groups, plan.files, [*plan.decisions, *store.load()])
+    last = {decision.id: decision for decision in decided}
+    if last:
+        store.set(last, last.values())
+        made.update(last)
+    kept = standing(groups, plan.files, made.values())
     if run.values["export_file"] is not None:
-        _export(run.values["export_file"], made)
-    _print_state(groups, made)
+        _export(run.values["export_file"], kept)
+    counts = Counter(decision.choice for decision in kept)
+    note(summary({None: len(groups) - len(kept), **{choice: counts[choice] for choice in Choice}}))
     return 0
 
 
@@ -121,12 +134,24 @@ def _imported(path: Path, plan: Plan, groups: list[Group]) -> list[Decision]:
         read = from_json(path.read_bytes(), str(path))
     except OSError as error:
         raise SymfixError(f"{path}: the decisions cannot be read: {error.strerror}") from error
-    holding = standing(groups, plan.files, read)
+    holding = [decision for decision in standing(groups, plan.files, read) if _fits(decision, plan, groups, path)]
     unknown = len({decision.id for decision in read}) - len(holding)
     note(f"symfix: took over {plural(len(holding), 'decision')} from {path}")
     if unknown:
         note(f"symfix: {plural(unknown, 'decision')} left out: made for other code, or for what the options leave out")
     return holding
+
+
+def _fits(decision: Decision, plan: Plan, groups: list[Group], path: Path) -> bool:
+    """Whether an imported edit stands beside the other changes; that it does not is noted."""
+    from codemod.groups import make_groups
+    from codemod.review.editing import clash
+
+    group = next(one for one in groups if one.id == decision.id)
+    place = clash(decision.edits, group, make_groups(plan.findings)) if decision.edits else ""
+    if place:
+        note(f"symfix: {path}: {decision.title or decision.id}: edits what the change at {place} writes too")
+    return not place
 
 
 def _export(path: Path, decisions: list[Decision]) -> None:
@@ -137,14 +162,3 @@ def _export(path: Path, decisions: list[Decision]) -> None:
         path.write_text(to_json(decisions), encoding="ascii")
     except OSError as error:
         raise SymfixError(f"{path}: cannot be written: {error.strerror}") from error
-
-
-def _print_state(groups: list[Group], decisions: list[Decision]) -> None:
-    from codemod.report import plural
-
-    counts = {choice: sum(one.choice is choice for one in decisions) for choice in Choice}
-    rest = len(groups) - len(decisions)
-    note(
-        f"symfix: of {plural(len(groups), 'change')} {counts[Choice.ACCEPT]} accepted, {counts[Choice.EDIT]} edited,"
-        f" {counts[Choice.REJECT]} rejected, {rest} to decide"
-    )

@@ -1,0 +1,87 @@
+"""`symfix review` on a terminal."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import tempfile
+from pathlib import Path
+
+import click
+
+from codemod import transform
+from codemod.cli.options import Run
+from codemod.cli.running import changes_of
+from codemod.decision_store import DecisionStore
+from codemod.decisions import Choice, summary
+from codemod.errors import SymfixError
+from codemod.findings import Level
+from codemod.groups import Group, make_groups
+from codemod.plan import Plan
+from codemod.terminal import note
+
+
+def review_on_screen(run: Run, plan: Plan, groups: list[Group]) -> int:
+    """Let the user step through `groups`; returns the exit code. Every decision is kept as soon as it is made."""
+    from codemod.bundle.known_evidence import evidence_of
+    from codemod.evidence import FOLDER, Evidence, EvidenceStore
+    from codemod.review.app import App, Surroundings
+    from codemod.review.items import make_items
+    from codemod.review.screen import Screen
+    from codemod.review.session import Session
+    from codemod.review.view import View
+    from codemod.shard_names import ShardNames
+    from codemod.shards import Shard, make_shards
+    from codemod.sources import Sources
+
+    read = Sources(run.checkout.root)
+    sources = {path: read.of(path) for group in groups for path in group.paths}
+    shards = make_shards(groups, sources=sources, known=ShardNames.load(run.journal))
+    by_name = {shard.name: shard for shard in shards}
+    store = EvidenceStore(run.journal / FOLDER)
+
+    def evidence(shard: Shard) -> tuple[Evidence, ...]:
+        return evidence_of(store, shard, by_name, sources)
+
+    def refused(group: Group) -> str:
+        return next((finding.reason for finding in changes_of(run, plan, [group]).refused), "")
+
+    session = Session(make_items(shards, plan.findings), plan.files, plan.decisions, DecisionStore(run.journal))
+    around = Surroundings(read, make_groups(plan.findings), evidence, refused, _edited)
+    code = 0
+    with Screen() as screen:
+        try:
+            App(session, View(read, _headlines(groups)), around, screen).run()
+        except KeyboardInterrupt:
+            code = 130
+    note(summary(session.counts()))
+    if any(session.choice(item) not in (None, Choice.REJECT) for item in session.items):
+        note("symfix: see it with symfix diff --accepted, write it with symfix apply --accepted")
+    if session.counts()[None]:
+        note("symfix: symfix review goes on where this ended")
+    return code
+
+
+def _headlines(groups: list[Group]) -> dict[str, str]:
+    """The first line of the manual page of each rule, where a group needs a person's judgement."""
+    if all(group.level is Level.SAFE for group in groups):
+        return {}
+    rules = (rule for one in transform.load_transforms() for rule in one.rules())
+    return {rule.name: inspect.cleandoc(rule.doc).partition("\n")[0] for rule in rules}
+
+
+def _edited(text: bytes, suffix: str) -> bytes:
+    """What the user's editor makes of `text`. Raises SymfixError where it cannot be run, or fails."""
+    handle, name = tempfile.mkstemp(suffix=suffix, prefix="symfix-")
+    path = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text)
+        click.edit(filename=name)
+        return path.read_bytes()
+    except click.ClickException as error:
+        raise SymfixError(f"the editor: {error.message}; $EDITOR says which is run") from error
+    except OSError as error:
+        raise SymfixError(f"{name}: {error.strerror}; nothing was decided") from error
+    finally:
+        path.unlink(missing_ok=True)

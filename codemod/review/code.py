@@ -1,0 +1,177 @@
+"""Source in the terminal: a change's lines with their syntax, and its words that differ marked."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cache
+from typing import TypeAlias
+
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
+from pygments.token import Token, _TokenType
+from pygments.util import ClassNotFound
+from rich.text import Text
+
+from codemod.diff import hunks, split_lines
+from codemod.edits import Edit
+
+CONTEXT = 3
+_TAB = 4
+_WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
+# The terminal's own sixteen colours, which its user has made readable; red and green belong to the diff.
+_SYNTAX = (
+    (Token.Comment.Preproc, "magenta"),
+    (Token.Comment, "italic bright_black"),
+    (Token.Literal.String, "yellow"),
+    (Token.Literal.Number, "cyan"),
+    (Token.Keyword.Type, "cyan"),
+    (Token.Keyword, "magenta"),
+    (Token.Operator.Word, "magenta"),
+    (Token.Name.Decorator, "blue"),
+    (Token.Name.Function, "blue"),
+)
+
+
+Spans: TypeAlias = list[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a diff: `sign` is " ", "-", "+", or "@" for what stands between two parts of a file.
+
+    `line` counts from 1 in the old file, in the new one for an added line; 0 for "@".
+    """
+
+    sign: str
+    line: int
+    text: Text
+
+
+def diff_rows(path: str, source: bytes, edits: Iterable[Edit]) -> list[Row]:
+    """What `edits` do to one file, in rows with context.
+
+    Raises EditConflict where the edits do not fit `source`.
+    """
+    lines = [shown(line) for line in split_lines(source)]
+    rows: list[Row] = []
+    end = 0
+    for hunk in hunks(source, edits):
+        old = lines[hunk.start : hunk.start + len(hunk.old)]
+        new = [shown(line) for line in hunk.new]
+        begin = max(end, hunk.start - CONTEXT)
+        if rows:  # the lines between this and the one before: all, or the first and the last few
+            after = min(end + CONTEXT, begin)
+            rows += _context(path, lines, end, after)
+            if begin > after:
+                rows.append(Row("@", 0, Text()))
+        rows += _context(path, lines, begin, hunk.start)
+        marks_old, marks_new = differing(old, new)
+        rows += _changed("-", hunk.start + 1, _plain(old, "red"), marks_old, "bold red reverse")
+        rows += _changed("+", hunk.new_start + 1, highlighted(path, new), marks_new, "bold green reverse")
+        end = hunk.start + len(hunk.old)
+    return rows + _context(path, lines, end, min(end + CONTEXT, len(lines))) if rows else rows
+
+
+def highlighted(path: str, lines: Sequence[str]) -> list[Text]:
+    """`lines` in the colours of the syntax that the name of their file tells."""
+    if not lines:
+        return []
+    text = Text("\n".join(lines))
+    for start, token, value in _lexer(path).get_tokens_unprocessed(text.plain):
+        style = _style_of(token)
+        if style:
+            text.stylize(style, start, start + len(value))
+    return list(text.split("\n", allow_blank=True))
+
+
+def differing(old: Sequence[str], new: Sequence[str]) -> tuple[list[Spans], list[Spans]]:
+    """The spans of whole words that differ, for each of the `old` and the `new` lines.
+
+    None where they have too little in common for a comparison to help.
+    """
+    before, after = _WORD.findall("\n".join(old)), _WORD.findall("\n".join(new))
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    if not old or not new or matcher.ratio() < 0.4:
+        return [[] for _ in old], [[] for _ in new]
+    codes = [code for code in matcher.get_opcodes() if code[0] != "equal"]
+    return (
+        _spans(before, [(i, j) for _, i, j, _, _ in codes], len(old)),
+        _spans(after, [(i, j) for _, _, _, i, j in codes], len(new)),
+    )
+
+
+def shown(line: bytes) -> str:
+    """A line without its end, as text that a terminal shows and does not obey.
+
+    Tabs become spaces; a byte that is no UTF-8 and a character that controls become their escapes.
+    """
+    text = line.rstrip(b"\n").removesuffix(b"\r").decode("utf-8", "backslashreplace").expandtabs(_TAB)
+    return text if text.isascii() and text.isprintable() else "".join(map(_visible, text))
+
+
+@cache
+def _visible(character: str) -> str:
+    return ascii(character)[1:-1] if unicodedata.category(character)[0] == "C" else character
+
+
+def _context(path: str, lines: Sequence[str], first: int, last: int) -> list[Row]:
+    texts = highlighted(path, lines[first:last])
+    return [Row(" ", first + number + 1, text) for number, text in enumerate(texts)]
+
+
+def _plain(lines: Iterable[str], style: str) -> list[Text]:
+    return [Text(line, style) for line in lines]
+
+
+def _changed(
+    sign: str, first: int, texts: Iterable[Text], marks: Iterable[Spans], style: str
+) -> list[Row]:
+    rows = []
+    for number, (text, spans) in enumerate(zip(texts, marks, strict=True)):
+        for start, end in spans:
+            text.stylize(style, start, end)
+        rows.append(Row(sign, first + number, text))
+    return rows
+
+
+def _spans(words: Sequence[str], ranges: Iterable[tuple[int, int]], count: int) -> list[Spans]:
+    """Ranges of `words` as spans of characters on each of `count` lines; white space at a line's ends is left out."""
+    marked = {index for first, last in ranges for index in range(first, last)}
+    spans: list[Spans] = [[] for _ in range(count)]
+    line = column = 0
+    for index, word in enumerate(words):
+        parts = word.split("\n")
+        for part in parts:
+            if part is not parts[0]:
+                line, column = line + 1, 0
+            if index in marked and part.strip():
+                if spans[line] and spans[line][-1][1] == column:
+                    spans[line][-1] = spans[line][-1][0], column + len(part)
+                else:
+                    spans[line].append((column, column + len(part)))
+            column += len(part)
+    return spans
+
+
+@cache
+def _style_of(token: _TokenType) -> str:
+    return next((style for family, style in _SYNTAX if token[: len(family)] == family), "")
+
+
+@cache
+def _lexer_named(name: str) -> Lexer:
+    return get_lexer_by_name(name, stripnl=False, ensurenl=False)
+
+
+@cache
+def _lexer(path: str) -> Lexer:
+    if path.endswith((".h", ".cuh")):  # a header's name tells no language
+        return _lexer_named("cpp")
+    try:
+        return _lexer_named(get_lexer_for_filename(path).aliases[0])
+    except (ClassNotFound, IndexError):
+        return _lexer_named("text")

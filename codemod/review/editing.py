@@ -1,0 +1,143 @@
+"""A change in the reviewer's own words: its lines as a text to edit, and the edits that the edited text comes to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from codemod.diff import hunks, split_lines
+from codemod.edits import Edit, apply_edits
+from codemod.errors import SymfixError
+from codemod.groups import Group, meet
+
+_CONTEXT = 5
+_WORD = re.compile(rb"\w+|\s+|.", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Region:
+    """Whole lines of one file: the bytes [start, end), which read `old`, from the line `line`."""
+
+    path: str
+    line: int
+    start: int
+    old: bytes
+    new: bytes
+
+
+class Draft:
+    """The text of a change: the lines around each of its edits as they would read. `sources` holds its files."""
+
+    def __init__(self, edits: Iterable[Edit], sources: Mapping[str, bytes]) -> None:
+        by_path: dict[str, list[Edit]] = {}
+        for edit in edits:
+            by_path.setdefault(edit.path, []).append(edit)
+        self._regions = [
+            region for path, chosen in sorted(by_path.items()) for region in _regions(path, sources[path], chosen)
+        ]
+        self._mark = b"#~"
+        while any(line.startswith(self._mark) for region in self._regions for line in split_lines(region.new)):
+            self._mark += b"~"
+
+    @property
+    def suffix(self) -> str:
+        """What a file name should end in for an editor to know the language."""
+        return "." + self._regions[0].path.rpartition("/")[2].rpartition(".")[2]
+
+    def text(self) -> bytes:
+        """What the editor shows."""
+        mark = self._mark
+        parts = [mark + b" symfix: write these lines as they should read, save, and leave the editor.\n"]
+        parts.append(mark + b" Keep the lines that begin with " + mark + b". To change nothing, empty the file.\n")
+        for number, region in enumerate(self._regions, 1):
+            parts += (self._head(number, region), region.new, b"" if region.new.endswith(b"\n") else b"\n")
+        return b"".join(parts)
+
+    def read(self, text: bytes) -> tuple[Edit, ...] | None:
+        """The edits that an edited `text` comes to, sorted; None where it is empty.
+
+        Raises SymfixError where it cannot be told which lines belong where.
+        """
+        if not text.strip():
+            return None
+        heads = [self._head(number, region) for number, region in enumerate(self._regions, 1)]
+        found: list[list[bytes]] = []
+        for line in split_lines(text):
+            if line in heads:
+                if len(found) >= len(heads) or heads[len(found)] != line:
+                    raise self._lost(heads[min(len(found), len(heads) - 1)])
+                found.append([])
+            elif not line.startswith(self._mark) and found:
+                found[-1].append(line)
+            elif not line.startswith(self._mark) and line.strip():
+                raise self._lost(heads[0])
+        if len(found) != len(heads):
+            raise self._lost(heads[len(found)])
+        edits: list[Edit] = []
+        for region, lines in zip(self._regions, found, strict=True):
+            new = b"".join(lines)
+            if not region.old.endswith(b"\n"):  # the last line of a file that ends without one
+                new = new.removesuffix(b"\n")
+            edits += _smallest(region.path, region.start, region.old, new)
+        return tuple(edits)
+
+    def _head(self, number: int, region: _Region) -> bytes:
+        place = f" {number} {region.path} from line {region.line}\n"
+        return self._mark + place.encode("utf-8", "surrogateescape")
+
+    def _lost(self, head: bytes) -> SymfixError:
+        return SymfixError(f"the line {head.decode('utf-8', 'replace').strip()!r} is missing or not in its place")
+
+
+def clash(edits: Iterable[Edit], group: Group, others: Iterable[Group]) -> str:
+    """Where `edits`, in place of those of `group`, meet an edit of one of the `others`: path:line; "" nowhere."""
+    chosen: dict[str, list[Edit]] = {}
+    for edit in edits:
+        chosen.setdefault(edit.path, []).append(edit)
+    for other in others:
+        if other.id == group.id:
+            continue
+        for theirs in other.edits:
+            if any(mine != theirs and meet(mine, theirs) for mine in chosen.get(theirs.path, ())):
+                return f"{other.findings[0].path}:{other.findings[0].line}"
+    return ""
+
+
+def _regions(path: str, source: bytes, edits: Sequence[Edit]) -> list[_Region]:
+    lines = split_lines(source)
+    spans: list[tuple[int, int]] = []
+    for hunk in hunks(source, edits):
+        first = max(0, hunk.start - _CONTEXT)
+        last = min(len(lines), hunk.start + len(hunk.old) + _CONTEXT)
+        if spans and first <= spans[-1][1]:
+            first = spans.pop()[0]
+        spans.append((first, last))
+    regions = []
+    offset = done = 0
+    for first, last in spans:
+        start = offset + sum(map(len, lines[done:first]))
+        old = b"".join(lines[first:last])
+        offset, done = start + len(old), last
+        inside = [
+            Edit(path, edit.start - start, edit.end - start, edit.old, edit.new)
+            for edit in edits
+            if start <= edit.start and edit.end <= offset
+        ]
+        regions.append(_Region(path, first + 1, start, old, apply_edits(old, inside)))
+    return regions
+
+
+def _smallest(path: str, start: int, old: bytes, new: bytes) -> list[Edit]:
+    """Edits of whole words that turn `old`, at the byte `start` of `path`, into `new`."""
+    before, after = _WORD.findall(old), _WORD.findall(new)
+    offsets = [start]
+    for word in before:
+        offsets.append(offsets[-1] + len(word))
+    codes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    return [
+        Edit(path, offsets[i], offsets[j], b"".join(before[i:j]), b"".join(after[k:m]))
+        for tag, i, j, k, m in codes
+        if tag != "equal"
+    ]

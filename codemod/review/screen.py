@@ -1,0 +1,184 @@
+"""The terminal: keys as they are pressed, a full screen that is put back whatever happens."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import os
+import select
+import shutil
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from types import FrameType
+
+from rich.console import Console
+from rich.text import Text
+
+from codemod.errors import SymfixError
+from codemod.terminal import colours, write
+
+_ENTER = "\x1b[?1049h\x1b[?25l"  # another screen, no cursor
+_LEAVE = "\x1b[?25h\x1b[?1049l"
+# What terminals send for keys that are no character.
+_KEYS = {
+    "[A": "up", "[B": "down", "[C": "right", "[D": "left", "[H": "home", "[F": "end",
+    "OA": "up", "OB": "down", "OC": "right", "OD": "left", "OH": "home", "OF": "end",
+    "[1~": "home", "[4~": "end", "[5~": "pageup", "[6~": "pagedown", "[7~": "home", "[8~": "end",
+}  # fmt: skip
+_NAMES = {"\r": "enter", "\n": "enter", "\x1b": "escape", "\x7f": "backspace", "\b": "backspace", "\x0c": "resize"}
+_PAUSE = 0.05  # seconds within which the rest of a key's bytes follow
+
+
+class Closed(Exception):
+    """The terminal is gone."""
+
+
+class Screen:
+    """The terminal of this process as a full screen, from `with` to its end.
+
+    Raises SymfixError on entering where the system has no such terminal.
+    """
+
+    def __init__(self) -> None:
+        self._in = sys.stdin.fileno()
+        self._pending = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._saved: list[object] | None = None
+        self._handlers: dict[int, object] = {}
+        self._resized, self._resize = -1, -1
+        self.console = Console(width=80)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and lines, as they are now."""
+        found = shutil.get_terminal_size((80, 24))
+        with contextlib.suppress(OSError):
+            found = os.get_terminal_size(sys.stdout.fileno())
+        return max(20, found.columns), max(5, found.lines)
+
+    def __enter__(self) -> Screen:
+        try:
+            import termios  # noqa: F401
+        except ImportError as error:
+            raise SymfixError("review in the terminal is not for this system; use symfix review --html FILE") from error
+        self._resized, self._resize = os.pipe()
+        os.set_blocking(self._resize, False)
+        for number, handler in (
+            (signal.SIGWINCH, self._on_resize),
+            (signal.SIGTSTP, self._on_stop),
+            (signal.SIGTERM, self._on_term),
+        ):
+            self._handlers[number] = signal.signal(number, handler)
+        self._begin()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+        os.close(self._resized)
+        os.close(self._resize)
+
+    def draw(self, lines: Sequence[Text], cursor: bool = False) -> None:
+        """Show `lines`, each on its own; with a `cursor` at the end of the last."""
+        columns, _ = self.size
+        self.console = Console(
+            width=columns, force_terminal=True, no_color=not colours(), highlight=False, legacy_windows=False
+        )
+        out = ["\x1b[?25l\x1b[H"]
+        for number, line in enumerate(lines):
+            with self.console.capture() as captured:
+                self.console.print(line, end="", no_wrap=True, overflow="crop", crop=True, soft_wrap=False)
+            out.append(("\r\n" if number else "") + captured.get().replace("\n", "") + "\x1b[K")
+        out.append("\x1b[J" + ("\x1b[?25h" if cursor else ""))
+        write("".join(out))
+
+    def key(self) -> str:
+        """The next key: a character, or a name such as "up", "enter", "escape"; "resize" where the size changed.
+
+        Raises Closed where the terminal is gone, and KeyboardInterrupt for Ctrl-C.
+        """
+        while not self._pending:
+            ready, _, _ = select.select([self._in, self._resized], [], [])
+            if self._resized in ready:
+                os.read(self._resized, 1024)
+                return "resize"
+            self._read()
+        if self._pending == "\x1b" and select.select([self._in], [], [], _PAUSE)[0]:
+            self._read()
+        return self._take()
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """The screen as it was before, for another program, which is the one that Ctrl-C speaks to."""
+        self._end()
+        interrupt = signal.signal(signal.SIGINT, lambda number, frame: None)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, interrupt)
+            self._begin()
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._in, 1024)
+        except OSError as error:
+            raise Closed from error
+        if not data:
+            raise Closed
+        self._pending += self._decoder.decode(data)
+
+    def _take(self) -> str:
+        text = self._pending
+        if text.startswith("\x1b"):
+            for sequence, name in _KEYS.items():
+                if text.startswith(sequence, 1):
+                    self._pending = text[1 + len(sequence) :]
+                    return name
+            if len(text) > 1 and text[1] in "[O":  # some other key: to its last byte
+                end = next((i for i, c in enumerate(text[2:], 2) if "@" <= c <= "~"), len(text) - 1)
+                self._pending = text[end + 1 :]
+                return "unknown"
+        self._pending = text[1:]
+        if text[0] == "\x03":
+            raise KeyboardInterrupt
+        if text[0] == "\x04":
+            raise Closed
+        return _NAMES.get(text[0], text[0])
+
+    def _begin(self) -> None:
+        import termios
+        import tty
+
+        self._saved = termios.tcgetattr(self._in)
+        tty.setcbreak(self._in, termios.TCSADRAIN)
+        write(_ENTER)
+
+    def _end(self) -> None:
+        import termios
+
+        if self._saved is None:
+            return
+        saved, self._saved = self._saved, None
+        with contextlib.suppress(OSError, SystemExit, termios.error):  # a terminal that is gone needs nothing
+            write(_LEAVE)
+            termios.tcsetattr(self._in, termios.TCSADRAIN, saved)  # type: ignore[arg-type]
+
+    def _on_resize(self, number: int, frame: FrameType | None) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._resize, b"r")
+
+    def _on_stop(self, number: int, frame: FrameType | None) -> None:
+        """Ctrl-Z: give the terminal back, stop, and take it again when the shell lets us go on."""
+        ours = self._saved is not None
+        self._end()
+        signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTSTP)
+        signal.signal(signal.SIGTSTP, self._on_stop)
+        if ours:
+            self._begin()
+            self._on_resize(number, frame)
+
+    def _on_term(self, number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
