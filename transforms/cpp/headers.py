@@ -12,7 +12,7 @@ from codemod.transform import Project
 from transforms.cpp.extract import extract
 from transforms.cpp.facts import FileFacts, Function
 from transforms.cpp.types import Type, parse_type
-from transforms.cpp.vocabulary import Vocabulary
+from transforms.cpp.vocabulary import ACCESSORS, Vocabulary
 from transforms.schema.native_functions import NativeFunctions, load
 
 OWN_YAML = "aten/src/ATen/native/native_functions.yaml"
@@ -92,9 +92,13 @@ def load_vocabulary(
             for function in file.functions:
                 if alone or _is_symbolic(function):
                     functions.setdefault(function.name, []).append(function)
+    schemas = natives.schemas()
+    if alone and sources.headers is None and "sym_size" in schemas:
+        # A yaml without headers: the accessors of TensorBase.h are as old as this operator (PyTorch 2.0).
+        names |= {f"sym_{accessor}" for accessor in ACCESSORS}
     classes = {parent for parent, _ in members} | {f.parent for found in functions.values() for f in found if f.parent}
     merged = MergedFunctions(functions)
-    return Vocabulary(natives.schemas(), merged, frozenset(names), members, aliases, frozenset(classes))
+    return Vocabulary(schemas, merged, frozenset(names), members, aliases, frozenset(classes))
 
 
 class MergedFunctions(Mapping[str, tuple[Function, ...]]):
