@@ -11,7 +11,7 @@ from codemod import transform
 from codemod.report import level_name
 from codemod.suppress import UNUSED_RULE
 from codemod.terminal import shorten, style, table, width
-from codemod.transform import Rule
+from codemod.transform import Example, Rule
 
 _LABEL = re.compile(r"^([A-Z][a-z ]+:)")
 """What a paragraph of a page opens with: `Why:`, `Fix safety:`."""
@@ -35,11 +35,11 @@ def rule_list(rules: Sequence[Rule]) -> list[str]:
 
 
 def rule_page(rule: Rule) -> list[str]:
-    """The manual page of a rule: its docstring, then each example before and after."""
+    """The manual page of a rule: its docstring, each example before and after, and what is left alone."""
     head = f"{style(rule.name, 'bold', 'cyan')}  mode {int(rule.mode)}, level {level_name(rule.level)}"
     lines = [head, "", *_paragraphs(inspect.cleandoc(rule.doc))]
-    for example in rule.examples:
-        lines += ["", style(example.note or ("Example" if example.after is not None else "Left alone"), "bold")]
+    for example in _ordered(rule.examples):
+        lines += ["", style(_title(example), "bold")]
         if example.after is None:
             lines += _code("  ", example.before)
         else:
@@ -61,14 +61,14 @@ def rule_markdown(rule: Rule) -> str:
             blocks.append(_fenced("", textwrap.dedent(block)))
         else:
             blocks.append(_LABEL.sub(r"**\1**", block))
-    for example in rule.examples:
+    for example in _ordered(rule.examples):
         before = _source(example.before)
         if example.after is None:
-            blocks += [f"Left alone: {example.note}" if example.note else "Left alone", _fenced("", before)]
+            blocks += [_title(example), _fenced("", before)]
         else:
             lines = [f"- {line}".rstrip() for line in before.splitlines()]
             lines += (f"+ {line}".rstrip() for line in _source(example.after).splitlines())
-            blocks += [example.note or "Example", _fenced("diff", "\n".join(lines))]
+            blocks += [_title(example), _fenced("diff", "\n".join(lines))]
     return "\n\n".join(blocks)
 
 
@@ -103,6 +103,16 @@ def _paragraphs(text: str) -> list[str]:
 
 def _code(mark: str, source: str) -> list[str]:
     return [f"    {mark}{line}".rstrip() for line in _source(source).splitlines()]
+
+
+def _ordered(examples: Sequence[Example]) -> list[Example]:
+    """What changes first: a reader wants to know what a rule does before what it does not."""
+    return sorted(examples, key=lambda example: example.after is None)
+
+
+def _title(example: Example) -> str:
+    kind = "Example" if example.after is not None else "Left alone"
+    return f"{kind}: {example.note}" if example.note else kind
 
 
 def _source(text: str) -> str:

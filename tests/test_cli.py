@@ -210,7 +210,7 @@ def test_the_manual(tree: Path, symfix: Symfix) -> None:
     assert symfix("rule", "size", cwd=tree).out.decode().splitlines() == [
         "size  mode 1, level safe", "", "Rename size.", "", "Because.", "", "Example", "    - size", "    + sym_size"
     ]  # fmt: skip
-    assert symfix("rule", "loop", cwd=tree).out.decode().splitlines()[-2:] == ["A loop", "      loop"]
+    assert symfix("rule", "loop", cwd=tree).out.decode().splitlines()[-2:] == ["Left alone: A loop", "      loop"]
     assert symfix("rule", "lop", cwd=tree)[::2] == (2, "symfix: there is no rule named 'lop'; symfix rule lists them\n")
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from codemod.findings import Level, Mode
-from codemod.manual import rule_list, rule_page
+from codemod.manual import reference, rule_list, rule_page
 from codemod.transform import Example, Rule
 
 DOC = """Sizes become symbolic.
@@ -16,7 +16,8 @@ DOC = """Sizes become symbolic.
 
         int64_t code = stays();
     """
-RULE = Rule("sizes", Mode.DIRECT_THROW, Level.REVIEW, DOC, (Example("    if (a) {\n      b;\n    }\n", "c;"),))
+EXAMPLES = (Example("kept;", None, "no `size`"), Example("    if (a) {\n      b;\n    }\n", "c;"))
+RULE = Rule("sizes", Mode.DIRECT_THROW, Level.REVIEW, DOC, EXAMPLES)
 
 
 def test_the_list_shows_the_first_line_cut_to_the_width(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,4 +49,52 @@ def test_the_page_fills_paragraphs_and_keeps_lists_and_code(monkeypatch: pytest.
         "    -   b;",
         "    - }",
         "    + c;",
+        "",
+        "Left alone: no `size`",
+        "      kept;",
     ]
+
+
+def test_in_markdown_code_is_fenced_and_the_list_leads_to_the_pages() -> None:
+    assert (
+        reference([RULE])
+        == """# Rules
+
+Written by `symfix rule --all --format markdown`; `symfix rule NAME` shows one page.
+
+| rule | mode | level | what it does |
+|---|---|---|---|
+| [sizes](#sizes) | 1 | review | Sizes become symbolic. |
+
+## sizes
+
+Mode 1 · level review
+
+Sizes become symbolic.
+
+**What it does:** a paragraph that the source folds
+at its own width.
+
+- a list
+- stays
+
+```
+int64_t code = stays();
+```
+
+Example
+
+```diff
+- if (a) {
+-   b;
+- }
++ c;
+```
+
+Left alone: no `size`
+
+```
+kept;
+```
+"""
+    )

@@ -5,7 +5,7 @@ SymInt.
 
 Why: SymInt has `+=`, `*=` and `/=` only.
 
-Fix safety: safe.
+Fix safety: safe. The operand is put in brackets where it holds an operator, so that the same number is computed.
 
 References: c10/core/SymInt.h.
 """

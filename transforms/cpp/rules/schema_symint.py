@@ -1,5 +1,10 @@
 """Schemas take SymInts where their kernels follow.
 
+    - func: keep_rows(Tensor self, int rows) -> Tensor      - func: keep_rows(Tensor self, SymInt rows) -> Tensor
+      variants: function                                      variants: function
+                                                              dispatch:
+                                                                CompositeImplicitAutograd: keep_rows_symint
+
 What it does: an `int` or `int[]` argument of a composite operator becomes `SymInt` or `SymInt[]` in its functional,
 out and in-place schemas; the kernel is renamed to `…_symint`, takes `c10::SymInt` by value or `c10::SymIntArrayRef`,
 and the yaml names it; derivatives.yaml follows, `x.sizes()` in a formula becomes `x.sym_sizes()`. All is one group.
@@ -7,7 +12,8 @@ Asked for by the schemas of `--vocabulary FILE` where that is another version's,
 
 Why: an argument that is `int` in the schema is turned into a constant before the kernel sees it.
 
-Fix safety: review. A schema is part of the public interface.
+Fix safety: review. A schema is part of the public interface. Dimensions and flags stay integers, and so does every
+argument whose kernel cannot follow.
 
 References: aten/src/ATen/native/README.md, torchgen/api/types/signatures.py, tools/autograd/derivatives.yaml.
 """
