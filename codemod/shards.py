@@ -12,7 +12,7 @@ from typing import Literal
 from codemod.diff import Hunk, hunks
 from codemod.edits import Edit
 from codemod.groups import Group
-from codemod.needs import Needs
+from codemod.needs import Needs, in_order
 from codemod.selection import base_name
 from codemod.shard_names import Cluster, ShardNames
 
@@ -124,6 +124,20 @@ def with_bases(
         for base in _shared_by(shard, ordered):
             needs.relate(shard.name, base)
     return [dataclasses.replace(s, bases=needs.of(s.name)) for s in sorted(ordered, key=lambda s: s.name)]
+
+
+def above_one_another(shards: Sequence[Shard], path: str) -> list[Shard]:
+    """`shards`, those that change `path` each based on the one before it."""
+    bases = {shard.name: shard.bases for shard in shards}
+    touching = {shard.name for shard in shards if path in shard.paths}
+    line = [name for name in in_order(bases) if name in touching]
+    below = dict(zip(line[1:], line, strict=False))
+    return [
+        dataclasses.replace(shard, bases=tuple(sorted({*shard.bases, below[shard.name]})))
+        if shard.name in below
+        else shard
+        for shard in shards
+    ]
 
 
 def closure(shard: Shard, by_name: Mapping[str, Shard]) -> tuple[Group, ...]:

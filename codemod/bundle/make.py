@@ -12,7 +12,7 @@ from codemod.bundle.repository import Repository
 from codemod.changes import Changes, Mapper
 from codemod.edits import apply_edits
 from codemod.errors import SymfixError
-from codemod.shards import Shard
+from codemod.shards import Shard, above_one_another
 from codemod.transform import Transform
 
 
@@ -50,13 +50,24 @@ def split(
 ) -> Split:
     """`shards` in order, once they are proved to be what `changes` and their tests change, each sound by itself.
 
-    Raises SymfixError, which names the shard, where they are not.
+    Shards whose changes of a file git cannot tell apart, as in lines that repeat, are put above one another.
+    Raises SymfixError, which names the shard, where they cannot be proved.
     """
-    steps = make_steps(shards, sources)
+    whole = _whole(shards, changes, sources)
+    stacked: set[str] = set()
+    while True:
+        steps = make_steps(shards, sources)
+        try:
+            union = proof.Union(steps, sources)
+            union.check_whole(whole)
+            union.check_reverts()
+            break
+        except proof.Inseparable as error:
+            if error.path in stacked:
+                raise
+            stacked.add(error.path)
+            shards = above_one_another(shards, error.path)
     proof.check_parses(steps, transforms, mapper)
-    union = proof.Union(steps, sources)
-    union.check_whole(_whole(shards, changes, sources))
-    union.check_reverts()
     return Split({shard.name: shard for shard in shards}, tuple(steps), sources, tuple(union.contents))
 
 

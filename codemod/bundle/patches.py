@@ -9,18 +9,19 @@ from codemod.bundle.repository import Repository, told
 _OPTIONS = (
     "--stdout", "--no-signature", "--no-attach", "--no-thread", "--no-cover-letter", "--no-notes", "--no-base",
     "--no-to", "--no-cc", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-stat", "--full-index",
-    "--binary", "--unified=3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/", "--from",
+    "-O/dev/null", "--binary", "--unified=3", "--inter-hunk-context=0", "--indent-heuristic",
+    "--diff-algorithm=myers", "--subject-prefix=PATCH", "--src-prefix=a/", "--dst-prefix=b/", "--from",
 )  # fmt: skip
 
 
 def mailbox(repository: Repository, series: Sequence[str]) -> bytes:
     """A line of commits, each on the one before, as one mailbox."""
-    return _format(repository, f"{repository.head}..{series[-1]}") if series else b""
+    return _format(repository, "--numbered", f"{repository.head}..{series[-1]}") if series else b""
 
 
 def patch(repository: Repository, commit: str) -> bytes:
     """One commit as one mail."""
-    return _format(repository, "-1", commit)
+    return _format(repository, "--no-numbered", "-1", commit)
 
 
 def am_command(contents: Iterable[bytes], three_way: bool) -> str:
@@ -37,7 +38,7 @@ def _format(repository: Repository, *revisions: str) -> bytes:
     with told(repository.root):
         out = repository.repo.git.execute(
             ["git", "-c", "format.signOff=false", "-c", "format.headers=", "-c", "format.encodeEmailHeaders=true",
-             "-c", "core.quotePath=true", "-c", "diff.orderFile=", "-c", "diff.suppressBlankEmpty=false",
+             "-c", "core.quotePath=true", "-c", "diff.suppressBlankEmpty=false",
              "format-patch", *_OPTIONS, *revisions],
             stdout_as_string=False, strip_newline_in_stdout=False,
         )  # fmt: skip

@@ -18,6 +18,14 @@ from codemod.transform import Transform
 Files = dict[str, "bytes | None"]
 
 
+class Inseparable(SymfixError):
+    """Git cannot merge what two shards do to `path`, in any order."""
+
+    def __init__(self, path: str, shard: str) -> None:
+        super().__init__(f"{path}: what {shard} and other shards change there cannot be told apart; nothing was made")
+        self.path = path
+
+
 def check_parses(steps: Sequence[Step], transforms: Sequence[Transform], mapper: Mapper) -> None:
     """Raise SymfixError where a shard, alone on its base, adds a syntax error to a file."""
     contents: dict[tuple[str, bytes], int] = {}
@@ -39,7 +47,7 @@ class Union:
     """All shards, merged one after the other by git as a maintainer would land them."""
 
     def __init__(self, steps: Sequence[Step], sources: Mapping[str, bytes]) -> None:
-        """Raises SymfixError where a shard cannot be merged with those before it."""
+        """Raises Inseparable where a shard cannot be merged with those before it."""
         self._steps = {step.shard.name: step for step in steps}
         self.files: Files = dict(sources)
         self.contents: list[Files] = []
@@ -52,13 +60,13 @@ class Union:
             self.contents.append(changed)
 
     def check_whole(self, whole: Mapping[str, bytes | None]) -> None:
-        """Raise SymfixError where all shards together differ from `whole` in any byte."""
+        """Raise Inseparable where all shards together differ from `whole` in any byte."""
         wrong = sorted(path for path, content in self.files.items() if content != whole[path])
         if wrong:
-            raise SymfixError(f"{wrong[0]}: all shards together are not the whole change; nothing was made")
+            raise Inseparable(wrong[0], "one shard")
 
     def check_reverts(self) -> None:
-        """Raise SymfixError where a shard cannot be taken back from the union by git.
+        """Raise Inseparable where a shard cannot be taken back from the union by git.
 
         A shard whose lines others build on goes after them.
         """
@@ -72,7 +80,7 @@ class Union:
             for path in step.files:
                 try:
                     _taken_back(step, path, self.files[path])
-                except SymfixError:
+                except Inseparable:
                     above = [self._steps[one] for one in reversed(needed_by[name]) if path in self._steps[one].files]
                     current = self.files[path]
                     for one in (*above, step):
@@ -93,17 +101,15 @@ def check_objects(repository: Repository, commits: Sequence[Commit]) -> None:
 
 def _taken_back(step: Step, path: str, current: bytes | None) -> bytes | None:
     old, new = step.files[path]
-    return _merged(step, path, current, new, old, "taken back")
+    return _merged(step, path, current, new, old)
 
 
-def _merged(
-    step: Step, path: str, current: bytes | None, old: bytes | None, new: bytes | None, verb: str = "merged"
-) -> bytes | None:
+def _merged(step: Step, path: str, current: bytes | None, old: bytes | None, new: bytes | None) -> bytes | None:
     """What git makes of `current` when the change from `old` to `new` is merged into it."""
     if current == old:
         return new
     if current is None or old is None or new is None:
-        raise SymfixError(f"{path}: the shard {step.shard.name} and another delete and change it; nothing was made")
+        raise Inseparable(path, step.shard.name)
     import git
 
     with tempfile.TemporaryDirectory() as folder:
@@ -116,6 +122,6 @@ def _merged(
             with_extended_output=True, with_exceptions=False, stdout_as_string=False, strip_newline_in_stdout=False,
         )  # fmt: skip
     if status != 0:
-        raise SymfixError(f"{path}: the shard {step.shard.name} cannot be {verb} beside the others; nothing was made")
+        raise Inseparable(path, step.shard.name)
     assert isinstance(merged, bytes)
     return merged

@@ -55,6 +55,15 @@ class Repository:
             repo = git.Repo(root, search_parent_directories=True)
         except git.InvalidGitRepositoryError as error:
             raise SymfixError(f"{root}: not a git checkout, so there is nothing to branch from") from error
+        try:
+            return cls._checked(repo, checkout)
+        except BaseException:
+            repo.close()
+            raise
+
+    @classmethod
+    def _checked(cls, repo: git.Repo, checkout: Checkout) -> Repository:
+        root = checkout.root
         if repo.bare or repo.working_tree_dir is None:
             raise SymfixError(
                 f"{root}: a bare repository has no files to read; run symfix in a clone or a worktree of it"
@@ -75,6 +84,10 @@ class Repository:
             raise SymfixError(f"{root}: {branch} is checked out, a branch of a bundle: git switch to the one it is for")
         prefix = os.path.relpath(root, os.path.realpath(repo.working_tree_dir)).replace(os.sep, "/")
         return cls(repo, root, "" if prefix == "." else prefix + "/", branch, repo.head.commit.hexsha)
+
+    def close(self) -> None:
+        """End the git processes behind it."""
+        self.repo.close()
 
     def check_committed(self, sources: Mapping[str, bytes]) -> None:
         """Raise SymfixError where a file of `sources` is not what the last commit holds."""
@@ -179,6 +192,7 @@ class Repository:
     def set_branches(self, branches: Mapping[str, tuple[str, str]]) -> None:
         """Set branches below symfix/ to new commits, all or none: name → (new, old), old "" where there is none yet.
 
+        No hook runs.
         Raises SymfixError where one is no longer what it was, or cannot be made.
         """
         zero = "0" * 40
@@ -186,7 +200,8 @@ class Repository:
         with told(self.root), tempfile.TemporaryFile() as commands:
             commands.write("".join(lines).encode())
             commands.seek(0)
-            self.repo.git.update_ref("-m", "symfix bundle", "--create-reflog", "--stdin", "-z", istream=commands)
+            silent = self.repo.git(c="core.hooksPath=/dev/null")
+            silent.update_ref("-m", "symfix bundle", "--create-reflog", "--stdin", "-z", istream=commands)
 
     def _changed(self, tree: str, files: Mapping[tuple[str, ...], str | None]) -> str:
         entries = dict(self._tree(tree))

@@ -74,6 +74,7 @@ def make_bundle(run: Run) -> Bundle:
     from codemod.shards import Limits
 
     repository = Repository.open(run.checkout)
+    click.get_current_context().call_on_close(repository.close)
     if not run.values["allow_dirty"]:
         refuse_dirty(run, ())
     plan = load_plan(run)
