@@ -1,8 +1,10 @@
 """What `neighbors` operators return for tensors that hold no data: sizes here are symbols, maybe unknown ones."""
 
+import math
 import warnings
 
 import torch
+import torch._prims_common as utils
 from torch import Tensor
 from torch.fx.experimental.symbolic_shapes import guard_size_oblivious
 
@@ -77,6 +79,32 @@ def padded_rows(source: Tensor) -> Tensor:
     if guard_size_oblivious(source.shape[0] == 0):
         return source.new_zeros((1,))
     return source.new_empty((source.shape[0],))
+
+
+@torch.library.register_fake("neighbors::trimmed_rows")
+def trimmed_rows(source: Tensor, share: float) -> Tensor:
+    """As many rows as the share of a hundred is, or all of them."""
+    rows = math.ceil(share * 100)
+    # Narrowing to the smaller of two sizes serves both outcomes.
+    if source.shape[0] > rows:
+        source = source.narrow(0, 0, rows)
+    return source.clone()
+
+
+@torch.library.register_fake("neighbors::grouped_rows")
+def grouped_rows(source: Tensor, dims: list[int], inner: int) -> Tensor:
+    """The dimensions by their strides, those before `inner` as one."""
+    utils.validate_no_repeating_dims(dims)
+    strides = source.stride()
+    # Unknown strides are taken to be in order, as those of a contiguous tensor are.
+    dims.sort(key=lambda dim: strides[dim], reverse=True)
+    source = source.permute(dims)
+    # To infer a size, reshape asks whether the others are 0.
+    grouped = source.reshape(-1, *source.shape[inner:])
+    result = torch.empty_like(source)
+    # To resize asks for the memory a size takes.
+    result.resize_(grouped.shape, memory_format=torch.contiguous_format)
+    return result
 
 
 def load_table(path: str, source: Tensor) -> Tensor:

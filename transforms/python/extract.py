@@ -109,6 +109,8 @@ def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, values
         method=scope.owner is not None,
         bases=tuple(ast.unparse(base) for base in scope.owner.bases) if scope.owner else (),
     )
+    if any("register_decomposition" in one for one in function.decorators):
+        function = function._replace(defaults=tuple(_defaults(arguments)))
     if values is None:
         calls = {dotted(n.func) for n in scope.nodes if isinstance(n, ast.Call)}
         return function._replace(calls=tuple(Call(callee) for callee in sorted(calls) if callee))
@@ -120,9 +122,19 @@ def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, values
     )
 
 
+def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, str]]:
+    positional = (*arguments.posonlyargs, *arguments.args)
+    given = zip(reversed(positional), reversed(arguments.defaults), strict=False)
+    for one, default in (*given, *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)):
+        if default is not None:
+            yield one.arg, ast.unparse(default)
+
+
 def _calls(nodes: Sequence[ast.AST], values: Interpreter) -> set[Call]:
     found: set[Call] = set()
     for node in nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "prims":
+            found.add(Call(f"prims.{node.attr}"))  # called, or passed on
         if isinstance(node, ast.Call) and (callee := dotted(node.func)):
             slots = [(str(index), argument) for index, argument in enumerate(node.args)]
             slots += [(one.arg, one.value) for one in node.keywords if one.arg]

@@ -32,6 +32,8 @@ class Function(NamedTuple):
     method: bool = False
     bases: tuple[str, ...] = ()
     """Of the class a method belongs to."""
+    defaults: tuple[tuple[str, str], ...] = ()
+    """Of a registered decomposition: the parameters that have a default, with it as written."""
 
 
 class FileFacts(NamedTuple):

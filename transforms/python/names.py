@@ -105,6 +105,7 @@ class Names:
         self.torch = "torch"
         self.alias = ""
         self.known: dict[str, str] = {}
+        self.modules: dict[str, str] = {}
         for node in tree.body:
             self._read_import(node)
         self.defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
@@ -112,6 +113,8 @@ class Names:
     def _read_import(self, node: ast.stmt) -> None:
         if isinstance(node, ast.Import):
             for one in node.names:
+                if one.asname or "." not in one.name:
+                    self.modules[one.name] = one.asname or one.name
                 if one.name == MODULE and one.asname:
                     self.alias = one.asname
                 elif one.name == "torch":
@@ -120,6 +123,10 @@ class Names:
             self.known.update({one.name: one.asname or one.name for one in node.names})
         elif isinstance(node, ast.ImportFrom) and node.module == MODULE.rpartition(".")[0]:
             self.alias = next((o.asname or o.name for o in node.names if o.name == "symbolic_shapes"), self.alias)
+
+    def module(self, name: str) -> str:
+        """What the file calls a module that it imports with `import … as …`, or ""."""
+        return self.modules.get(name, "")
 
     def __call__(self, name: str) -> str:
         """How to write `name` here: `torch.x` by torch's name in the file, else a function of symbolic_shapes."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import libcst as cst
 
 from codemod.findings import Level
+from transforms.python.composites import Composite
 from transforms.python.expressions import Composer
 from transforms.python.interpret import Interpreter
 from transforms.python.logic import Conditions, code, parse_expression
@@ -46,6 +47,7 @@ class Place:
 
     `inlined`: Dynamo traces the function, so a message may not close over sizes.
     `scripted`: TorchScript reads it, so it may hold no lambda, no import and no function TorchScript does not know.
+    `composite`: what it can stand in for, where it is a decomposition that tracing does not reach.
     """
 
     def __init__(
@@ -57,8 +59,10 @@ class Place:
         layout: Layout,
         names: Names,
         inlined: bool,
+        composite: Composite | None = None,
     ) -> None:
         self.site = site
+        self.composite = composite
         self.function = function
         self.nodes = nodes
         self.values = values
@@ -82,7 +86,7 @@ class Place:
     def replaced(self, node: ast.expr, new: cst.BaseExpression) -> tuple[Change, ...]:
         """The smallest changes that turn an expression into another; TorchScript keeps the old one."""
         old, text = self.text(node), code(new)
-        if self.scripted and re.search(rf"\b{self.names.torch}\.sym_", text):
+        if self.scripted and re.search(rf"\b{self.names.torch}\._?sym_", text):
             text = f"({old} if {self.names('torch.jit')}.is_scripting() else {text})"
         column = self.layout.start(node) - self.layout.line_start(node.lineno)
         if "\n" not in text and column + len(text) > WIDTH and "\n" in old:

@@ -10,6 +10,7 @@ import libcst as cst
 
 from codemod.edits import Edit
 from codemod.findings import Finding, Level, Step
+from transforms.python.composites import Composite
 from transforms.python.extract import Scope, parse, scopes
 from transforms.python.interpret import Interpreter, called
 from transforms.python.logic import Undecided
@@ -30,6 +31,7 @@ class Job:
     scripted: bool
     reach: tuple[Step, ...]
     operators: tuple[str, ...]
+    composite: Composite | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,10 @@ def _answers(
     function = scope.node
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
     consumed: list[tuple[int, int]] = []
-    for site in sites(scope.nodes, values):
+    found = list(sites(scope.nodes, values))
+    if job.composite is not None:
+        found.insert(0, Site("composite", function, function.decorator_list[0], Value("bool")))
+    for site in found:
         start, end = layout.start(site.expression), layout.end(site.expression)
         if any(first <= start and end <= last for first, last in consumed):
             continue
@@ -126,7 +131,7 @@ def _answers(
         if site.kind == "out" and not (job.inlined and names.module_wide and not names.scripted):
             continue  # only a compiled function of the user's is compiled again
         names.used = set()
-        place = Place(site, function, scope.nodes, values, layout, names, job.inlined)
+        place = Place(site, function, scope.nodes, values, layout, names, job.inlined, job.composite)
         rule, rewrite = _first(place)
         written_out = names.split(names.used)[0] & EQUAL.keys()  # other functions of the file import what they wrap
         missing = names.used - written_out - vocabulary if vocabulary else set()

@@ -39,10 +39,12 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
 
     What a message holds is left out, since it is evaluated only on failure, and what only TorchScript runs.
     """
-    skipped = set(_skipped(nodes))
+    skipped, settled = set(_skipped(nodes)), set(_settled(nodes))
     for node in nodes:
         if id(node) in skipped:
             continue
+        if isinstance(node, ast.Call) and id(node) not in settled:
+            yield from _operation_sites(node, nodes, values)
         if isinstance(node, (ast.If, ast.While, ast.Assert, ast.IfExp)):
             value = values.value(node.test)
             if asks(value):
@@ -72,6 +74,71 @@ def _skipped(nodes: Sequence[ast.AST]) -> Iterator[int]:
             yield from map(id, ast.walk(root))
 
 
+def _settled(nodes: Sequence[ast.AST]) -> Iterator[int]:
+    """The nodes on paths that only known sizes take, behind `not all(guard_or_true(…)…)` or `else` of a guard."""
+    for node in nodes:
+        if isinstance(node, ast.If):
+            negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
+            if "guard_or_true" in {called(one) for one in ast.walk(node.test)}:
+                for statement in node.body if negated else node.orelse:
+                    yield from map(id, ast.walk(statement))
+
+
+def _operation_sites(node: ast.Call, nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
+    """Calls of operations that ask for sizes themselves: sorting by them, inferring one, resizing to them."""
+    name = called(node)
+    keywords = {one.arg: one.value for one in node.keywords}
+    key = keywords.get("key")
+    if name in ("sorted", "sort") and isinstance(key, ast.Lambda) and len(key.args.args) == 1:
+        value = values.value(key.body)
+        if value.kind in (INT, FLOAT) and (name == "sorted") == isinstance(node.func, ast.Name):
+            yield Site("sort", node, node, value)
+    elif name == "resize_" and len(node.args) == 1 and list(keywords) == ["memory_format"]:
+        if dotted(keywords["memory_format"]) == "torch.contiguous_format":
+            yield Site("resize", node, node, Value(BOOL))
+    elif name in ("reshape", "view") and inferred(node, nodes) is not None:
+        yield Site("inferred", node, node, Value(BOOL))
+
+
+class Inferred(NamedTuple):
+    """A `-1` among sizes, and `x.shape[start:]` behind it."""
+
+    unknown: ast.expr
+    tail: ast.Subscript
+    start: ast.expr
+
+
+def inferred(node: ast.Call, nodes: Sequence[ast.AST]) -> Inferred | None:
+    """The `-1` in `x.reshape(sizes)` where the other sizes are the tail of x's own shape; None for all else.
+
+    `sizes` may be a variable that the statement just above assigns.
+    """
+    if not isinstance(node.func, ast.Attribute) or not node.args:
+        return None
+    sizes: ast.expr = ast.Tuple(node.args, ast.Load()) if len(node.args) > 1 else node.args[0]
+    if isinstance(sizes, ast.Name):
+        above = [one for one in nodes if isinstance(one, ast.Assign) and one.lineno < node.lineno]
+        if not above or [ast.unparse(target) for target in above[-1].targets] != [sizes.id]:
+            return None
+        sizes = above[-1].value
+    parts: list[ast.expr] = [sizes.left, sizes.right] if isinstance(sizes, ast.BinOp) else [sizes]
+    elements: list[ast.expr] = []
+    for part in parts:
+        if isinstance(part, ast.Call) and called(part) in ("list", "tuple") and len(part.args) == 1:
+            part = part.args[0]
+        elements += part.elts if isinstance(part, (ast.List, ast.Tuple)) else [part]
+    if len(elements) != 2 or ast.unparse(elements[0]) != "-1":
+        return None
+    tail = elements[1].value if isinstance(elements[1], ast.Starred) else elements[1]
+    if not isinstance(tail, ast.Subscript) or not isinstance(tail.slice, ast.Slice):
+        return None
+    if tail.slice.upper or tail.slice.step or not isinstance(tail.slice.lower, (ast.Name, ast.Constant)):
+        return None
+    if ast.unparse(tail.value) != f"{ast.unparse(node.func.value)}.shape":
+        return None
+    return Inferred(elements[0], tail, tail.slice.lower)
+
+
 def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
     name = called(node)
     if any(one.arg == "out" for one in node.keywords) and OUT_VARIANTS.search(dotted(node.func)):
@@ -92,6 +159,10 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
         value = values.value(node)
         if value.kind in (INT, FLOAT, PARAMETER):
             yield Site("extremum", node, node, value)
+    elif dotted(node.func) == "math.sqrt" and len(node.args) == 1:
+        value = values.value(node.args[0])
+        if value.kind in (INT, FLOAT, PARAMETER):
+            yield Site("coercion", node, node, value)
     elif name in COERCIONS and isinstance(node.func, ast.Name) and node.args:
         value = values.value(node.args[0])
         item = name in ("int", "float") and isinstance(node.args[0], ast.Call) and called(node.args[0]) == "item"

@@ -5,10 +5,13 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
+from codemod.checkout import NATIVE_FUNCTIONS
 from codemod.findings import Finding
 from codemod.transform import Project, Rule
+from transforms.python.composites import composites
 from transforms.python.extract import extract, parse
 from transforms.python.reach import (
     COMPOSITE,
@@ -28,6 +31,7 @@ from transforms.python.tree import Definition, SourceTree
 
 SYMBOLIC_SHAPES = "torch/fx/experimental/symbolic_shapes.py"
 SIZEVARS = "torch/_inductor/sizevars.py"
+PACKAGED = "packaged/ATen/native/native_functions.yaml"
 ATEN = re.compile(r"\b(aten|prims)\.(\w+)")
 
 
@@ -69,13 +73,15 @@ class PythonTransform:
 
     def _jobs(self, tree: SourceTree, found: Mapping[Definition, Reached], project: Project) -> list[FileJob]:
         chosen: dict[str, dict[str, Job]] = {}
+        standing_in = composites(tree, partial(_operators_yaml, project))
         read_by_torchscript = scripted(tree, found)
         for definition, one in found.items():
-            if not definition.function.conditions or not project.selected(definition.path):
+            composite = standing_in.get(definition)
+            if not (definition.function.conditions or composite) or not project.selected(definition.path):
                 continue
             resolved = {call.callee: tree.resolve(definition, call.callee) for call in definition.function.calls}
             callees = {name: found[d] for name, d in resolved.items() if d is not None and d in found}
-            if active(one, callees):
+            if composite or active(one, callees):
                 chosen.setdefault(definition.path, {})[definition.function.name] = Job(
                     parameters=one.parameters,
                     returns=dict(returned_values(tree, found, one)),
@@ -83,12 +89,24 @@ class PythonTransform:
                     scripted=definition in read_by_torchscript,
                     reach=one.path(),
                     operators=operators(tree, one),
+                    composite=composite,
                 )
         words = vocabulary(project, tree)
         return [
             FileJob(path, tree_path(tree, path), project.read(path), functions, words)
             for path, functions in sorted(chosen.items())
         ]
+
+
+def _operators_yaml(project: Project) -> bytes:
+    """The native_functions.yaml of the option, the tree or the installed torch; empty where there is none."""
+    if project.vocabulary is not None:
+        return project.read(str(project.vocabulary.resolve()))
+    if (project.root / NATIVE_FUNCTIONS).is_file():
+        return project.read(NATIVE_FUNCTIONS)
+    spec = importlib.util.find_spec("torchgen")
+    packaged = Path(spec.origin).parent / PACKAGED if spec is not None and spec.origin else None
+    return project.read(str(packaged)) if packaged is not None and packaged.is_file() else b""
 
 
 def operators(tree: SourceTree, one: Reached) -> tuple[str, ...]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from codemod.edits import apply_edits
 from codemod.findings import Finding, Level
+from transforms.python.composites import Composite
 from transforms.python.rewrite import FileJob, Job, findings
 
 Rewrite = Callable[..., str]
@@ -23,7 +25,10 @@ def find(
     path = "user/code.py" if "@torch.compile" in source else path
     names = [node.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
     job = Job({}, {}, inlined, scripted, (), ())
-    return findings(FileJob(path, path, source.encode(), dict.fromkeys(names, job), frozenset()))
+    jobs = dict.fromkeys(names, job)
+    if "aten.composed)" in source and "py_impl" not in source:
+        jobs["composed"] = replace(job, composite=Composite(("composed.default",), ("composed", "_helper")))
+    return findings(FileJob(path, path, source.encode(), jobs, frozenset()))
 
 
 def apply(source: str, level: Level = Level.REVIEW, **options: object) -> str:

@@ -1,0 +1,70 @@
+"""The `-1` that stands for the dimensions before a tail of the same tensor's shape is written as their product.
+
+    sizes = [-1] + list(x.shape[k:])      sizes = [math.prod(x.shape[:k])] + list(x.shape[k:])
+    x = x.reshape(sizes)                  x = x.reshape(sizes)
+
+What it does: the size is computed instead of inferred.
+
+Why: to infer a size, `reshape` divides by the product of the others, and asks whether that is 0.
+
+Fix safety: review. The size is the same; an empty tensor, whose size could not be inferred, is reshaped as well.
+
+References: aten/src/ATen/InferSize.h (infer_size_impl).
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from codemod.findings import Level, Mode
+from codemod.transform import Example, Rule
+from transforms.python.logic import Undecided, call
+from transforms.python.place import Place, Rewrite
+from transforms.python.sites import inferred
+
+MESSAGE = "a size is inferred that can be computed"
+
+
+def rewrite(place: Place) -> Rewrite | None:
+    """The product in place of the `-1`, or None for other sites."""
+    node = place.site.node
+    if place.site.kind != "inferred" or not isinstance(node, ast.Call):
+        return None
+    found = inferred(node, place.nodes)
+    if found is None or place.scripted or not place.names.module("math"):
+        raise Undecided("the product of the sizes needs math.prod, and the file does not import math")
+    shape = cst.ensure_type(place.tree(found.tail), cst.Subscript)
+    element = cst.SubscriptElement(cst.Slice(lower=None, upper=cst.parse_expression(ast.unparse(found.start))))
+    product = call(f"{place.names.module('math')}.prod", shape.with_changes(slice=[element]))
+    return Rewrite(Level.REVIEW, MESSAGE, place.replaced(found.unknown, product))
+
+
+RULE = Rule(
+    "inferred-size",
+    Mode.PYTHON_BRANCH,
+    Level.REVIEW,
+    __doc__,
+    (
+        Example("import math\n\n\ndef f(x: Tensor):\n    return x.reshape(-1)\n", None, "all of it"),
+        Example(
+            "import math\n\n\ndef f(x: Tensor, y: Tensor):\n    return x.reshape([-1] + list(y.shape[1:]))\n",
+            None,
+            "the shape of another tensor",
+        ),
+        Example(
+            "def f(x: Tensor):\n    return x.reshape([-1] + list(x.shape[1:]))\n", None, "a file without `import math`"
+        ),
+        Example(
+            "import math\n\n\ndef f(x: Tensor, k: int):\n    return x.reshape(-1, *x.shape[k:])\n",
+            "import math\n\n\ndef f(x: Tensor, k: int):\n    return x.reshape(math.prod(x.shape[:k]), *x.shape[k:])\n",
+        ),
+        Example(
+            "import math\n\n\ndef f(x: Tensor, k: int):\n"
+            "    sizes = [-1] + list(x.shape[k:])\n    x = x.reshape(sizes)\n    return x\n",
+            "import math\n\n\ndef f(x: Tensor, k: int):\n"
+            "    sizes = [math.prod(x.shape[:k])] + list(x.shape[k:])\n    x = x.reshape(sizes)\n    return x\n",
+        ),
+    ),
+)

@@ -1,0 +1,89 @@
+"""`resize_` to as many elements as there are becomes new strides over the same memory.
+
+    x.resize_(s, memory_format=torch.contiguous_format)
+    →
+    if guard_or_true(x.numel() == math.prod(s)):
+        torch._check(x.numel() == math.prod(s), …)
+        x.as_strided_(s, utils.make_contiguous_strides_for(s))
+    else:
+        x.resize_(s, memory_format=torch.contiguous_format)
+
+What it does: unknown sizes are taken to need no more memory, which is checked when the code runs.
+
+Why: `resize_` asks, in C++, how much memory a tensor of the new size takes.
+
+Fix safety: review. Known sizes give the same tensor. Only in code that runs under fake tensors, and where the file
+imports `math` and `torch._prims_common`.
+
+References: torch/_prims_common/__init__.py (make_contiguous_strides_for), aten/src/ATen/native/Resize.h.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from codemod.findings import Level, Mode
+from codemod.transform import Example, Rule
+from transforms.python.logic import Undecided, parse_expression
+from transforms.python.place import Change, Place, Rewrite
+
+MESSAGE = "a tensor is resized in place"
+
+
+def rewrite(place: Place) -> Rewrite | None:
+    """The branch in place of the statement, or None for other sites."""
+    node = place.site.node
+    if place.site.kind != "resize" or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    common, math, layout = place.names.module("torch._prims_common"), place.names.module("math"), place.layout
+    statement = next((one for one in place.nodes if isinstance(one, ast.Expr) and one.value is node), None)
+    indent = layout.indent(statement) if statement is not None else None
+    if statement is None or indent is None or place.inlined or place.scripted or layout.newline in place.text(node):
+        raise Undecided("the call is part of a larger expression")
+    if not common or not math:
+        raise Undecided("the file does not import torch._prims_common and math")
+    tensor, sizes = place.text(node.func.value), place.text(node.args[0])
+    if not re.fullmatch(r"[\w.]+", tensor) or not re.fullmatch(r"[\w.]+", sizes):
+        raise Undecided("the tensor or its new size is computed in the same expression")
+    condition = f"{tensor}.numel() == {math}.prod({sizes})"
+    newline, inner = layout.newline, indent + "    "
+    text = f"if {place.names('guard_or_true')}({condition}):{newline}"
+    text += place.check(parse_expression(condition), inner)
+    text += f"{inner}{tensor}.as_strided_({sizes}, {common}.make_contiguous_strides_for({sizes})){newline}"
+    text += f"{indent}else:{newline}{inner}"
+    start = layout.start(statement)
+    return Rewrite(Level.REVIEW, MESSAGE, (Change(start, start, text),))
+
+
+RULE = Rule(
+    "resized-in-place",
+    Mode.PYTHON_BRANCH,
+    Level.REVIEW,
+    __doc__,
+    (
+        Example("def f(x: Tensor, y: Tensor):\n    x.resize_(y.shape)\n", None, "may keep its strides"),
+        Example(
+            "import math\n\nimport torch._prims_common as utils\n\n\n"
+            "def f(x: Tensor, y: Tensor):\n    x.resize_(y.size(), memory_format=torch.channels_last)\n",
+            None,
+            "another layout",
+        ),
+        Example(
+            "import math\n\nimport torch._prims_common as utils\n\n\n"
+            "def f(x: Tensor, s: list[int]):\n    x.resize_(s, memory_format=torch.contiguous_format)\n    return x\n",
+            "import math\n\nimport torch._prims_common as utils\n\n\n"
+            "def f(x: Tensor, s: list[int]):\n"
+            "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
+            "    if guard_or_true(x.numel() == math.prod(s)):\n"
+            "        torch._check(\n"
+            "            x.numel() == math.prod(s),\n"
+            '            lambda: "expected x.numel() == math.prod(s), which was assumed while tracing",\n'
+            "        )\n"
+            "        x.as_strided_(s, utils.make_contiguous_strides_for(s))\n"
+            "    else:\n"
+            "        x.resize_(s, memory_format=torch.contiguous_format)\n"
+            "    return x\n",
+        ),
+    ),
+)

@@ -1,0 +1,128 @@
+"""A list sorted by sizes or strides keeps its order where nothing is known against it, and the order is checked.
+
+    dims.sort(key=lambda d: strides[d], reverse=True)
+    →
+    if not all(guard_or_true(strides[a] >= strides[b]) for a, b in zip(dims, dims[1:])):
+        dims.sort(key=lambda d: strides[d], reverse=True)
+    for a, b in zip(dims, dims[1:]):
+        torch._check(strides[a] >= strides[b], …)
+
+What it does: a list that is in order needs no sorting, which is stable. Unknown sizes are taken to be in order, as the
+strides of a contiguous tensor are, and what was assumed is checked when the code runs.
+
+Why: sorting compares every pair it looks at, and needs the answers.
+
+Fix safety: review. Known sizes give the same list.
+
+References: torch/fx/experimental/symbolic_shapes.py (guard_or_true), torch/_meta_registrations.py (_exec_fft).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from codemod.findings import Level, Mode
+from codemod.transform import Example, Rule
+from transforms.python.logic import Undecided, parse_expression
+from transforms.python.place import Change, Place, Rewrite
+
+MESSAGE = "a list is sorted by sizes"
+SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Constant, ast.expr_context, ast.UnaryOp, ast.USub)
+
+
+def rewrite(place: Place) -> Rewrite | None:
+    """The statement that sorts, behind the question whether that is needed; None for other sites."""
+    node = place.site.node
+    if place.site.kind != "sort" or not isinstance(node, ast.Call):
+        return None
+    statement = next((s for s in place.nodes if isinstance(s, (ast.Expr, ast.Assign)) and s.value is node), None)
+    indent = place.layout.indent(statement) if statement is not None else None
+    if statement is None or indent is None or place.scripted or place.inlined:
+        raise Undecided("the sorting is part of a larger expression")
+    given = node.func.value if isinstance(node.func, ast.Attribute) else node.args[0]
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else given
+    same = ast.unparse(target) == ast.unparse(given)
+    if not all(isinstance(one, SIMPLE) for side in (target, given) for one in ast.walk(side)):
+        raise Undecided("what is sorted is computed in the same expression")
+    if not same and {n.id for n in ast.walk(given) if isinstance(n, ast.Name)} & _names(target):
+        raise Undecided("what is sorted is overwritten")
+    first, second = ("one", "other") if not {"one", "other"} & _known(place) else ("_one", "_other")
+    key = next(one.value for one in node.keywords if one.arg == "key")
+    assert isinstance(key, ast.Lambda)
+    falling = any(isinstance(k.value, ast.Constant) and k.value.value for k in node.keywords if k.arg == "reverse")
+    keys = [re.sub(rf"(?<![\w.]){key.args.args[0].arg}\b", name, place.text(key.body)) for name in (first, second)]
+    condition = f"{keys[0]} {'>=' if falling else '<='} {keys[1]}"
+    held, newline, layout = place.text(target), place.layout.newline, place.layout
+    pairs = f"for {first}, {second} in zip({held}, {held}[1:])"
+    head = "" if same else f"{held} = list({place.text(given)}){newline}{indent}"
+    guard = f"{place.names('guard_or_true')}({condition})"
+    inner = f"{newline}{indent}    "
+    head += f"if not all({inner}{guard}{inner}{pairs}{newline}{indent}):{inner}"
+    last = statement.end_lineno or statement.lineno
+    begin = layout.start(statement)
+    deeper = [Change(layout.line_start(n), layout.line_start(n), "    ") for n in range(statement.lineno + 1, last + 1)]
+    check = place.check(parse_expression(condition), indent + "    ")
+    end = layout.line_end(last)
+    after = f"{newline}{indent}{pairs}:{newline}{check.removesuffix(newline)}"
+    return Rewrite(Level.REVIEW, MESSAGE, (Change(begin, begin, head), *deeper, Change(end, end, after)))
+
+
+def _names(node: ast.expr) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def _known(place: Place) -> set[str]:
+    return {node.id for node in place.nodes if isinstance(node, ast.Name)} | place.values.variables.keys()
+
+
+RULE = Rule(
+    "sort-order",
+    Mode.PYTHON_BRANCH,
+    Level.REVIEW,
+    __doc__,
+    (
+        Example("def f(dims: list[int]):\n    dims.sort(key=lambda d: -d)\n    return dims\n", None, "no sizes"),
+        Example(
+            "def f(x: Tensor, dims: list[int]):\n    return g(sorted(dims, key=lambda d: x.stride(d)))\n",
+            None,
+            "part of a larger expression",
+        ),
+        Example(
+            "def f(x: Tensor, dims: list[int]):\n"
+            "    strides = x.stride()\n    dims.sort(key=lambda d: strides[d], reverse=True)\n    return dims\n",
+            "def f(x: Tensor, dims: list[int]):\n"
+            "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
+            "    strides = x.stride()\n"
+            "    if not all(\n"
+            "        guard_or_true(strides[one] >= strides[other])\n"
+            "        for one, other in zip(dims, dims[1:])\n"
+            "    ):\n"
+            "        dims.sort(key=lambda d: strides[d], reverse=True)\n"
+            "    for one, other in zip(dims, dims[1:]):\n"
+            "        torch._check(\n"
+            "            strides[one] >= strides[other],\n"
+            '            lambda: "expected strides[one] >= strides[other], which was assumed while tracing",\n'
+            "        )\n"
+            "    return dims\n",
+        ),
+        Example(
+            "def f(x: Tensor, dims: list[int]):\n"
+            "    order = sorted(\n        dims, key=lambda d: x.size(d)\n    )\n    return order\n",
+            "def f(x: Tensor, dims: list[int]):\n"
+            "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
+            "    order = list(dims)\n"
+            "    if not all(\n"
+            "        guard_or_true(x.size(one) <= x.size(other))\n"
+            "        for one, other in zip(order, order[1:])\n"
+            "    ):\n"
+            "        order = sorted(\n            dims, key=lambda d: x.size(d)\n        )\n"
+            "    for one, other in zip(order, order[1:]):\n"
+            "        torch._check(\n"
+            "            x.size(one) <= x.size(other),\n"
+            '            lambda: "expected x.size(one) <= x.size(other), which was assumed while tracing",\n'
+            "        )\n"
+            "    return order\n",
+        ),
+    ),
+)
