@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from rich.console import Console
 from rich.text import Text
 
 from codemod.decisions import Choice, with_edits
@@ -15,7 +17,7 @@ from codemod.groups import Group
 from codemod.report import plural
 from codemod.review.editing import Draft, clash
 from codemod.review.items import Item, searchable
-from codemod.review.screen import Closed, Screen
+from codemod.review.screen import Closed, Terminal
 from codemod.review.session import Session
 from codemod.review.view import CHOICES, View
 from codemod.shards import Shard
@@ -57,11 +59,12 @@ class Surroundings:
 class App:
     """A review on a full screen."""
 
-    def __init__(self, session: Session, view: View, around: Surroundings, screen: Screen) -> None:
+    def __init__(self, session: Session, view: View, around: Surroundings, screen: Terminal) -> None:
         self._session = session
         self._view = view
         self._around = around
         self._screen = screen
+        self._console = Console()
         self._top = 0
         self._message = Text()
         self._search = ""
@@ -100,20 +103,23 @@ class App:
 
     def run(self) -> None:
         """Take keys until the user leaves, or the terminal goes. Raises KeyboardInterrupt for Ctrl-C."""
-        while True:
-            self._draw()
-            try:
-                key = self._screen.key()
-            except Closed:
-                return
-            if key in ("q", "Q"):
-                return
-            if key != "resize":
-                self._message = Text()
-            try:
-                self._keys.get(key, lambda: self._say("that key does nothing; ? lists those that do"))()
-            except SymfixError as error:
-                self._say(str(error), "red")
+        with contextlib.suppress(Closed):
+            while self._press():
+                pass
+
+    def _press(self) -> bool:
+        """Show the change, take a key and follow it; returns False for the one that ends the review."""
+        self._draw()
+        key = self._screen.key()
+        if key in ("q", "Q"):
+            return False
+        if key != "resize":
+            self._message = Text()
+        try:
+            self._keys.get(key, lambda: self._say("that key does nothing; ? lists those that do"))()
+        except SymfixError as error:
+            self._say(str(error), "red")
+        return True
 
     # Deciding
 
@@ -158,7 +164,7 @@ class App:
         problem = ""
         while True:
             if problem:
-                self._say(f"{problem}; e edits on, any other key gives the edit up", "red")
+                self._say(f"{problem}\ne edits on, any other key gives the edit up", "red")
                 self._draw()
                 if self._screen.key() != "e":
                     self._say("the edit is given up; nothing was decided")
@@ -214,7 +220,9 @@ class App:
 
     @property
     def _room(self) -> int:
-        return self._screen.size[1] - 4
+        """How many lines of the change are shown at once."""
+        columns, rows = self._screen.size
+        return max(1, rows - 3 - len(self._last(columns))) if self._screen.pages else len(self._body)
 
     @property
     def _page(self) -> int:
@@ -265,9 +273,9 @@ class App:
         lines = [Text("symfix review", "bold"), Text()]
         lines += (Text.assemble(f"  {keys:<9}", (what, ""), overflow="ellipsis") for keys, what in HELP)
         lines += [Text(), Text("any key goes on", "dim")]
-        self._screen.draw(lines[: self._screen.size[1]])
+        self._screen.draw(lines)
         while self._screen.key() == "resize":
-            self._screen.draw(lines[: self._screen.size[1]])
+            self._screen.draw(lines)
 
     # Showing
 
@@ -282,9 +290,9 @@ class App:
         self._top = min(self._top, max(0, len(self._body) - self._room))
         body = self._body[self._top : self._top + self._room]
         body += [Text()] * (self._room - len(body))
-        last = prompt or (Text.assemble(self._message) if self._message else self._keys_line(columns))
-        self._screen.draw([self._title(item, columns), *body, self._rule(columns), self._state(columns), last][:rows],
-                          cursor=prompt is not None)  # fmt: skip
+        last = [prompt] if prompt else self._last(columns)
+        lines = [self._title(item, columns), *body, self._rule(columns), self._state(), *last]
+        self._screen.draw(lines[-rows:], cursor=prompt is not None)
 
     def _render(self, item: Item, columns: int) -> None:
         decision = self._session.decisions.get(item.id)
@@ -325,14 +333,16 @@ class App:
         label = f" {below} more lines: space " if below > 0 else ""
         return Text("─" * max(0, columns - len(label)) + label, "dim")
 
-    def _state(self, columns: int) -> Text:
+    def _state(self) -> Text:
         counts = self._session.counts()
         line = Text(" ")
         for choice, (name, colour) in CHOICES.items():
             if counts[choice]:
                 line.append(f"{counts[choice]} {name}  ", colour)
-        line.append(f"{counts[None]} to decide")
-        return line
+        return line.append(f"{counts[None]} to decide")
 
-    def _keys_line(self, columns: int) -> Text:
-        return Text(" " + (_KEY_LINE if len(_KEY_LINE) < columns else _SHORT_KEY_LINE), "dim")
+    def _last(self, columns: int) -> list[Text]:
+        """What there is to say, else the keys, in lines of at most `columns`."""
+        if self._message:
+            return list(self._message.wrap(self._console, columns))
+        return [Text(" " + (_KEY_LINE if len(_KEY_LINE) < columns else _SHORT_KEY_LINE), "dim")]

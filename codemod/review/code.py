@@ -78,14 +78,12 @@ def diff_rows(path: str, source: bytes, edits: Iterable[Edit]) -> list[Row]:
 
 def highlighted(path: str, lines: Sequence[str]) -> list[Text]:
     """`lines` in the colours of the syntax that the name of their file tells."""
-    if not lines:
-        return []
-    text = Text("\n".join(lines))
+    text = Text("".join(f"{line}\n" for line in lines))  # a comment is one only up to a line's end
     for start, token, value in _lexer(path).get_tokens_unprocessed(text.plain):
         style = _style_of(token)
         if style:
             text.stylize(style, start, start + len(value))
-    return list(text.split("\n", allow_blank=True))
+    return list(text.split("\n", allow_blank=True))[: len(lines)]
 
 
 def differing(old: Sequence[str], new: Sequence[str]) -> tuple[list[Spans], list[Spans]]:
@@ -99,8 +97,8 @@ def differing(old: Sequence[str], new: Sequence[str]) -> tuple[list[Spans], list
         return [[] for _ in old], [[] for _ in new]
     codes = [code for code in matcher.get_opcodes() if code[0] != "equal"]
     return (
-        _spans(before, [(i, j) for _, i, j, _, _ in codes], len(old)),
-        _spans(after, [(i, j) for _, _, _, i, j in codes], len(new)),
+        _spans(old, before, [(i, j) for _, i, j, _, _ in codes]),
+        _spans(new, after, [(i, j) for _, _, _, i, j in codes]),
     )
 
 
@@ -127,9 +125,7 @@ def _plain(lines: Iterable[str], style: str) -> list[Text]:
     return [Text(line, style) for line in lines]
 
 
-def _changed(
-    sign: str, first: int, texts: Iterable[Text], marks: Iterable[Spans], style: str
-) -> list[Row]:
+def _changed(sign: str, first: int, texts: Iterable[Text], marks: Iterable[Spans], style: str) -> list[Row]:
     rows = []
     for number, (text, spans) in enumerate(zip(texts, marks, strict=True)):
         for start, end in spans:
@@ -138,23 +134,26 @@ def _changed(
     return rows
 
 
-def _spans(words: Sequence[str], ranges: Iterable[tuple[int, int]], count: int) -> list[Spans]:
-    """Ranges of `words` as spans of characters on each of `count` lines; white space at a line's ends is left out."""
+def _spans(lines: Sequence[str], words: Sequence[str], ranges: Iterable[tuple[int, int]]) -> list[Spans]:
+    """Ranges of `words`, which make up `lines`, as spans of characters on each; without white space at either end."""
     marked = {index for first, last in ranges for index in range(first, last)}
-    spans: list[Spans] = [[] for _ in range(count)]
+    spans: list[Spans] = [[] for _ in lines]
     line = column = 0
     for index, word in enumerate(words):
-        parts = word.split("\n")
-        for part in parts:
-            if part is not parts[0]:
+        for number, part in enumerate(word.split("\n")):
+            if number:
                 line, column = line + 1, 0
-            if index in marked and part.strip():
-                if spans[line] and spans[line][-1][1] == column:
-                    spans[line][-1] = spans[line][-1][0], column + len(part)
-                else:
-                    spans[line].append((column, column + len(part)))
+            if index in marked and part:
+                begin = spans[line].pop()[0] if spans[line] and spans[line][-1][1] == column else column
+                spans[line].append((begin, column + len(part)))
             column += len(part)
-    return spans
+    return [[_trimmed(text, span) for span in found if text[slice(*span)].strip()]
+            for text, found in zip(lines, spans, strict=True)]  # fmt: skip
+
+
+def _trimmed(text: str, span: tuple[int, int]) -> tuple[int, int]:
+    part = text[slice(*span)]
+    return span[1] - len(part.lstrip()), span[0] + len(part.rstrip())
 
 
 @cache

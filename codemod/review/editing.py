@@ -52,7 +52,7 @@ class Draft:
         parts = [mark + b" symfix: write these lines as they should read, save, and leave the editor.\n"]
         parts.append(mark + b" Keep the lines that begin with " + mark + b". To change nothing, empty the file.\n")
         for number, region in enumerate(self._regions, 1):
-            parts += (self._head(number, region), region.new, b"" if region.new.endswith(b"\n") else b"\n")
+            parts += (self._head(number, region), region.new, b"\n" if _unended(region.new) else b"")
         return b"".join(parts)
 
     def read(self, text: bytes) -> tuple[Edit, ...] | None:
@@ -78,7 +78,7 @@ class Draft:
         edits: list[Edit] = []
         for region, lines in zip(self._regions, found, strict=True):
             new = b"".join(lines)
-            if not region.old.endswith(b"\n"):  # the last line of a file that ends without one
+            if _unended(region.new):
                 new = new.removesuffix(b"\n")
             edits += _smallest(region.path, region.start, region.old, new)
         return tuple(edits)
@@ -103,6 +103,11 @@ def clash(edits: Iterable[Edit], group: Group, others: Iterable[Group]) -> str:
             if any(mine != theirs and meet(mine, theirs) for mine in chosen.get(theirs.path, ())):
                 return f"{other.findings[0].path}:{other.findings[0].line}"
     return ""
+
+
+def _unended(text: bytes) -> bool:
+    """Whether the last line of `text` has no end, as at the end of some files."""
+    return bool(text) and not text.endswith(b"\n")
 
 
 def _regions(path: str, source: bytes, edits: Sequence[Edit]) -> list[_Region]:

@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from types import FrameType
+from typing import Protocol
 
 from rich.console import Console
 from rich.text import Text
@@ -34,11 +35,74 @@ class Closed(Exception):
     """The terminal is gone."""
 
 
+class Terminal(Protocol):
+    """What a review needs of a terminal."""
+
+    pages: bool
+    """Whether it shows one screen at a time; else what is drawn scrolls by, however long."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and lines, as they are now."""
+
+    def draw(self, lines: Sequence[Text], cursor: bool = False) -> None:
+        """Show `lines`, as many as there is room for, each on its own; with a `cursor` at the end of the last."""
+
+    def key(self) -> str:
+        """The next key: a character, or a name such as "up", "enter", "escape"; "resize" where the size changed.
+
+        Raises Closed where the terminal is gone, and KeyboardInterrupt for Ctrl-C.
+        """
+
+    def aside(self) -> contextlib.AbstractContextManager[None]:
+        """The screen as it was before, for another program, which is the one that Ctrl-C speaks to."""
+
+
+class Plain:
+    """A terminal that can do no more than print and read lines (TERM=dumb)."""
+
+    pages = False
+
+    def __init__(self) -> None:
+        self._keys: list[str] = []
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return _size()
+
+    def draw(self, lines: Sequence[Text], cursor: bool = False) -> None:
+        if not self._keys:
+            write("\n".join(line.plain.rstrip() for line in lines) + "\n")
+
+    def key(self) -> str:
+        while not self._keys:
+            write("> ")
+            line = sys.stdin.readline()
+            if not line:
+                raise Closed
+            typed = line.strip()
+            self._keys = [*typed, "enter"] if typed.startswith("/") else [*typed[:1]]
+        return self._keys.pop(0)
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        yield
+
+
+def _size() -> tuple[int, int]:
+    found = shutil.get_terminal_size((80, 24))
+    with contextlib.suppress(OSError):
+        found = os.get_terminal_size(sys.stdout.fileno())
+    return max(20, found.columns), max(5, found.lines)
+
+
 class Screen:
     """The terminal of this process as a full screen, from `with` to its end.
 
     Raises SymfixError on entering where the system has no such terminal.
     """
+
+    pages = True
 
     def __init__(self) -> None:
         self._in = sys.stdin.fileno()
@@ -47,15 +111,10 @@ class Screen:
         self._saved: list[object] | None = None
         self._handlers: dict[int, object] = {}
         self._resized, self._resize = -1, -1
-        self.console = Console(width=80)
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and lines, as they are now."""
-        found = shutil.get_terminal_size((80, 24))
-        with contextlib.suppress(OSError):
-            found = os.get_terminal_size(sys.stdout.fileno())
-        return max(20, found.columns), max(5, found.lines)
+        return _size()
 
     def __enter__(self) -> Screen:
         try:
@@ -81,24 +140,20 @@ class Screen:
         os.close(self._resize)
 
     def draw(self, lines: Sequence[Text], cursor: bool = False) -> None:
-        """Show `lines`, each on its own; with a `cursor` at the end of the last."""
-        columns, _ = self.size
-        self.console = Console(
+        columns, rows = self.size
+        console = Console(
             width=columns, force_terminal=True, no_color=not colours(), highlight=False, legacy_windows=False
         )
         out = ["\x1b[?25l\x1b[H"]
-        for number, line in enumerate(lines):
-            with self.console.capture() as captured:
-                self.console.print(line, end="", no_wrap=True, overflow="crop", crop=True, soft_wrap=False)
-            out.append(("\r\n" if number else "") + captured.get().replace("\n", "") + "\x1b[K")
+        for number, line in enumerate(lines[:rows]):
+            with console.capture() as captured:
+                console.print(line, end="", no_wrap=True, overflow="crop", crop=True, soft_wrap=False)
+            # Cleared first: after its last column is written, a terminal would take that for the one to clear.
+            out.append(("\r\n" if number else "") + "\x1b[K" + captured.get().replace("\n", ""))
         out.append("\x1b[J" + ("\x1b[?25h" if cursor else ""))
         write("".join(out))
 
     def key(self) -> str:
-        """The next key: a character, or a name such as "up", "enter", "escape"; "resize" where the size changed.
-
-        Raises Closed where the terminal is gone, and KeyboardInterrupt for Ctrl-C.
-        """
         while not self._pending:
             ready, _, _ = select.select([self._in, self._resized], [], [])
             if self._resized in ready:
@@ -111,7 +166,6 @@ class Screen:
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
-        """The screen as it was before, for another program, which is the one that Ctrl-C speaks to."""
         self._end()
         interrupt = signal.signal(signal.SIGINT, lambda number, frame: None)
         try:

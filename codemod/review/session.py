@@ -64,8 +64,7 @@ class Session:
         rest = [
             item
             for number, item in enumerate(self.items)
-            if number == self.at
-            or (number > self.at and item.shard.name == shard and self.choice(item) is None)
+            if number == self.at or (number > self.at and item.shard.name == shard and self.choice(item) is None)
         ]
         self._keep([decide(item.group, choice, self._hashes) for item in rest])
         self.advance()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
@@ -14,12 +13,14 @@ from codemod.findings import Finding, Level, Step
 from codemod.report import plural
 from codemod.review.code import Row, diff_rows, shown
 from codemod.review.items import Item
+from codemod.selection import base_name
 from codemod.sources import Sources
 from codemod.terminal import encode, one_line, shorten_path
 
 _LEVELS = {Level.SAFE: "green", Level.REVIEW: "yellow", Level.MANUAL: "red"}
 _SIGNS = {"-": "red", "+": "green"}
 _ROOM_FOR_NUMBERS = 90  # columns
+_MOST_NAMES = 12
 CHOICES = {Choice.ACCEPT: ("accepted", "green"), Choice.REJECT: ("rejected", "red"), Choice.EDIT: ("edited", "cyan")}
 
 
@@ -42,15 +43,18 @@ class View:
         edits = decision.edits if decision and decision.choice is Choice.EDIT else item.group.edits
         page = _Page(width)
         self._head(page, item)
+        visible: set[tuple[str, int]] = set()
         paths = dict.fromkeys(edit.path for edit in edits)
         for path in paths:
             page.blank()
             if len(paths) > 1 or path != item.group.findings[0].path:
                 page.add(Text(_safe(shorten_path(path, width)), "bold"))
-            page.diff(diff_rows(path, self._sources.of(path), [edit for edit in edits if edit.path == path]))
+            rows = diff_rows(path, self._sources.of(path), [edit for edit in edits if edit.path == path])
+            visible.update((path, row.line) for row in rows if row.sign != "+")
+            page.diff(rows)
         if not edits:
             page.add(Text("your edit leaves everything as it is", "dim"))
-        self._sites(page, item)
+        self._sites(page, item, visible)
         self._company(page, item, bases)
         for one in evidence:
             page.blank()
@@ -65,27 +69,27 @@ class View:
         for number, step in enumerate(reach):
             name = step.path.rpartition("/")[2] if page.width < _ROOM_FOR_NUMBERS else step.path
             page.labelled("a symbol arrives  " if not number else "", 18, _step(step, name))
+        if item.shard.kind == "helper":
+            names = list(dict.fromkeys(map(base_name, item.shard.operators)))
+            more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+            page.labelled("serves            ", 18, Text(_safe(", ".join(names[:_MOST_NAMES]) + more)))
 
-    def _sites(self, page: _Page, item: Item) -> None:
+    def _sites(self, page: _Page, item: Item, visible: set[tuple[str, int]]) -> None:
         page.blank()
-        rules = Counter(finding.rule for finding in item.group.findings)
-        for rule, count in rules.items():
-            members = [finding for finding in item.group.findings if finding.rule == rule]
+        by_rule: dict[str, list[Finding]] = {}
+        for finding in item.group.findings:
+            by_rule.setdefault(finding.rule, []).append(finding)
+        for rule, members in by_rule.items():
             level = max(finding.level for finding in members)
-            head = Text.assemble((rule, "bold"), f" ({count})" if count > 1 else "", "  ", _level(level))
+            head = Text.assemble((rule, "bold"), f" ({len(members)})" if len(members) > 1 else "", "  ", _level(level))
             if level > Level.SAFE and self._rules.get(rule):
                 head.append(f"  {self._rules[rule]}", "dim")
             page.add(head, indent=2)
+            alike: dict[tuple[str, str, str], list[Finding]] = {}
             for finding in members:
-                self._site(page, finding)
-
-    def _site(self, page: _Page, finding: Finding) -> None:
-        page.labelled(f"  {finding.line:>5}  ", 9, Text(_safe(one_line(finding.message))))
-        if finding.reason:
-            page.labelled("", 9, Text(_safe(one_line(finding.reason)), "yellow"))
-        for step in finding.flow:
-            place = f"{step.line}" if step.path == finding.path else f"{step.path.rpartition('/')[2]}:{step.line}"
-            page.labelled("", 9, Text(f"{place}  {_safe(one_line(step.text))}", "dim"))
+                alike.setdefault((finding.path, finding.message, finding.reason), []).append(finding)
+            for (path, message, reason), sites in alike.items():
+                _site(page, path, message, reason, sites, visible)
 
     def _company(self, page: _Page, item: Item, bases: Sequence[tuple[str, str]]) -> None:
         notes: list[str] = []
@@ -100,7 +104,8 @@ class View:
         for other in item.sharing:
             first = other.findings[0]
             notes.append(f"makes an edit that the change at {first.path}:{first.line} makes too: either writes it")
-        notes += (f"runs on {name} as well, which is {state}" for name, state in bases)
+        if bases:
+            notes.append("runs on other changes too: " + ", ".join(f"{name} ({state})" for name, state in bases))
         if notes:
             page.blank()
         for note in notes:
@@ -145,7 +150,7 @@ class _Page:
                 cut = _fitting(text, room)
                 self.lines.append(head + text[:cut])
                 text = text[cut:]
-                head = Text(" " * (gutter - 2) + "↪ ", "dim")
+                head = Text.assemble((" " * (gutter - 2) + "↪ ", "dim"))
             self.lines.append(head + text)
 
 
@@ -164,6 +169,20 @@ def _level(level: Level) -> Text:
 def _step(step: Step, name: str) -> Text:
     text = Text(_safe(one_line(step.text)))
     return text.append(f"  {name}:{step.line}" if step.line else f"  {name}", "dim")
+
+
+def _site(
+    page: _Page, path: str, message: str, reason: str, sites: Sequence[Finding], visible: set[tuple[str, int]]
+) -> None:
+    """What was found in the same words, and where its values flow beyond the lines that are `visible`."""
+    lines = ", ".join(map(str, dict.fromkeys(finding.line for finding in sites)))
+    page.labelled("    ", 4, Text.assemble((lines, "dim"), f"  {_safe(one_line(message))}"))
+    if reason:
+        page.labelled("      ", 6, Text(_safe(one_line(reason)), "yellow"))
+    for step in dict.fromkeys(step for finding in sites for step in finding.flow):
+        if (step.path, step.line) not in visible:
+            place = f"{step.line}" if step.path == path else f"{step.path.rpartition('/')[2]}:{step.line}"
+            page.labelled("      ", 6, Text(f"flows by {place}  {_safe(one_line(step.text))}", "dim"))
 
 
 def _evidence(page: _Page, one: Evidence) -> None:
