@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from codemod.evidence import Evidence
 from codemod.findings import Finding, Mode
+from codemod.follow_up import FollowUp
 from codemod.plan import Plan
 from codemod.shards import Shard, family
 from codemod.terminal import one_line
@@ -44,9 +45,13 @@ class Description:
     evidence: tuple[Evidence, ...]
     bases: tuple[str, ...]
     digest: str
+    follow_up: FollowUp = field(default_factory=FollowUp)
+    """The expected failures that its evidence takes out, and those that stay."""
 
 
-def describe(shard: Shard, plan: Plan, evidence: Sequence[Evidence] = ()) -> Description:
+def describe(
+    shard: Shard, plan: Plan, evidence: Sequence[Evidence] = (), follow_up: FollowUp | None = None
+) -> Description:
     """What there is to say of `shard`, a part of `plan`."""
     changed = [finding for group in shard.groups for finding in group.findings if finding.edits]
     counts = Counter(finding.rule for finding in changed)
@@ -64,6 +69,7 @@ def describe(shard: Shard, plan: Plan, evidence: Sequence[Evidence] = ()) -> Des
         evidence=tuple(evidence),
         bases=shard.bases,
         digest=_digest(shard),
+        follow_up=follow_up or FollowUp(),
     )
 
 

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from codemod.changes import Change
 from codemod.edits import Edit, apply_edits
-from codemod.evidence import Evidence, EvidenceStore, evidence_key
+from codemod.evidence import Evidence, evidence_for
 from codemod.groups import Group
-from codemod.selection import base_name
 from codemod.shards import Shard, closure
 
 
 def evidence_of(
-    store: EvidenceStore, shard: Shard, by_name: Mapping[str, Shard], sources: Mapping[str, bytes]
+    journal: Path, shard: Shard, by_name: Mapping[str, Shard], sources: Mapping[str, bytes]
 ) -> tuple[Evidence, ...]:
-    """What `store` holds of the operators of `shard`, made with its changes on its bases, or with its changes alone.
+    """What `symfix prove` kept in `journal` about the operators of `shard`, one each, sorted.
 
-    Evidence of other code is not quoted.
+    It speaks of the shard's changes on its bases, else of its changes alone; evidence of other code is not quoted.
     """
-    operators = dict.fromkeys([shard.about, *shard.operators, *map(base_name, shard.operators)])
     found: dict[str, Evidence] = {}
     for groups in (closure(shard, by_name), shard.groups):
-        key = evidence_key(_changes(groups, sources))
-        for operator in operators:
-            one = store.load(operator, key)
-            if one is not None:
-                found.setdefault(one.operator, one)
+        for one in evidence_for(journal, _changes(groups, sources)):
+            found.setdefault(one.operator, one)
     return tuple(found[name] for name in sorted(found))
 
 

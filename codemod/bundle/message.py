@@ -28,6 +28,10 @@ def commit_message(shard: Description) -> str:
     if shard.left:
         blocks.append(_left(shard))
     blocks.append(_evidence(shard.evidence))
+    removed = shard.follow_up.removed
+    if removed:
+        lines = [_filled(f"- {one.title} in {one.registry} ({one.path})", "  ") for one in removed]
+        blocks.append("\n".join(["Expected failures that no longer fail, removed:", *lines]))
     if shard.bases:
         blocks.append(_filled(f"Needs {_listed(shard.bases, most=len(shard.bases))}."))
     blocks.append(f"Symfix-Shard: {shard.name}\nSymfix-Plan: {shard.digest}")

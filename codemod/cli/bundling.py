@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -69,9 +69,9 @@ def make_bundle(run: Run) -> Bundle:
     from codemod.bundle.known_evidence import evidence_of
     from codemod.bundle.make import sources_of, split
     from codemod.bundle.repository import Repository
-    from codemod.evidence import EvidenceStore
+    from codemod.follow_up import follow_ups
     from codemod.shard_names import ShardNames
-    from codemod.shards import Limits
+    from codemod.shards import Limits, with_bases
 
     repository = Repository.open(run.checkout)
     click.get_current_context().call_on_close(repository.close)
@@ -83,6 +83,7 @@ def make_bundle(run: Run) -> Bundle:
         note(f"symfix: {finding.path}:{finding.line}: left alone: {finding.reason}")
     sources = sources_of(run.checkout.root, changes)
     repository.check_committed(sources)
+    transforms = transform.load_transforms() if changes.groups else []
     limits = Limits(run.values["max_files"] or 0, run.values["max_lines"] or 0)
     names = ShardNames.load(run.journal)
     shards = _shards(run, changes, sources, limits, names)
@@ -91,13 +92,17 @@ def make_bundle(run: Run) -> Bundle:
         left = [group for group in changes.groups if id(group) not in kept]
         note(f"symfix: {plural(len(left), 'change')} left out, for they are in no shard of {run.values['shard_file']}")
         changes = changes_of(run, plan, [group for group in changes.groups if id(group) in kept])
-    made = split(shards, changes, sources, transform.load_transforms() if shards else (),
+    by_name = {shard.name: shard for shard in shards}
+    evidence = {name: evidence_of(run.journal, shard, by_name, sources) for name, shard in by_name.items()}
+    follow = follow_ups(run.project, transforms, shards, evidence)
+    if any(one.edits or one.deleted for one in follow.values()):
+        shards = [replace(s, tests=follow[s.name].edits, deleted=follow[s.name].deleted) for s in shards]
+        sources = sources_of(run.checkout.root, changes, shards)
+        repository.check_committed(sources)
+        shards = with_bases(shards, sources, names)
+    made = split(shards, changes, sources, transforms,
                  lambda function, items: run.project.map(function, items, "proving the split"))  # fmt: skip
-    store = EvidenceStore(run.journal / "evidence")
-    descriptions = {
-        name: describe(shard, plan, evidence_of(store, shard, made.shards, sources))
-        for name, shard in made.shards.items()
-    }
+    descriptions = {name: describe(shard, plan, evidence[name], follow[name]) for name, shard in made.shards.items()}
     return Bundle(repository, plan, made, names, limits, descriptions)
 
 
