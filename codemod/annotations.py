@@ -14,6 +14,7 @@ from codemod.groups import make_groups, order
 from codemod.report import finding_lines, operator_counts, plural, refusal_counts, totals
 from codemod.sources import Sources
 from codemod.terminal import one_line
+from codemod.touched import Touched
 
 SHOWN = 10
 """GitHub shows this many annotations of each kind for a step, and drops the rest without a word."""
@@ -23,12 +24,16 @@ _TITLES = {Level.SAFE: "symfix apply fixes it", Level.REVIEW: "can be fixed, for
 _MOST_ROWS = 50
 
 
-def annotate(findings: Sequence[Finding], sources: Sources, prefix: str) -> list[str]:
+def annotate(findings: Sequence[Finding], sources: Sources, prefix: str, touched: Touched | None) -> list[str]:
     """Lines for the log of a workflow: a command for each finding that GitHub shows, the others as text.
 
-    Of each kind, findings of different changes come first. `prefix` leads from the workspace to the checkout.
+    Of each kind, those on `touched` lines come first, and of them those of different groups.
+    `prefix` leads from the workspace to the checkout.
     """
-    place = {f: rank for group in make_groups(findings) for rank, f in enumerate(group.findings)}
+    place: dict[Finding, tuple[bool, int]] = {}
+    for group in make_groups(findings):
+        ranked = sorted(group.findings, key=lambda f: touched is not None and not touched.holds(f))
+        place.update((f, (touched is not None and not touched.holds(f), rank)) for rank, f in enumerate(ranked))
     commands: list[str] = []
     rest: list[Finding] = []
     for level in Level:

@@ -134,6 +134,13 @@ def test_github_shows_ten_of_a_kind_so_different_changes_come_first(make_tree: M
     assert not any(line.startswith("::error::") for line in out)
 
 
+def test_annotations_begin_with_the_lines_of_the_change(tree: Path, symfix: Symfix) -> None:
+    (tree / "sub/b.cc").write_bytes(FILES["sub/b.cc"][:-1] + b" touched\n")
+    out = symfix("scan", "--since", "HEAD", "--format", "github", cwd=tree).out.decode()
+    assert [line.split("line=")[1][:1] for line in out.splitlines()[:2]] == ["3", "1"]
+    assert b"\n  symfix diff --since HEAD  shows" in symfix("scan", "--since", "HEAD", cwd=tree).out
+
+
 def test_sarif_is_by_the_schema_and_its_places_are_the_bytes(tree: Path, symfix: Symfix) -> None:
     code, out, _ = symfix("scan", "--format", "sarif", cwd=tree)
     assert code == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +133,7 @@ def _print_github(run: Run, plan: Plan, chosen: list[Finding]) -> None:
 
     root = run.checkout.root
     lines = [
-        *annotate(chosen, Sources(root), workspace_prefix(root)),
+        *annotate(chosen, Sources(root), workspace_prefix(root), run.selection.since),
         *totals(chosen, _files_of_tree(plan), plan.suppressed),
     ]
     write("\n".join(lines) + "\n")
@@ -166,12 +167,14 @@ def _next_steps(run: Run, chosen: list[Finding]) -> list[str]:
     from codemod.report import operator_counts
 
     ranked = operator_counts(chosen)
+    since = run.values["since"]
     steps = []
     if ranked and not run.selection.ops:
         steps.append((f"symfix scan --op {ranked[0][0]}", "explains one operator site by site"))
     if any(finding.edits for finding in chosen):
         review = not any(group.edits for group in dataclasses.replace(run.selection, level=Level.SAFE).groups(chosen))
-        steps.append(("symfix diff" + (" --level review" if review else ""), "shows what would be written"))
+        options = [*(["--level", "review"] if review else []), *(["--since", since] if since else [])]
+        steps.append((shlex.join(["symfix", "diff", *options]), "shows what would be written"))
     longest = max((len(command) for command, _ in steps), default=0)
     return [f"  {style(command.ljust(longest), 'cyan')}  {what}" for command, what in steps]
 
