@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codemod.changes import Change
@@ -53,17 +53,14 @@ class Side:
 
 
 def sides(settings: Settings, changes: tuple[Change, ...]) -> tuple[Side, Side]:
-    """The tree as it is, and with `changes` made: both are overlays, the checkout is only read.
-
-    The first has the changed files as they were when the plan was made.
-    """
+    """The tree as it is, and an overlay of it with `changes` made; the checkout is only read."""
     made = []
     for contents in ({c.path: c.old for c in changes}, {c.path: c.new for c in changes}):
         headers = {path: text for path, text in contents.items() if path.endswith(_HEADERS)}
-        tree = overlay(settings.root, contents, settings.kept / "trees")
         alone = overlay(Path("/nonexistent"), headers, settings.kept / "headers") if headers else None
-        made.append(Side(settings, tree, alone))
-    return made[0], made[1]
+        made.append(Side(settings, settings.root, alone))
+    changed = {change.path: change.new for change in changes}
+    return made[0], replace(made[1], tree=overlay(settings.root, changed, settings.kept / "trees"))
 
 
 def build(side: Side, override: Override, compiler: Compiler) -> Path | Diagnostic:

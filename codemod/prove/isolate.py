@@ -82,8 +82,7 @@ def run(
     finally:
         os.close(write)
     _limit(process.pid, limits)
-    with _lock:
-        _live[process.pid] = process
+    watch(process)
     tail = bytearray()
     reader = threading.Thread(target=_drain, args=(read, tail), daemon=True)
     reader.start()
@@ -93,10 +92,7 @@ def run(
     except subprocess.TimeoutExpired:
         how = "timed out"
     finally:
-        _kill(process)
-        process.wait()
-        with _lock:
-            _live.pop(process.pid, None)
+        forget(process)
         reader.join(5)
     if _stopping.is_set():
         raise KeyboardInterrupt
@@ -116,6 +112,25 @@ def stop_all() -> None:
 def resume() -> None:
     """Let `run` start processes again after `stop_all`."""
     _stopping.clear()
+
+
+def stopping() -> bool:
+    """Whether `stop_all` was called."""
+    return _stopping.is_set()
+
+
+def watch(process: subprocess.Popen[bytes]) -> None:
+    """Have `stop_all` kill `process`, which leads a group of its own."""
+    with _lock:
+        _live[process.pid] = process
+
+
+def forget(process: subprocess.Popen[bytes]) -> None:
+    """Kill the group of `process` and wait for it."""
+    _kill(process)
+    process.wait()
+    with _lock:
+        _live.pop(process.pid, None)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from codemod.errors import SymfixError
 from codemod.evidence import Evidence, EvidenceStore
-from codemod.prove import isolate
+from codemod.prove import isolate, nursery
 from codemod.prove.task import Settings, Task
 from codemod.prove.work import prove
 
@@ -70,6 +70,7 @@ def prove_all(
                 future.cancel()
             isolate.stop_all()
         executor.shutdown(wait=True, cancel_futures=True)
+        nursery.close()
 
 
 def known(store: EvidenceStore, settings: Settings, key: str) -> tuple[Evidence, ...] | None:

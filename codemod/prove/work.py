@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from codemod.evidence import Evidence, Status
-from codemod.prove import check
+from codemod.prove import check, nursery
 from codemod.prove.build import Side, build, python_path, sides
 from codemod.prove.compiler import Diagnostic
-from codemod.prove.isolate import Limits, run
+from codemod.prove.isolate import Ended, Limits, run
 from codemod.prove.task import Settings, Task
 from codemod.prove.verdict import ended, headline, judge
 from codemod.transform import Override
@@ -181,8 +181,7 @@ def _run(settings: Settings, job: _Job, laid: _Laid, cases: Mapping[str, Any] | 
         for _ in range(_RESUMED):
             (folder / "job.json").write_text(json.dumps({**given, "skip": skip}), encoding="ascii")
             (folder / "out.json").unlink(missing_ok=True)
-            command = [settings.target.python, str(_RUNNER), str(folder / "job.json"), str(folder / "out.json")]
-            done = run(command, Limits(settings.seconds, settings.memory), environment(folder, laid.preloaded), folder)
+            done = _start(settings, laid, folder)
             report = _read(folder / "out.json")
             if done.how == "ended" and done.code == 0 and report is not None:
                 reports.append(report)
@@ -196,6 +195,19 @@ def _run(settings: Settings, job: _Job, laid: _Laid, cases: Mapping[str, Any] | 
     return _joined(job, reports)
 
 
+def _start(settings: Settings, laid: _Laid, folder: Path) -> Ended:
+    """Run the job in `folder`: by a process that has torch already, unless the torch to import is another."""
+    job, out = folder / "job.json", folder / "out.json"
+    command = (settings.target.python, str(_RUNNER))
+    limits = Limits(settings.seconds, settings.memory)
+    variables = environment(folder, laid.preloaded)
+    if not laid.preloaded and not laid.python_path:
+        done = nursery.run((*command, "--serve"), job, out, folder, variables, limits)
+        if done is not None:
+            return done
+    return run((*command, str(job), str(out)), limits, variables, folder)
+
+
 def environment(folder: Path, preloaded: Sequence[str]) -> dict[str, str]:
     """The environment of a run: its caches and temporary files in `folder`, one thread, no network."""
     kept = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CXX", "CC", "VIRTUAL_ENV")
@@ -203,6 +215,7 @@ def environment(folder: Path, preloaded: Sequence[str]) -> dict[str, str]:
     for name in ("HOME", "TMPDIR", "XDG_CACHE_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"):
         values[name] = str(folder)
     values.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1", PYTHONNOUSERSITE="1")
+    values.update(TORCHINDUCTOR_COMPILE_THREADS="1")
     values["CUDA_VISIBLE_DEVICES"] = ""
     if preloaded:
         values["LD_PRELOAD"] = ":".join(preloaded)

@@ -13,7 +13,7 @@ from transforms.cpp import headers
 from transforms.cpp.analyse import source_files
 from transforms.cpp.decisions import DERIVATIVES
 from transforms.cpp.extract import extract
-from transforms.cpp.overrides.registering import STUBS, registration_text
+from transforms.cpp.overrides.registering import PRELUDE, registration_text
 from transforms.cpp.overrides.roots import Root, Route, Routes
 from transforms.cpp.reach import Node
 from transforms.schema import derivatives as derivatives_yaml
@@ -128,7 +128,7 @@ class CppProver:
                 kernels[route.root.function.path].append(route.root)
         paths = self._sources(ways)
         parts = [
-            Part(path, STUBS, registration_text(kernels[path], self.routes.index) if path in kernels else "")
+            Part(path, PRELUDE, registration_text(kernels[path], self.routes.index) if path in kernels else "")
             for path in paths
         ]
         pieces = {_piece(route.root) for route in ways}
@@ -141,7 +141,7 @@ class CppProver:
         paths = sorted({*self._sources(ways), *(path for path in files if path.endswith(SOURCES))})
         keys = {route.root.registration[1].key for route in ways if route.root.registration is not None}
         pieces = ("vmap",) if all(key.startswith("FuncTorch") for key in keys) else ()
-        return Override((operator,), pieces, tuple(Part(path, STUBS) for path in paths))
+        return Override((operator,), pieces, tuple(Part(path, PRELUDE) for path in paths))
 
     def _sources(self, ways: Iterable[Route]) -> list[str]:
         """The sources of all functions on the ways, sorted."""

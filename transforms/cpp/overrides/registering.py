@@ -11,7 +11,11 @@ from transforms.cpp.overrides.roots import Root
 _ALLOW = "#undef TORCH_ASSERT_NO_OPERATORS\n#undef TORCH_ASSERT_ONLY_METHOD_OPERATORS\n#include <torch/library.h>\n"
 
 # Kernels keep using the stubs of the installed library, to which its own builds for each processor are registered.
-STUBS = """\
+# The headers of oneDNN are not installed with torch; what a composite kernel does with symbolic sizes uses none of it.
+PRELUDE = """\
+#include <ATen/Config.h>
+#undef AT_MKLDNN_ENABLED
+#define AT_MKLDNN_ENABLED() 0
 #include <ATen/native/DispatchStub.h>
 #undef DEFINE_DISPATCH
 #define DEFINE_DISPATCH(name) static_assert(true)
