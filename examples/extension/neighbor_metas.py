@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from collections.abc import Callable
 
 import torch
 import torch._prims_common as utils
@@ -105,6 +106,22 @@ def grouped_rows(source: Tensor, dims: list[int], inner: int) -> Tensor:
     # To resize asks for the memory a size takes.
     result.resize_(grouped.shape, memory_format=torch.contiguous_format)
     return result
+
+
+@torch.library.register_fake("neighbors::widened_frame")
+def widened_frame(source: Tensor, width: int) -> Tensor:
+    """A frame in the memory format of the source."""
+    # To convert asks whether the tensor is in the format already.
+    return source.new_empty((*source.shape[:-1], width)).to(memory_format=utils.suggest_memory_format(source))
+
+
+@torch.library.register_fake("neighbors::number_like")
+def number_like(source: Tensor) -> Callable[[float], complex]:
+    """What turns a number into one of the dtype of the source."""
+    if source.dtype.is_floating_point:
+        return torch.sym_float
+    # A symbolic number serves as a complex one; `complex` would need its value.
+    return lambda number: complex(number)
 
 
 def load_table(path: str, source: Tensor) -> Tensor:

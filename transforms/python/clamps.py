@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from transforms.python.branches import NEUTRAL, PADDING
 from transforms.python.interpret import called
@@ -15,20 +14,9 @@ def same(one: ast.expr, other: ast.expr) -> bool:
     return ast.dump(one) == ast.dump(other)
 
 
-def assigned(place: Place, name: str) -> Iterator[ast.expr | None]:
-    """What a variable is assigned in the function; None where that is not to be seen."""
-    for node in place.nodes:
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
-            holders = (n for n in place.nodes if isinstance(n, ast.Assign) and n.targets == [node])
-            holder = next(holders, None)
-            yield holder.value if holder is not None else None
-    if any(one.arg == name for one in ast.walk(place.function.args) if isinstance(one, ast.arg)):
-        yield None
-
-
 def begins_as_zeros(place: Place, name: str) -> bool:
     """Whether a variable is a list of zeros, `[0] * n`, of which one statement of the function sets elements."""
-    values = list(assigned(place, name))
+    values = place.assigned(name)
     stores = [n for n in place.nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
     owners = [n.value.id for n in place.nodes if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)]
     once = sum(isinstance(one.value, ast.Name) and one.value.id == name for one in stores) == 1
@@ -43,7 +31,7 @@ def _zeros(value: ast.expr | None) -> bool:
 
 def chooses_padding(place: Place, flag: str) -> bool:
     """Whether a flag begins as False and is only read in `pad(x, …) if flag else x`."""
-    if not all(isinstance(one, ast.Constant) and isinstance(one.value, bool) for one in assigned(place, flag)):
+    if not all(isinstance(one, ast.Constant) and isinstance(one.value, bool) for one in place.assigned(flag)):
         return False
     reads = {id(n) for n in place.nodes if isinstance(n, ast.Name) and n.id == flag and isinstance(n.ctx, ast.Load)}
     for node in place.nodes:
@@ -62,9 +50,9 @@ def is_extent(place: Place, size: ast.expr, tensor: str, dimension: ast.expr) ->
         return False
     shapes = (f"{tensor}.shape", f"{tensor}.size()")
     if isinstance(size.value, ast.Name):
-        values = list(assigned(place, size.value.id))
+        values = place.assigned(size.value.id)
         # A stored shape may be that of another tensor by now; of a narrowed one it is no less than the shape.
-        later = (one for one in assigned(place, tensor) if one is not None)
+        later = (one for one in place.assigned(tensor) if one is not None)
         narrowed = all(isinstance(one, ast.Call) and ast.unparse(one.func) == f"{tensor}.narrow" for one in later)
         return narrowed and bool(values) and all(one is not None and ast.unparse(one) in shapes for one in values)
     return ast.unparse(size.value) in shapes

@@ -99,6 +99,15 @@ class Place:
         before = self.layout.source[: self.layout.start(node)].rstrip()
         return before.endswith((b"(", b"[", b"{", b",", b"="))
 
+    def assigned(self, name: str) -> list[ast.expr | None]:
+        """What a variable is assigned in the function; None for a parameter, and where that is not to be seen."""
+        found: list[ast.expr | None] = [None for one in ast.walk(self.function.args) if getattr(one, "arg", "") == name]
+        for node in self.nodes:
+            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+                holders = (one.value for one in self.nodes if isinstance(one, ast.Assign) and one.targets == [node])
+                found.append(next(holders, None))
+        return found
+
     def check(self, condition: cst.BaseExpression, indent: str, function: str = "_check") -> str:
         """The lines that hold `condition` to be true, with `indent` and a newline behind each."""
         newline, torch = self.layout.newline, self.names.torch

@@ -45,6 +45,8 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
             continue
         if isinstance(node, ast.Call) and id(node) not in settled:
             yield from _operation_sites(node, nodes, values)
+        elif isinstance(node, ast.Lambda) and _constructs(node, nodes):
+            yield Site("constructor", node, node, Value(BOOL))
         if isinstance(node, (ast.If, ast.While, ast.Assert, ast.IfExp)):
             value = values.value(node.test)
             if asks(value):
@@ -85,7 +87,7 @@ def _settled(nodes: Sequence[ast.AST]) -> Iterator[int]:
 
 
 def _operation_sites(node: ast.Call, nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
-    """Calls of operations that ask for sizes themselves: sorting by them, inferring one, resizing to them."""
+    """Calls of operations that ask for sizes themselves: to sort by them, infer one, resize to or lay out for them."""
     name = called(node)
     keywords = {one.arg: one.value for one in node.keywords}
     key = keywords.get("key")
@@ -96,8 +98,31 @@ def _operation_sites(node: ast.Call, nodes: Sequence[ast.AST], values: Interpret
     elif name == "resize_" and len(node.args) == 1 and list(keywords) == ["memory_format"]:
         if dotted(keywords["memory_format"]) == "torch.contiguous_format":
             yield Site("resize", node, node, Value(BOOL))
+    elif name == "to" and not node.args and list(keywords) == ["memory_format"] and _new_empty(node.func):
+        yield Site("layout", node, node, Value(BOOL))
     elif name in ("reshape", "view") and inferred(node, nodes) is not None:
         yield Site("inferred", node, node, Value(BOOL))
+
+
+def _new_empty(function: ast.expr) -> bool:
+    """Whether `….to` is asked of `x.new_empty(sizes)`, with or without a dtype."""
+    made = function.value if isinstance(function, ast.Attribute) else function
+    if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute) or made.func.attr != "new_empty":
+        return False
+    return len(made.args) == 1 and all(one.arg == "dtype" for one in made.keywords)
+
+
+def _constructs(node: ast.Lambda, nodes: Sequence[ast.AST]) -> bool:
+    """Whether `lambda x: complex(x)` is returned beside constructors of symbolic numbers."""
+    returned = [one.value for one in nodes if isinstance(one, ast.Return)]
+    body = node.body
+    return (
+        isinstance(body, ast.Call)
+        and called(body) == "complex"
+        and [ast.unparse(one) for one in body.args] == [one.arg for one in node.args.args]
+        and any(one is node for one in returned)
+        and any(dotted(one).rpartition(".")[2] in ("sym_float", "sym_int") for one in returned if one is not None)
+    )
 
 
 class Inferred(NamedTuple):

@@ -1,0 +1,85 @@
+"""An uninitialised tensor is made in its memory format instead of being converted to it.
+
+    x.new_empty(s).to(memory_format=f)      torch.empty(s, dtype=x.dtype, device=x.device, memory_format=f)
+
+What it does: the tensor has the strides of the format from the beginning.
+
+Why: `to` first asks, in C++, whether the tensor is in the format already, which unknown sizes do not say.
+
+Fix safety: review. Shape, dtype and device are the same. Where a dimension of size 1 makes a contiguous tensor count as
+one in the format, `to` kept its strides; now they are those of the format, as kernels make them. Only for formats that
+`suggest_memory_format` gives or that are named, since `preserve_format` makes no tensor.
+
+References: torch/_meta_registrations.py (the meta of pixel_shuffle does the same), c10/core/MemoryFormat.h.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from codemod.findings import Level, Mode
+from codemod.transform import Example, Rule
+from transforms.python.logic import Undecided
+from transforms.python.place import WIDTH, Change, Place, Rewrite
+
+MESSAGE = "an uninitialised tensor is converted to a memory format"
+FORMATS = re.compile(r"^(?:torch\.(?:contiguous_format|channels_last(?:_3d)?)$|(?:\w+\.)*suggest_memory_format\()")
+
+
+def rewrite(place: Place) -> Rewrite | None:
+    """The call of `torch.empty`, or None for other sites."""
+    node = place.site.node
+    if place.site.kind != "layout" or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    made = node.func.value
+    assert isinstance(made, ast.Call)
+    assert isinstance(made.func, ast.Attribute)
+    tensor, sizes, wanted = place.text(made.func.value), place.text(made.args[0]), node.keywords[0].value
+    if not re.fullmatch(r"\w+", tensor) or place.inlined or place.scripted:
+        raise Undecided("the tensor that gives dtype and device is computed in the same expression")
+    known = [wanted] if not isinstance(wanted, ast.Name) else place.assigned(wanted.id)
+    if not known or not all(one is not None and FORMATS.search(ast.unparse(one)) for one in known):
+        raise Undecided("the memory format may be preserve_format, in which no tensor is made")
+    dtype = next((place.text(one.value) for one in made.keywords), f"{tensor}.dtype")
+    arguments = [sizes, f"dtype={dtype}", f"device={tensor}.device", f"memory_format={place.text(wanted)}"]
+    text = f"{place.names.torch}.empty({', '.join(arguments)})"
+    layout = place.layout
+    line = layout.lines[node.lineno - 1].decode("utf-8", "replace")
+    if layout.start(node) - layout.line_start(node.lineno) + len(text) > WIDTH:
+        indent = line[: len(line) - len(line.lstrip())]
+        inner = "".join(f"{indent}    {one},{layout.newline}" for one in arguments)
+        text = f"{place.names.torch}.empty({layout.newline}{inner}{indent})"
+    return Rewrite(Level.REVIEW, MESSAGE, (Change(layout.start(node), layout.end(node), text),))
+
+
+RULE = Rule(
+    "empty-layout",
+    Mode.PYTHON_BRANCH,
+    Level.REVIEW,
+    __doc__,
+    (
+        Example(
+            "def f(x: Tensor, y: Tensor):\n    return y.to(memory_format=torch.channels_last)\n", None, "holds data"
+        ),
+        Example(
+            "def f(x: Tensor, f):\n    return x.new_empty(x.shape).to(memory_format=f)\n",
+            None,
+            "may be torch.preserve_format",
+        ),
+        Example(
+            "def f(x: Tensor):\n    f = utils.suggest_memory_format(x)\n"
+            "    return x.new_empty(x.shape).to(memory_format=f)\n",
+            "def f(x: Tensor):\n    f = utils.suggest_memory_format(x)\n"
+            "    return torch.empty(x.shape, dtype=x.dtype, device=x.device, memory_format=f)\n",
+        ),
+        Example(
+            "def f(x: Tensor, sizes: list[int]):\n"
+            "    return x.new_empty(sizes, dtype=torch.int64).to(\n"
+            "        memory_format=utils.suggest_memory_format(x)\n    )\n",
+            "def f(x: Tensor, sizes: list[int]):\n"
+            "    return torch.empty(\n        sizes,\n        dtype=torch.int64,\n        device=x.device,\n"
+            "        memory_format=utils.suggest_memory_format(x),\n    )\n",
+        ),
+    ),
+)
