@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import tempfile
@@ -24,10 +25,10 @@ from codemod.terminal import note
 def review_on_screen(run: Run, plan: Plan, groups: list[Group]) -> int:
     """Let the user step through `groups`; returns the exit code. Every decision is kept as soon as it is made."""
     from codemod.bundle.known_evidence import evidence_of
-    from codemod.evidence import FOLDER, Evidence, EvidenceStore
+    from codemod.evidence import Evidence
     from codemod.review.app import App, Surroundings
     from codemod.review.items import make_items
-    from codemod.review.screen import Screen
+    from codemod.review.screen import Plain, Screen
     from codemod.review.session import Session
     from codemod.review.view import View
     from codemod.shard_names import ShardNames
@@ -38,10 +39,9 @@ def review_on_screen(run: Run, plan: Plan, groups: list[Group]) -> int:
     sources = {path: read.of(path) for group in groups for path in group.paths}
     shards = make_shards(groups, sources=sources, known=ShardNames.load(run.journal))
     by_name = {shard.name: shard for shard in shards}
-    store = EvidenceStore(run.journal / FOLDER)
 
     def evidence(shard: Shard) -> tuple[Evidence, ...]:
-        return evidence_of(store, shard, by_name, sources)
+        return evidence_of(run.journal, shard, by_name, sources)
 
     def refused(group: Group) -> str:
         return next((finding.reason for finding in changes_of(run, plan, [group]).refused), "")
@@ -49,7 +49,8 @@ def review_on_screen(run: Run, plan: Plan, groups: list[Group]) -> int:
     session = Session(make_items(shards, plan.findings), plan.files, plan.decisions, DecisionStore(run.journal))
     around = Surroundings(read, make_groups(plan.findings), evidence, refused, _edited)
     code = 0
-    with Screen() as screen:
+    dumb = os.environ.get("TERM", "dumb") == "dumb"
+    with contextlib.nullcontext(Plain()) if dumb else Screen() as screen:
         try:
             App(session, View(read, _headlines(groups)), around, screen).run()
         except KeyboardInterrupt:

@@ -303,7 +303,8 @@ class App:
         name = item.shard.name
         if name not in self._evidence:
             self._evidence[name] = self._around.evidence(item.shard)
-        self._body = self._view.lines(item, decision, self._evidence[name], states, columns)
+        edited = decision is not None and decision.choice is Choice.EDIT  # of which no evidence speaks
+        self._body = self._view.lines(item, decision, () if edited else self._evidence[name], states, columns)
         self._body_of = wanted
 
     def _shard_state(self, name: str) -> tuple[str, str]:

@@ -1,0 +1,210 @@
+"""`symfix review`: the batch options, what apply makes of decisions, and a real terminal."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from codemod.decision_store import DecisionStore
+from codemod.decisions import Choice
+from tests.conftest import MakeTree, Symfix
+from tests.typing_terminal import TypingTerminal
+
+FILES = {
+    "a.cc": b"one = size(); // op:add\ntwo = numel(); // op:add\nthree = size(); // op:mul\n",
+    "b.cc": b"four = size(); // op:zeta @g\nfive = numel(); // op:zeta @g\nloop\n",
+}
+PROGRAM = """
+from codemod import transform
+from tests.codemod import fake
+transform.load_transforms = fake.transforms
+from codemod.cli import main
+main(["review"])
+"""
+REVIEW = [sys.executable, "-c", PROGRAM]
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def tree(make_tree: MakeTree) -> Path:
+    return make_tree(FILES)
+
+
+def content(tree: Path) -> bytes:
+    return (tree / "a.cc").read_bytes() + (tree / "b.cc").read_bytes()
+
+
+def new(*words: str) -> bytes:
+    """The files with the sites one to five as `words` say."""
+    a = "one = {}(); // op:add\ntwo = {}(); // op:add\nthree = {}(); // op:mul\n"
+    b = "four = {}(); // op:zeta @g\nfive = {}(); // op:zeta @g\nloop\n"
+    return (a + b).format(*words).encode()
+
+
+def test_apply_takes_the_accepted_whatever_their_level_and_leaves_the_rejected(tree: Path, symfix: Symfix) -> None:
+    code, out, err = symfix("review", "--accept", "op:zeta", "--reject", "id:none", "--reject", "op:mul", cwd=tree)
+    assert (code, out) == (0, b"")
+    assert err.splitlines() == [
+        "symfix: accepted 1 change by op:zeta",
+        "symfix: rejected 0 changes by id:none",
+        "symfix: rejected 1 change by op:mul",
+        "symfix: of 4 changes 1 accepted, 0 edited, 1 rejected, 2 to decide",
+    ]
+    shown = symfix("diff", cwd=tree).out
+    code, _, err = symfix("apply", cwd=tree)
+    assert code == 1
+    assert content(tree) == new("sym_size", "numel", "size", "sym_size", "sym_numel")
+    assert shown.count(b"\n-") == shown.count(b"\n+") == 2 + 3
+    assert "symfix: 1 site left out, as rejected in review (symfix review --forget)" in err.splitlines()
+
+
+def test_accepted_takes_nothing_else(tree: Path, symfix: Symfix) -> None:
+    assert symfix("apply", "--accepted", cwd=tree).code == 0
+    symfix("review", "--accept", "rule:s*", "--reject", "path:a*", cwd=tree)
+    _, _, err = symfix("apply", "--accepted", cwd=tree)
+    assert content(tree) == new("size", "numel", "size", "sym_size", "sym_numel")
+    assert err.splitlines()[:2] == [
+        "symfix: rewrote 2 sites in 1 file",
+        "symfix: 3 sites left out, as rejected in review (symfix review --forget)",
+    ]
+
+
+def test_what_is_rejected_stays_away_until_its_code_changes_or_it_is_forgotten(tree: Path, symfix: Symfix) -> None:
+    symfix("review", "--reject", "level:safe", "--accept", "level:review", cwd=tree)
+    (tree / "a.cc").write_bytes(b"new line\n" + FILES["a.cc"].replace(b"three", b"tres"))
+    names = [line for line in symfix("diff", "--level", "review", cwd=tree).out.splitlines() if line[:1] == b"+"]
+    assert [line for line in names if not line.startswith(b"+++")] == [
+        b"+two = sym_numel(); // op:add",  # not as accepted, but by its level
+        b"+tres = sym_size(); // op:mul",
+        b"+four = sym_size(); // op:zeta @g",
+        b"+five = sym_numel(); // op:zeta @g",
+    ]
+    assert b"two" not in symfix("diff", "--accepted", cwd=tree).out
+    symfix("review", "--forget", "--op", "add", cwd=tree)
+    assert b"+one" in symfix("diff", cwd=tree).out
+    assert symfix("review", "--forget", cwd=tree).err == "symfix: every decision is forgotten\n"
+    assert symfix("diff", "--accepted", cwd=tree).out == b""
+
+
+def test_decisions_travel_in_a_file_and_in_a_plan(tree: Path, symfix: Symfix, make_tree: MakeTree) -> None:
+    symfix("review", "--accept", "op:zeta", "--reject", "op:add", "--export", "d.json", cwd=tree)
+    plan = symfix("scan", "--format", "json", cwd=tree).out
+    part = json.loads(symfix("scan", "--op", "mul", "--format", "json", cwd=tree).out)
+    assert part["decisions"] == []
+    other = make_tree(FILES, "other")
+    (other / "plan.json").write_bytes(plan)
+    assert symfix("review", "--import", str(tree / "d.json"), cwd=other).err.splitlines()[1] == (
+        "symfix: of 4 changes 1 accepted, 0 edited, 2 rejected, 1 to decide"
+    )
+    assert symfix("review", "--export", "-", cwd=other).out == (tree / "d.json").read_bytes()
+    symfix("review", "--forget", cwd=other)
+    symfix("apply", "--plan", "plan.json", cwd=other)
+    assert content(other) == new("size", "numel", "sym_size", "sym_size", "sym_numel")
+
+
+def test_an_import_takes_what_fits_and_counts_the_rest(tree: Path, symfix: Symfix) -> None:
+    symfix("review", "--accept", "level:review", "--accept", "level:safe", "--export", "d.json", cwd=tree)
+    symfix("review", "--forget", cwd=tree)
+    document = json.loads((tree / "d.json").read_bytes())
+    one, two, three, *_ = document["decisions"]
+    start = FILES["a.cc"].index(b"numel")
+    one |= {"choice": "edit", "edits": [{"path": "a.cc", "start": start, "end": start + 5, "old": "numel", "new": "x"}]}
+    two |= {"id": "0123456789abcdef"}
+    three |= {"files": {"a.cc": "0" * 64}}
+    (tree / "d.json").write_text(json.dumps(document))
+    err = symfix("review", "--import", "d.json", cwd=tree).err
+    assert err.splitlines() == [
+        "symfix: d.json: a.cc:1 f: edits what the change at a.cc:2 writes too",
+        "symfix: took over 1 decision from d.json",
+        "symfix: 3 decisions left out: made for other code, or for what the options leave out",
+        "symfix: of 4 changes 1 accepted, 0 edited, 0 rejected, 3 to decide",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ((), "review asks on a terminal; without one, say: symfix review --accept 'op:cross_entropy*'"),
+        (("--accept", "cross_entropy"), "cross_entropy: names no change; write op:GLOB"),
+        (("--reject", "level:manual"), "level:manual: names no change"),
+        (("--import", "none.json"), "none.json: the decisions cannot be read: No such file"),
+        (("--import", "a.cc"), "a.cc: not JSON"),
+        (("--export", "none/d.json"), "none/d.json: cannot be written"),
+    ],
+)
+def test_bad_input_is_told_in_one_line(tree: Path, symfix: Symfix, options: tuple[str, ...], says: str) -> None:
+    code, out, err = symfix("review", *options, cwd=tree)
+    assert (code, out) == (2, b"")
+    assert err.startswith(f"symfix: {says}")
+    assert err.count("\n") == 1
+
+
+def test_a_damaged_store_is_named_and_can_be_forgotten(tree: Path, symfix: Symfix) -> None:
+    symfix("review", "--accept", "op:add", cwd=tree)
+    store = tree / ".git/symfix/decisions.json"
+    store.write_bytes(store.read_bytes()[:-30])
+    code, _, err = symfix("apply", cwd=tree)
+    assert code == 2
+    assert "decisions.json: not JSON" in err
+    assert "symfix review --forget" in err
+    assert symfix("review", "--forget", cwd=tree).code == 0
+    assert symfix("apply", cwd=tree).code == 1
+
+
+def choices(tree: Path) -> list[Choice]:
+    return [decision.choice for decision in DecisionStore(tree / ".git/symfix").load()]
+
+
+@pytest.mark.parametrize(
+    ("leave", "code"),
+    [("q", 0), ("\x04", 0), (signal.SIGINT, 130), (signal.SIGTERM, 143)],
+)
+def test_the_terminal_is_put_back_and_decisions_are_kept(tree: Path, leave: str | signal.Signals, code: int) -> None:
+    with TypingTerminal(REVIEW, tree, {"PYTHONPATH": str(ROOT)}) as terminal:
+        before = terminal.modes()
+        terminal.read_until("[1/4]")
+        assert terminal.modes() != before
+        terminal.type("y")
+        terminal.read_until("1 accepted")
+        if isinstance(leave, str):
+            terminal.type(leave)
+        else:
+            terminal.process.send_signal(leave)
+        assert terminal.wait() == code
+        assert terminal.modes() == before
+        assert b"\x1b[?25h\x1b[?1049l" in terminal.output
+        assert b"Traceback" not in terminal.output
+    assert choices(tree) == [Choice.ACCEPT]
+
+
+def test_a_killed_review_loses_at_most_the_key_being_pressed(tree: Path) -> None:
+    chance = random.Random(5)
+    keys = "yn" * 50
+    shown = {"y": "accepted add", "n": "rejected add"}
+    for _ in range(3):
+        (tree / ".git/symfix/decisions.json").unlink(missing_ok=True)
+        with TypingTerminal(REVIEW, tree, {"PYTHONPATH": str(ROOT)}) as terminal:
+            terminal.read_until("[1/4]")
+            pressed = ""
+            for key in keys[: chance.randint(1, 4)]:
+                terminal.type(key)
+                pressed += key
+                if chance.random() < 0.5:
+                    terminal.read_until(shown[key][:8])
+            terminal.process.kill()
+        made = "".join({Choice.ACCEPT: "y", Choice.REJECT: "n"}[choice] for choice in choices(tree))
+        assert pressed.startswith(made)
+
+
+def test_the_exported_document_keeps_to_its_schema(tree: Path, symfix: Symfix) -> None:
+    from importlib.resources import files
+
+    schema = json.loads(files("codemod").joinpath("schemas/decisions.schema.json").read_text())
+    symfix("review", "--accept", "op:*", cwd=tree)
+    jsonschema.validate(json.loads(symfix("review", "--export", "-", cwd=tree).out), schema)

@@ -1,0 +1,86 @@
+"""A program on a terminal of its own, with someone who types and reads."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+_PATIENCE = 60.0  # seconds
+
+
+class TypingTerminal:
+    """Runs `command` in `cwd` on a new terminal of `size`, columns and lines; ended with `with`."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        cwd: Path,
+        environment: Mapping[str, str] | None = None,
+        size: tuple[int, int] = (80, 24),
+    ) -> None:
+        self._master, self._slave = pty.openpty()
+        fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+        self.output = b""
+        self.process = subprocess.Popen(
+            list(command),
+            cwd=cwd,
+            env={**os.environ, "TERM": "xterm", **(environment or {})},
+            stdin=self._slave,
+            stdout=self._slave,
+            stderr=self._slave,
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> TypingTerminal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self._master)
+        os.close(self._slave)
+
+    def type(self, keys: str) -> None:
+        """Press `keys`."""
+        os.write(self._master, keys.encode())
+
+    def read_until(self, text: str) -> None:
+        """Read until `text` has been written, since the last such call. Raises AssertionError where it is not."""
+        start = time.monotonic()
+        while text.encode() not in self.output:
+            left = _PATIENCE - (time.monotonic() - start)
+            assert left > 0, f"no {text!r} in {self.output[-2000:]!r}"
+            assert b"Traceback" not in self.output, self.output
+            if self._wait(left):
+                self.output += os.read(self._master, 65536)
+        self.output = self.output.partition(text.encode())[2]
+
+    def wait(self) -> int:
+        """The exit code of the program once it has ended; what it wrote since the last reading is in `output`."""
+        while self.process.poll() is None:
+            if self._wait(0.05):
+                self.output += os.read(self._master, 65536)
+        while self._wait(0):
+            with contextlib.suppress(OSError):
+                self.output += os.read(self._master, 65536)
+        return self.process.returncode
+
+    def modes(self) -> list[Any]:
+        """The modes of the terminal: whether it echoes, waits for whole lines, and so on."""
+        return termios.tcgetattr(self._slave)
+
+    def _wait(self, seconds: float) -> bool:
+        return bool(select.select([self._master], [], [], seconds)[0])
