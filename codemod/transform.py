@@ -93,8 +93,10 @@ class Override:
     """Whether the library goes in front of the installed one (LD_PRELOAD), rather than being loaded after it."""
     modules: tuple[str, ...] = ()
     """Python files of the tree."""
-    package: str = ""
-    """The installed package that `modules` belong to; "" where the tree itself is what is imported."""
+    packages: str | None = None
+    """Where the tree's root stands among the installed packages, "" where it is their folder, as in "torch/".
+
+    None where the tree itself is what is imported."""
     functions: tuple[str, ...] = ()
     """The dotted names of the changed Python functions."""
     imports: tuple[str, ...] = ()

@@ -79,9 +79,10 @@ def build(side: Side, override: Override, compiler: Compiler) -> Path | Diagnost
 
 
 def python_path(side: Side, override: Override, contents: Mapping[str, bytes]) -> list[str]:
-    """The folders for `sys.path` from which the override's modules are imported in the place of the installed ones."""
-    if not override.package:
+    """The folders for `sys.path` from which changed Python is imported in the place of what is installed."""
+    if override.packages is None:
         return [str(side.tree), str(side.tree / "src")]
     packages = Path(side.settings.target.package).parent
-    replaced = {path: contents[path] for path in override.modules}
+    moved = {f"{override.packages}{path}": text for path, text in contents.items() if path.endswith(".py")}
+    replaced = {path: text for path, text in moved.items() if (packages / path).is_file()}
     return [str(overlay(packages, replaced, side.settings.kept / "packages"))]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from codemod.checkout import NATIVE_FUNCTIONS
 from codemod.findings import Finding
-from codemod.transform import Project, Rule
+from codemod.transform import Project, Prover, Rule
 from transforms.python.composites import composites
 from transforms.python.extract import extract, parse
 from transforms.python.reach import (
@@ -70,6 +70,12 @@ class PythonTransform:
         found = reach(tree)
         jobs = self._jobs(tree, found, project)
         return [one for several in project.map(findings, jobs, "python") for one in several]
+
+    def prover(self, project: Project, scratch: Path) -> Prover:
+        """The prover for the tree of `project`."""
+        from transforms.python.prover import PythonProver
+
+        return PythonProver(project)
 
     def _jobs(self, tree: SourceTree, found: Mapping[Definition, Reached], project: Project) -> list[FileJob]:
         chosen: dict[str, dict[str, Job]] = {}

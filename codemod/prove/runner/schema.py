@@ -73,8 +73,8 @@ def accepted(overload: Any, schema: Any, gradient: bool) -> list[int]:
     """
     found: list[int] = []
     kinds: set[str] = set()
-    number, until = 0, time.monotonic() + SECONDS
-    while number < TRIES and len(found) < CALLS and time.monotonic() < until:
+    number, until = 0, time.process_time() + SECONDS
+    while number < TRIES and len(found) < CALLS and time.process_time() < until:
         reader, writer = os.pipe()
         child = os.fork()
         if not child:
@@ -102,7 +102,7 @@ def _try(
     """Write the number of each draw before it is tried, and once more with its kind where eager accepts it."""
     seen = set(kinds)
     for number in numbers:
-        if time.monotonic() > until or len(seen) >= CALLS:
+        if time.process_time() > until or len(seen) >= CALLS:
             return
         positional, named = Draw(number, gradient).arguments(schema)
         kind = repr([_kind(value) for value in (*positional, *named.values())])

@@ -1,0 +1,109 @@
+"""What `symfix prove` asks about Python: which operators run a changed function, and where it is installed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from codemod.checkout import NATIVE_FUNCTIONS
+from codemod.findings import Finding
+from codemod.transform import Override, Project
+from transforms.python.extract import extract
+from transforms.python.reach import COMPOSITE, TESTS, tree_path
+from transforms.python.tree import Definition, SourceTree
+
+SUFFIX = ".py"
+# Operators that are run for one changed function; a helper of many is shown by those nearest to it.
+_OPERATORS = 2
+
+
+class PythonProver:
+    """Implements `codemod.transform.Prover`."""
+
+    version = ""
+    include: Sequence[str] = ()
+    flags: Sequence[str] = ()
+
+    def __init__(self, project: Project) -> None:
+        listed = project.files((SUFFIX,))
+        self._project = project
+        self._listed = [path for path in listed if not TESTS.search(path)]
+        self._package = project.root.name if "__init__.py" in listed else ""
+        self._tree: SourceTree | None = None
+        self._callers: dict[str, list[Definition]] = {}
+
+    def checked(self, paths: Sequence[str]) -> Sequence[str]:
+        """Nothing: there is no compiler to ask."""
+        return ()
+
+    def overrides(self, findings: Sequence[Finding]) -> Sequence[Override]:
+        """One override for each operator that runs a changed function, two operators for each."""
+        tree = self.tree
+        functions: dict[str, set[str]] = defaultdict(set)
+        modules: dict[str, set[str]] = defaultdict(set)
+        reasons = []
+        for path, name in sorted({(finding.path, finding.function) for finding in findings if finding.edits}):
+            changed = tree.definition(path, name)
+            found = list(self._operators(changed)) if changed is not None else []
+            if not found:
+                reasons.append(f"no operator is known to run {name}")
+            for operator, entry in found[:_OPERATORS]:
+                modules[operator].add(path)
+                functions[operator].add(f"{tree.module_name(entry.path)}.{entry.function.name}")
+        made = [
+            Override(
+                (operator,),
+                modules=tuple(sorted(modules[operator])),
+                packages=self._packages(),
+                functions=tuple(sorted(functions[operator])),
+            )
+            for operator in functions
+        ]
+        return made or [Override((), reason=reason) for reason in reasons[:1]]
+
+    @property
+    def tree(self) -> SourceTree:
+        """The files of the tree, read when first asked for, tests left out."""
+        if self._tree is None:
+            self._tree = SourceTree(self._project.facts(extract, self._listed), self._package)
+            callers: dict[str, list[Definition]] = defaultdict(list)
+            for definition in self._tree.definitions():
+                for call in definition.function.calls:
+                    callee = self._tree.resolve(definition, call.callee)
+                    if callee is not None:
+                        callers[callee.place].append(definition)
+            self._callers = callers
+        return self._tree
+
+    def _packages(self) -> str | None:
+        """Where the tree's root stands among installed packages, None where it is no copy of an installed one."""
+        if self._package:
+            return f"{self._package}/"
+        return "" if (self._project.root / NATIVE_FUNCTIONS).is_file() else None
+
+    def _operators(self, changed: Definition) -> Iterator[tuple[str, Definition]]:
+        """(operator, its registered function) for what runs a function, the nearest first."""
+        from transforms.python.transform import ATEN
+
+        seen, ring = {changed.place}, [changed]
+        told: set[str] = set()
+        while ring:
+            following: list[Definition] = []
+            for one in sorted(ring, key=lambda definition: definition.place):
+                named = [f"{s}::{n}" for decorator in one.function.decorators for s, n in ATEN.findall(decorator)]
+                for operator in named or self._reference(one):
+                    if operator not in told:
+                        told.add(operator)
+                        yield operator, one
+                for caller in self._callers.get(one.place, ()):
+                    if caller.place not in seen:
+                        seen.add(caller.place)
+                        following.append(caller)
+            ring = following
+
+    def _reference(self, one: Definition) -> list[str]:
+        """The operator that a public function of the references and composites is named after."""
+        where = "/" + tree_path(self.tree, one.path)
+        public = not one.function.name.startswith("_") and "." not in one.function.name
+        inside = "/torch/_refs/" in where or COMPOSITE.search(where) is not None
+        return [f"aten::{one.function.name}"] if public and inside else []
