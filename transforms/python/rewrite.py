@@ -130,6 +130,8 @@ def _answers(
             continue
         if site.kind == "out" and not (job.inlined and names.module_wide and not names.scripted):
             continue  # only a compiled function of the user's is compiled again
+        if site.kind == "root" and job.inlined:
+            continue  # Dynamo takes torch._sym_sqrt for it by itself
         names.used = set()
         place = Place(site, function, scope.nodes, values, layout, names, job.inlined, job.composite)
         rule, rewrite = _first(place)

@@ -187,7 +187,7 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
     elif dotted(node.func) == "math.sqrt" and len(node.args) == 1:
         value = values.value(node.args[0])
         if value.kind in (INT, FLOAT, PARAMETER):
-            yield Site("coercion", node, node, value)
+            yield Site("root", node, node, value)
     elif name in COERCIONS and isinstance(node.func, ast.Name) and node.args:
         value = values.value(node.args[0])
         item = name in ("int", "float") and isinstance(node.args[0], ast.Call) and called(node.args[0]) == "item"

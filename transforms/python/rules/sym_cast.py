@@ -28,7 +28,7 @@ SYMBOLIC = {"int": "torch.sym_int", "float": "torch.sym_float", "math.sqrt": "to
 def rewrite(place: Place) -> Rewrite | None:
     """The symbolic conversion; None for `bool`, `round` and `range`."""
     node = place.site.node
-    if place.site.kind != "coercion" or not isinstance(node, ast.Call):
+    if place.site.kind not in ("coercion", "root") or not isinstance(node, ast.Call):
         return None
     function = SYMBOLIC.get(dotted(node.func))
     if function is None or len(node.args) != 1 or node.keywords:
