@@ -8,7 +8,9 @@ last statement goes goes as a whole.
 from __future__ import annotations
 
 import ast
+import bisect
 import functools
+import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,7 +54,16 @@ def removal(
     spans: dict[tuple[int, int], Cut] = {(cut.start, cut.end): cut for cut in cuts}
     elsewhere = {(cut.start, cut.end) for cut in others if not _narrows(cut)}
     found: list[Edit] = []
+    starts = sorted(start for start, _ in spans)
+
+    def touched(first: ast.expr | ast.stmt, last: ast.expr | ast.stmt) -> bool:
+        """Whether a cut begins between two nodes."""
+        at = bisect.bisect_left(starts, layout.start(first))
+        return at < len(starts) and starts[at] < layout.end(last)
+
     for holder, parent in _holders(tree):
+        if not touched(holder, holder):
+            continue
         items = _items(layout, holder)
         whole = [index for index, item in enumerate(items) if item in spans and not _narrows(spans[item])]
         for item in items:
@@ -64,6 +75,8 @@ def removal(
             for index in whole:
                 del spans[items[index]]
     for body, owner in reversed(list(_suites(tree))):  # the innermost first: it may take its `if` with it
+        if not touched(body[0], body[-1]):
+            continue
         _refuse_emptied(path, [(layout.start(one), layout.end(one)) for one in body], spans, elsewhere)
         found += _statements(path, layout, body, owner, spans)
     if spans:
@@ -103,7 +116,10 @@ def _items(layout: Layout, holder: Container) -> list[tuple[int, int]]:
     """The bytes of each element, of a dict from the key to the value."""
     if isinstance(holder, ast.Dict):
         return [
-            (layout.start(key if key is not None else value), layout.end(value))
+            (
+                layout.start(key) if key is not None else layout.source.rindex(b"**", 0, layout.start(value)),
+                layout.end(value),
+            )
             for key, value in zip(holder.keys, holder.values, strict=True)
         ]
     return [(layout.start(one), layout.end(one)) for one in holder.elts]
@@ -131,8 +147,8 @@ class _Cutter:
             else:
                 yield Edit(self.path, start, end, source[start:end], EMPTY[type(holder)])
             return
-        for (_, before), (after, _) in zip(self.items, self.items[1:], strict=False):
-            if not _GAP.fullmatch(source, before, after):
+        for index, ((_, before), (after, _)) in enumerate(itertools.pairwise(self.items)):
+            if {index, index + 1} & set(self.gone) and not _GAP.fullmatch(source, before, after):
                 raise NotRemovable(f"{self.path}: brackets around an entry at byte {after}")
         closing = holder.end_lineno or holder.lineno
         kept = [index for index in range(len(self.items)) if index not in self.gone]
