@@ -45,12 +45,12 @@ def bundle(context: click.Context, /, **parameters: Any) -> int:
     that theirs are stacked on. Every shard is proved to stand alone on its base, all of them to be the whole change.
 
     \b
-      symfix bundle --dry-run                                the shards, with sizes
-      symfix bundle                                          a branch symfix/SHARD for each
+      symfix bundle --dry-run                          the shards, with sizes
+      symfix bundle                                    a branch symfix/SHARD each
       symfix bundle --op 'max_pool*' --level review
-      symfix bundle --format mbox > symfix.mbox              for git am
-      symfix bundle --format patches --output ../patches     a file for each shard
-      symfix bundle --dry-run --save-shards shards.yaml      edit that file, then
+      symfix bundle --format mbox > symfix.mbox        for git am
+      symfix bundle --format patches --output ../patches   a file for each shard
+      symfix bundle --dry-run --save-shards shards.yaml    edit that file, then
       symfix bundle --shards shards.yaml
     """
     run = begin(context, parameters)

@@ -53,13 +53,13 @@ if TYPE_CHECKING:
               help="json has all that was found, each operator's script included.")  # fmt: skip
 @click.pass_context
 def prove(context: click.Context, /, **parameters: Any) -> int:
-    """Run each operator before and after its change, over an installed torch.
+    """Run operators before and after their change, to prove it.
 
     \b
-      symfix prove --op cross_entropy_loss        does the change cure it?
-      symfix prove --python ~/torch/bin/python    over the torch of another environment
-      symfix prove --op inner --repro-only        print a script that shows the failure
-      symfix prove --save-repro repros            everything, with a script for each operator
+      symfix prove --op cross_entropy_loss       does the change cure it?
+      symfix prove --python ~/torch/bin/python   over another environment's torch
+      symfix prove --op inner --repro-only       print a script that fails
+      symfix prove --save-repro repros           a script for each operator too
 
     PyTorch is not built: the changed sources alone are compiled, twice, and laid over the installed torch. This is
     the only command that runs the checkout's code. Exit 0 where nothing is worse, 1 where something is.

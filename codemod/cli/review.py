@@ -42,14 +42,14 @@ def review(context: click.Context, /, **parameters: Any) -> int:
     is rejected stays rejected until its own code changes.
 
     \b
-      symfix review                                    in the terminal, operator by operator
+      symfix review                             in the terminal
       symfix review --op 'cross_entropy*'
       symfix review --accept level:safe --reject rule:symint-overload
-      symfix review --export decisions.json            for another checkout of the same revision
+      symfix review --export decisions.json     for another checkout
       symfix review --import decisions.json
-      symfix review --html review.html                 in a browser; what its Export saves goes to --import
-      symfix review --forget --op cov                  to be asked again
-      symfix apply --accepted                          write what was accepted, and nothing else
+      symfix review --html review.html          in a browser; see --import
+      symfix review --forget --op cov           to be asked again
+      symfix apply --accepted                   write that, and nothing else
     """
     run = begin(context, parameters)
     if run.values["forget"] and _forget_all(run):

@@ -27,12 +27,15 @@ def group() -> None:
     """Make PyTorch operators work with symbolic shapes.
 
     \b
-      symfix scan                            which operators would throw or specialize, and why
-      symfix scan --op cross_entropy_loss    one operator, down to each site
-      symfix diff                            what apply would write
-      symfix apply                           write what gives the same result for every concrete input
-      symfix apply --level review            also what a person should look at
-      symfix rule                            the rules, and the manual page of each
+      symfix scan                           which operators throw or specialize
+      symfix scan --op cross_entropy_loss   one of them, down to each site
+      symfix diff                           what apply would write
+      symfix review                         look at each change, and decide
+      symfix apply                          write the changes that are safe
+      symfix prove                          run operators before and after
+      symfix bundle                         one commit for each operator
+      symfix pr                             and its pull request
+      symfix rule                           what the rules do, and why
     """
 
 

@@ -43,11 +43,11 @@ def scan(context: click.Context, /, **parameters: Any) -> int:
     """Find concrete-shape code that symbolic tensors reach.
 
     \b
-      symfix scan                              the whole checkout, ending with operators by level
-      symfix scan aten/src/ATen/native         one folder, a line for each finding
-      symfix scan --op 'max_pool*'             explain operators site by site
-      symfix scan --format json > plan.json    a plan, for symfix apply --plan plan.json
-      symfix scan --format csv                 every finding, for a spreadsheet
+      symfix scan                             the whole checkout, by operator
+      symfix scan aten/src/ATen/native        one folder, a line each finding
+      symfix scan --op 'max_pool*'            operators, site by site
+      symfix scan --format json > plan.json   for symfix apply --plan plan.json
+      symfix scan --format csv                for a spreadsheet
 
     \b
     In CI:
