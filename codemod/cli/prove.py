@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,7 +81,7 @@ def prove(context: click.Context, /, **parameters: Any) -> int:
     proved = []
     text = run.values["format"] == "text"
     ended = prove_all(session.settings, session.wanted(), store, executor, run.project.jobs, run.values["no_cache"])
-    with contextlib.closing(ended):
+    with _terminable(), contextlib.closing(ended):
         for shard in ended:
             proved.append(shard)
             for evidence in shard.evidence:
@@ -94,6 +95,16 @@ def prove(context: click.Context, /, **parameters: Any) -> int:
         return 2
     worse = any(evidence.outcome == "worse" for evidence in found)
     return 1 if worse and not run.values["exit_zero"] else 0
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """Have SIGTERM end what was started, as Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class _Session:
@@ -160,7 +171,14 @@ class _Session:
             if own:
                 overrides += prover.overrides(own)
                 checked.update(dict.fromkeys(prover.checked(shard.paths)))
-        return Task(shard.name, key, changes, tuple(overrides), tuple(checked))
+        return Task(shard.name, key, changes, tuple(overrides), tuple(checked), self._checks.get(shard.name, ()))
+
+    @functools.cached_property
+    def _checks(self) -> dict[str, tuple[str, ...]]:
+        """The checks that each shard may cure; only PyTorch's own samples make them."""
+        from codemod.follow_up import checks_of
+
+        return checks_of(self._run.project, transform.load_transforms(), list(self.shards.values()))
 
     def print_repro(self) -> int:
         """Print the script that shows the failure of the operators asked for."""

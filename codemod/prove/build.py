@@ -49,7 +49,8 @@ class Side:
         return (f"-std={target.standard}", *settings.flags, *self._abi(), *ordered)
 
     def _abi(self) -> tuple[str, ...]:
-        return (f"-D_GLIBCXX_USE_CXX11_ABI={int(self.settings.target.cxx11_abi)}",)
+        """What torch's own build has in common with all that is loaded beside it: it is a release."""
+        return (f"-D_GLIBCXX_USE_CXX11_ABI={int(self.settings.target.cxx11_abi)}", "-DNDEBUG")
 
 
 def sides(settings: Settings, changes: tuple[Change, ...]) -> tuple[Side, Side]:
@@ -74,7 +75,7 @@ def build(side: Side, override: Override, compiler: Compiler) -> Path | Diagnost
     folder = side.settings.target.libraries
     # Names inside the library mean its own; what torch defines is found in the process that loads it.
     bound = () if override.preload else ("-Wl,-Bsymbolic",)
-    torch = (f"-L{folder}", f"-Wl,-rpath,{folder}", "-ltorch_cpu", "-lc10")
+    torch = (f"-L{folder}", f"-Wl,-rpath,{folder}", "-ltorch_cpu", "-lc10", "-Wl,-z,lazy")
     return compiler.link(objects, (*bound, *torch, "-Wl,--unresolved-symbols=ignore-all"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -13,6 +14,7 @@ from transforms.cpp import headers
 from transforms.cpp.analyse import source_files
 from transforms.cpp.decisions import DERIVATIVES
 from transforms.cpp.extract import extract
+from transforms.cpp.overrides.autograd import AutogradCode
 from transforms.cpp.overrides.registering import PRELUDE, registration_text
 from transforms.cpp.overrides.roots import Root, Route, Routes
 from transforms.cpp.reach import Node
@@ -20,6 +22,7 @@ from transforms.schema import derivatives as derivatives_yaml
 
 SOURCES = (".cpp", ".cc", ".cxx")
 HEADERS = (".h", ".hpp")
+_PROCESSORS = ("-DHAVE_AVX2_CPU_DEFINITION", "-DHAVE_AVX512_CPU_DEFINITION")
 # Sources that are compiled for one changed header.
 _USERS = 2
 # Operators that are run for one changed function; a helper of many is shown by those nearest to it.
@@ -31,8 +34,8 @@ class CppProver:
 
     def __init__(self, project: Project, scratch: Path) -> None:
         self._project = project
-        self._scratch = scratch
         self._pytorch = (project.root / headers.OWN_YAML).is_file()
+        self._autograd = AutogradCode(project.root, scratch)
         self._routes: Routes | None = None
 
     @property
@@ -56,8 +59,12 @@ class CppProver:
 
     @property
     def flags(self) -> Sequence[str]:
-        """One header for each operator, as PyTorch builds itself."""
-        return ("-DAT_PER_OPERATOR_HEADERS",) if self._pytorch else ()
+        """As PyTorch builds itself: one header for each operator, kernels for the processors of its machine."""
+        if not self._pytorch:
+            return ()
+        # Parameters of DispatchStubImpl's methods depend on these (ATen/native/DispatchStub.h, cmake/Codegen.cmake).
+        processors = _PROCESSORS if platform.machine() in ("x86_64", "AMD64") else ()
+        return "-DAT_PER_OPERATOR_HEADERS", *processors
 
     def checked(self, paths: Sequence[str]) -> Sequence[str]:
         """The changed sources, and for each changed header the first few that include it themselves."""
@@ -109,7 +116,7 @@ class CppProver:
         return self._routes
 
     def _override(self, operator: str, ways: Sequence[Route]) -> list[Override]:
-        made = []
+        made: list[Override] = []
         natives = [route for route in ways if route.root.native is not None]
         own = {route.root.function for route in natives}
         # A kernel that other files register once more, for vmap say, is run by its own operator already.
@@ -118,7 +125,12 @@ class CppProver:
             made.append(self._of_natives(natives))
         if registered:
             made.append(self._of_registrations(operator, registered))
-        return made or [Override((operator,), reason="the code that autograd generates calls it")]
+        formulas = {r.root.derivative.schema: r for r in ways if r.root.derivative is not None}
+        if formulas:
+            derivatives = [route.root.derivative for route in formulas.values() if route.root.derivative is not None]
+            called = {route.root.function.name for route in ways if route.root.derivative is not None}
+            made += self._autograd.overrides(called, derivatives)
+        return made or [Override((operator,), reason="the code that autograd generates does not call it")]
 
     def _of_natives(self, ways: Sequence[Route]) -> Override:
         """Kernels of native_functions.yaml: their sources, with the kernels registered again."""

@@ -8,7 +8,7 @@ from transforms.cpp.calls import Index
 from transforms.cpp.overrides.roots import Root
 
 # Sources may forbid operators in headers, for faster builds; what follows them needs torch/library.h.
-_ALLOW = "#undef TORCH_ASSERT_NO_OPERATORS\n#undef TORCH_ASSERT_ONLY_METHOD_OPERATORS\n#include <torch/library.h>\n"
+ALLOW = "#undef TORCH_ASSERT_NO_OPERATORS\n#undef TORCH_ASSERT_ONLY_METHOD_OPERATORS\n#include <torch/library.h>\n"
 
 # Kernels keep using the stubs of the installed library, to which its own builds for each processor are registered.
 # The headers of oneDNN are not installed with torch; what a composite kernel does with symbolic sizes uses none of it.
@@ -24,7 +24,7 @@ PRELUDE = """\
 
 def registration_text(roots: Sequence[Root], index: Index) -> str:
     """What follows the source of the kernels `roots`, all of one file, in its unit: one TORCH_LIBRARY_IMPL for each."""
-    lines = [_ALLOW]
+    lines = [ALLOW]
     for number, root in enumerate(dict.fromkeys(roots)):
         assert root.native is not None
         entry, key, kernel = root.native
