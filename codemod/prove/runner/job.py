@@ -11,18 +11,21 @@ import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 DEFAULT_PIECES = ("forward", "backward", "inplace", "out")
+OPINFO_NAMESPACES = ("aten", "quantized")
+"""What PyTorch's own samples may call."""
 BUDGET = 20.0
-"""Seconds to look for cases of one operator."""
+"""Seconds of the processor to look for cases of one operator."""
 THROWING = 3
 """So many cases that are forecast to throw for symbolic sizes are run."""
 OTHER = 1
 """So many that are forecast to throw for another reason."""
-PASSING = 4
-"""So many that are not."""
+PASSING = 2
+"""So many forward that are not; of the other pieces half as many."""
 
 
 class Report:
@@ -48,12 +51,6 @@ class Report:
         """Why an operator has no cases."""
         self._entry(operator)["reason"] = reason
 
-    def searching(self, operator: str, name: str) -> None:
-        """Say which call is tried as a case."""
-        self._entry(operator)
-        self._document["running"] = {"operator": operator, "name": name, "piece": "", "script": ""}
-        self._write()
-
     def close(self) -> None:
         """Say that all is done."""
         self._document.update(running=None, done=True)
@@ -73,16 +70,18 @@ def candidates(job: dict[str, Any], operator: str, piece: str, index: Any) -> It
     """Named calls of `operator` that exercise `piece`: of its own samples, of callers' samples, from its schema."""
     from . import opinfo, schema
 
-    base = operator.rpartition("::")[2]
+    namespace, _, base = operator.rpartition("::")
     chosen = set(job.get("entries") or ())
-    entries = [e for e in opinfo.entries() if opinfo.label(e) in chosen] if chosen else opinfo.named(base)
+    entries = [e for e in opinfo.entries() if opinfo.label(e) in chosen] if chosen else []
+    if namespace in OPINFO_NAMESPACES and not chosen:
+        entries = opinfo.named(base)
     seen = {opinfo.label(entry) for entry in entries}
     for entry in entries:
         for number, call in enumerate(opinfo.calls(entry, piece)):
             yield f"{opinfo.label(entry)} {number}", call
     if chosen:
         return
-    for entry in index.callers(operator, piece):
+    for entry in index.callers(operator, piece) if namespace in OPINFO_NAMESPACES else ():
         if opinfo.label(entry) not in seen:
             for number, call in enumerate(opinfo.calls(entry, piece)):
                 yield f"{opinfo.label(entry)} {number}", call
@@ -90,37 +89,47 @@ def candidates(job: dict[str, Any], operator: str, piece: str, index: Any) -> It
         yield f"{operator} {number}", call
 
 
-def search(job: dict[str, Any], operator: str, index: Any, report: Report) -> list[Any]:
+def search(job: dict[str, Any], operator: str, index: Any) -> list[Any]:
     """The cases of `operator` to run, those first that are forecast to throw."""
-    from . import cases, causes
+    from . import causes
+    from .forks import survive
 
     pieces = job.get("pieces") or DEFAULT_PIECES
-    skipped = set(job.get("skip") or ())
-    index.open()
-    share = float(job.get("budget") or BUDGET) / len(pieces)
+    wanted = int(job.get("passing") or PASSING)
+    if operator.partition("::")[0] in OPINFO_NAMESPACES:
+        index.open()
     throwing: list[Any] = []
     passing: list[Any] = []
     for piece in pieces:
-        started = time.monotonic()
         said: dict[bool, set[str]] = {True: set(), False: set()}
         passed = 0
-        for name, call in candidates(job, operator, piece, index):
-            if time.monotonic() - started > share or len(said[True]) >= THROWING:
+        enough = wanted if piece == "forward" else max(1, wanted // 2)
+        for case, message in survive(partial(forecasts, job, operator, piece, index)):
+            told = causes.telling(message)
+            if message and message not in said[told] and (told or len(said[told]) < OTHER):
+                said[told].add(message)
+                throwing.append(case)
+            elif not message and passed < enough:
+                passed += 1
+                passing.append(case)
+            if len(said[True]) >= THROWING:
                 break
-            label = f"{piece}: {name}"
-            if label in skipped:
-                continue
-            report.searching(operator, label)
-            for case in cases.make(operator, piece, label, call):
-                message = cases.probe(case)
-                told = causes.telling(message)
-                if message and message not in said[told] and (told or len(said[told]) < OTHER):
-                    said[told].add(message)
-                    throwing.append(case)
-                elif not message and passed < PASSING:
-                    passed += 1
-                    passing.append(case)
     return throwing + passing
+
+
+def forecasts(job: dict[str, Any], operator: str, piece: str, index: Any, first: int) -> Iterator[tuple[int, Any]]:
+    """From the call of number `first` on: each case of `piece`, and what is forecast to stop it."""
+    from . import cases
+
+    until = time.process_time() + float(job.get("budget") or BUDGET) / len(job.get("pieces") or DEFAULT_PIECES)
+    for number, (name, call) in enumerate(candidates(job, operator, piece, index)):
+        if time.process_time() > until:
+            return
+        if number < first:
+            continue
+        yield number, None
+        for case in cases.make(operator, piece, f"{piece}: {name}", call):
+            yield number, [asdict(case), cases.probe(case)]
 
 
 def prepare(job: dict[str, Any]) -> None:
@@ -129,6 +138,8 @@ def prepare(job: dict[str, Any]) -> None:
     import torch._dynamo
     import torch._logging
 
+    from . import libraries
+
     logging.disable(logging.CRITICAL)
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
@@ -136,7 +147,7 @@ def prepare(job: dict[str, Any]) -> None:
     torch._dynamo.config.capture_scalar_outputs = True
     torch._dynamo.config.capture_dynamic_output_shape_ops = True
     for library in job.get("libraries") or ():
-        torch.ops.load_library(library)  # type: ignore[no-untyped-call]
+        libraries.load(library)
     for module in job.get("imports") or ():
         importlib.import_module(module)
 
@@ -160,18 +171,27 @@ def run(job: dict[str, Any], out: Path) -> None:
         elif own:
             chosen = [cases.Case(f"own: {Path(job['repro']).name}", "forward", own)]
         else:
-            chosen = search(job, operator, index, report)
+            chosen = [cases.Case(**case) for case in search(job, operator, index)]
         if not chosen:
             report.nothing(operator, "no inputs could be made that eager accepts")
+        if given is not None and any(case.name in skipped for case in chosen):
+            continue  # one of its cases ended an earlier process: that is its verdict
         for case in chosen:
             if case.name not in skipped:
                 report.running(operator, case)
-                report.add(operator, case, check.attempt(case.script, case.name, job.get("unbacked", True)))
+                report.add(operator, case, check.attempt(case.script, case.name, case.piece == "forward"))
     report.close()
 
 
 def main(arguments: list[str]) -> int:
     """Run the job of the file `arguments[0]`, write `arguments[1]`; returns the exit code."""
     job_file, out = arguments
-    run(json.loads(Path(job_file).read_bytes()), Path(out))
+    job = json.loads(Path(job_file).read_bytes())
+    if "checks" in job:
+        sys.path[:0] = job.get("python_path") or []
+        from . import checks
+
+        checks.run(job, Path(out))
+    else:
+        run(job, Path(out))
     return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import time
 import warnings
@@ -12,6 +11,7 @@ from typing import Any
 import torch
 
 from .cases import Call
+from .forks import survive
 
 TRIES = 4000
 SECONDS = 3.0
@@ -69,49 +69,26 @@ def _calls(operator: str, schema: Any, piece: str, inplace: bool) -> Iterator[Ca
 def accepted(overload: Any, schema: Any, gradient: bool) -> list[int]:
     """The numbers of the draws that eager accepts, of different kinds.
 
-    They are tried in forked processes: arguments that no one has thought of end some kernels with a signal.
+    They are tried in a process of their own: arguments that no one has thought of end some kernels with a signal.
     """
-    found: list[int] = []
-    kinds: set[str] = set()
-    number, until = 0, time.process_time() + SECONDS
-    while number < TRIES and len(found) < CALLS and time.process_time() < until:
-        reader, writer = os.pipe()
-        child = os.fork()
-        if not child:
-            os.close(reader)
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-            _try(overload, schema, gradient, range(number, TRIES), kinds, until, writer)
-            os._exit(0)
-        os.close(writer)
-        with os.fdopen(reader, encoding="ascii") as lines:
-            for line in lines:
-                what, _, text = line.rstrip("\n").partition(" ")
-                number = int(text.split()[0]) + 1
-                if what == "accepted":
-                    found.append(number - 1)
-                    kinds.add(text.partition(" ")[2])
-        _, status = os.waitpid(child, 0)
-        if not os.WIFSIGNALED(status):
-            break
-    return found[:CALLS]
+    kinds: dict[str, int] = {}
 
+    def work(first: int) -> Iterator[tuple[int, Any]]:
+        for number in range(first, TRIES):
+            if time.process_time() > SECONDS or len(kinds) >= CALLS:  # a child's clock starts at 0
+                return
+            positional, named = Draw(number, gradient).arguments(schema)
+            kind = repr([_kind(value) for value in (*positional, *named.values())])
+            if kind in kinds:
+                continue
+            yield number, None
+            if _accepted(overload, positional, named):
+                kinds[kind] = number
+                yield number, [kind, number]
 
-def _try(
-    overload: Any, schema: Any, gradient: bool, numbers: range, kinds: set[str], until: float, writer: int
-) -> None:
-    """Write the number of each draw before it is tried, and once more with its kind where eager accepts it."""
-    seen = set(kinds)
-    for number in numbers:
-        if time.process_time() > until or len(seen) >= CALLS:
-            return
-        positional, named = Draw(number, gradient).arguments(schema)
-        kind = repr([_kind(value) for value in (*positional, *named.values())])
-        if kind in seen:
-            continue
-        os.write(writer, b"trying %d\n" % number)
-        if _accepted(overload, positional, named):
-            seen.add(kind)
-            os.write(writer, f"accepted {number} {kind}\n".encode("ascii"))
+    for kind, number in survive(work):
+        kinds[kind] = number
+    return list(kinds.values())
 
 
 def _kind(value: Any) -> Any:
@@ -144,10 +121,12 @@ class Draw:
         self._numbers = torch.Generator().manual_seed(number)
         self._gradient = gradient
         self._shape: tuple[int, ...] = ()
+        self._drawn: list[tuple[int, ...]] = []
 
     def arguments(self, schema: Any) -> tuple[list[Any], dict[str, Any]]:
         """Positional and keyword arguments for `schema`; whether they fit together is for eager to say."""
         self._shape = self._source.choice(BASES)
+        self._drawn = [self._shape]
         alike = self._source.random() < 0.4
         positional: list[Any] = []
         named: dict[str, Any] = {}
@@ -208,6 +187,9 @@ class Draw:
 
     def _tensor(self, name: str, alike: bool) -> torch.Tensor:
         shape = self._shape if alike else self._related()
+        if not alike and self._source.random() < 0.4:
+            shape = self._source.choice(self._drawn)
+        self._drawn.append(shape)
         chance = self._source.random()
         if chance < (0.8 if any(part in name for part in INDICES) else 0.1):
             return torch.randint(0, 2, shape, generator=self._numbers)
