@@ -82,7 +82,7 @@ def _title(shard: Shard) -> str:
 def _left(shard: Shard, findings: Iterable[Finding]) -> tuple[Left, ...]:
     """What stays concrete in the functions of `shard`, and elsewhere in code that its operator alone runs."""
     functions = {(finding.path, finding.function) for group in shard.groups for finding in group.findings}
-    own = {shard.about} if shard.kind == "operator" else set()
+    own = {shard.about} if shard.kind == "operator" else {""}
     first: dict[str, Finding] = {}
     counts: Counter[str] = Counter()
     for finding in findings:

@@ -24,7 +24,7 @@ _WHY = {
 
 def commit_message(shard: Description) -> str:
     """Subject, why, what changed, what was left, evidence, and the trailers that name the shard and its plan."""
-    blocks = [shard.title, *_why(shard), _changed(shard)]
+    blocks = [shard.title, *map(_filled, why(shard)), _changed(shard)]
     if shard.left:
         blocks.append(_left(shard))
     blocks.append(_evidence(shard.evidence))
@@ -51,18 +51,19 @@ def outcome_line(evidence: Evidence) -> str:
     return f"{evidence.operator}: {outcome}" + (f": {told}" if told else "") + torch
 
 
-def _verdict(verdict: Verdict) -> str:
-    return verdict.status + (f" (mode {verdict.mode})" if verdict.mode else "")
-
-
-def _why(shard: Description) -> list[str]:
+def why(shard: Description) -> list[str]:
+    """Sentences that say what the code does now that symbolic sizes cannot bear, and who runs it."""
     who = _listed([f"`{name}`" for name in shard.functions], most=4) or f"`{shard.about}`"
     several = len(shard.functions) > 1
     reasons = [f"{_WHY[mode][several]} {_WHY[mode][2]}" for mode in shard.modes]
-    lines = [_filled(f"{who} {_listed(reasons, most=len(reasons))}.")]
+    lines = [f"{who} {_listed(reasons, most=len(reasons))}."]
     if shard.kind == "helper" and shard.operators:
-        lines.append(_filled(f"Run by {_listed(shard.operators, most=6)}."))
+        lines.append(f"Run by {_listed(shard.operators, most=6)}.")
     return lines
+
+
+def _verdict(verdict: Verdict) -> str:
+    return verdict.status + (f" (mode {verdict.mode})" if verdict.mode else "")
 
 
 def _changed(shard: Description) -> str:

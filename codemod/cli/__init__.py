@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import click
 
-from codemod.cli import bundle, commands, prove, review, rules, scan  # noqa: F401  (each adds its commands to the group)
+from codemod.cli import bundle, commands, pr, prove, review, rules, scan  # noqa: F401  (each adds its commands to the group)
 from codemod.cli.root import group
 from codemod.errors import SymfixError
 from codemod.terminal import note

@@ -1,0 +1,166 @@
+"""`symfix pr`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from codemod.cli.bundling import Bundle, make_bundle, shard_options
+from codemod.cli.options import Run, level_option, tree_options
+from codemod.cli.root import group
+from codemod.cli.running import accepted_option, begin, exit_code, plan_option
+from codemod.errors import SymfixError
+from codemod.report import plural
+from codemod.terminal import note, write
+
+if TYPE_CHECKING:
+    from codemod.pr.publish import Publisher, Request, Result
+    from codemod.pr.text import Text
+
+
+@group.command()
+@tree_options
+@level_option("safe", "Take changes up to this level.")
+@plan_option("Take this saved plan.")
+@accepted_option("Only what symfix review accepted, at whatever level.")
+@shard_options
+@click.option(
+    "--output", type=click.Path(path_type=Path), metavar="DIR", help="Write SHARD.md for each, and series.md."
+)
+@click.option(
+    "--template", type=click.Path(path_type=Path), metavar="FILE", help="Your own Jinja2 template of the body."
+)
+@click.option("--fixes", multiple=True, metavar="[SHARD=]NUMBER", help="The issue it fixes. May be repeated.")
+@click.option("--create", is_flag=True, help="Push the branches and open drafts with gh.")
+@click.option("--stack", is_flag=True, help="Open stacked shards too, each on the branch of its base.")
+@click.option("--duplicates", is_flag=True, help="Open also where another pull request names the operator.")
+@click.option("--max-open", type=click.IntRange(1), default=5, show_default=True, metavar="N",
+              help="The most that may be open at a time.")  # fmt: skip
+@click.option("--pause", type=click.FloatRange(0), default=10.0, show_default=True, metavar="SECONDS",
+              help="Between two that are opened.")  # fmt: skip
+@click.option("--timeout", type=click.FloatRange(0.1), default=60.0, show_default=True, metavar="SECONDS",
+              help="How long to wait for an answer.")  # fmt: skip
+@click.option("--remote", default="origin", show_default=True, metavar="NAME", help="Where the branches are pushed.")
+@click.option(
+    "--repo", default="", metavar="OWNER/NAME", help="Where drafts are opened.  [default: gh's for the checkout]"
+)
+@click.option("--base", default="", metavar="BRANCH", help="What they are to be merged into.  [default: this branch]")
+@click.pass_context
+def pr(context: click.Context, /, **parameters: Any) -> int:
+    """Write a pull request for each shard, and open them.
+
+    The text says what failed, what changed, what was left and why, and what symfix prove showed. With --create,
+    each branch is pushed and a draft opened once: a run that was stopped anywhere is taken up again by the next.
+
+    \b
+      symfix pr --op cross_entropy_loss             the text, on stdout
+      symfix pr --output ../pulls                   a file for each, and an index
+      symfix pr --op gradient --fixes 123 --create
+      symfix pr --create --max-open 3               more when some are merged
+      symfix pr --create --remote fork --repo pytorch/pytorch
+    """
+    run = begin(context, parameters)
+    made = make_bundle(run)
+    if not made.split.steps:
+        note("symfix: nothing to change")
+        return exit_code(run, made.plan, False)
+    texts = _texts(run, made)
+    results = _create(run, made, texts) if run.values["create"] else {}
+    if run.values["output"] is not None:
+        _write_files(run.values["output"], made, texts, results)
+    elif not run.values["create"]:
+        write("\n\n".join(f"{text.title}\n\n{text.body.strip()}" for text in texts.values()) + "\n")
+    return exit_code(run, made.plan, True)
+
+
+def _texts(run: Run, made: Bundle) -> dict[str, Text]:
+    from codemod.pr.text import render
+
+    fixes: dict[str, list[str]] = {}
+    names = [step.shard.name for step in made.split.steps]
+    for one in run.values["fixes"]:
+        shard, _, number = one.rpartition("=")
+        if not number.isdigit():
+            raise SymfixError(f"--fixes {one}: not the number of an issue; write 123, or SHARD=123")
+        if not shard and len(names) > 1:
+            raise SymfixError(f"--fixes {one}: which of {plural(len(names), 'shard')}? Write SHARD={number}")
+        if shard and shard not in names:
+            raise SymfixError(f"--fixes {one}: there is no shard {shard}; symfix bundle --dry-run lists them")
+        fixes.setdefault(shard or names[0], []).append(number)
+    template = run.values["template"]
+    return {name: render(made.descriptions[name], fixes.get(name, ()), template) for name in names}
+
+
+def _create(run: Run, made: Bundle, texts: dict[str, Text]) -> dict[str, Result]:
+    from codemod.bundle.commits import refuse_foreign
+    from codemod.bundle.make import commit_all, set_branches
+    from codemod.bundle.message import commit_message
+    from codemod.pr.publish import Request
+    from codemod.write import locked
+
+    publisher = _publisher(run, made)
+    refuse_foreign(made.repository, list(texts))
+    messages = {name: commit_message(one) for name, one in made.descriptions.items()}
+    commits = commit_all(made.repository, made.split, messages, made.repository.identity())
+    set_branches(made.repository, commits)
+    made.names.save(run.journal)
+    requests = [
+        Request(step.shard.name, step.shard.about, commit.sha, step.parent, texts[step.shard.name].title,
+                texts[step.shard.name].body)
+        for commit in commits
+        for step in (commit.step,)
+    ]  # fmt: skip
+    with locked(run.journal):
+        return _publish(publisher, requests)
+
+
+def _publish(publisher: Publisher, requests: list[Request]) -> dict[str, Result]:
+    results: dict[str, Result] = {}
+    for result in publisher.publish(requests):
+        results[result.shard] = result
+        write("  ".join(part for part in (f"symfix/{result.shard}", result.state, result.url) if part) + "\n")
+    opened = sum(result.state == "opened" for result in results.values())
+    waiting = sum(not result.reached for result in results.values())
+    note(f"symfix: opened {plural(opened, 'draft')}" + (f", {plural(waiting, 'shard')} to go" if waiting else ""))
+    return results
+
+
+def _publisher(run: Run, made: Bundle) -> Publisher:
+    """Raises SymfixError where there is nothing to push to, or what is pushed would hold more than the shards."""
+    from codemod.pr.github import GitHub, owner_of
+    from codemod.pr.journal import Journal
+    from codemod.pr.publish import Publisher
+    from codemod.pr.remote import Remote
+
+    values = run.values
+    remote = Remote(made.repository, values["remote"], values["timeout"])
+    owner = owner_of(remote.address)
+    fork = bool(values["repo"]) and owner != values["repo"].partition("/")[0]
+    if fork and values["stack"]:
+        raise SymfixError(f"--stack needs branches in {values['repo']} itself, and {values['remote']} is a fork of it")
+    base = values["base"] or made.repository.branch
+    remote.check_base(base)
+    github = GitHub(run.checkout.root, values["repo"], owner if fork else "", values["timeout"])
+    journal = Journal(run.journal / "pulls.json")
+    return Publisher(github, remote, journal, base, values["max_open"], values["pause"], values["stack"],
+                     values["duplicates"])  # fmt: skip
+
+
+def _write_files(folder: Path, made: Bundle, texts: dict[str, Text], results: dict[str, Result]) -> None:
+    from codemod.pr.text import Row, series
+
+    rows = []
+    for step in made.split.steps:
+        name = step.shard.name
+        state, url = (results[name].state, results[name].url) if name in results else ("", "")
+        rows.append(Row(made.descriptions[name], texts[name].title, step.parent, state, url))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            (folder / f"{name}.md").write_text(f"# {text.title}\n\n{text.body.strip()}\n", encoding="utf-8")
+        (folder / "series.md").write_text(series(rows), encoding="utf-8")
+    except OSError as error:
+        raise SymfixError(f"{error.filename or folder}: cannot be written: {error.strerror}") from error
+    note(f"symfix: {folder}/series.md lists {plural(len(rows), 'pull request')}")

@@ -1,0 +1,131 @@
+"""Pull requests as the `gh` command knows them."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from codemod.errors import SymfixError
+from codemod.terminal import one_line
+
+_FIELDS = "title,url,state,labels,headRefName,headRefOid,headRepositoryOwner"
+_MOST = 200
+_LIMITED = re.compile(r"rate limit|abuse detection|HTTP 429|submitted too quickly", re.IGNORECASE)
+_ADDRESS = re.compile(r"https://\S+/pull/\d+")
+
+
+class RateLimited(SymfixError):
+    """GitHub asks for patience."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """A pull request. `state` is OPEN, CLOSED or MERGED, as GitHub writes it, and MERGED too where a label says so.
+
+    PyTorch's merge bot lands the commit itself, closes the pull request and labels it so.
+    """
+
+    url: str
+    title: str
+    state: str
+    branch: str
+    commit: str
+    owner: str
+    """Whose repository the branch is in; "" where that is gone."""
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any]) -> Pull:
+        """The pull request of one object that gh prints. Raises KeyError or TypeError where it is none."""
+        owner = entry["headRepositoryOwner"] or {}
+        landed = any(label["name"] == "Merged" for label in entry["labels"])
+        return cls(
+            entry["url"],
+            entry["title"],
+            "MERGED" if landed else entry["state"],
+            entry["headRefName"],
+            entry["headRefOid"],
+            str(owner.get("login", "")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GitHub:
+    """The repository where pull requests are opened. `owner` owns the branches, "" for the repository's own."""
+
+    root: Path
+    repository: str
+    """OWNER/NAME, "" for what gh finds from the checkout's remotes."""
+    owner: str
+    timeout: float
+    """Seconds that one call may take."""
+
+    def mine(self) -> list[Pull]:
+        """The user's open pull requests."""
+        return self._list("--state", "open", "--author", "@me")
+
+    def of_branch(self, branch: str) -> list[Pull]:
+        """The pull requests from `branch`, those that are closed too."""
+        found = self._list("--state", "all", "--head", branch)
+        return [pull for pull in found if pull.branch == branch and self.owner in ("", pull.owner)]
+
+    def about(self, operator: str) -> list[Pull]:
+        """The open pull requests whose title names `operator`."""
+        word = re.compile(rf"(?<![\w.]){re.escape(operator)}(?![\w.])")
+        found = self._list("--state", "open", "--search", f'"{operator}" in:title')
+        return [pull for pull in found if word.search(pull.title)]
+
+    def create(self, branch: str, base: str, title: str, body: str) -> str:
+        """Open a draft and return its address.
+
+        Raises SymfixError where gh fails or does not answer, RateLimited where GitHub wants a pause; the pull request
+        may exist all the same, which `of_branch` tells.
+        """
+        head = f"{self.owner}:{branch}" if self.owner else branch
+        said = self._run("pr", "create", "--draft", "--head", head, "--base", base, "--title", title,
+                         "--body-file", "-", text=body)  # fmt: skip
+        found = _ADDRESS.search(said)
+        if found is None:
+            raise SymfixError(f"gh pr create: said {one_line(said)!r}, which is no address of a pull request")
+        return found[0]
+
+    def _list(self, *filters: str) -> list[Pull]:
+        said = self._run("pr", "list", *filters, "--limit", str(_MOST), "--json", _FIELDS)
+        try:
+            return [Pull.of(entry) for entry in json.loads(said)]
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise SymfixError(f"gh pr list: said what is no list of pull requests ({error}); update gh") from error
+
+    def _run(self, *arguments: str, text: str = "") -> str:
+        command = ["gh", *arguments, *(("--repo", self.repository) if self.repository else ())]
+        what = " ".join(command[:3])
+        try:
+            done = subprocess.run(
+                command, cwd=self.root, input=text, capture_output=True, check=False, encoding="utf-8",
+                errors="replace", timeout=self.timeout,
+            )  # fmt: skip
+        except FileNotFoundError as error:
+            raise SymfixError("gh is not installed; see https://cli.github.com, then: gh auth login") from error
+        except subprocess.TimeoutExpired as error:
+            raise SymfixError(f"{what}: no answer within {self.timeout:g} seconds; run symfix pr again") from error
+        if done.returncode == 0:
+            return done.stdout
+        said = one_line(done.stderr) or f"exit code {done.returncode}"
+        if _LIMITED.search(said):
+            raise RateLimited(f"{what}: GitHub asks for a pause ({said}); run symfix pr again in an hour")
+        raise SymfixError(f"{what}: {said}")
+
+
+def owner_of(address: str) -> str:
+    """The owner in a remote's address (`git@github.com:me/pytorch.git`), "" where it is none of a hosted repository."""
+    found = re.match(r"(?:\w+://(?:[^@/]+@)?[^/]+/|[^@/]+@[^:/]+:)([^/]+)/[^/]+$", address)
+    return found[1] if found else ""
+
+
+def similar(pulls: Sequence[Pull], branch: str) -> Pull | None:
+    """The first of `pulls` that is not of `branch`."""
+    return next((pull for pull in pulls if pull.branch != branch), None)

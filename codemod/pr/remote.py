@@ -1,0 +1,66 @@
+"""The remote repository that branches are pushed to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codemod.bundle.repository import PREFIX, Repository, told
+from codemod.errors import SymfixError
+
+_QUIET = {"GIT_TERMINAL_PROMPT": "0"}
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A remote of the checkout, by the name that git has for it."""
+
+    repository: Repository
+    name: str
+    timeout: float
+    """Seconds that one call may take."""
+
+    @property
+    def address(self) -> str:
+        """Where it pushes to. Raises SymfixError where there is no such remote."""
+        remotes = {remote.name: remote for remote in self.repository.repo.remotes}
+        if self.name not in remotes:
+            raise SymfixError(
+                f"there is no remote {self.name!r} to push to; name one with --remote, or: git remote add {self.name} …"
+            )
+        with told(self.repository.root):
+            return str(self.repository.repo.git.remote("get-url", "--push", self.name))
+
+    def tips(self) -> dict[str, str]:
+        """The commit of each of its branches below symfix/."""
+        with told(self.repository.root):
+            listed = str(
+                self.repository.repo.git.ls_remote(
+                    self.name, f"refs/heads/{PREFIX}*", env=_QUIET, kill_after_timeout=self.timeout
+                )
+            )
+        pairs = (line.split("\t") for line in listed.splitlines())
+        return {name.removeprefix("refs/heads/"): sha for sha, name in pairs}
+
+    def push(self, branch: str, commit: str, old: str) -> None:
+        """Set `branch` there to `commit`, where it still is `old` ("" for absent); no hook of this side runs.
+
+        Raises SymfixError where it cannot be pushed.
+        """
+        lease = f"--force-with-lease=refs/heads/{branch}:{old}"
+        with told(self.repository.root):
+            self.repository.repo.git.push(
+                "--no-verify", "--quiet", lease, self.name, f"{commit}:refs/heads/{branch}",
+                env=_QUIET, kill_after_timeout=self.timeout,
+            )  # fmt: skip
+
+    def check_base(self, base: str) -> None:
+        """Raise SymfixError where the last commit here is not in `base` there, as far as the last fetch tells."""
+        repo = self.repository.repo
+        known = f"refs/remotes/{self.name}/{base}"
+        if any(ref.path == known for ref in repo.refs) and not repo.is_ancestor(
+            repo.commit(self.repository.head), repo.commit(known)
+        ):
+            raise SymfixError(
+                f"{self.repository.branch} holds commits that {self.name}/{base} does not, and pull requests would too;"
+                f" switch to {base}, or name another branch: --base"
+            )

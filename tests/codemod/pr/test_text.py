@@ -1,0 +1,157 @@
+"""The text of pull requests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codemod.bundle.description import Description, Left
+from codemod.errors import SymfixError
+from codemod.evidence import Evidence, Verdict
+from codemod.findings import Mode
+from codemod.follow_up import FollowUp
+from codemod.pr.text import Row, code, fenced, render, series
+from codemod.xfails import ExpectedFailure
+
+ENTRY = ExpectedFailure("test/test_x.py", 10, 20, 7, "symbolic_failures", "xfail", "foo", variant="v")
+EVIDENCE = Evidence(
+    "foo", "cured", "k", before=Verdict("throws", 1, "Cannot call `numel()`\n```", frames=1),
+    after=Verdict("passes", frames=2), repro="import torch\n", versions={"torch": "2.6.0"},
+)  # fmt: skip
+PLAIN = Description(
+    name="foo", title="[dynamic shapes] Use symbolic sizes in foo", about="foo", kind="operator", operators=("foo",),
+    functions=("at::native::foo",), paths=("a.cpp",), modes=(Mode.DIRECT_THROW,), rules=(("sym-accessor", 2),),
+    left=(), evidence=(), bases=(), digest="d",
+)  # fmt: skip
+
+
+def description(**changed: object) -> Description:
+    import dataclasses
+
+    return dataclasses.replace(PLAIN, **changed)  # type: ignore[arg-type]
+
+
+def test_the_least_there_is_to_say() -> None:
+    text = render(PLAIN)
+    assert text.title == "[dynamic shapes] Use symbolic sizes in foo"
+    assert (
+        text.body
+        == """\
+### Summary
+
+`at::native::foo` asks a tensor for concrete sizes, which throws where they are symbols.
+The values are followed to every place they go, and each function is converted as a whole.
+
+### Failure and repro
+
+`symfix prove` has not run on this change.
+
+### What changed
+
+- sym-accessor: 2 sites
+
+In `a.cpp`.
+
+### Test plan
+
+```sh
+symfix prove --op foo
+```
+
+Not run yet.
+"""
+    )
+
+
+def test_all_there_is_to_say() -> None:
+    left = Left("loop-bound", 1, "a.cpp", 9, "foo", "its value bounds a loop")
+    follow_up = FollowUp(removed=(ENTRY,), listed=((ENTRY, "it also runs on CUDA"),))
+    body = render(
+        description(left=(left,), evidence=(EVIDENCE,), bases=("helper-x",), follow_up=follow_up), fixes=["12", "34"]
+    ).body
+    assert body.startswith("Fixes #12\nFixes #34\n\n### Summary\n")
+    headings = [line for line in body.splitlines() if line.startswith("#")]
+    assert headings == [
+        "### Summary", "### Failure and repro", "### What changed", "### What was left", "### Evidence",
+        "### Expected failures removed", "### Expected failures that stay", "### Test plan",
+    ]  # fmt: skip
+    for said in (
+        "\nStacked on helper-x.\n",
+        "\n`foo` throws before this change (torch 2.6.0):\n\n````\nCannot call `numel()`\n```\n````\n",
+        "\n```python\nimport torch\n```\n",
+        "\n- loop-bound, 1 site: its value bounds a loop (`a.cpp:9`)\n",
+        "\n| `foo` | throws | passes | 1 → 2 times | 2.6.0 |\n",
+        "\n- `foo (v)` in `symbolic_failures`, `test/test_x.py`\n",
+        "\n- `foo (v)` in `symbolic_failures`, `test/test_x.py:7`: it also runs on CUDA\n",
+        "\n- foo: cured: throws (mode 1) before, passes after (torch 2.6.0)\n",
+    ):
+        assert said in body
+
+
+def test_what_passed_before_is_said() -> None:
+    passes = Evidence("foo", "unchanged", "k", before=Verdict("passes"), after=Verdict("passes"))
+    body = render(description(evidence=(passes,))).body
+    assert "No run failed before this change." in body
+    assert "foo: passed before: passes before, passes after" in body
+
+
+def test_what_could_not_be_proved_says_why() -> None:
+    body = render(description(evidence=(Evidence("foo", "not provable", "k", "no inputs could be made"),))).body
+    assert "foo: not provable: no inputs could be made" in body
+
+
+def test_a_template_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "mine.j2"
+    path.write_text("{{ shard.about | code }}: {% for rule, n in shard.rules %}{{ rule }} {{ n }}{% endfor %}\n")
+    assert render(PLAIN, template=path).body == "`foo`: sym-accessor 2\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\n{% if %}", "mine.j2:2: Expected an expression"),
+        (b"\n\n{{ shard.nothing.more }}", "mine.j2:3: "),
+        (b"{{ nothing }}", "mine.j2:1: 'nothing' is undefined"),
+        (b"{{ ''.__class__.__mro__ }}", "mine.j2:1: access to attribute"),
+        (b"\xff", "mine.j2: the template cannot be read"),
+        (None, "mine.j2: the template cannot be read: No such file"),
+    ],
+)
+def test_a_template_that_cannot_be_used(tmp_path: Path, content: bytes | None, said: str) -> None:
+    path = tmp_path / "mine.j2"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(SymfixError) as error:
+        render(PLAIN, template=path)
+    assert f"{tmp_path}/{said}" in str(error.value)
+
+
+@given(st.text(alphabet="`\n ab", max_size=30))
+def test_no_text_ends_its_code_block(text: str) -> None:
+    block = fenced(text).splitlines()
+    fence = block[0]
+    assert block[-1] == fence
+    assert not any(line.strip(" ").startswith(fence) for line in block[1:-1])
+
+
+def test_code_in_a_line() -> None:
+    assert code("a | b") == r"`a \| b`"
+    assert code("a `b``c`") == "``` a `b``c` ```"
+
+
+def test_the_index_of_a_series() -> None:
+    rows = [
+        Row(PLAIN, PLAIN.title),
+        Row(description(name="bar", evidence=(EVIDENCE,)), "Bar", "foo", "opened", "https://example.org/pull/1"),
+    ]
+    assert series(rows).splitlines() == [
+        "# 2 pull requests",
+        "",
+        "| # | pull request | sites | files | stacked on | evidence | state |",
+        "|--:|---|--:|--:|---|---|---|",
+        "| 1 | [[dynamic shapes] Use symbolic sizes in foo](foo.md) | 2 | 1 |  |  |  |",
+        "| 2 | [Bar](https://example.org/pull/1) | 2 | 1 | foo | cured | opened |",
+    ]
