@@ -20,7 +20,6 @@ def write_page(run: Run, plan: Plan, path: Path) -> int:
     It shows the changes up to the run's level, and whatever is left alone. Raises SymfixError where it cannot write.
     """
     from codemod.bundle.known_evidence import evidence_of
-    from codemod.evidence import EvidenceStore
     from codemod.html.data import shown_paths
     from codemod.html.page import render
     from codemod.report import plural
@@ -35,14 +34,13 @@ def write_page(run: Run, plan: Plan, path: Path) -> int:
     sources = {name: read.of(name) for name in shown_paths(groups)}
     shards = make_shards(groups, sources=sources, known=ShardNames.load(run.journal))
     by_name = {shard.name: shard for shard in shards}
-    store = EvidenceStore(run.journal / "evidence")
     page = render(
         plan,
         shards,
         sources,
         title=run.checkout.root.name or "checkout",
         rules=[UNUSED_RULE, *(rule for one in transform.load_transforms() for rule in one.rules())],
-        evidence={shard.name: evidence_of(store, shard, by_name, sources) for shard in shards},
+        evidence={shard.name: evidence_of(run.journal, shard, by_name, sources) for shard in shards},
         mapper=lambda function, items: run.project.map(function, items, "colouring"),
     )
     try:

@@ -3,7 +3,7 @@
 const current = { shard: null, cards: [], at: -1 };
 let split = false;
 const byName = new Map(shards.map((shard) => [shard.name, shard]));
-const FIRST_CARDS = 12; // made at once; the rest when the browser has time for them
+const FIRST_CARDS = 3; // made at once; the rest a few at a time, so that keys are answered between them
 
 const say = (message) => { $("live").textContent = message; };
 const stillUndecided = (group) => group.editable && !choiceOf(group) && matching.has(group);
@@ -46,7 +46,7 @@ function open(shard, { at = 0, focus = true } = {}) {
   const main = $("changes");
   main.replaceChildren(
     h("div", { class: "title" },
-      h("div", { class: "what" }, h("h2", null, shard.name, " ", h("span", { class: "nth" }, `${listed.indexOf(shard) + 1} of ${listed.length}`)),
+      h("div", { class: "what" }, h("h2", null, shard.name, " ", h("span", { class: "nth", id: "nth" })),
         h("p", { class: "summary" }, LEVELS.map((name, level) => (shard.levels[level] ? h("span", { class: `dot ${name}` }, `${shard.levels[level]} ${name}`) : null)),
           [1, 2, 3, 4].filter((mode) => shard.modes[mode]).map((mode) => h("span", { class: "badge mode" }, `mode ${mode} ${MODES[mode]}: ${shard.modes[mode]}`)))),
       can.length ? h("div", { class: "decide", role: "group", "aria-label": "All of this operator" },
@@ -68,7 +68,11 @@ function open(shard, { at = 0, focus = true } = {}) {
   add(0, soon);
   const later = (from) => {
     if (from >= cards.length || current.cards !== cards) return;
-    setTimeout(() => { if (current.cards === cards) { add(from, from + FIRST_CARDS); later(from + FIRST_CARDS); } }, 0);
+    setTimeout(() => {
+      if (current.cards !== cards) return;
+      add(from, from + FIRST_CARDS);
+      later(from + FIRST_CARDS);
+    }, 0);
   };
   later(soon);
   main.scrollTop = 0;
@@ -79,8 +83,13 @@ function open(shard, { at = 0, focus = true } = {}) {
   else mark(target);
   document.body.classList.remove("menu-open");
   $("menu").setAttribute("aria-expanded", "false");
+  showNth();
   reveal();
   showTally();
+}
+
+function showNth() {
+  $("nth").textContent = `${listed.indexOf(current.shard) + 1} of ${listed.length}`;
 }
 
 function mark(at) {
@@ -335,6 +344,20 @@ fillFilters();
 listenToSidebar();
 setSplit(setting("split") === null ? innerWidth >= 1500 : Boolean(setting("split")), false);
 refilter();
-const asked = decodeURIComponent(location.hash.slice(1));
-if (listed.length) open(listed.find((shard) => shard.name === asked) || listed[0], { focus: false });
+
+/** The shard that the address names. */
+function asked() {
+  try {
+    return byName.get(decodeURIComponent(location.hash.slice(1)));
+  } catch {
+    return undefined; // an address that was cut
+  }
+}
+
+window.addEventListener("hashchange", () => {
+  const shard = asked();
+  if (shard && shard !== current.shard) open(shard);
+});
+if (listed.length) open(asked() || listed[0], { focus: false });
 else showNothing();
+prepareSearch();

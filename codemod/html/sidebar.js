@@ -127,11 +127,11 @@ function reveal() {
 
 function listenToSidebar() {
   const box = $("operators");
-  let waiting = false;
+  let drawing = false;
   box.addEventListener("scroll", () => {
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => { waiting = false; drawRows(); });
+    if (drawing) return;
+    drawing = true;
+    requestAnimationFrame(() => { drawing = false; drawRows(); });
   });
   new ResizeObserver(drawRows).observe(box);
   box.addEventListener("keydown", (event) => {
@@ -158,9 +158,31 @@ function listenToSidebar() {
   });
 }
 
+let waiting = 0;
+
 /** Show what a changed filter leaves: the same operator where it still matches, else the first. */
 function filtered() {
   refilter();
+  clearTimeout(waiting);
   if (!listed.length) return showNothing();
-  open(listed.includes(current.shard) ? current.shard : listed[0], { focus: false });
+  const shard = listed.includes(current.shard) ? current.shard : listed[0];
+  const before = current.cards.flatMap((card) => card.groups);
+  const after = cardsOf(shard).flatMap((card) => card.groups);
+  if (shard === current.shard && before.length === after.length && after.every((group, i) => group === before[i])) {
+    showNth();
+    return reveal();
+  }
+  // The list answers at once; the diffs follow when the keys pause.
+  waiting = setTimeout(() => open(shard, { focus: false }), 30);
+  return undefined;
+}
+
+/** Make what a search looks in while nothing else is to be done. */
+function prepareSearch(from = 0) {
+  const idle = window.requestIdleCallback || ((work) => setTimeout(() => work({ timeRemaining: () => 5 }), 50));
+  idle((deadline) => {
+    let at = from;
+    while (at < groups.length && deadline.timeRemaining() > 1) haystack(groups[at++]);
+    if (at < groups.length) prepareSearch(at);
+  });
 }

@@ -1,0 +1,158 @@
+"""The review page in Chromium, on the tree in examples/. Needs chromium, chromedriver and the extra `browser`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from chromium import browser, complaints, missing
+from corpus_trees import symfix
+from review_in_browser import Session, exported, whole_session
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=f"not installed: {missing()}")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "review.html"
+    symfix(["review", "--no-cache", "--html", str(path)], EXAMPLES)
+    return path
+
+
+@pytest.fixture(scope="module")
+def chrome() -> Iterator[Chrome]:
+    with browser() as driver:
+        yield driver
+
+
+@pytest.fixture
+def session(chrome: Chrome, page: Path) -> Iterator[Session]:
+    chrome.get(page.as_uri())
+    chrome.execute_script("localStorage.clear()")
+    yield Session(chrome, page)
+    assert complaints(chrome) == []
+
+
+def shown(session: Session) -> str:
+    return str(session.find("#matches span").text)
+
+
+def test_decisions_leave_the_page_and_are_applied_as_made(tmp_path: Path) -> None:
+    assert whole_session(EXAMPLES, tmp_path, 12) == []
+
+
+def test_filters_and_search_narrow_the_list_and_are_cleared(session: Session) -> None:
+    everything = shown(session)
+    session.press("/", *"loop-bound")
+    narrowed = shown(session)
+    assert narrowed != everything
+    assert ", 0 changes, " in narrowed
+    assert session.find("main .badge.refusal").text == "loop-bound"
+    session.find("#clear").click()
+    assert shown(session) == everything
+    session.find("#by-level").click()
+    session.press("\ue015", "\ue007", "\ue00c")  # Down, Enter, Escape
+    assert shown(session) != everything
+    assert "0 left alone" in shown(session)
+
+
+def test_every_operator_opens_and_each_change_has_its_buttons(session: Session) -> None:
+    for name, changes in session.operators.items():
+        assert session.operator
+        session.driver.execute_script("location.hash = arguments[0]", name)
+        assert session.operator == name
+        buttons = "return [...document.querySelectorAll('.card .decide button')].map((one) => one.className)"
+        assert session.driver.execute_script(buttons) == ["accept", "reject"] * len(changes)
+
+
+def test_the_list_of_operators_is_walked_by_keyboard(session: Session) -> None:
+    first = session.operator
+    box = session.find("#operators")
+    box.send_keys("\ue015")  # Down
+    second = session.operator
+    assert second != first
+    selected = session.find(f"#{box.get_attribute('aria-activedescendant')}")
+    assert selected.get_attribute("aria-selected") == "true"
+    assert second in selected.text
+    box.send_keys("\ue013")  # Up
+    assert session.operator == first
+    box.send_keys("\ue010")  # End
+    assert session.operator == session.driver.execute_script(
+        'return document.querySelector("#rows").lastChild.firstChild.textContent'
+    )
+    box.send_keys("\ue007")  # Enter
+    assert "card" in str(session.driver.switch_to.active_element.get_attribute("class"))
+
+
+def test_what_is_decided_is_said_and_can_be_taken_back(session: Session) -> None:
+    session.press("y")
+    assert session.find("#live").text.startswith("Accepted: ")
+    session.press("u")
+    assert session.find("#live").text == "Undone: 1 decision"
+    session.press("u")
+    assert session.find("#live").text == "Nothing to undo."
+    button = session.find(".card.current .accept")
+    button.click()
+    assert button.get_attribute("aria-pressed") == "true"
+    button.click()
+    assert button.get_attribute("aria-pressed") == "false"
+    assert session.find("#tally").text.startswith("0 of ")
+
+
+def test_keys_typed_into_the_search_decide_nothing(session: Session) -> None:
+    session.press("/", *"yna du")
+    assert session.find("#tally").text.startswith("0 of ")
+
+
+def test_dialogs_close_and_give_the_focus_back(session: Session) -> None:
+    for key in "?x":
+        session.press("j", key)
+        assert session.find("dialog[open]")
+        session.press("y", "\ue00c")
+        assert session.find("#dialogs:empty")
+        assert "card" in str(session.driver.switch_to.active_element.get_attribute("class"))
+    session.driver.execute_script("document.querySelector('button.rule').focus()")
+    session.press("\ue007")  # Enter
+    assert "Why" in session.find("dialog[open]").text
+    session.find("dialog .close").click()
+    assert session.find("#tally").text.startswith("0 of ")
+
+
+def test_a_file_that_is_none_of_decisions_is_refused_in_words(session: Session, tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({"format": "symfix-plan", "version": 2}))
+    assert session.take(other).startswith("That file cannot be read: not a file of decisions")
+    other.write_text("{")
+    assert session.take(other).startswith("That file cannot be read: ")
+
+
+def test_decisions_about_other_code_are_left_out(session: Session, tmp_path: Path) -> None:
+    session.press("y")
+    decisions = session.export_to(tmp_path)
+    document = json.loads(decisions.read_bytes())
+    document["decisions"][0]["files"] = dict.fromkeys(document["decisions"][0]["files"], "0" * 64)
+    decisions.write_text(json.dumps(document))
+    session.press("u")
+    assert session.take(decisions) == "Took 0 of 1 decision; the rest are about other code."
+    assert exported(session.export_to(tmp_path)) == {}
+
+
+@pytest.mark.parametrize("width", [360, 700, 1440, 2400])
+@pytest.mark.parametrize("layout", ["unified", "split"])
+def test_nothing_is_wider_than_the_window(page: Path, width: int, layout: str) -> None:
+    with browser(width=width, dark=True) as driver:
+        session = Session(driver, page)
+        driver.execute_script("document.getElementById(arguments[0]).click()", layout)
+        for _ in range(6):
+            session.press("]")
+            assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+        session.press("?")
+        assert driver.execute_script("return document.documentElement.scrollWidth") <= width
