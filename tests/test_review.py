@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import signal
 import sys
 from pathlib import Path
@@ -180,6 +181,21 @@ def test_the_terminal_is_put_back_and_decisions_are_kept(tree: Path, leave: str 
         assert terminal.modes() == before
         assert b"\x1b[?25h\x1b[?1049l" in terminal.output
         assert b"Traceback" not in terminal.output
+    assert choices(tree) == [Choice.ACCEPT]
+
+
+def test_without_colour_there_is_none_and_a_dumb_terminal_gets_lines(tree: Path) -> None:
+    where = {"PYTHONPATH": str(ROOT)}
+    with TypingTerminal(REVIEW, tree, {**where, "NO_COLOR": "1"}) as terminal:
+        terminal.type("q")
+        terminal.wait()
+        assert b"one = sym_size()" in terminal.output.replace(b"\x1b[1;7m", b"").replace(b"\x1b[0m", b"")
+        assert not re.search(rb"\x1b\[[0-9;]*3[0-9][0-9;]*m", terminal.output)
+    with TypingTerminal(REVIEW, tree, {**where, "TERM": "dumb"}) as terminal:
+        terminal.type("/five\ny\nq\n")
+        assert terminal.wait() == 0
+        assert b"+ five = sym_numel(); // op:zeta @g\r\n" in terminal.output
+        assert b"\x1b" not in terminal.output
     assert choices(tree) == [Choice.ACCEPT]
 
 

@@ -25,19 +25,20 @@ from codemod.sources import Sources
 from codemod.terminal import shorten
 
 HELP = (
-    ("y", "accept this change, and go to the next undecided"),
-    ("n", "reject it; it is not offered again until its code changes"),
-    ("a  d", "accept, reject this and the undecided rest of the operator"),
-    ("s", "skip: leave it undecided, and go to the next undecided"),
-    ("e", "edit what it writes in $EDITOR, and accept that"),
-    ("u", "undo the last decision"),
+    ("y", "accept, and go to the next undecided change"),
+    ("n", "reject: not offered again until its code changes"),
+    ("a  d", "accept, reject this and the rest of its operator"),
+    ("s", "skip to the next undecided change"),
+    ("e", "edit in $EDITOR what it writes, and accept that"),
+    ("u", "take the last decision back"),
     ("j  k", "next, previous change (also right and left)"),
     ("J  K", "next, previous operator"),
-    ("space  b", "scroll a page (also up and down, PageUp and PageDown)"),
-    ("/", "search operators, functions, files, rules and code; alone: on to the next"),
-    ("q", "leave; everything decided is kept (also Ctrl-C)"),
+    ("space  b", "a page down, up (also the arrows and Page keys)"),
+    ("/", "search names and code; / Enter finds the next"),
+    ("q", "leave: what is decided is kept (also Ctrl-C)"),
     ("?", "this help"),
 )
+_ABOVE = 3  # lines shown above one that was searched for
 _KEY_LINE = "y accept  n reject  a/d rest of operator  s skip  e edit  u undo  j/k move  / search  ? help  q quit"
 _SHORT_KEY_LINE = "y n a d s e u j k / space b q · ? help"
 
@@ -230,7 +231,7 @@ class App:
 
     def _scroll(self, by: int) -> None:
         last = max(0, len(self._body) - self._room)
-        if by > 0 and self._top >= last:
+        if by > 0 and self._top == last:
             self._say("this is the end of the change")
         self._top = min(max(0, self._top + by), last)
 
@@ -245,14 +246,25 @@ class App:
         if not self._searchable:
             self._searchable = [searchable(item, self._around.sources) for item in session.items]
         count = len(session.items)
-        for step in range(1, count + 1):
-            place = (session.at + step) % count
+        around = [(session.at + step) % count for step in range(1, count + 1)]
+        first = [place for place in around if session.items[place].place == 1]
+        named = [place for place in first if session.items[place].shard.name.lower() == self._search]
+        for place in [*(named if typed else ()), *around]:
             if self._search in self._searchable[place]:
                 wrapped = "; the search began again at the top" if place <= session.at else ""
-                session.at, self._top = place, 0
                 self._say(f"found {self._search!r}{wrapped}")
+                session.at = place
+                self._show(self._search)
                 return
         self._say(f"no change holds {self._search!r}", "red")
+
+    def _show(self, text: str) -> None:
+        """Scroll to the first line of the change in view that holds `text`, where it is not on the first page."""
+        self._top = 0
+        self._render(self._session.item, self._screen.size[0])
+        at = next((number for number, line in enumerate(self._body) if text in line.plain.lower()), 0)
+        if at >= self._room:
+            self._scroll(at - _ABOVE)
 
     def _ask(self, prompt: str) -> str | None:
         """A line that the user types; None where Escape gives it up."""
@@ -270,9 +282,8 @@ class App:
                 typed += key
 
     def _help(self) -> None:
-        lines = [Text("symfix review", "bold"), Text()]
-        lines += (Text.assemble(f"  {keys:<9}", (what, ""), overflow="ellipsis") for keys, what in HELP)
-        lines += [Text(), Text("any key goes on", "dim")]
+        lines = [Text.assemble(f"  {keys:<8}", (what, "")) for keys, what in HELP]
+        lines += [Text(), Text("  any key goes on", "dim")]
         self._screen.draw(lines)
         while self._screen.key() == "resize":
             self._screen.draw(lines)

@@ -65,6 +65,8 @@ def diff_rows(path: str, source: bytes, edits: Iterable[Edit]) -> list[Row]:
         begin = max(end, hunk.start - CONTEXT)
         if rows:  # the lines between this and the one before: all, or the first and the last few
             after = min(end + CONTEXT, begin)
+            if begin - after == 1:  # a mark for it would be as long
+                after = begin
             rows += _context(path, lines, end, after)
             if begin > after:
                 rows.append(Row("@", 0, Text()))

@@ -25,6 +25,14 @@ def test_rows_hold_the_change_its_context_and_a_gap() -> None:
     assert [row.text.plain for row in rows if row.sign in "-+"] == ["line 5;", "row 5;", "line 25;", "a;", "b;"]
 
 
+def test_a_gap_stands_for_two_lines_at_least() -> None:
+    source = b"".join(b"line %d;\n" % number for number in range(1, 31))
+    for distance, gaps in ((7, 0), (8, 0), (9, 1)):
+        second = b"line %d;" % (5 + distance)
+        rows = diff_rows("a.cpp", source, [edit(source, b"line 5;", b"x"), edit(source, second, b"y")])
+        assert [row.sign for row in rows].count("@") == gaps, distance
+
+
 def test_rows_say_what_is_written() -> None:
     source = b"a\nb b\nc\nd\n"
     edits = [edit(source, b"b b", b"x\ny"), edit(source, b"d\n", b"")]
