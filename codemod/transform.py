@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -122,8 +122,11 @@ class Prover(Protocol):
     def overrides(self, findings: Sequence[Finding]) -> Sequence[Override]:
         """How the edits of `findings`, all of one shard, can be run; the likeliest operators first."""
 
-    def checked(self, paths: Sequence[str]) -> Sequence[str]:
-        """The sources to compile for a change of `paths`: those among them, and for headers some that include them."""
+    def checked(self, paths: Sequence[str], built: Collection[str]) -> Sequence[str]:
+        """The sources to compile for a change of `paths`: those among them, and for each header one that includes it.
+
+        That is one of `built`, which are compiled anyway, where it can be.
+        """
 
 
 @runtime_checkable

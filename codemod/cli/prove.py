@@ -170,7 +170,8 @@ class _Session:
             own = [f for f in findings if any(edit.path.endswith(tuple(kind.suffixes)) for edit in f.edits)]
             if own:
                 overrides += prover.overrides(own)
-                checked.update(dict.fromkeys(prover.checked(shard.paths)))
+                built = {part.path for override in overrides for part in override.parts}
+                checked.update(dict.fromkeys(prover.checked(shard.paths, built)))
         return Task(shard.name, key, changes, tuple(overrides), tuple(checked), self._checks.get(shard.name, ()))
 
     @functools.cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from codemod.checkout import NATIVE_FUNCTIONS
 from codemod.findings import Finding
@@ -32,7 +32,7 @@ class PythonProver:
         self._tree: SourceTree | None = None
         self._callers: dict[str, list[Definition]] = {}
 
-    def checked(self, paths: Sequence[str]) -> Sequence[str]:
+    def checked(self, paths: Sequence[str], built: Collection[str]) -> Sequence[str]:
         """Nothing: there is no compiler to ask."""
         return ()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from codemod.findings import Finding
@@ -23,8 +23,6 @@ from transforms.schema import derivatives as derivatives_yaml
 SOURCES = (".cpp", ".cc", ".cxx")
 HEADERS = (".h", ".hpp")
 _PROCESSORS = ("-DHAVE_AVX2_CPU_DEFINITION", "-DHAVE_AVX512_CPU_DEFINITION")
-# Sources that are compiled for one changed header.
-_USERS = 2
 # Operators that are run for one changed function; a helper of many is shown by those nearest to it.
 _OPERATORS = 2
 
@@ -66,12 +64,13 @@ class CppProver:
         processors = _PROCESSORS if platform.machine() in ("x86_64", "AMD64") else ()
         return "-DAT_PER_OPERATOR_HEADERS", *processors
 
-    def checked(self, paths: Sequence[str]) -> Sequence[str]:
-        """The changed sources, and for each changed header the first few that include it themselves."""
+    def checked(self, paths: Sequence[str], built: Collection[str]) -> Sequence[str]:
+        """The changed sources, and for each changed header one that includes it itself, one of `built` if it can be."""
         found = dict.fromkeys(path for path in paths if path.endswith(SOURCES))
         for path in paths:
             if path.endswith(HEADERS):
-                found.update(dict.fromkeys(self._users(path)[:_USERS]))
+                users = sorted(self._users(path), key=lambda user: user not in built)
+                found.update(dict.fromkeys(users[:1]))
         return tuple(found)
 
     def _users(self, path: str) -> list[str]:
