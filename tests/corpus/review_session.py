@@ -45,16 +45,20 @@ class View(NamedTuple):
 
 
 class Tmux:
-    """A session of tmux, on a server of its own."""
+    """A session of tmux that runs `command` in `folder`, on a server of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, command: str = "bash --norc") -> None:
         self._server = ["tmux", "-L", folder.name, "-f", "/dev/null"]
-        self._run("new-session", "-d", "-s", "review", "-x", "160", "-y", "50", "-c", str(folder), "bash --norc")
+        self._run("new-session", "-d", "-s", "review", "-x", "160", "-y", "50", "-c", str(folder), command)
         self._run("set", "-t", "review", "status", "off")
 
     def close(self) -> None:
-        """End it, and what runs in it."""
-        self._run("kill-server")
+        """End it, and what runs in it, where that has not ended by itself."""
+        subprocess.run([*self._server, "kill-server"], capture_output=True, check=False)
+
+    def pid(self) -> int:
+        """The process id of the command."""
+        return int(self._run("display-message", "-p", "-t", "review", "#{pane_pid}"))
 
     def resize(self, columns: int, lines: int) -> None:
         """Change the size of the terminal."""
