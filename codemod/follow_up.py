@@ -51,14 +51,15 @@ def follow_ups(
     return results
 
 
-def checks_of(project: Project, transforms: Sequence[Transform], operators: Sequence[str]) -> tuple[str, ...]:
-    """The ids of all checks whose results decide on entries about `operators`, sorted; see `codemod.xfails`."""
-    found: set[str] = set()
+def checks_of(project: Project, transforms: Sequence[Transform], shards: Sequence[Shard]) -> dict[str, tuple[str, ...]]:
+    """By the name of each shard the checks that decide on entries about its operators, sorted: see `codemod.xfails`."""
+    found: dict[str, set[str]] = {shard.name: set() for shard in shards}
     for transform in transforms:
         if isinstance(transform, KnowsTests):
-            (entries,) = transform.expected_failures(project, [operators])
-            found.update(check for entry in entries if entry.kind == "xfail" for check in entry.checks)
-    return tuple(sorted(found))
+            families = transform.expected_failures(project, [shard.operators for shard in shards])
+            for shard, entries in zip(shards, families, strict=True):
+                found[shard.name].update(check for one in entries if one.kind == "xfail" for check in one.checks)
+    return {name: tuple(sorted(checks)) for name, checks in found.items()}
 
 
 def _checks(evidence: Sequence[Evidence]) -> dict[str, tuple[str, str]]:

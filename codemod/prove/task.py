@@ -52,3 +52,5 @@ class Task:
     overrides: tuple[Override, ...]
     checked: tuple[str, ...]
     """Sources to type-check: those that change, and for headers some that include them."""
+    checks: tuple[str, ...] = ()
+    """The checks of `codemod.xfails` that the changes may cure."""

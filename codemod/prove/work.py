@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +91,10 @@ def prove(settings: Settings, task: Task) -> list[Evidence]:
             found.append(
                 evidence(name, told.outcome, told.reason, before=told.before, after=told.after, repro=told.repro)
             )
+    if task.checks and found:
+        one, other = (_run_checks(settings, task.checks, usable, laid) for laid in both)
+        ends = {check: (one[check], other[check]) for check in task.checks}
+        found[0] = replace(found[0], checks=ends)
     return found
 
 
@@ -152,6 +156,29 @@ def _jobs(overrides: Sequence[Override]) -> list[_Job]:
     functions = tuple(sorted({name for override in overrides for name in override.functions}))
     imports = tuple(sorted({name for override in overrides for name in override.imports}))
     return [_Job(tuple(operators), wanted, functions, imports) for wanted, operators in together.items()]
+
+
+def _run_checks(
+    settings: Settings, checks: Sequence[str], overrides: Sequence[Override], laid: _Laid
+) -> dict[str, str]:
+    """How each of `checks` ends on one side; what ends the process fails."""
+    ends: dict[str, str] = {}
+    imports = sorted({name for override in overrides for name in override.imports})
+    while len(ends) < len(checks):
+        left = [check for check in checks if check not in ends]
+        with tempfile.TemporaryDirectory(prefix="symfix-prove-", ignore_cleanup_errors=True) as name:
+            folder = Path(name)
+            document = {
+                "checks": left, "libraries": laid.libraries, "python_path": laid.python_path, "imports": imports,
+            }  # fmt: skip
+            (folder / "job.json").write_text(json.dumps(document), encoding="ascii")
+            _start(settings, laid, folder)
+            report = _read(folder / "out.json") or {}
+        ends.update(report.get("checks", {}))
+        if not report.get("done"):
+            running = report.get("running") or {"name": left[0]}
+            ends[running["name"]] = "fails"
+    return ends
 
 
 def _run_both(settings: Settings, job: _Job, before: _Laid, after: _Laid) -> tuple[dict[str, Any], dict[str, Any]]:

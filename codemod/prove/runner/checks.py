@@ -11,17 +11,38 @@ from __future__ import annotations
 import copy
 import importlib
 import itertools
+import json
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from . import opinfo
+from .job import prepare
 
 SAMPLES = 100
 OUT_SAMPLES = 5
 """So many samples test/test_proxy_tensor.py looks at, and so many with `out=`."""
 CHECKED_DATA = ("nn.functional.max_unpool1d", "nn.functional.max_unpool2d", "nn.functional.max_unpool3d")
 """Entries whose inputs test_aotdispatch.py does not make random."""
+
+
+def run(job: dict[str, Any], out: Path) -> None:
+    """Do the checks of `job`, and write how each ended after every one. Raises what loading the libraries raises."""
+    prepare(job)
+    document: dict[str, Any] = {"running": None, "done": False, "checks": {}}
+    for identity in job["checks"]:
+        document["running"] = {"name": identity}
+        _write(out, document)
+        document["checks"][identity] = check(identity)[0]
+    document.update(running=None, done=True)
+    _write(out, document)
+
+
+def _write(out: Path, document: dict[str, Any]) -> None:
+    staged = out.with_suffix(".tmp")
+    staged.write_text(json.dumps(document))
+    staged.replace(out)
 
 
 class Absent(Exception):
