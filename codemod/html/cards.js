@@ -53,7 +53,7 @@ function changeCard(group, split) {
     for (const block of file.blocks) rowsOf(block).flatMap(notes).forEach((one) => shown.add(one));
     const body = file.blocks.length ? diffOf(file.blocks, split, notes)
       : h("p", { class: "empty" }, "The edits no longer fit this file; run symfix review --html again.");
-    return h("section", { class: "file", "aria-label": path },
+    return h("div", { class: "file" },
       group.files.length > 1 || path !== first.path ? h("h4", null, place(path)) : null, body);
   });
   const rest = group.findings.filter((one) => !shown.has(one));
@@ -130,6 +130,16 @@ function leftCard(members) {
   return card;
 }
 
+/** The checks that ended otherwise before and after, and how many did not. */
+function checksOf(checks) {
+  const all = Object.entries(checks);
+  const changed = all.filter(([, [before, after]]) => before !== after);
+  const same = all.length - changed.length;
+  return all.length > 0 && h("details", { open: changed.length > 0 }, h("summary", null, plural(all.length, "check")),
+    changed.map(([name, [before, after]]) => h("div", null, h("code", null, name), ` ${before} \u2192 ${after}`)),
+    same > 0 && h("div", null, `${same} as before`));
+}
+
 /** Before and after, as they ran. */
 function evidenceOf(list) {
   if (!list.length) return null;
@@ -146,7 +156,8 @@ function evidenceOf(list) {
       h("tbody", null, list.map((one) => h("tr", null,
         h("th", { scope: "row" }, one.operator),
         h("td", null, h("b", { class: one.outcome.replace(" ", "-") }, one.outcome), one.reason && h("div", null, one.reason)),
-        h("td", null, cell(one.before)), h("td", null, cell(one.after)),
+        h("td", null, cell(one.before)), h("td", null, cell(one.after), checksOf(one.checks)),
         h("td", null, Object.entries(one.versions).map(([name, value]) => h("div", null, `${name} ${value}`)),
+          one.compiled.length > 0 && h("div", null, `${plural(one.compiled.length, "source")} type-checked`),
           one.repro && h("details", null, h("summary", null, "script"), h("pre", null, one.repro)))))))));
 }

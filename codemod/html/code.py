@@ -9,13 +9,11 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import Any, TypeAlias
 
-from pygments.lexer import Lexer
-from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
 from pygments.token import Token, _TokenType
-from pygments.util import ClassNotFound
 
 from codemod.diff import Hunk, hunks, split_lines
 from codemod.edits import Edit, apply_edits
+from codemod.syntax import lexer
 
 Span: TypeAlias = tuple[int, int]
 Mapper: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
@@ -64,7 +62,7 @@ def highlight(item: tuple[str, bytes]) -> list[str]:
     lines = [shown(line) for line in split_lines(source)]
     text = "\n".join(lines)
     result: list[list[str]] = [[]]
-    for _, kind, value in _with_calls(_lexer(path).get_tokens_unprocessed(text)):
+    for _, kind, value in _with_calls(lexer(path).get_tokens_unprocessed(text)):
         for number, part in enumerate(value.split("\n")):
             if number:
                 result.append([])
@@ -106,20 +104,6 @@ def _joined(runs: Sequence[str]) -> str:
     if out and out[-1][1] == " ":
         out.pop()
     return "".join(f"{length}{kind}" for length, kind in out)
-
-
-@cache
-def _lexer_named(name: str) -> Lexer:
-    return get_lexer_by_name(name, stripnl=False, ensurenl=False)
-
-
-def _lexer(path: str) -> Lexer:
-    if path.endswith((".h", ".cuh")):  # a header tells no language
-        return _lexer_named("cpp")
-    try:
-        return _lexer_named(get_lexer_for_filename(path).aliases[0])
-    except (ClassNotFound, IndexError):
-        return _lexer_named("text")
 
 
 class Lines:

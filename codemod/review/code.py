@@ -10,14 +10,12 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import TypeAlias
 
-from pygments.lexer import Lexer
-from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
 from pygments.token import Token, _TokenType
-from pygments.util import ClassNotFound
 from rich.text import Text
 
 from codemod.diff import hunks, split_lines
 from codemod.edits import Edit
+from codemod.syntax import lexer
 
 CONTEXT = 3
 _TAB = 4
@@ -81,7 +79,7 @@ def diff_rows(path: str, source: bytes, edits: Iterable[Edit]) -> list[Row]:
 def highlighted(path: str, lines: Sequence[str]) -> list[Text]:
     """`lines` in the colours of the syntax that the name of their file tells."""
     text = Text("".join(f"{line}\n" for line in lines))  # a comment is one only up to a line's end
-    for start, token, value in _lexer(path).get_tokens_unprocessed(text.plain):
+    for start, token, value in lexer(path).get_tokens_unprocessed(text.plain):
         style = _style_of(token)
         if style:
             text.stylize(style, start, start + len(value))
@@ -161,18 +159,3 @@ def _trimmed(text: str, span: tuple[int, int]) -> tuple[int, int]:
 @cache
 def _style_of(token: _TokenType) -> str:
     return next((style for family, style in _SYNTAX if token[: len(family)] == family), "")
-
-
-@cache
-def _lexer_named(name: str) -> Lexer:
-    return get_lexer_by_name(name, stripnl=False, ensurenl=False)
-
-
-@cache
-def _lexer(path: str) -> Lexer:
-    if path.endswith((".h", ".cuh")):  # a header's name tells no language
-        return _lexer_named("cpp")
-    try:
-        return _lexer_named(get_lexer_for_filename(path).aliases[0])
-    except (ClassNotFound, IndexError):
-        return _lexer_named("text")
