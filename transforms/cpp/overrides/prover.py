@@ -12,11 +12,13 @@ from codemod.findings import Finding
 from codemod.transform import Override, Part, Project
 from transforms.cpp import headers
 from transforms.cpp.analyse import source_files
+from transforms.cpp.calls import BACKEND_FOLDERS
 from transforms.cpp.decisions import DERIVATIVES
 from transforms.cpp.extract import extract
 from transforms.cpp.overrides.autograd import AutogradCode
 from transforms.cpp.overrides.registering import PRELUDE, registration_text
 from transforms.cpp.overrides.roots import Root, Route, Routes
+from transforms.cpp.overrides.templates import registrations_of
 from transforms.cpp.reach import Node
 from transforms.schema import derivatives as derivatives_yaml
 
@@ -93,13 +95,20 @@ class CppProver:
                 continue
             changed = routes.at(path, offsets)
             for node in changed:
-                found = [route for route in routes.to(node) if route.root.operator]
+                found = [route for route in routes.to(node) if route.root.operator] or self._by_templates(node)
                 if not found:
                     reasons.append(f"no operator is known to run {routes.function(node).name}")
-                for operator in _nearest(found, findings):
+                for operator in _nearest(found):
                     chosen[operator] += (route for route in found if route.root.operator == operator)
         made = [override for operator, ways in chosen.items() for override in self._override(operator, ways)]
         return made or [Override((), reason=reason) for reason in reasons[:1]]
+
+    def _by_templates(self, node: Node) -> list[Route]:
+        """The routes from the registrations of a function's own file that reach it by macros and templates."""
+        path, function = node[0], self.routes.function(node)
+        file = self._project.facts(extract, [path]).get(path)
+        found = registrations_of(function, file, self._project.read(path)) if file is not None else ()
+        return [Route(Root(function, registration=(path, registration)), (node,)) for registration in found]
 
     @property
     def routes(self) -> Routes:
@@ -160,12 +169,17 @@ class CppProver:
         return sorted({path for path, _ in nodes if path.endswith(SOURCES)})
 
 
-def _nearest(found: Sequence[Route], findings: Sequence[Finding]) -> list[str]:
-    """The operators to run: those of the nearest roots."""
+def _nearest(found: Sequence[Route]) -> list[str]:
+    """The operators to run: those of the nearest roots, those of one backend last, as it may not be at hand."""
     distances: dict[str, int] = {}
     for route in found:
         distances.setdefault(route.root.operator, len(route.way))
-    return sorted(distances, key=lambda name: (distances[name], len(name), name))[:_OPERATORS]
+
+    def rank(name: str) -> tuple[bool, int, int, str]:
+        words = name.partition("::")[2].split("_")
+        return not BACKEND_FOLDERS.isdisjoint(words), distances[name], len(name), name
+
+    return sorted(distances, key=rank)[:_OPERATORS]
 
 
 def _operator(root: Root) -> str:
