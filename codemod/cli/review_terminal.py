@@ -27,21 +27,30 @@ def review_on_screen(run: Run, plan: Plan, groups: list[Group]) -> int:
     from codemod.bundle.known_evidence import evidence_of
     from codemod.evidence import Evidence
     from codemod.review.app import App, Surroundings
-    from codemod.review.items import make_items
+    from codemod.review.items import Item, make_items
     from codemod.review.screen import Plain, Screen
     from codemod.review.session import Session
     from codemod.review.view import View
     from codemod.shard_names import ShardNames
-    from codemod.shards import Shard, make_shards
+    from codemod.shards import make_shards
     from codemod.sources import Sources
 
     read = Sources(run.checkout.root)
     sources = {path: read.of(path) for group in groups for path in group.paths}
-    shards = make_shards(groups, sources=sources, known=ShardNames.load(run.journal))
-    by_name = {shard.name: shard for shard in shards}
+    names = ShardNames.load(run.journal)
+    shards = make_shards(groups, sources=sources, known=names)
+    safe = make_shards((group for group in groups if group.level is Level.SAFE), sources=sources, known=names)
+    proved = [{shard.name: shard for shard in found} for found in (shards, safe)]
 
-    def evidence(shard: Shard) -> tuple[Evidence, ...]:
-        return evidence_of(run.journal, shard, by_name, sources)
+    def evidence(item: Item) -> tuple[Evidence, ...]:
+        # Of the operator's changes at each level, as `prove` looks at them; the first that holds this change counts.
+        holding = [by_name for by_name in proved if item.shard.name in by_name]
+        found = (
+            evidence_of(run.journal, by_name[item.shard.name], by_name, sources)
+            for by_name in holding
+            if item.group in by_name[item.shard.name].groups
+        )
+        return next((one for one in found if one), ())
 
     def refused(group: Group) -> str:
         return next((finding.reason for finding in changes_of(run, plan, [group]).refused), "")

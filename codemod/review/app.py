@@ -20,7 +20,6 @@ from codemod.review.items import Item, searchable
 from codemod.review.screen import Closed, Terminal
 from codemod.review.session import Session
 from codemod.review.view import CHOICES, View
-from codemod.shards import Shard
 from codemod.sources import Sources
 from codemod.terminal import shorten
 
@@ -50,7 +49,7 @@ class Surroundings:
     sources: Sources
     groups: Sequence[Group]
     """Every change of the plan: what an edit may not meet."""
-    evidence: Callable[[Shard], Sequence[Evidence]]
+    evidence: Callable[[Item], Sequence[Evidence]]
     refused: Callable[[Group], str]
     """Why a group cannot be written as it is; "" where it can."""
     edit: Callable[[bytes, str], bytes]
@@ -68,6 +67,8 @@ class App:
         self._console = Console()
         self._top = 0
         self._message = Text()
+        if session.counts()[None] == 0:
+            self._say("everything is decided; j and k show every change, q leaves")
         self._search = ""
         self._searchable: list[str] = []
         self._evidence: dict[str, Sequence[Evidence]] = {}
@@ -311,11 +312,10 @@ class App:
         wanted = (item.id, decision, columns, tuple(states))
         if self._body_of == wanted:
             return
-        name = item.shard.name
-        if name not in self._evidence:
-            self._evidence[name] = self._around.evidence(item.shard)
+        if item.id not in self._evidence:
+            self._evidence[item.id] = self._around.evidence(item)
         edited = decision is not None and decision.choice is Choice.EDIT  # of which no evidence speaks
-        self._body = self._view.lines(item, decision, () if edited else self._evidence[name], states, columns)
+        self._body = self._view.lines(item, decision, () if edited else self._evidence[item.id], states, columns)
         self._body_of = wanted
 
     def _shard_state(self, name: str) -> tuple[str, str]:

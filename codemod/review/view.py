@@ -20,6 +20,7 @@ from codemod.terminal import encode, one_line, shorten_path
 _LEVELS = {Level.SAFE: "green", Level.REVIEW: "yellow", Level.MANUAL: "red"}
 _SIGNS = {"-": "red", "+": "green"}
 _ROOM_FOR_NUMBERS = 90  # columns
+_ROOM_FOR_LABELS = 50
 _MOST_NAMES = 12
 CHOICES = {Choice.ACCEPT: ("accepted", "green"), Choice.REJECT: ("rejected", "red"), Choice.EDIT: ("edited", "cyan")}
 
@@ -128,6 +129,10 @@ class _Page:
 
     def labelled(self, label: str, column: int, text: Text) -> None:
         """`text` from `column` on, wrapped between words, with `label` before its first line."""
+        if self.width < _ROOM_FOR_LABELS and column > 2:
+            if label.strip():
+                self.lines.append(Text(label.rstrip()[: self.width]))
+            label, column = "", 2
         parts = text.wrap(self._console, max(10, self.width - column))
         for number, part in enumerate(parts):
             part.rstrip()

@@ -83,7 +83,7 @@ class Tree:
         """Review with `keys`; `edit` is what the editor does to a text."""
         terminal = Keys(keys, size)
         read = Sources(self.root)
-        around = Surroundings(read, self.groups, lambda shard: (), self._refused, lambda text, suffix: edit(text))
+        around = Surroundings(read, self.groups, lambda item: (), self._refused, lambda text, suffix: edit(text))
         App(self.session(), View(read, {}), around, terminal).run()
         return terminal
 
