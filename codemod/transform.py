@@ -74,6 +74,8 @@ class Part:
     path: str
     before: str = ""
     after: str = ""
+    required: bool = True
+    """Whether the override is of no use without it; else it is left out where it does not compile."""
 
 
 @dataclass(frozen=True, slots=True)

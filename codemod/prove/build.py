@@ -69,9 +69,10 @@ def build(side: Side, override: Override, compiler: Compiler) -> Path | Diagnost
     objects = []
     for part in override.parts:
         made = compiler.compile(side.unit(part))
-        if isinstance(made, Diagnostic):
+        if not isinstance(made, Diagnostic):
+            objects.append(made)
+        elif part.required:
             return made
-        objects.append(made)
     folder = side.settings.target.libraries
     # Names inside the library mean its own; what torch defines is found in the process that loads it.
     bound = () if override.preload else ("-Wl,-Bsymbolic",)

@@ -24,6 +24,7 @@ from transforms.schema import derivatives as derivatives_yaml
 
 SOURCES = (".cpp", ".cc", ".cxx")
 HEADERS = (".h", ".hpp")
+_TESTS = re.compile(r"(?:^|/)(?:tests?|benchmarks?)/|(?:^|/)(?:test_[^/]*|[^/]*_test)\.\w+$")
 _PROCESSORS = ("-DHAVE_AVX2_CPU_DEFINITION", "-DHAVE_AVX512_CPU_DEFINITION")
 # Operators that are run for one changed function; a helper of many is shown by those nearest to it.
 _OPERATORS = 2
@@ -61,7 +62,7 @@ class CppProver:
     def flags(self) -> Sequence[str]:
         """As PyTorch builds itself: one header for each operator, kernels for the processors of its machine."""
         if not self._pytorch:
-            return ()
+            return ("-DTORCH_EXTENSION_NAME=symfix_extension",)
         # Parameters of DispatchStubImpl's methods depend on these (ATen/native/DispatchStub.h, cmake/Codegen.cmake).
         processors = _PROCESSORS if platform.machine() in ("x86_64", "AMD64") else ()
         return "-DAT_PER_OPERATOR_HEADERS", *processors
@@ -161,7 +162,12 @@ class CppProver:
         paths = sorted({*self._sources(ways), *(path for path in files if path.endswith(SOURCES))})
         keys = {route.root.registration[1].key for route in ways if route.root.registration is not None}
         pieces = ("vmap",) if all(key.startswith("FuncTorch") for key in keys) else ()
-        return Override((operator,), pieces, tuple(Part(path, PRELUDE) for path in paths))
+        if self._pytorch:
+            return Override((operator,), pieces, tuple(Part(path, PRELUDE) for path in paths))
+        # A library outside PyTorch is not installed: all of it is built, as far as it compiles.
+        others = [path for path in self._project.files(SOURCES) if path not in paths and not _TESTS.search(path)]
+        whole = [Part(path) for path in paths] + [Part(path, required=False) for path in others]
+        return Override((operator,), pieces, tuple(whole))
 
     def _sources(self, ways: Iterable[Route]) -> list[str]:
         """The sources of all functions on the ways, sorted."""
