@@ -25,11 +25,25 @@ _KEYS: Mapping[str, Any] = {
     "exit-zero": bool,
     "allow-dirty": bool,
     "allow-no-vcs": bool,
+    "group": str,
+    "max-files": int,
+    "max-lines": int,
+    "template": str,
+    "max-open": int,
+    "remote": str,
+    "repo": str,
+    "base": str,
 }
 FORMATS = ("text", "json", "csv", "github", "sarif", "baseline")
 """What `scan` prints."""
 
-_CHOICES = {"level": ("safe", "review", "manual"), "format": FORMATS, "mode": (1, 2, 3, 4)}
+_CHOICES = {
+    "level": ("safe", "review", "manual"),
+    "format": FORMATS,
+    "mode": (1, 2, 3, 4),
+    "group": ("operator", "file", "module"),
+}
+_POSITIVE = ("jobs", "max-files", "max-lines", "max-open")
 
 
 def read_config(root: Path) -> dict[str, Any]:
@@ -67,9 +81,9 @@ def _checked(path: Path, root: Path, key: str, value: Any) -> Any:
             raise SymfixError(f"{path}: [tool.symfix] {key}: {one!r} is not {_named(kind)}")
         if choices and one not in choices:
             raise SymfixError(f"{path}: [tool.symfix] {key}: {one!r} is not one of {', '.join(map(str, choices))}")
-    if key == "jobs" and value < 1:
-        raise SymfixError(f"{path}: [tool.symfix] jobs: {value} is not a positive number")
-    if key in ("paths", "vocabulary", "baseline"):
+    if key in _POSITIVE and value < 1:
+        raise SymfixError(f"{path}: [tool.symfix] {key}: {value} is not a positive number")
+    if key in ("paths", "vocabulary", "baseline", "template"):
         values = [root / one for one in values]
     return tuple(values) if plural else values[0]
 

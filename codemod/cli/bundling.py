@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,7 +11,7 @@ import click
 
 from codemod import transform
 from codemod.cli.options import Run
-from codemod.cli.running import changes_of, chosen_groups, load_plan, refuse_dirty
+from codemod.cli.running import chosen_groups, load_plan, refuse_dirty
 from codemod.plan import Plan
 from codemod.report import plural
 from codemod.terminal import note
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from codemod.bundle.description import Description
     from codemod.bundle.make import Split
     from codemod.bundle.repository import Repository
-    from codemod.changes import Changes
+    from codemod.changes import Changes, Mapper
     from codemod.shard_names import ShardNames
     from codemod.shards import Limits, Shard
 
@@ -69,6 +69,7 @@ def make_bundle(run: Run) -> Bundle:
     from codemod.bundle.known_evidence import evidence_of
     from codemod.bundle.make import sources_of, split
     from codemod.bundle.repository import Repository
+    from codemod.changes import make_changes
     from codemod.follow_up import follow_ups
     from codemod.shard_names import ShardNames
     from codemod.shards import Limits, with_bases
@@ -78,12 +79,14 @@ def make_bundle(run: Run) -> Bundle:
     if not run.values["allow_dirty"]:
         refuse_dirty(run, ())
     plan = load_plan(run)
-    changes = changes_of(run, plan, chosen_groups(run, plan))
+    groups = chosen_groups(run, plan)
+    transforms = transform.load_transforms() if groups else []
+    count = _remembering(lambda function, items: run.project.map(function, items, "proving the split"))
+    changes = make_changes(run.checkout.root, plan, groups, transforms, count)
     for finding in changes.refused:
         note(f"symfix: {finding.path}:{finding.line}: left alone: {finding.reason}")
     sources = sources_of(run.checkout.root, changes)
     repository.check_committed(sources)
-    transforms = transform.load_transforms() if changes.groups else []
     limits = Limits(run.values["max_files"] or 0, run.values["max_lines"] or 0)
     names = ShardNames.load(run.journal)
     shards = _shards(run, changes, sources, limits, names)
@@ -91,7 +94,8 @@ def make_bundle(run: Run) -> Bundle:
     if len(kept) < len(changes.groups):
         left = [group for group in changes.groups if id(group) not in kept]
         note(f"symfix: {plural(len(left), 'change')} left out, for they are in no shard of {run.values['shard_file']}")
-        changes = changes_of(run, plan, [group for group in changes.groups if id(group) in kept])
+        chosen = [group for group in changes.groups if id(group) in kept]
+        changes = make_changes(run.checkout.root, plan, chosen, transforms, count)
     by_name = {shard.name: shard for shard in shards}
     evidence = {name: evidence_of(run.journal, shard, by_name, sources) for name, shard in by_name.items()}
     follow = follow_ups(run.project, transforms, shards, evidence)
@@ -100,10 +104,21 @@ def make_bundle(run: Run) -> Bundle:
         sources = sources_of(run.checkout.root, changes, shards)
         repository.check_committed(sources)
         shards = with_bases(shards, sources, names)
-    made = split(shards, changes, sources, transforms,
-                 lambda function, items: run.project.map(function, items, "proving the split"))  # fmt: skip
+    made = split(shards, changes, sources, transforms, count)
     descriptions = {name: describe(shard, plan, evidence[name], follow[name]) for name, shard in made.shards.items()}
     return Bundle(repository, plan, made, names, limits, descriptions)
+
+
+def _remembering(mapper: Mapper) -> Mapper:
+    """`mapper`, for one function, so that no item is worked on twice."""
+    known: dict[Any, int] = {}
+
+    def run(function: Callable[[Any], int], items: Sequence[Any]) -> list[int]:
+        fresh = [item for item in dict.fromkeys(items) if item not in known]
+        known.update(zip(fresh, mapper(function, fresh), strict=True))
+        return [known[item] for item in items]
+
+    return run
 
 
 def _shards(run: Run, changes: Changes, sources: Mapping[str, bytes], limits: Limits, names: ShardNames) -> list[Shard]:

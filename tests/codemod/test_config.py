@@ -36,6 +36,8 @@ def test_options_come_back_under_the_command_lines_names(tmp_path: Path) -> None
         ("mode = [5]", "mode: 5 is not one of 1, 2, 3, 4"),
         ("jobs = true", "jobs: True is not a whole number"),
         ("jobs = 0", "jobs: 0 is not a positive number"),
+        ("max-files = 0", "max-files: 0 is not a positive number"),
+        ("group = 'line'", "group: 'line' is not one of operator, file, module"),
         ("op = [1]", "op: 1 is not a string"),
         ("x = ", "not TOML"),
     ],
