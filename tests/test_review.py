@@ -184,6 +184,23 @@ def test_the_terminal_is_put_back_and_decisions_are_kept(tree: Path, leave: str 
     assert choices(tree) == [Choice.ACCEPT]
 
 
+def test_keys_that_are_no_character_and_a_new_size(tree: Path) -> None:
+    with TypingTerminal(REVIEW, tree, {"PYTHONPATH": str(ROOT)}) as terminal:
+        terminal.read_until("[1/4]")
+        terminal.type("\x1b[C\x1bOC")
+        terminal.read_until("[3/4]")
+        terminal.type("\x1b[D")
+        terminal.read_until("[2/4]")
+        terminal.type("\x1b[1;5A\x1b")  # a key it does not know, and Escape alone
+        terminal.read_until("that key does nothing")
+        terminal.resize(100, 30)
+        terminal.read_until("─" * 100)
+        terminal.type("/caf\u00e9\x7f\x7five\r")
+        terminal.read_until("no change holds 'caive'")
+        terminal.type("q")
+        assert terminal.wait() == 0
+
+
 def test_without_colour_there_is_none_and_a_dumb_terminal_gets_lines(tree: Path) -> None:
     where = {"PYTHONPATH": str(ROOT)}
     with TypingTerminal(REVIEW, tree, {**where, "NO_COLOR": "1"}) as terminal:

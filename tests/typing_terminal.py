@@ -7,6 +7,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -30,7 +31,7 @@ class TypingTerminal:
         size: tuple[int, int] = (80, 24),
     ) -> None:
         self._master, self._slave = pty.openpty()
-        fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+        self._set_size(*size)
         self.output = b""
         self.process = subprocess.Popen(
             list(command),
@@ -57,6 +58,11 @@ class TypingTerminal:
         """Press `keys`."""
         os.write(self._master, keys.encode())
 
+    def resize(self, columns: int, lines: int) -> None:
+        """Change the size of the terminal, and tell the program."""
+        self._set_size(columns, lines)
+        self.process.send_signal(signal.SIGWINCH)
+
     def read_until(self, text: str) -> None:
         """Read until `text` has been written, since the last such call. Raises AssertionError where it is not."""
         start = time.monotonic()
@@ -81,6 +87,9 @@ class TypingTerminal:
     def modes(self) -> list[Any]:
         """The modes of the terminal: whether it echoes, waits for whole lines, and so on."""
         return termios.tcgetattr(self._slave)
+
+    def _set_size(self, columns: int, lines: int) -> None:
+        fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
     def _wait(self, seconds: float) -> bool:
         return bool(select.select([self._master], [], [], seconds)[0])
