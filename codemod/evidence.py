@@ -54,6 +54,8 @@ class Evidence:
     seconds: float = 0.0
     checks: dict[str, tuple[str, str]] = field(default_factory=dict)
     """How each check of `codemod.xfails` ended before and after: "passes", "fails" or "absent"."""
+    test: str = ""
+    """A test method (see `codemod.regression`) that was run: it fails before and passes after. "" for none."""
 
     @property
     def passed_before(self) -> bool:

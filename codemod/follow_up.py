@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codemod.edits import Edit
 from codemod.evidence import Evidence
 from codemod.shards import Shard
 from codemod.transform import Project, Transform
-from codemod.xfails import ExpectedFailure, KnowsTests, Removal, outdated
+from codemod.xfails import ExpectedFailure, KnowsTests, NewTest, Removal, outdated
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,8 @@ class FollowUp:
     deleted: tuple[str, ...] = ()
     removed: tuple[ExpectedFailure, ...] = ()
     listed: tuple[tuple[ExpectedFailure, str], ...] = ()
+    tests: tuple[str, ...] = ()
+    """The ids of the regression tests that are added, where no expected failure goes: it would show the same."""
 
 
 def follow_ups(
@@ -48,7 +50,21 @@ def follow_ups(
         removals = transform.remove(project, [gone for gone, _ in decided])
         for shard, (_, kept), removal in zip(shards, decided, removals, strict=True):
             results[shard.name] = _joined(results[shard.name], removal, kept)
+        wanted = [(shard.name, one) for shard in shards for one in _tests(shard, results[shard.name], evidence)]
+        for (name, _), added in zip(wanted, transform.add_tests(project, [one for _, one in wanted]), strict=True):
+            if added is not None:
+                known = results[name]
+                edits = tuple(sorted({*known.edits, *added.edits}))
+                results[name] = replace(known, edits=edits, tests=(*known.tests, added.id))
     return results
+
+
+def _tests(shard: Shard, follow_up: FollowUp, evidence: Mapping[str, Sequence[Evidence]]) -> list[NewTest]:
+    """The regression tests of a shard, each once; none where an expected failure shows the cure."""
+    if follow_up.removed:
+        return []
+    found = {one.test: NewTest((one.operator, *shard.operators), one.test) for one in evidence.get(shard.name, ())}
+    return [test for text, test in found.items() if text]
 
 
 def checks_of(project: Project, transforms: Sequence[Transform], shards: Sequence[Shard]) -> dict[str, tuple[str, ...]]:

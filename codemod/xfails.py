@@ -54,6 +54,22 @@ class Removal:
     kept: tuple[tuple[ExpectedFailure, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class NewTest:
+    """A test method, not indented, about some operators."""
+
+    operators: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddedTest:
+    """The edits that put a test into a file, and its id: `path::class::method`."""
+
+    edits: tuple[Edit, ...]
+    id: str
+
+
 @runtime_checkable
 class KnowsTests(Protocol):
     """A transform that also reads the tests of a tree."""
@@ -65,6 +81,9 @@ class KnowsTests(Protocol):
 
     def remove(self, project: Project, groups: Sequence[Sequence[ExpectedFailure]]) -> Sequence[Removal]:
         """For each of `groups` (the entries of one shard) the removal that is right alone and beside the others'."""
+
+    def add_tests(self, project: Project, tests: Sequence[NewTest]) -> Sequence[AddedTest | None]:
+        """For each test the edits that put it into the class that fits, None where none does; no two of them meet."""
 
 
 def make_check(kind: str, operator: str, variant: str, dtype: str) -> str:

@@ -19,6 +19,7 @@ from codemod.prove.compiler import Diagnostic
 from codemod.prove.isolate import Ended, Limits, run
 from codemod.prove.task import Settings, Task
 from codemod.prove.verdict import ended, headline, judge
+from codemod.regression import make_test
 from codemod.transform import Override
 
 _RUNNER = Path(__file__).parent / "runner"
@@ -92,10 +93,23 @@ def prove(settings: Settings, task: Task) -> list[Evidence]:
                 evidence(name, told.outcome, told.reason, before=told.before, after=told.after, repro=told.repro)
             )
     if task.checks and found:
-        one, other = (_run_checks(settings, task.checks, usable, laid) for laid in both)
+        one, other = (_run_identified(settings, "checks", task.checks, usable, laid) for laid in both)
         ends = {check: (one[check], other[check]) for check in task.checks}
         found[0] = replace(found[0], checks=ends)
-    return found
+    if any(ends == ("fails", "passes") for ends in (found[0].checks.values() if found else ())):
+        return found  # the registry's own test shows the cure
+    return [_with_test(settings, usable, both, one) for one in found]
+
+
+def _with_test(
+    settings: Settings, overrides: Sequence[Override], both: Sequence[_Laid], evidence: Evidence
+) -> Evidence:
+    """`evidence` with a regression test, where it can be written and was seen to fail before and to pass after."""
+    if evidence.outcome != "cured" or evidence.after is None:
+        return evidence
+    test = make_test(evidence.operator, evidence.repro, evidence.after.frames)
+    ends = [_run_identified(settings, "tests", (test,), overrides, laid)[test] for laid in both if test]
+    return replace(evidence, test=test) if ends == ["fails", "passes"] else evidence
 
 
 def find_repro(settings: Settings, task: Task) -> str:
@@ -158,23 +172,23 @@ def _jobs(overrides: Sequence[Override]) -> list[_Job]:
     return [_Job(tuple(operators), wanted, functions, imports) for wanted, operators in together.items()]
 
 
-def _run_checks(
-    settings: Settings, checks: Sequence[str], overrides: Sequence[Override], laid: _Laid
+def _run_identified(
+    settings: Settings, kind: str, wanted: Sequence[str], overrides: Sequence[Override], laid: _Laid
 ) -> dict[str, str]:
-    """How each of `checks` ends on one side; what ends the process fails."""
+    """How each of the checks or tests (`kind`) `wanted` ends on one side; what ends the process fails."""
     ends: dict[str, str] = {}
     imports = sorted({name for override in overrides for name in override.imports})
-    while len(ends) < len(checks):
-        left = [check for check in checks if check not in ends]
+    while len(ends) < len(wanted):
+        left = [one for one in wanted if one not in ends]
         with tempfile.TemporaryDirectory(prefix="symfix-prove-", ignore_cleanup_errors=True) as name:
             folder = Path(name)
             document = {
-                "checks": left, "libraries": laid.libraries, "python_path": laid.python_path, "imports": imports,
+                kind: left, "libraries": laid.libraries, "python_path": laid.python_path, "imports": imports,
             }  # fmt: skip
             (folder / "job.json").write_text(json.dumps(document), encoding="ascii")
             _start(settings, laid, folder)
             report = _read(folder / "out.json") or {}
-        ends.update(report.get("checks", {}))
+        ends.update(report.get(kind, {}))
         if not report.get("done"):
             running = report.get("running") or {"name": left[0]}
             ends[running["name"]] = "fails"

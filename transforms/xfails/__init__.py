@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from codemod.findings import Finding
     from codemod.transform import Project, Rule
-    from codemod.xfails import ExpectedFailure, Removal
+    from codemod.xfails import AddedTest, ExpectedFailure, NewTest, Removal
 
 
 class XfailTransform:
@@ -42,6 +42,13 @@ class XfailTransform:
         from transforms.xfails.tree import remove
 
         return remove(project, groups)
+
+    def add_tests(self, project: Project, tests: Sequence[NewTest]) -> Sequence[AddedTest | None]:
+        """For each test the edits that put it into the class that fits, None where none does."""
+        from transforms.xfails.classes import add_tests
+        from transforms.xfails.tree import FOLDERS
+
+        return add_tests(project, tests, FOLDERS)
 
 
 def transform() -> XfailTransform:
