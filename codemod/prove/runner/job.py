@@ -43,13 +43,16 @@ class Report:
 
     def add(self, operator: str, case: Any, result: Any) -> None:
         """The result of a case."""
-        self._entry(operator)["cases"].append({**asdict(case), **asdict(result)})
+        entry = self._entry(operator)
+        entry["cases"].append({**asdict(case), **asdict(result)})
+        entry["reason"] = ""
         self._document["running"] = None
         self._write()
 
     def nothing(self, operator: str, reason: str) -> None:
-        """Why an operator has no cases."""
+        """Why an operator has no cases, while it has none."""
         self._entry(operator)["reason"] = reason
+        self._write()
 
     def close(self) -> None:
         """Say that all is done."""
@@ -89,31 +92,27 @@ def candidates(job: dict[str, Any], operator: str, piece: str, index: Any) -> It
         yield f"{operator} {number}", call
 
 
-def search(job: dict[str, Any], operator: str, index: Any) -> list[Any]:
-    """The cases of `operator` to run, those first that are forecast to throw."""
-    from . import causes
+def search(job: dict[str, Any], operator: str, piece: str, index: Any) -> list[Any]:
+    """The cases to run of one piece of `operator`, those first that are forecast to throw."""
+    from . import cases, causes
     from .forks import survive
 
-    pieces = job.get("pieces") or DEFAULT_PIECES
-    wanted = int(job.get("passing") or PASSING)
     if operator.partition("::")[0] in OPINFO_NAMESPACES:
         index.open()
+    wanted = int(job.get("passing") or PASSING)
+    enough = wanted if piece == "forward" else max(1, wanted // 2)
     throwing: list[Any] = []
     passing: list[Any] = []
-    for piece in pieces:
-        said: dict[bool, set[str]] = {True: set(), False: set()}
-        passed = 0
-        enough = wanted if piece == "forward" else max(1, wanted // 2)
-        for case, message in survive(partial(forecasts, job, operator, piece, index)):
-            told = causes.telling(message)
-            if message and message not in said[told] and (told or len(said[told]) < OTHER):
-                said[told].add(message)
-                throwing.append(case)
-            elif not message and passed < enough:
-                passed += 1
-                passing.append(case)
-            if len(said[True]) >= THROWING:
-                break
+    said: dict[bool, set[str]] = {True: set(), False: set()}
+    for case, message in survive(partial(forecasts, job, operator, piece, index)):
+        told = causes.telling(message)
+        if message and message not in said[told] and (told or len(said[told]) < OTHER):
+            said[told].add(message)
+            throwing.append(cases.Case(**case))
+        elif not message and len(passing) < enough:
+            passing.append(cases.Case(**case))
+        if len(said[True]) >= THROWING:
+            break
     return throwing + passing
 
 
@@ -152,34 +151,39 @@ def prepare(job: dict[str, Any]) -> None:
         importlib.import_module(module)
 
 
+def chosen(job: dict[str, Any], operator: str, index: Any) -> Iterator[Any]:
+    """The cases of `operator` to run: those given, the user's own, else what a search finds, piece by piece."""
+    from . import cases
+
+    given = (job.get("cases") or {}).get(operator)
+    skipped = set(job.get("skip") or ())
+    if given is not None:
+        if any(case["name"] in skipped for case in given):
+            return  # one of them ended an earlier process: that is the operator's verdict
+        yield from (cases.Case(case["name"], case["piece"], case["script"]) for case in given)
+    elif job.get("repro"):
+        path = Path(job["repro"])
+        yield cases.Case(f"own: {path.name}", "forward", path.read_text(encoding="utf-8"))
+    else:
+        for piece in job.get("pieces") or DEFAULT_PIECES:
+            yield from (case for case in search(job, operator, piece, index) if case.name not in skipped)
+
+
 def run(job: dict[str, Any], out: Path) -> None:
     """Prove every operator of `job`. Raises what loading the libraries raises."""
     sys.path[:0] = job.get("python_path") or []
     import torch
 
-    from . import cases, check, opinfo
+    from . import check, opinfo
 
     prepare(job)
     report = Report(out, torch.__version__)
     index = opinfo.Index(job.get("cache"))
-    own = Path(job["repro"]).read_text(encoding="utf-8") if job.get("repro") else ""
-    skipped = set(job.get("skip") or ())
     for operator in job["operators"]:
-        given = (job.get("cases") or {}).get(operator)
-        if given is not None:
-            chosen = [cases.Case(case["name"], case["piece"], case["script"]) for case in given]
-        elif own:
-            chosen = [cases.Case(f"own: {Path(job['repro']).name}", "forward", own)]
-        else:
-            chosen = [cases.Case(**case) for case in search(job, operator, index)]
-        if not chosen:
-            report.nothing(operator, "no inputs could be made that eager accepts")
-        if given is not None and any(case.name in skipped for case in chosen):
-            continue  # one of its cases ended an earlier process: that is its verdict
-        for case in chosen:
-            if case.name not in skipped:
-                report.running(operator, case)
-                report.add(operator, case, check.attempt(case.script, case.name, case.piece == "forward"))
+        report.nothing(operator, "no inputs could be made that eager accepts")
+        for case in chosen(job, operator, index):
+            report.running(operator, case)
+            report.add(operator, case, check.attempt(case.script, case.name, case.piece == "forward"))
     report.close()
 
 
@@ -187,7 +191,7 @@ def main(arguments: list[str]) -> int:
     """Run the job of the file `arguments[0]`, write `arguments[1]`; returns the exit code."""
     job_file, out = arguments
     job = json.loads(Path(job_file).read_bytes())
-    if "checks" in job:
+    if "checks" in job or "tests" in job:
         sys.path[:0] = job.get("python_path") or []
         from . import checks
 
