@@ -20,6 +20,7 @@ def write_page(run: Run, plan: Plan, path: Path) -> int:
     It shows the changes up to the run's level, and whatever is left alone. Raises SymfixError where it cannot write.
     """
     from codemod.bundle.known_evidence import evidence_of
+    from codemod.html.code import highlight
     from codemod.html.data import shown_paths
     from codemod.html.page import render
     from codemod.report import plural
@@ -38,10 +39,10 @@ def write_page(run: Run, plan: Plan, path: Path) -> int:
         plan,
         shards,
         sources,
+        run.project.facts(highlight, [name for name in sources if sources[name]]),
         title=run.checkout.root.name or "checkout",
         rules=[UNUSED_RULE, *(rule for one in transform.load_transforms() for rule in one.rules())],
         evidence={shard.name: evidence_of(run.journal, shard, by_name, sources) for shard in shards},
-        mapper=lambda function, items: run.project.map(function, items, "colouring"),
     )
     try:
         replace_file(path, page)

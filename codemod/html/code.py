@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cache
 from typing import Any, TypeAlias
@@ -16,7 +16,6 @@ from codemod.edits import Edit, apply_edits
 from codemod.syntax import lexer
 
 Span: TypeAlias = tuple[int, int]
-Mapper: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
 
 CONTEXT = 20
 """Lines around a change that the page holds; it shows a few of them at first."""
@@ -53,12 +52,11 @@ def units(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
 
 
-def highlight(item: tuple[str, bytes]) -> list[str]:
-    """The syntax of each line of a file, given as (path, source): runs of a length and a class, `5k1 4f`.
+def highlight(path: str, source: bytes) -> list[str]:
+    """The syntax of each line of a file: runs of a length and a class, `5k1 4f`.
 
     The classes: `k` keyword, `t` type, `f` function, `s` string, `m` number, `c` comment, `p` preprocessor, ` ` other.
     """
-    path, source = item
     lines = [shown(line) for line in split_lines(source)]
     text = "\n".join(lines)
     result: list[list[str]] = [[]]
@@ -107,14 +105,17 @@ def _joined(runs: Sequence[str]) -> str:
 
 
 class Lines:
-    """Every line that the page shows, each once: `table` holds text and syntax in turn."""
+    """Every line that the page shows, each once: `table` holds text and syntax in turn.
 
-    def __init__(self, sources: Mapping[str, bytes], mapper: Mapper) -> None:
+    `syntax` has what `highlight` says of `sources`; what it lacks is shown plain.
+    """
+
+    def __init__(self, sources: Mapping[str, bytes], syntax: Mapping[str, Sequence[str]]) -> None:
         self.table: list[str] = []
         self._index: dict[tuple[str, str], int] = {}
         self._sources = sources
         self._lines = {path: split_lines(source) for path, source in sources.items()}
-        self._syntax: dict[str, list[str]] = dict(zip(sources, mapper(highlight, list(sources.items())), strict=True))
+        self._syntax = syntax
 
     def add(self, text: str, syntax: str) -> int:
         """The number of a line, which it gets when it is first seen."""
@@ -125,7 +126,8 @@ class Lines:
 
     def of(self, path: str, line: int) -> int:
         """The number of a file's line, counted from 0."""
-        return self.add(shown(self._lines[path][line]), self._syntax[path][line])
+        syntax = self._syntax.get(path, ())
+        return self.add(shown(self._lines[path][line]), syntax[line] if line < len(syntax) else "")
 
     def count(self, path: str) -> int:
         """How many lines a file has, 0 where it could not be read."""
@@ -157,7 +159,7 @@ class Lines:
         return blocks
 
     def _changed(self, path: str, hunk: Hunk, marks: _Marks) -> Iterable[list[Any]]:
-        syntax = highlight((path, b"".join(hunk.new)))
+        syntax = highlight(path, b"".join(hunk.new))
         old = [self.of(path, hunk.start + i) for i in range(len(hunk.old))]
         new = [self.add(shown(line), runs) for line, runs in zip(hunk.new, syntax, strict=True)]
         for i, j in _aligned(hunk.old, hunk.new):

@@ -13,7 +13,7 @@ from codemod.edits import Edit, EditConflict
 from codemod.evidence import Evidence
 from codemod.findings import Finding, Step
 from codemod.groups import Group
-from codemod.html.code import Lines, Mapper, Span
+from codemod.html.code import Lines, Span
 from codemod.plan import Plan
 from codemod.shards import Shard
 from codemod.transform import Rule
@@ -41,10 +41,10 @@ class _Table:
 
 
 class _Document:
-    def __init__(self, plan: Plan, sources: Mapping[str, bytes], mapper: Mapper) -> None:
+    def __init__(self, plan: Plan, sources: Mapping[str, bytes], syntax: Mapping[str, Sequence[str]]) -> None:
         self._plan = plan
         self._sources = sources
-        self.lines = Lines(sources, mapper)
+        self.lines = Lines(sources, syntax)
         self.strings = _Table()
         self.steps = _Table()
         self.operators = _Table()
@@ -110,17 +110,17 @@ def build(
     plan: Plan,
     shards: Iterable[Shard],
     sources: Mapping[str, bytes],
+    syntax: Mapping[str, Sequence[str]],
     *,
     title: str,
     rules: Sequence[Rule],
     evidence: Mapping[str, Sequence[Evidence]],
-    mapper: Mapper,
 ) -> dict[str, Any]:
     """The document that the page's script reads; `evidence` is by the name of a shard.
 
-    `sources` holds the bytes of every file that `shown_paths` names.
+    `sources` holds the bytes of every file that `shown_paths` names, and `syntax` what `highlight` says of them.
     """
-    document = _Document(plan, sources, mapper)
+    document = _Document(plan, sources, syntax)
     entries = [
         {
             "name": shard.name,

@@ -10,7 +10,6 @@ from importlib.resources import files
 from typing import Any
 
 from codemod.evidence import Evidence
-from codemod.html.code import Mapper
 from codemod.html.data import build
 from codemod.plan import Plan
 from codemod.shards import Shard
@@ -24,19 +23,18 @@ def render(
     plan: Plan,
     shards: Sequence[Shard],
     sources: Mapping[str, bytes],
+    syntax: Mapping[str, Sequence[str]],
     *,
     title: str,
     rules: Sequence[Rule],
     evidence: Mapping[str, Sequence[Evidence]],
-    mapper: Mapper,
 ) -> bytes:
     """The page that shows `shards` of `plan`, ASCII only, the same bytes for the same input.
 
-    `sources` holds the bytes of every file that `shown_paths` names, b"" for one that has gone; `title` is the name
-    of the checkout, `evidence` is by the name of a shard, and `mapper` runs a function over items, as `Project.map`
-    does.
+    `sources` holds the bytes of every file that `shown_paths` names, b"" for one that has gone, and `syntax` what
+    `highlight` says of them; `title` is the name of the checkout, and `evidence` is by the name of a shard.
     """
-    return _page(title, build(plan, shards, sources, title=title, rules=rules, evidence=evidence, mapper=mapper))
+    return _page(title, build(plan, shards, sources, syntax, title=title, rules=rules, evidence=evidence))
 
 
 def _page(title: str, data: dict[str, Any]) -> bytes:

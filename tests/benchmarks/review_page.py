@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from codemod.edits import Edit
 from codemod.findings import Finding, Step
 from codemod.groups import make_groups
+from codemod.html.code import highlight
 from codemod.html.data import shown_paths
 from codemod.html.page import render
 from codemod.plan import Plan
@@ -104,8 +105,8 @@ def write_page(tree: Path, count: int, target: Path) -> int:
     shards = make_shards(make_groups(plan.findings))
     begun = time.perf_counter()
     with ProcessPoolExecutor() as pool:
-        page = render(plan, shards, sources, title=tree.name, rules=rules, evidence={},
-                      mapper=lambda function, items: list(pool.map(function, items, chunksize=8)))  # fmt: skip
+        syntax = dict(zip(sources, pool.map(highlight, sources.keys(), sources.values(), chunksize=8), strict=True))
+    page = render(plan, shards, sources, syntax, title=tree.name, rules=rules, evidence={})
     seconds = time.perf_counter() - begun
     print(f"{len(plan.findings):,} findings in {len(shards):,} operators, made in {seconds:.1f} s", flush=True)
     target.write_bytes(page)

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
@@ -66,14 +66,14 @@ def example() -> Plan:
     )
 
 
-def each(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-    return [function(item) for item in items]
+def syntax_of(sources: Mapping[str, bytes]) -> dict[str, list[str]]:
+    return {path: highlight(path, source) for path, source in sources.items()}
 
 
 def page_of(plan: Plan, evidence: dict[str, list[Evidence]] | None = None) -> bytes:
     shards = make_shards(make_groups(plan.findings))
     rules = FakeTransform().rules()
-    return render(plan, shards, SOURCES, title="tree", rules=rules, evidence=evidence or {}, mapper=each)
+    return render(plan, shards, SOURCES, syntax_of(SOURCES), title="tree", rules=rules, evidence=evidence or {})
 
 
 class Elements(HTMLParser):
@@ -223,15 +223,15 @@ def test_lines_show_nothing_that_could_mislead(line: bytes, text: str) -> None:
 
 def test_syntax_runs_cover_each_line_and_count_as_javascript_does() -> None:
     source = '// \U0001f600 smile\nint f(Tensor t) { return 1; }\nx = "s";\n'.encode()
-    runs = highlight(("a.cpp", source))
+    runs = highlight("a.cpp", source)
     assert runs == ["11c", "3t1 1f1 6t6 6k1 1m", "4 3s"]
     assert units("// \U0001f600 smile") == 11
 
 
 @pytest.mark.parametrize("name", ["a.h", "a.cu", "a.py", "a.yaml", "a.unknown", "\udcff"])
 def test_every_kind_of_file_has_a_line_of_syntax_for_each_line(name: str) -> None:
-    assert len(highlight((name, b'a\n\n"""b\nc\n/* d\n'))) == 5
-    assert highlight((name, b"")) == []
+    assert len(highlight(name, b'a\n\n"""b\nc\n/* d\n')) == 5
+    assert highlight(name, b"") == []
 
 
 def rebuilt(blocks: list[dict[str, Any]], table: list[str], old: list[str]) -> list[str]:
@@ -271,7 +271,7 @@ def test_a_diff_holds_exactly_what_the_edits_make(source: bytes, data: st.DataOb
         at = end + 1
         if at > len(source):
             break
-    lines = Lines({"a.cpp": source}, each)
+    lines = Lines({"a.cpp": source}, syntax_of({"a.cpp": source}))
     blocks = lines.diff("a.cpp", edits)
     old, new = ([shown(line) for line in text.split(b"\n")] for text in (source, apply_edits(source, edits)))
     # A last line without an end is a line too, and no line follows a last line end.
@@ -290,7 +290,7 @@ def test_a_diff_holds_exactly_what_the_edits_make(source: bytes, data: st.DataOb
 
 
 def test_marks_are_the_words_that_differ() -> None:
-    lines = Lines(SOURCES, each)
+    lines = Lines(SOURCES, syntax_of(SOURCES))
     edits = [Edit("a.cc", (at := SOURCES["a.cc"].index(b"x.size")), at + 6, b"x.size", b"x.sym_size")]
     (block,) = lines.diff("a.cc", edits)
     (row,) = (row for row in block["r"] if not isinstance(row, int))
@@ -299,7 +299,8 @@ def test_marks_are_the_words_that_differ() -> None:
 
 
 def test_a_path_through_the_source_keeps_its_order() -> None:
-    lines = Lines({"a.cc": b"one\ntwo\nthree\nfour\n" + b"\n" * 20 + b"last\n"}, each)
+    sources = {"a.cc": b"one\ntwo\nthree\nfour\n" + b"\n" * 20 + b"last\n"}
+    lines = Lines(sources, syntax_of(sources))
     blocks = lines.excerpt("a.cc", {24: (None, [2]), 1: ((0, 3), [0, 1])})
     assert [(block["o"], [row[3] for row in block["r"] if not isinstance(row, int)]) for block in blocks] == [
         (1, [[0, 1]]),
@@ -368,5 +369,5 @@ def test_a_page_that_cannot_be_written_is_named(make_tree: MakeTree, symfix: Sym
 def test_paths_shown_are_those_edited_found_and_flowed_to() -> None:
     plan = example()
     assert shown_paths(make_groups(plan.findings)) == ["a.cc", "b.cc"]
-    empty = build(Plan((), {}), [], {}, title="t", rules=[], evidence={}, mapper=each)
+    empty = build(Plan((), {}), [], {}, {}, title="t", rules=[], evidence={})
     assert (empty["shards"], empty["lines"]) == ([], [])
