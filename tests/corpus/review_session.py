@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from corpus_trees import copy_tree, symfix
 
 PATIENCE = 180.0  # seconds; a cold analysis comes first
-MARK = "/* as the reviewer wrote it */"
+EDITOR = "sed -i '$s/$/ /'"  # a space at the end of the last line means nothing in any language
 _TITLE = re.compile(
     r"^ (?P<operator>\S+)(?: \d+/\d+)? .*(?:safe|review)  (?P<state>\w+) \[(?P<place>\d+)/(?P<count>\d+)\]"
 )
@@ -175,8 +175,7 @@ def review_session(tree: Path, folder: Path, operators: int) -> int:
 
 def review(folder: Path, operators: int) -> Reviewer:
     """The session; returns the reviewer with what was decided."""
-    editor = f"sed -i 's|;$|; {MARK}|'"
-    start = f"EDITOR={shlex.quote(editor)} {shlex.quote(str(Path(sys.executable).with_name('symfix')))} review"
+    start = f"EDITOR={shlex.quote(EDITOR)} {shlex.quote(str(Path(sys.executable).with_name('symfix')))} review"
     with terminal_in(folder) as terminal:
         reviewer = Reviewer(terminal)
         terminal.press(start, "Enter")
@@ -240,8 +239,8 @@ def judge(folder: Path, plan: dict[str, Any], reviewer: Reviewer) -> int:
             new += old[at:start] + text.encode("utf-8", "surrogateescape")
             at = end
         found = (folder / path).read_bytes()
-        marks = found.count(MARK.encode())
-        if found.replace(f" {MARK}".encode(), b"") != new + old[at:] or bool(marks) != (path in edited):
+        expected = new + old[at:]
+        if unspaced(found) != unspaced(expected) or (found != expected) != (path in edited):
             wrong.append(path)
     changed = set(git(folder, "diff", "--name-only").split())
     counts = {key: list(reviewer.chosen.values()).count(key) for key in "yne"}
@@ -254,6 +253,11 @@ def judge(folder: Path, plan: dict[str, Any], reviewer: Reviewer) -> int:
     good = bool(edited) and not wrong and changed == edits.keys()
     print("apply wrote exactly what was accepted" if good else "apply did not write what was accepted")
     return 0 if good else 1
+
+
+def unspaced(source: bytes) -> list[bytes]:
+    """The lines of `source` without spaces at their ends."""
+    return [line.rstrip(b" ") for line in source.split(b"\n")]
 
 
 def changes(plan: dict[str, Any]) -> list[list[dict[str, Any]]]:
