@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import os
@@ -103,6 +102,7 @@ class Compiler:
                     staged.write_bytes(b"")
                 staged.replace(output)
             dependencies = _dependencies(needed)
+            dependencies.pop(str(source), None)  # the unit is in the key, and gone when this returns
             if dependencies:
                 _save(self.kept / f"{key}.json", error, dependencies)
             return output if error is None else error
@@ -144,7 +144,6 @@ def forget_old(kept: Path) -> None:
         total -= size
 
 
-@functools.cache
 def _version(command: tuple[str, ...]) -> str:
     try:
         result = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True, timeout=60)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -15,21 +17,24 @@ VERSION = 1
 
 _COLOURS = {"cured": "green", "unchanged": "dim", "worse": "red", "not provable": "yellow"}
 _OUTCOMES: tuple[Outcome, ...] = ("cured", "unchanged", "worse", "not provable")
-_NAME, _OUTCOME, _SHOWN = 34, 12, 32
+_NAME, _OUTCOME, _SHOWN = 34, 12, 23
+# What a reason begins with where it only repeats the two verdicts.
+_STATUSES = re.compile(r"^\w+(?: \(mode \d\))? → \w+(?: \(mode \d\))?: ")
 
 
 def line(evidence: Evidence, known: bool) -> str:
-    """One operator: its outcome, what it did before and after, and the reason, as wide as the terminal."""
+    """One operator: its outcome, what it did before and after, and the reason; on a terminal not wider than that.
+
+    Why something is worse or not provable is never cut: it is what there is to act on.
+    """
     shown = f"{told(evidence.before)} → {told(evidence.after)}" if evidence.before and evidence.after else ""
     seconds = "known" if known else f"{evidence.seconds:.0f} s"
     head = f"{shorten(evidence.operator, _NAME):{_NAME}}  "
-    rest = f"  {shown:{_SHOWN}}  {seconds:>5}"
-    room = max(20, width() - len(head) - _OUTCOME - len(rest) - 2)
-    outcome = style(f"{evidence.outcome:{_OUTCOME}}", _COLOURS[evidence.outcome])
-    reason = one_line(evidence.reason) if evidence.outcome != "cured" else ""
-    if evidence.outcome in ("worse", "not provable"):  # a reason is never cut: it is what there is to act on
-        return f"{head}{outcome}{rest}  {reason}".rstrip()
-    return f"{head}{outcome}{rest}  {shorten(reason, room)}".rstrip()
+    rest = f"  {shown:{_SHOWN}}  {seconds:>6}  "
+    reason = one_line(_STATUSES.sub("", evidence.reason)) if evidence.outcome != "cured" else ""
+    if sys.stdout.isatty() and evidence.outcome not in ("worse", "not provable"):
+        reason = shorten(reason, max(20, width() - len(head) - _OUTCOME - len(rest)))
+    return f"{head}{style(f'{evidence.outcome:{_OUTCOME}}', _COLOURS[evidence.outcome])}{rest}{reason}".rstrip()
 
 
 def told(verdict: Verdict) -> str:

@@ -1,0 +1,146 @@
+"""Type-checking shards with a real compiler, on sources that need no torch."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from codemod.changes import Change
+from codemod.edits import Edit, apply_edits
+from codemod.errors import SymfixError
+from codemod.prove.build import build, sides
+from codemod.prove.check import Checked, check
+from codemod.prove.compiler import Diagnostic, Unit, find_compiler, first_error, forget_old
+from codemod.prove.target import Target
+from codemod.prove.task import Settings, Task
+from codemod.transform import Override, Part
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+
+HEADER = b"#pragma once\ninline int twice(int n) { return 2 * n; }\n"
+SOURCE = b'#include "lib.h"\n\nint first(int n) {\n  return twice(n);\n}\n\nint second(int n) {\n  return n;\n}\n'
+
+
+def change(path: str, old: bytes, *replaced: tuple[bytes, bytes]) -> Change:
+    edits = []
+    for before, after in replaced:
+        start = old.index(before)
+        edits.append(Edit(path, start, start + len(before), before, after))
+    return Change(path, old, apply_edits(old, edits), tuple(sorted(edits)))
+
+
+@pytest.fixture
+def checked(tmp_path: Path) -> Callable[..., Checked]:
+    """The result of `check` for changes of a tree of a header and a source."""
+    root = tmp_path / "tree"
+    root.mkdir()
+    (root / "lib.h").write_bytes(HEADER)
+    (root / "a.cpp").write_bytes(SOURCE)
+
+    def run(*changes: Change, sources: tuple[str, ...] = ("a.cpp",), source: bytes = SOURCE) -> Checked:
+        (root / "a.cpp").write_bytes(source)
+        settings = make_settings(root, tmp_path / "kept")
+        before, after = sides(settings, changes)
+        return check(settings, Task("s", "k", changes, (), sources), before, after)
+
+    return run
+
+
+def make_settings(root: Path, kept: Path) -> Settings:
+    target = Target("python3", "3.11.2", "/nonexistent", str(root / "torch"), "2.13.0", True, "c++17")
+    return Settings(root, kept, target, find_compiler(kept / "builds"), "", include=("",))
+
+
+def test_a_source_that_compiles_before_and_after(checked: Callable[..., Checked]) -> None:
+    assert checked(change("a.cpp", SOURCE, (b"return n", b"return 2 * n"))) == Checked(("a.cpp",))
+
+
+def test_an_error_is_placed_on_the_edit_that_caused_it(checked: Callable[..., Checked]) -> None:
+    found = checked(change("a.cpp", SOURCE, (b"twice(n)", b"twice(\n    n)"), (b"return n;", b"return none;")))
+    assert not found.compiled
+    assert found.broken.startswith("does not compile: a.cpp:9: ")
+    assert "none" in found.broken
+    assert found.broken.endswith("(the edit at a.cpp:8, line 9 once applied)")
+
+
+def test_an_error_in_a_user_of_a_changed_header_is_placed_on_the_header(checked: Callable[..., Checked]) -> None:
+    found = checked(change("lib.h", HEADER, (b"int n)", b"int* n)"), (b"2 * n", b"2 * *n")))
+    assert found.broken.startswith("does not compile: a.cpp:4: ")
+    assert found.broken.endswith("(the edit at lib.h:2, line 2 once applied)")
+
+
+def test_what_did_not_compile_before_is_said_and_not_counted(checked: Callable[..., Checked]) -> None:
+    broken = SOURCE.replace(b"twice(n)", b"thrice(n)")
+    found = checked(change("a.cpp", broken, (b"return n", b"return 2 * n")), source=broken)
+    assert (found.compiled, found.broken) == ((), "")
+    assert found.reason.startswith("a.cpp did not compile before: a.cpp:4: ")
+
+
+def test_builds_are_kept_until_something_they_rest_on_changes(tmp_path: Path) -> None:
+    (tmp_path / "lib.h").write_bytes(HEADER)
+    compiler = find_compiler(tmp_path / "kept")
+    unit = Unit('#include "lib.h"\nint four() { return twice(2); }\n', (f"-I{tmp_path}",))
+    made = compiler.compile(unit)
+    assert isinstance(made, Path)
+    stamp = made.stat().st_ino
+    assert compiler.compile(unit) == made
+    assert made.stat().st_ino == stamp
+    (tmp_path / "lib.h").write_bytes(HEADER + b"#error stop\n")
+    assert str(compiler.compile(unit)) == f"{tmp_path}/lib.h:3: #error stop"
+    (tmp_path / "lib.h").write_bytes(HEADER)
+    assert isinstance(compiler.compile(unit), Path)
+
+
+def test_a_part_that_is_not_needed_is_left_out_where_it_does_not_compile(tmp_path: Path) -> None:
+    (tmp_path / "a.cpp").write_bytes(b"int a() { return 1; }\n")
+    (tmp_path / "b.cpp").write_bytes(b"#include <nowhere.h>\n")
+    settings = make_settings(tmp_path, tmp_path / "kept")
+    before, _ = sides(settings, ())
+    assert settings.compiler is not None
+    # Without torch there is nothing to link with: that is the linker's error, not the source's.
+    wanted = Override(("x::a",), parts=(Part("a.cpp"), Part("b.cpp", required=False)))
+    assert "nowhere.h" not in str(build(before, wanted, settings.compiler))
+    needed = build(before, Override(("x::a",), parts=(Part("a.cpp"), Part("b.cpp"))), settings.compiler)
+    assert isinstance(needed, Diagnostic)
+    assert needed.places[0] == (str(tmp_path / "b.cpp"), 1)
+
+
+def test_the_compiler_is_that_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "g++ -fno-exceptions")
+    assert find_compiler(tmp_path).command == ("g++", "-fno-exceptions")
+    monkeypatch.setenv("CXX", str(tmp_path / "absent"))
+    with pytest.raises(SymfixError, match=r"\$CXX: .*absent: cannot be run"):
+        find_compiler(tmp_path)
+
+
+def test_without_a_compiler_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SymfixError, match="there is no C\\+\\+ compiler"):
+        find_compiler(tmp_path)
+
+
+def test_the_unit_itself_is_no_place_of_an_error() -> None:
+    output = (
+        "In file included from /kept/unit.cpp:2:\n/tree/a.cpp: In function 'int f()':\n"
+        "/tree/a.cpp:7:3: error: 'x' was not declared in this scope\n"
+    )
+    assert first_error(output, "/kept/unit.cpp") == Diagnostic(
+        "'x' was not declared in this scope", (("/tree/a.cpp", 7),)
+    )
+    assert first_error("killed\n", "/kept/unit.cpp") == Diagnostic("killed")
+
+
+def test_what_was_not_used_for_longest_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    monkeypatch.setattr("codemod.prove.compiler._KEPT_BYTES", 25)
+    for age, name in enumerate(("new", "old", "older")):
+        (tmp_path / name).write_bytes(b"x" * 10)
+        os.utime(tmp_path / name, (1000 - age, 1000 - age))
+    forget_old(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "old"]
+    forget_old(tmp_path / "absent")

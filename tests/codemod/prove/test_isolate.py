@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from codemod.prove import isolate
+from codemod.prove.isolate import Ended, Limits, run
+
+LIMITS = Limits(seconds=60, memory=1 << 30)
+
+
+def python(program: str, limits: Limits = LIMITS) -> Ended:
+    return run([sys.executable, "-c", program], limits)
+
+
+def test_output_and_exit_code() -> None:
+    ended = python("import sys; print('one'); print('two', file=sys.stderr); sys.exit(3)")
+    assert (ended.how, ended.code, ended.last_line) == ("ended", 3, "two")
+
+
+def test_a_crash_has_the_signal_s_name() -> None:
+    ended = python("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
+    assert (ended.how, ended.signal) == ("crashed", "SIGSEGV")
+
+
+def test_an_endless_loop_is_ended_with_all_it_started(tmp_path: Path) -> None:
+    program = f"""
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+open({str(tmp_path / "pid")!r}, "w").write(str(child.pid))
+while True: pass
+"""
+    assert python(program, Limits(seconds=2, memory=1 << 30)).how == "timed out"
+    state = Path(f"/proc/{(tmp_path / 'pid').read_text()}/stat")
+    assert not state.exists() or state.read_text().split()[2] == "Z"
+
+
+def test_memory_has_a_limit() -> None:
+    ended = python("import time; time.sleep(0.3); x = bytearray(400 << 20); x[::4096] = x[::4096]",
+                   Limits(seconds=60, memory=200 << 20))  # fmt: skip
+    assert ended.code == 1
+    assert "MemoryError" in ended.output
+
+
+def test_what_runs_in_another_thread_is_stopped() -> None:
+    seen: list[str] = []
+
+    def work() -> None:
+        try:
+            python("import time; time.sleep(60)")
+        except KeyboardInterrupt:
+            seen.append("interrupted")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        while not isolate._live:
+            os.sched_yield()
+        isolate.stop_all()
+        thread.join(30)
+        with pytest.raises(KeyboardInterrupt):
+            python("")
+    finally:
+        isolate.resume()
+    assert seen == ["interrupted"]

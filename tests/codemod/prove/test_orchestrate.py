@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from codemod.evidence import Evidence, EvidenceStore, Outcome
+from codemod.prove import isolate, orchestrate
+from codemod.prove.orchestrate import Proved, Wanted, prove_all
+from codemod.prove.target import Target
+from codemod.prove.task import Settings, Task
+
+TARGET = Target("python3", "3.11.2", "/include", "/torch", "2.6.0", True, "c++17")
+
+
+def evidence(name: str, outcome: Outcome = "cured", torch: str = "2.6.0") -> Evidence:
+    return Evidence(name, outcome, f"key-{name}", versions={"torch": torch, "compiler": ""})
+
+
+class Run:
+    """A run over shards whose evidence is given; `worked` has those that were not known."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.worked: list[str] = []
+        self.outcomes: dict[str, Outcome] = {}
+        self.store = EvidenceStore(folder / "evidence")
+        self.settings = Settings(folder, folder, TARGET, None, "2.6.0")
+        monkeypatch.setattr(orchestrate, "prove", self.work)
+
+    def work(self, settings: Settings, task: Task) -> list[Evidence]:
+        self.worked.append(task.shard)
+        return [evidence(task.shard, self.outcomes.get(task.shard, "cured"))]
+
+    def prove(self, *names: str, again: bool = False) -> Iterator[Proved]:
+        wanted = [Wanted(n, f"key-{n}", lambda n=n: Task(n, f"key-{n}", (), (), ())) for n in names]  # type: ignore[misc]
+        return prove_all(self.settings, wanted, self.store, ThreadPoolExecutor(2), 2, again)
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    return Run(tmp_path, monkeypatch)
+
+
+def test_every_shard_is_proved_and_kept(run: Run) -> None:
+    names = [f"s{number}" for number in range(9)]
+    assert sorted(proved.shard for proved in run.prove(*names)) == names
+    assert all(run.store.load(name, f"key-{name}") == evidence(name) for name in names)
+
+
+def test_what_is_known_is_not_run_again(run: Run) -> None:
+    list(run.prove("a", "b"))
+    assert [proved.known for proved in run.prove("a", "b")] == [True, True]
+    assert sorted(run.worked) == ["a", "b"]
+    assert [proved.known for proved in run.prove("a", again=True)] == [False]
+
+
+def test_evidence_over_another_torch_is_not_quoted(run: Run) -> None:
+    run.store.save(evidence("a", torch="2.13.0"))
+    assert [proved.known for proved in run.prove("a")] == [False]
+
+
+def test_what_could_not_be_proved_is_tried_again(run: Run) -> None:
+    run.outcomes["a"] = "not provable"
+    list(run.prove("a"))
+    assert [proved.known for proved in run.prove("a")] == [False]
+
+
+def test_stopping_early_starts_nothing_more(run: Run) -> None:
+    proved = prove_all(
+        run.settings,
+        (Wanted(f"s{n}", f"key-s{n}", lambda n=n: Task(f"s{n}", f"key-s{n}", (), (), ())) for n in range(50)),  # type: ignore[misc]
+        run.store, ThreadPoolExecutor(1), 1,
+    )  # fmt: skip
+    next(proved)
+    proved.close()
+    assert isolate.stopping()
+    isolate.resume()
+    assert len(run.worked) < 50

@@ -1,0 +1,27 @@
+from pathlib import Path
+
+from codemod.prove.overlay import overlay
+
+
+def test_holds_the_tree_with_some_files_replaced(tmp_path: Path) -> None:
+    root = tmp_path / "tree"
+    (root / "a" / "deep").mkdir(parents=True)
+    (root / "a" / "deep" / "one.h").write_bytes(b"old")
+    (root / "a" / "two.h").write_bytes(b"two")
+    (root / "b.cpp").write_bytes(b"b")
+    made = overlay(root, {"a/deep/one.h": b"new", "a/added.h": b"added"}, tmp_path / "kept")
+    assert (made / "a" / "deep" / "one.h").read_bytes() == b"new"
+    assert (made / "a" / "added.h").read_bytes() == b"added"
+    assert (made / "a" / "two.h").read_bytes() == b"two"
+    assert (made / "b.cpp").read_bytes() == b"b"
+    assert (root / "a" / "deep" / "one.h").read_bytes() == b"old"
+    assert not (root / "a" / "added.h").exists()
+
+
+def test_the_same_content_is_the_same_folder(tmp_path: Path) -> None:
+    root = tmp_path / "tree"
+    root.mkdir()
+    kept = tmp_path / "kept"
+    assert overlay(root, {"a": b"1"}, kept) == overlay(root, {"a": b"1"}, kept)
+    assert overlay(root, {"a": b"1"}, kept) != overlay(root, {"a": b"2"}, kept)
+    assert overlay(root, {"a": b"1"}, kept) != overlay(root, {"b": b"1"}, kept)

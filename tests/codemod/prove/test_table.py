@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+
+import jsonschema
+
+from codemod.evidence import Evidence, Verdict
+from codemod.prove.orchestrate import Proved
+from codemod.prove.table import document, line, totals
+
+CURED = Evidence(
+    "cross_entropy_loss", "cured", "abc", "throws (mode 1) → passes", Verdict("throws", 1), Verdict("passes", 2),
+    versions={"torch": "2.6.0"}, seconds=7.4,
+)  # fmt: skip
+PASSED = Evidence("cat", "unchanged", "abd", "passed before", Verdict("passes"), Verdict("passes"))
+LOST = Evidence("sgn", "not provable", "abe", "no inputs could be made that eager accepts " + "x" * 90)
+TARGET = {"python": "python3", "python_version": "3.11.2", "torch": "2.6.0", "tree": "2.6.0"}
+
+
+def test_a_line_for_each_operator() -> None:
+    assert line(CURED, known=False).split() == ["cross_entropy_loss", "cured", "throws", "(1)", "→", "passes", "7", "s"]
+    assert line(PASSED, known=True).endswith("known  passed before")
+
+
+def test_why_nothing_was_proved_is_told_in_full() -> None:
+    assert line(LOST, known=False).endswith("x" * 90)
+
+
+def test_totals_say_what_passed_before() -> None:
+    said = totals([CURED, PASSED, LOST], "2.6.0")
+    assert said == "3 operators over torch 2.6.0: 1 cured, 1 unchanged (1 passed before), 1 not provable"
+    assert totals([], "2.6.0") == "0 operators over torch 2.6.0: nothing to prove"
+
+
+def test_json_follows_the_published_schema() -> None:
+    proved = [Proved("cross_entropy_loss", (CURED,)), Proved("cat", (PASSED, LOST), known=True)]
+    found = json.loads(document(proved, TARGET))
+    schema = json.loads(files("codemod").joinpath("schemas/prove.schema.json").read_text())
+    jsonschema.validate(found, schema)
+    assert found["totals"] == {"cured": 1, "unchanged": 1, "worse": 0, "not provable": 1}
+    assert [entry["passed_before"] for entry in found["operators"]] == [False, True, False]

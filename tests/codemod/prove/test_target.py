@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from codemod.errors import SymfixError
+from codemod.prove.target import find_target
+
+
+def script(path: Path, text: str) -> Path:
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("exit 1", "torch cannot be imported there: exit code 1"),
+        ("echo nothing like it", "is no Python interpreter"),
+        ('echo \'["3.11", "/usr/include", null]\'', "torch is not installed there"),
+    ],
+)
+def test_what_is_no_target_is_named(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(SymfixError) as error:
+        find_target(script(tmp_path / "python", text))
+    assert said in str(error.value)
+    assert str(tmp_path / "python") in str(error.value)
+
+
+def test_a_missing_interpreter_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SymfixError, match="cannot be run"):
+        find_target(tmp_path / "absent")
+
+
+def test_what_torch_says_is_asked_once(tmp_path: Path) -> None:
+    package = tmp_path / "torch"
+    (package / "utils").mkdir(parents=True)
+    (package / "version.py").write_text("")
+    (package / "utils" / "cpp_extension.py").write_text("common_cflags += ['-std=c++20', '-fPIC']\n")
+    answers = f"""
+case "$3" in
+*find_spec*) echo '["3.11.2", "/usr/include/python3.11", "{package}/__init__.py"]' ;;
+*) echo x >> {tmp_path}/asked; echo '["2.13.0", true]' ;;
+esac"""
+    python = script(tmp_path / "python", answers)
+    target = find_target(python)
+    assert (target.torch_version, target.cxx11_abi, target.standard) == ("2.13.0", True, "c++20")
+    assert target.include[0] == f"{package}/include"
+    assert find_target(python) == target
+    assert (tmp_path / "asked").read_text() == "x\n"
+    (package / "version.py").write_text("another")
+    find_target(python)
+    assert (tmp_path / "asked").read_text() == "x\nx\n"
+
+
+def test_by_default_it_is_the_active_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bin").mkdir()
+    script(tmp_path / "bin" / "python", "exit 1")
+    monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path))
+    with pytest.raises(SymfixError, match=str(tmp_path / "bin" / "python")):
+        find_target(None)
+    monkeypatch.delenv("VIRTUAL_ENV")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "own"))
+    with pytest.raises(SymfixError, match=str(tmp_path / "own")):
+        find_target(None)
