@@ -48,6 +48,11 @@ class Description:
     follow_up: FollowUp = field(default_factory=FollowUp)
     """The expected failures that its evidence takes out, and those that stay."""
 
+    @property
+    def worse(self) -> str:
+        """Why the shard had better not land: what `symfix prove` found to be worse with it, "" for nothing."""
+        return next((one.reason or one.operator for one in self.evidence if one.outcome == "worse"), "")
+
 
 def describe(
     shard: Shard, plan: Plan, evidence: Sequence[Evidence] = (), follow_up: FollowUp | None = None

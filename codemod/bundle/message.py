@@ -32,6 +32,8 @@ def commit_message(shard: Description) -> str:
     if removed:
         lines = [_filled(f"- {one.title} in {one.registry} ({one.path})", "  ") for one in removed]
         blocks.append("\n".join(["Expected failures that no longer fail, removed:", *lines]))
+    if shard.follow_up.tests:
+        blocks.append("\n".join(["Tests added:", *(f"- {test}" for test in shard.follow_up.tests)]))
     if shard.bases:
         blocks.append(_filled(f"Needs {_listed(shard.bases, most=len(shard.bases))}."))
     blocks.append(f"Symfix-Shard: {shard.name}\nSymfix-Plan: {shard.digest}")
@@ -82,7 +84,11 @@ def _left(shard: Description) -> str:
 
 
 def _evidence(found: Iterable[Evidence]) -> str:
-    lines = [_filled(f"- {outcome_line(one)}", "  ") for one in found]
+    known = list(found)
+    lines = [_filled(f"- {outcome_line(one)}", "  ") for one in known]
+    compiled = sorted({path for one in known for path in one.compiled})
+    if compiled:
+        lines.append(_filled(f"- type-checked before and after: {_listed(compiled, most=4)}", "  "))
     return "\n".join(["Evidence:", *lines]) if lines else "Evidence: none; symfix prove has not run on this change."
 
 

@@ -106,6 +106,9 @@ def make_bundle(run: Run) -> Bundle:
         shards = with_bases(shards, sources, names)
     made = split(shards, changes, sources, transforms, count)
     descriptions = {name: describe(shard, plan, evidence[name], follow[name]) for name, shard in made.shards.items()}
+    for name, one in descriptions.items():
+        if one.worse:
+            note(f"symfix: {name}: symfix prove found it worse: {one.worse}")
     return Bundle(repository, plan, made, names, limits, descriptions)
 
 

@@ -108,7 +108,7 @@ def _create(run: Run, made: Bundle, texts: dict[str, Text]) -> dict[str, Result]
     made.names.save(run.journal)
     requests = [
         Request(step.shard.name, step.shard.about, commit.sha, step.parent, texts[step.shard.name].title,
-                texts[step.shard.name].body)
+                texts[step.shard.name].body, made.descriptions[step.shard.name].worse)
         for commit in commits
         for step in (commit.step,)
     ]  # fmt: skip

@@ -23,6 +23,8 @@ class Request:
     parent: str
     title: str
     body: str
+    worse: str = ""
+    """Why it had better not land."""
 
     @property
     def branch(self) -> str:
@@ -87,6 +89,8 @@ class Publisher:
             yield result
 
     def _waits(self, request: Request, reached: Collection[str]) -> Result | None:
+        if request.worse:
+            return Result(request.shard, f"not opened: worse: {request.worse}", reached=False)
         if request.parent and not self.stack:
             return Result(request.shard, f"waits for {PREFIX}{request.parent}; --stack opens it on top", reached=False)
         if request.parent and request.parent not in reached:

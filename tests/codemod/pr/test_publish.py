@@ -229,6 +229,11 @@ def test_nothing_is_stacked_on_what_is_not_there(place: Place) -> None:
     assert states(place.run(stack=True)) == {"foo": "closed before", "bar": "waits for symfix/foo"}
 
 
+def test_what_is_worse_is_not_opened(place: Place) -> None:
+    place.requests[0] = dataclasses.replace(place.requests[0], worse="adds a guard")
+    assert states(place.run()) == {"foo": "not opened: worse: adds a guard", "bar": "opened"}
+
+
 def test_commits_that_the_base_lacks_are_refused(place: Place) -> None:
     place.git("push", "-q", "origin", "HEAD:refs/heads/main", cwd=place.tree)
     place.git("fetch", "-q", "origin", cwd=place.tree)
