@@ -10,7 +10,7 @@ from typing import Any
 from codemod.checkout import configured
 from codemod.errors import SymfixError
 
-# Each key and the type of its value; `[str]` is a list of strings.
+# Each key and the type of its value; `[str]` is a list of strings, `{str: str}` a table of them.
 _KEYS: Mapping[str, Any] = {
     "paths": [str],
     "op": [str],
@@ -33,6 +33,7 @@ _KEYS: Mapping[str, Any] = {
     "remote": str,
     "repo": str,
     "base": str,
+    "repro": {str: str},
 }
 FORMATS = ("text", "json", "csv", "github", "sarif", "baseline")
 """What `scan` prints."""
@@ -70,6 +71,8 @@ def _checked(path: Path, root: Path, key: str, value: Any) -> Any:
     expected = _KEYS.get(key)
     if expected is None:
         raise SymfixError(f"{path}: [tool.symfix] has no option {key!r}; it knows {', '.join(_KEYS)}")
+    if isinstance(expected, dict):
+        return _scripts(path, root, key, value)
     if isinstance(expected, list):
         values = value if isinstance(value, list) else [value]
         kind, plural = expected[0], True
@@ -86,6 +89,15 @@ def _checked(path: Path, root: Path, key: str, value: Any) -> Any:
     if key in ("paths", "vocabulary", "baseline", "template"):
         values = [root / one for one in values]
     return tuple(values) if plural else values[0]
+
+
+def _scripts(path: Path, root: Path, key: str, value: Any) -> dict[str, Path]:
+    if not isinstance(value, dict):
+        raise SymfixError(f"{path}: [tool.symfix] {key}: {value!r} is not a table of operators and their scripts")
+    for operator, file in value.items():
+        if not isinstance(file, str) or not (root / file).is_file():
+            raise SymfixError(f"{path}: [tool.symfix.{key}] {operator}: {file!r} is not a file of the checkout")
+    return {operator: root / file for operator, file in value.items()}
 
 
 def _named(kind: type) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +70,7 @@ def prove(context: click.Context, /, **parameters: Any) -> int:
     from codemod.prove.table import document, line, totals
 
     run = begin(context, parameters)
-    if run.values["repro"] is not None and len(run.values["op"]) != 1:
+    if isinstance(run.values["repro"], Path) and len(run.values["op"]) != 1:
         raise SymfixError("--repro runs one operator: name it with --op")
     plan = load_plan(run)
     session = _Session(run, plan, chosen_groups(run, plan))
@@ -95,6 +95,13 @@ def prove(context: click.Context, /, **parameters: Any) -> int:
         return 2
     worse = any(evidence.outcome == "worse" for evidence in found)
     return 1 if worse and not run.values["exit_zero"] else 0
+
+
+def _scripts(given: Path | Mapping[str, Path] | None) -> dict[str, str]:
+    """The user's scripts by operator: that of --repro for all that run, or those of [tool.symfix.repro]."""
+    if given is None or isinstance(given, Path):
+        return {"*": str(given)} if given else {}
+    return {operator: str(path) for operator, path in given.items()}
 
 
 @contextlib.contextmanager
@@ -146,7 +153,7 @@ class _Session:
             flags=tuple(flag for prover in provers for flag in prover.flags),
             sources=compile_flags(self._run.checkout.root),
             seconds=values["timeout"],
-            repro=str(values["repro"] or ""),
+            repros=_scripts(values["repro"]),
         )
 
     def wanted(self) -> Iterator[Wanted]:

@@ -84,7 +84,7 @@ def known(store: EvidenceStore, settings: Settings, key: str) -> tuple[Evidence,
         for evidence in store.all(key)
         if evidence.versions.get("torch") == torch and evidence.versions.get("compiler") == compiler
     ]
-    if not found or settings.repro or any(evidence.outcome == "not provable" for evidence in found):
+    if not found or settings.repros or any(evidence.outcome == "not provable" for evidence in found):
         return None
     return tuple(sorted(found, key=lambda evidence: evidence.operator))
 

@@ -33,8 +33,8 @@ class Settings:
     """The flags of each source, where the checkout's compile_commands.json tells them; paths relative to the root."""
     seconds: float = 300
     memory: int = 8 << 30
-    repro: str = ""
-    """The user's script for an operator."""
+    repros: Mapping[str, str] = field(default_factory=dict)
+    """The user's scripts, by the operator they run: a name or a glob of names."""
 
     @property
     def same_version(self) -> bool:

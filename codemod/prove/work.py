@@ -9,6 +9,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from codemod.prove.isolate import Ended, Limits, run
 from codemod.prove.task import Settings, Task
 from codemod.prove.verdict import ended, headline, judge
 from codemod.regression import make_test
+from codemod.selection import base_name
 from codemod.transform import Override
 
 _RUNNER = Path(__file__).parent / "runner"
@@ -216,7 +218,8 @@ def _run(settings: Settings, job: _Job, laid: _Laid, cases: Mapping[str, Any] | 
         document = {
             "operators": job.operators, "libraries": laid.libraries, "python_path": laid.python_path,
             "pieces": job.pieces or None, "functions": job.functions, "imports": job.imports, "modules": job.imports,
-            "repro": settings.repro or None, "cases": cases, "cache": str(settings.kept / "runner"), "unbacked": True,
+            "repro": own_scripts(settings, job.operators) or None, "cases": cases,
+            "cache": str(settings.kept / "runner"),
         }  # fmt: skip
         given = {key: value for key, value in document.items() if value is not None}
         for _ in range(_RESUMED):
@@ -247,6 +250,16 @@ def _start(settings: Settings, laid: _Laid, folder: Path) -> Ended:
         if done is not None:
             return done
     return run((*command, str(job), str(out)), limits, variables, folder)
+
+
+def own_scripts(settings: Settings, operators: Sequence[str]) -> dict[str, str]:
+    """The user's script for each of these operators that has one."""
+    return {
+        operator: script
+        for operator in operators
+        for glob, script in settings.repros.items()
+        if fnmatch(operator, glob) or fnmatch(base_name(operator), glob)
+    }
 
 
 def environment(folder: Path, preloaded: Sequence[str]) -> dict[str, str]:

@@ -27,6 +27,11 @@ def test_options_come_back_under_the_command_lines_names(tmp_path: Path) -> None
     }  # fmt: skip
 
 
+def test_scripts_of_operators_come_back_below_the_checkout(tmp_path: Path) -> None:
+    (tmp_path / "add.py").write_text("")
+    assert config(tmp_path, '[tool.symfix.repro]\n"my::*" = "add.py"') == {"repro": {"my::*": tmp_path / "add.py"}}
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -39,6 +44,8 @@ def test_options_come_back_under_the_command_lines_names(tmp_path: Path) -> None
         ("max-files = 0", "max-files: 0 is not a positive number"),
         ("group = 'line'", "group: 'line' is not one of operator, file, module"),
         ("op = [1]", "op: 1 is not a string"),
+        ("repro = 'a.py'", "repro: 'a.py' is not a table of operators and their scripts"),
+        ("[tool.symfix.repro]\nadd = 'absent.py'", "repro] add: 'absent.py' is not a file of the checkout"),
         ("x = ", "not TOML"),
     ],
 )

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ THROWING = 3
 """So many cases that are forecast to throw for symbolic sizes are run."""
 OTHER = 1
 """So many that are forecast to throw for another reason."""
+SAMPLES = 4
+"""So many samples of an OpInfo entry that a job names are run."""
 PASSING = 2
 """So many forward that are not; of the other pieces half as many."""
 
@@ -74,16 +77,11 @@ def candidates(job: dict[str, Any], operator: str, piece: str, index: Any) -> It
     from . import opinfo, schema
 
     namespace, _, base = operator.rpartition("::")
-    chosen = set(job.get("entries") or ())
-    entries = [e for e in opinfo.entries() if opinfo.label(e) in chosen] if chosen else []
-    if namespace in OPINFO_NAMESPACES and not chosen:
-        entries = opinfo.named(base)
+    entries = opinfo.named(base) if namespace in OPINFO_NAMESPACES else []
     seen = {opinfo.label(entry) for entry in entries}
     for entry in entries:
         for number, call in enumerate(opinfo.calls(entry, piece)):
             yield f"{opinfo.label(entry)} {number}", call
-    if chosen:
-        return
     for entry in index.callers(operator, piece) if namespace in OPINFO_NAMESPACES else ():
         if opinfo.label(entry) not in seen:
             for number, call in enumerate(opinfo.calls(entry, piece)):
@@ -161,12 +159,24 @@ def chosen(job: dict[str, Any], operator: str, index: Any) -> Iterator[Any]:
         if any(case["name"] in skipped for case in given):
             return  # one of them ended an earlier process: that is the operator's verdict
         yield from (cases.Case(case["name"], case["piece"], case["script"]) for case in given)
-    elif job.get("repro"):
-        path = Path(job["repro"])
+    elif operator in (job.get("entries") or {}):
+        yield from samples(job["entries"][operator])
+    elif operator in (job.get("repro") or {}):
+        path = Path(job["repro"][operator])
         yield cases.Case(f"own: {path.name}", "forward", path.read_text(encoding="utf-8"))
     else:
         for piece in job.get("pieces") or DEFAULT_PIECES:
             yield from (case for case in search(job, operator, piece, index) if case.name not in skipped)
+
+
+def samples(label: str) -> Iterator[Any]:
+    """The cases of the first samples of an OpInfo entry, named as `opinfo.label` does, whatever comes of them."""
+    from . import cases, opinfo
+
+    for entry in opinfo.entries():
+        if opinfo.label(entry) == label:
+            for number, call in enumerate(islice(opinfo.calls(entry, "forward"), SAMPLES)):
+                yield from cases.make(label, "forward", f"forward: {label} {number}", call)
 
 
 def run(job: dict[str, Any], out: Path) -> None:

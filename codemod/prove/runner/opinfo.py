@@ -140,11 +140,11 @@ class Index:
             self._calls = self._load()
 
     def callers(self, operator: str, piece: str) -> list[Any]:
-        """The entries that call `operator` (forward, or backward for such a piece), the simplest first."""
+        """The entries that call `operator` (for a backward piece forward or backward), the simplest first."""
         self.open()
-        way = "backward" if piece in ("backward", "double_backward") else "forward"
-        found = [e for e in entries() if operator in self._calls.get(label(e), {}).get(way, ())]
-        return sorted(found, key=lambda entry: len(self._calls[label(entry)][way]))
+        ways = ("forward", "backward") if piece in ("backward", "double_backward") else ("forward",)
+        found = [e for e in entries() if any(operator in self._calls.get(label(e), {}).get(way, ()) for way in ways)]
+        return sorted(found, key=lambda entry: sum(len(self._calls[label(entry)][way]) for way in ways))
 
     def _load(self) -> dict[str, dict[str, list[str]]]:
         try:
