@@ -41,7 +41,7 @@ Spans: TypeAlias = list[tuple[int, int]]
 class Row:
     """One line of a diff: `sign` is " ", "-", "+", or "@" for what stands between two parts of a file.
 
-    `line` counts from 1 in the old file, in the new one for an added line; 0 for "@".
+    `line` counts from 1 in the old file, in the new one for an added line; for "@" it is that of the next row.
     """
 
     sign: str
@@ -67,7 +67,7 @@ def diff_rows(path: str, source: bytes, edits: Iterable[Edit]) -> list[Row]:
                 after = begin
             rows += _context(path, lines, end, after)
             if begin > after:
-                rows.append(Row("@", 0, Text()))
+                rows.append(Row("@", begin + 1, Text()))
         rows += _context(path, lines, begin, hunk.start)
         marks_old, marks_new = differing(old, new)
         rows += _changed("-", hunk.start + 1, _plain(old, "red"), marks_old, "bold red reverse")

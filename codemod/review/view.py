@@ -70,7 +70,7 @@ class View:
         for number, step in enumerate(reach):
             name = step.path.rpartition("/")[2] if page.width < _ROOM_FOR_NUMBERS else step.path
             page.labelled("a symbol arrives  " if not number else "", 18, _step(step, name))
-        if item.shard.kind == "helper":
+        if item.shard.kind == "helper" and item.shard.operators:
             names = list(dict.fromkeys(map(base_name, item.shard.operators)))
             more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
             page.labelled("serves            ", 18, Text(_safe(", ".join(names[:_MOST_NAMES]) + more)))
@@ -144,7 +144,7 @@ class _Page:
         gutter = 8 if numbers else 2
         for row in rows:
             if row.sign == "@":
-                self.lines.append(Text("   ⋯" if numbers else "⋯", "dim"))
+                self.lines.append(Text("   ⋯" if numbers else f"⋯ {row.line}", "dim"))
                 continue
             head = Text()
             if numbers:

@@ -19,7 +19,7 @@ def test_rows_hold_the_change_its_context_and_a_gap() -> None:
     source = b"".join(b"line %d;\n" % number for number in range(1, 31))
     rows = diff_rows("a.cpp", source, [edit(source, b"line 5;", b"row 5;"), edit(source, b"line 25;", b"a;\nb;")])
     assert [(row.sign, row.line) for row in rows] == [
-        (" ", 2), (" ", 3), (" ", 4), ("-", 5), ("+", 5), (" ", 6), (" ", 7), (" ", 8), ("@", 0),
+        (" ", 2), (" ", 3), (" ", 4), ("-", 5), ("+", 5), (" ", 6), (" ", 7), (" ", 8), ("@", 22),
         (" ", 22), (" ", 23), (" ", 24), ("-", 25), ("+", 25), ("+", 26), (" ", 26), (" ", 27), (" ", 28),
     ]  # fmt: skip
     assert [row.text.plain for row in rows if row.sign in "-+"] == ["line 5;", "row 5;", "line 25;", "a;", "b;"]
