@@ -21,7 +21,7 @@ def write_page(run: Run, plan: Plan, path: Path) -> int:
     """
     from codemod.bundle.known_evidence import evidence_of
     from codemod.html.code import highlight
-    from codemod.html.data import shown_paths
+    from codemod.html.data import merged, shown_paths
     from codemod.html.page import render
     from codemod.report import plural
     from codemod.shard_names import ShardNames
@@ -33,24 +33,26 @@ def write_page(run: Run, plan: Plan, path: Path) -> int:
     groups = _shown(run, plan)
     read = Sources(run.checkout.root)
     sources = {name: read.of(name) for name in shown_paths(groups)}
-    shards = make_shards(groups, sources=sources, known=ShardNames.load(run.journal))
-    by_name = {shard.name: shard for shard in shards}
+    names = ShardNames.load(run.journal)
+    changed = make_shards([group for group in groups if group.edits], sources=sources, known=names)
+    left = make_shards([group for group in groups if not group.edits], known=names)
+    by_name = {shard.name: shard for shard in changed}
     page = render(
         plan,
-        shards,
+        merged(changed, left),
         sources,
         run.project.facts(highlight, [name for name in sources if sources[name]]),
         title=run.checkout.root.name or "checkout",
         rules=[UNUSED_RULE, *(rule for one in transform.load_transforms() for rule in one.rules())],
-        evidence={shard.name: evidence_of(run.journal, shard, by_name, sources) for shard in shards},
+        evidence={shard.name: evidence_of(run.journal, shard, by_name, sources) for shard in changed},
     )
     try:
         replace_file(path, page)
     except OSError as error:
         raise SymfixError(f"{path}: the page cannot be written: {error.strerror}") from error
     changes = sum(bool(group.edits) for group in groups)
-    left = sum(len(group.findings) for group in groups if not group.edits)
-    note(f"symfix: wrote {path}: {plural(changes, 'change')} to decide, {plural(left, 'finding')} left alone")
+    explained = sum(len(group.findings) for group in groups if not group.edits)
+    note(f"symfix: wrote {path}: {plural(changes, 'change')} to decide, {plural(explained, 'finding')} left alone")
     note("symfix: open it in a browser; what its Export saves is taken by symfix review --import")
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -144,6 +145,19 @@ def build(
         "lines": document.lines.table,
         "rules": {rule.name: _manual(rule) for rule in rules},
     }
+
+
+def merged(changed: Iterable[Shard], left: Iterable[Shard]) -> list[Shard]:
+    """The shards of what is edited, as they would land, each with what is left alone under its name; sorted by name."""
+    found = {shard.name: shard for shard in changed}
+    for shard in left:
+        one = found.get(shard.name)
+        if one is not None:
+            operators = tuple(sorted({*one.operators, *shard.operators}))
+            found[shard.name] = dataclasses.replace(one, operators=operators, groups=(*one.groups, *shard.groups))
+        else:
+            found[shard.name] = dataclasses.replace(shard, bases=())
+    return [found[name] for name in sorted(found)]
 
 
 def shown_paths(groups: Iterable[Group]) -> list[str]:

@@ -15,7 +15,7 @@ from codemod.plan import Plan
 from codemod.shards import Shard
 from codemod.transform import Rule
 
-_SCRIPTS = ("core.js", "diff.js", "cards.js", "sidebar.js", "review.js")
+_SCRIPTS = ("core.js", "diff.js", "cards.js", "dialogs.js", "sidebar.js", "review.js")
 """In the order in which they run, as one script."""
 
 

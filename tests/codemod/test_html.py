@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import json
 import re
@@ -22,7 +23,7 @@ from codemod.evidence import Evidence, Verdict
 from codemod.findings import Finding, Level, Mode, Step
 from codemod.groups import make_groups
 from codemod.html.code import Lines, highlight, shown, units
-from codemod.html.data import FINDING, build, shown_paths
+from codemod.html.data import FINDING, build, merged, shown_paths
 from codemod.html.page import embedded, render
 from codemod.identity import with_ids
 from codemod.plan import Plan
@@ -364,6 +365,16 @@ def test_a_page_that_cannot_be_written_is_named(make_tree: MakeTree, symfix: Sym
     assert done.code == 2
     assert "gone/review.html" in done.err
     assert "Traceback" not in done.err
+
+
+def test_what_is_left_alone_stands_with_the_shard_of_its_name_and_is_no_base() -> None:
+    groups = make_groups(example().findings)
+    (changed,), (left,) = make_shards(groups[:1]), make_shards(groups[1:])
+    other = dataclasses.replace(left, name="g", bases=("f",))
+    assert merged([changed], [other, left]) == [
+        dataclasses.replace(changed, groups=tuple(groups)),
+        dataclasses.replace(other, bases=()),
+    ]
 
 
 def test_paths_shown_are_those_edited_found_and_flowed_to() -> None:

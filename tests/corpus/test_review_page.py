@@ -107,6 +107,17 @@ def test_what_is_decided_is_said_and_can_be_taken_back(session: Session) -> None
     assert session.find("#tally").text.startswith("0 of ")
 
 
+def test_all_that_the_filters_show_is_decided_at_once_and_taken_back_at_once(session: Session, tmp_path: Path) -> None:
+    session.find("#by-level").click()
+    session.press("\ue015", "\ue007", "\ue00c")  # Down, Enter, Escape: the safe ones
+    count = int(shown(session).split(", ")[1].split()[0])
+    session.find("#bulk").click()
+    session.find("dialog button.reject").click()
+    assert list(exported(session.export_to(tmp_path)).values()) == ["reject"] * count
+    session.press("u")
+    assert exported(session.export_to(tmp_path)) == {}
+
+
 def test_keys_typed_into_the_search_decide_nothing(session: Session) -> None:
     session.press("/", *"yna du")
     assert session.find("#tally").text.startswith("0 of ")
