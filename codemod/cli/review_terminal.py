@@ -12,7 +12,6 @@ import click
 
 from codemod import transform
 from codemod.cli.options import Run
-from codemod.cli.running import changes_of
 from codemod.decision_store import DecisionStore
 from codemod.decisions import Choice, summary
 from codemod.errors import SymfixError
@@ -25,6 +24,7 @@ from codemod.terminal import note
 def review_on_screen(run: Run, plan: Plan, groups: list[Group]) -> int:
     """Let the user step through `groups`; returns the exit code. Every decision is kept as soon as it is made."""
     from codemod.bundle.known_evidence import evidence_of
+    from codemod.changes import make_changes
     from codemod.evidence import Evidence
     from codemod.review.app import App, Surroundings
     from codemod.review.items import Item, make_items
@@ -53,7 +53,9 @@ def review_on_screen(run: Run, plan: Plan, groups: list[Group]) -> int:
         return next((one for one in found if one), ())
 
     def refused(group: Group) -> str:
-        return next((finding.reason for finding in changes_of(run, plan, [group]).refused), "")
+        rules = transform.load_transforms()
+        changes = make_changes(run.checkout.root, plan, [group], rules, lambda count, files: [count(f) for f in files])
+        return next((finding.reason for finding in changes.refused), "")
 
     session = Session(make_items(shards, plan.findings), plan.files, plan.decisions, DecisionStore(run.journal))
     around = Surroundings(read, make_groups(plan.findings), evidence, refused, _edited)

@@ -161,35 +161,42 @@ class App:
         decision = self._session.decisions.get(item.id)
         edits = decision.edits if decision and decision.choice is Choice.EDIT and decision.edits else item.group.edits
         files = {path: around.sources.of(path) for path in dict.fromkeys(edit.path for edit in edits)}
-        draft = Draft(edits, files)
+        made = self._written(item, Draft(edits, files))
+        if made is not None:
+            more = self._session.decide(Choice.EDIT, made)
+            self._top = 0
+            self._said(Choice.EDIT, item, 1, more)
+
+    def _written(self, item: Item, draft: Draft) -> tuple[Edit, ...] | None:
+        """What the user makes of `draft` once nothing speaks against it; None where they give up, which is said."""
         text = before = draft.text()
-        problem = ""
         while True:
-            if problem:
-                self._say(f"{problem}\ne edits on, any other key gives the edit up", "red")
-                self._draw()
-                if self._screen.key() != "e":
-                    self._say("the edit is given up; nothing was decided")
-                    return
             with self._screen.aside():
-                text = around.edit(text, draft.suffix)
+                text = self._around.edit(text, draft.suffix)
             if text == before:
                 self._say("not edited; nothing was decided")
-                return
+                return None
             try:
                 made = draft.read(text)
+                problem = "" if made is None else self._problem(item, made)
             except SymfixError as error:
-                problem = str(error)
-                continue
-            if made is None:
-                self._say("the edit is given up; nothing was decided")
-                return
-            problem = self._problem(item, made)
+                made, problem = None, str(error)
             if not problem:
-                break
-        more = self._session.decide(Choice.EDIT, made)
-        self._top = 0
-        self._said(Choice.EDIT, item, 1, more)
+                if made is None:
+                    self._say("the edit is given up; nothing was decided")
+                return made
+            if not self._goes_on(f"{problem}\ne edits on, any other key gives the edit up"):
+                self._say("the edit is given up; nothing was decided")
+                return None
+
+    def _goes_on(self, question: str) -> bool:
+        """Whether the user answers e."""
+        key = "resize"
+        while key == "resize":
+            self._say(question, "red")
+            self._draw()
+            key = self._screen.key()
+        return key == "e"
 
     def _problem(self, item: Item, edits: tuple[Edit, ...]) -> str:
         if not edits:

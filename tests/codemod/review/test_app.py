@@ -122,7 +122,7 @@ def test_an_edit_can_be_tried_again_from_where_it_failed(tree: Tree) -> None:
     def edit(text: bytes) -> bytes:
         return text.replace(b"{ one", b"uno") if b"{ one" in text else text.replace(b"one", b"{ one")
 
-    tree.review("ee", edit=edit)
+    tree.review(["e", "resize", "e"], edit=edit)
     (group, _), *_ = followed(tree.groups, tree.store.load())
     assert [(edit.old, edit.new) for edit in group.edits] == [(b"one", b"uno"), (b"size", b"sym_size")]
 
