@@ -81,6 +81,8 @@ class Checkout:
         import git
 
         command = git.Git(self.root)
+        if command.rev_parse("HEAD", verify=True, quiet=True, with_exceptions=False) == "":
+            raise SymfixError(f"{self.root}: no commit yet, so nothing could be undone; commit first")
         try:
             changed = command.diff("HEAD", "--name-only", "-z", "--relative", "--no-renames", "--ignore-submodules")
             known = command.ls_files("-z").split("\0") if untracked else []

@@ -176,7 +176,8 @@ class CheckoutProject:
         for index, result in run(work, items, self.jobs, "reading"):
             path = wanted[index]
             if isinstance(result, Failure):
-                self.failures.append(f"{path}: {result.message}")
+                told = result.message
+                self.failures.append(told if told.startswith(f"{path}:") else f"{path}: {told}")
                 continue
             sha, blob = result
             if not blob:

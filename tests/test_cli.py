@@ -227,6 +227,7 @@ def test_the_manual(tree: Path, symfix: Symfix) -> None:
         (("diff", "--plan", "a.cc"), "a.cc: not JSON"),
         (("scan", "--mode", "5"), "'--mode'"),
         (("scan", "--jobs", "0"), "'--jobs'"),
+        (("scan", "--rule", "szie"), "--rule szie: there is no such rule"),
         (("scna",), "No such command"),
     ],
 )
@@ -243,7 +244,12 @@ def test_bad_input_is_one_clear_error(
     assert says in err.splitlines()[-1]
 
 
-def test_apply_wants_git_and_a_clean_tree(make_tree: MakeTree, symfix: Symfix) -> None:
+def test_a_tree_without_sources_is_said(make_tree: MakeTree, symfix: Symfix) -> None:
+    tree = make_tree({"a.txt": b"size\n"})
+    assert symfix("scan", cwd=tree)[::2] == (0, f"symfix: {tree}: holds no C++ or Python that symfix reads\n")
+
+
+def test_apply_wants_git_and_a_clean_tree(make_tree: MakeTree, symfix: Symfix, git: Callable[..., bytes]) -> None:
     loose = make_tree(FILES, "loose", vcs=False)
     code, _, err = symfix("apply", cwd=loose)
     assert code == 2
@@ -252,6 +258,10 @@ def test_apply_wants_git_and_a_clean_tree(make_tree: MakeTree, symfix: Symfix) -
     assert (loose / "a.cc").read_bytes() == FILES["a.cc"]
     assert symfix("apply", "--allow-no-vcs", cwd=loose).code == 1
     assert symfix("scan", "--level", "safe", cwd=loose).code == 0
+
+    git("init", "-q", ".", cwd=loose)
+    code, _, err = symfix("apply", cwd=loose)
+    assert (code, err) == (2, f"symfix: {loose}: no commit yet, so nothing could be undone; commit first\n")
 
     tree = make_tree(FILES)
     (tree / "clean/c.cc").write_bytes(b"changed")

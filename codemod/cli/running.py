@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -36,10 +37,18 @@ def accepted_option(meaning: str) -> Callable[[C], C]:
 
 
 def begin(context: click.Context, parameters: dict[str, Any]) -> Run:
-    """The run that `parameters` ask for, once what a killed run left is finished or undone."""
+    """The run that `parameters` ask for, once what a killed run left is finished or undone.
+
+    Raises SymfixError where they cannot be met.
+    """
     from codemod.write import recover
 
     run = start(context, parameters)
+    if run.selection.rules:
+        from codemod.manual import all_rules
+
+        for name in sorted(run.selection.rules - {rule.name for rule in all_rules()}):
+            raise SymfixError(f"--rule {name}: there is no such rule; symfix rule lists them")
     done = recover(run.checkout.root, run.journal)
     if done:
         note(f"symfix: {done}")
@@ -67,6 +76,8 @@ def load_plan(run: Run) -> Plan:
         except OSError as error:
             raise SymfixError(f"{plan_file}: the plan cannot be read: {error.strerror}") from error
         check_current(run.checkout.root, plan)
+    if all(map(os.path.isabs, plan.files)):
+        note(f"symfix: {run.checkout.root}: holds no C++ or Python that symfix reads")
     for glob in run.selection.unmatched_ops(plan.findings):
         note(f"symfix: --op {glob}: no finding is about such an operator")
     for failure in plan.failures:

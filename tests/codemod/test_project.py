@@ -30,6 +30,10 @@ def extract_or_raise(path: str, source: bytes) -> bytes:
     return source
 
 
+def extract_and_say_where(path: str, source: bytes) -> bytes:
+    raise SymfixError(f"{path}:3: not understood")
+
+
 def square(number: int) -> int:
     if number == 13:
         raise ZeroDivisionError("thirteen")
@@ -152,6 +156,12 @@ def test_a_file_that_defeats_the_extractor_is_left_out_and_named(make_tree: Make
         "d2/f17.cc: ValueError: seven",
         "gone.cc: cannot be read: No such file or directory",
     ]
+
+
+def test_a_failure_that_says_where_is_passed_on_as_it_is(make_tree: MakeTree, base: Path) -> None:
+    one = project(make_tree({"a.cc": b"x"}), base)
+    assert one.facts(extract_and_say_where, ["a.cc"]) == {}
+    assert one.failures == ["a.cc:3: not understood"]
 
 
 def test_files_outside_the_tree_are_watched_too(make_tree: MakeTree, base: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from transforms.schema.entries import Value, entries, text_of
+from transforms.schema.entries import BrokenYaml, Value, entries, text_of
 from transforms.schema.schema import Schema, parse_schema
 
 _CALL = re.compile(r"(?<![\w.>:])((?:\w+::)*[A-Za-z_]\w*)\s*\(")
@@ -47,17 +47,17 @@ class Derivatives:
 def load(path: str, source: bytes) -> Derivatives:
     """The formulas in `source`, the bytes of the file at `path`.
 
-    Raises ValueError with a message of one line that names the file, the line and what is wrong.
+    Raises BrokenYaml.
     """
     found = []
     for line, mapping in entries(path, source):
         name = text_of(mapping, "name")
         if not name:
-            raise ValueError(f"{path}:{line}: an entry has no 'name:'; is this a derivatives.yaml?")
+            raise BrokenYaml(f"{path}:{line}: an entry has no 'name:'; is this a derivatives.yaml?")
         try:
             schema = parse_schema(name)
         except ValueError as error:
-            raise ValueError(f"{path}:{line}: {error}") from None
+            raise BrokenYaml(f"{path}:{line}: {error}") from None
         found.append(Derivative(schema, line, tuple(_formulas(mapping))))
     return Derivatives(path, tuple(found))
 

@@ -7,26 +7,32 @@ from typing import Any, TypeAlias
 
 import yaml
 
+from codemod.errors import SymfixError
+
 Value: TypeAlias = "str | list[str] | dict[str, str]"
 
 
+class BrokenYaml(SymfixError, ValueError):
+    """A YAML file that is not what torchgen reads: the file, the line and what is wrong, in one line."""
+
+
 def entries(path: str, source: bytes) -> Iterator[tuple[int, dict[str, Value]]]:
-    """(line, mapping) of every entry; scalars are strings. Raises ValueError, naming `path` and line, if broken."""
+    """(line, mapping) of every entry; scalars are strings. Raises BrokenYaml."""
     try:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(source)
         root = loader.get_single_node()
         if not isinstance(root, yaml.SequenceNode):
-            raise ValueError(f"{path}:1: not a list of operators: the first entry must begin with '- '")
+            raise BrokenYaml(f"{path}:1: not a list of operators: the first entry must begin with '- '")
         for node in root.value:
             line = node.start_mark.line + 1
             loaded = loader.construct_object(node, deep=True)
             if not isinstance(loaded, dict):
-                raise ValueError(f"{path}:{line}: an entry must be a mapping of keys to values")
+                raise BrokenYaml(f"{path}:{line}: an entry must be a mapping of keys to values")
             yield line, {str(key): _value(value) for key, value in loaded.items()}
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or " ".join(str(error).split())
-        raise ValueError(f"{path}:{mark.line + 1 if mark is not None else 1}: {problem}") from None
+        raise BrokenYaml(f"{path}:{mark.line + 1 if mark is not None else 1}: {problem}") from None
 
 
 def _value(value: Any) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from transforms.schema.entries import entries, list_of, text_of
+from transforms.schema.entries import BrokenYaml, entries, list_of, text_of
 from transforms.schema.schema import Schema, parse_schema
 
 COMPOSITE_IMPLICIT = "CompositeImplicitAutograd"
@@ -66,17 +66,17 @@ class NativeFunctions:
 def load(path: str, source: bytes) -> NativeFunctions:
     """The operators in `source`, the bytes of the file at `path`.
 
-    Raises ValueError with a message of one line that names the file, the line and what is wrong.
+    Raises BrokenYaml.
     """
     found = []
     for line, mapping in entries(path, source):
         func = text_of(mapping, "func")
         if not func:
-            raise ValueError(f"{path}:{line}: an entry has no 'func:'; is this a native_functions.yaml?")
+            raise BrokenYaml(f"{path}:{line}: an entry has no 'func:'; is this a native_functions.yaml?")
         try:
             schema = parse_schema(func)
         except ValueError as error:
-            raise ValueError(f"{path}:{line}: {error}") from None
+            raise BrokenYaml(f"{path}:{line}: {error}") from None
         delegate = text_of(mapping, "structured_delegate")
         found.append(
             NativeFunction(
