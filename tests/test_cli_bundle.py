@@ -233,7 +233,7 @@ def test_shards_by_file_and_limits(tree: Path, symfix: Symfix) -> None:
     assert [line.split()[0] for line in out[:3]] == ["a.cc", "c.cc", "sub-b.cc"]
     _, shown, err = symfix("bundle", "--dry-run", "--max-files", "1", "--max-lines", "3", cwd=tree)
     assert [line.split()[0] for line in shown.decode().splitlines()[:4]] == ["add", "add-2", "mul", "torchvision--nms"]
-    assert err == "symfix: mul: larger than asked for, but its changes make sense only together\n"
+    assert err == "symfix: larger than asked for, for their changes make sense only together: mul\n"
     assert "too large" in shown.decode().splitlines()[2]
 
 

@@ -125,6 +125,7 @@ def _remembering(mapper: Mapper) -> Mapper:
 
 
 def _shards(run: Run, changes: Changes, sources: Mapping[str, bytes], limits: Limits, names: ShardNames) -> list[Shard]:
+    from codemod.bundle.repository import names_of
     from codemod.bundle.shard_file import load
     from codemod.bundle.tree import over_limits
     from codemod.shards import make_shards, with_bases
@@ -134,6 +135,7 @@ def _shards(run: Run, changes: Changes, sources: Mapping[str, bytes], limits: Li
         shards = make_shards(changes.groups, run.values["group"], limits, sources, names)
     else:
         shards = with_bases(load(shard_file, changes.groups), sources, names)
-    for name in over_limits(shards, sources, limits):
-        note(f"symfix: {name}: larger than asked for, but its changes make sense only together")
+    large = over_limits(shards, sources, limits)
+    if large:
+        note(f"symfix: larger than asked for, for their changes make sense only together: {names_of(large)}")
     return shards

@@ -13,7 +13,7 @@ from typing import Any
 from codemod.errors import SymfixError
 from codemod.terminal import one_line
 
-_FIELDS = "title,url,state,labels,headRefName,headRefOid,headRepositoryOwner"
+_FIELDS = "title,url,state,labels,headRefName,headRefOid,headRepositoryOwner,baseRefName"
 _MOST = 200
 _LIMITED = re.compile(r"rate limit|abuse detection|HTTP 429|submitted too quickly", re.IGNORECASE)
 _ADDRESS = re.compile(r"https://\S+/pull/\d+")
@@ -37,6 +37,7 @@ class Pull:
     commit: str
     owner: str
     """Whose repository the branch is in; "" where that is gone."""
+    base: str
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> Pull:
@@ -50,6 +51,7 @@ class Pull:
             entry["headRefName"],
             entry["headRefOid"],
             str(owner.get("login", "")),
+            entry["baseRefName"],
         )
 
 
@@ -92,6 +94,10 @@ class GitHub:
         if found is None:
             raise SymfixError(f"gh pr create: said {one_line(said)!r}, which is no address of a pull request")
         return found[0]
+
+    def retarget(self, url: str, base: str) -> None:
+        """Have the pull request at `url` merged into another branch. Raises SymfixError where gh fails."""
+        self._run("pr", "edit", url, "--base", base)
 
     def _list(self, *filters: str) -> list[Pull]:
         said = self._run("pr", "list", *filters, "--limit", str(_MOST), "--json", _FIELDS)

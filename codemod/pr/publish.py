@@ -110,9 +110,13 @@ class Publisher:
     def _one(self, request: Request, known: Pull | None, tip: str, full: bool) -> Result:
         if known is not None and known.state != "OPEN":
             return Result(request.shard, f"{known.state.lower()} before", known.url, known.state == "MERGED")
+        base = PREFIX + request.parent if request.parent else self.base
         if known is not None:
-            pushed = self._push(request, tip, known.url)
-            return Result(request.shard, "updated" if pushed else "open already", known.url)
+            changed = self._push(request, tip, known.url)
+            if known.base != base:  # what it was stacked on has landed, or is new
+                self.github.retarget(known.url, base)
+                changed = True
+            return Result(request.shard, "updated" if changed else "open already", known.url)
         if full:
             return Result(request.shard, f"later: {self.most_open} are open", reached=False)
         if not self.duplicates:
@@ -120,7 +124,6 @@ class Publisher:
             if other is not None:
                 return Result(request.shard, f"somebody is at it: {other.title}", other.url, reached=False)
         self._push(request, tip, "")
-        base = PREFIX + request.parent if request.parent else self.base
         url = self._create(request, base)
         self.journal.put(self.remote.name, request.branch, Entry(request.commit, url))
         return Result(request.shard, "opened", url)

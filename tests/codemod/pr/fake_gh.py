@@ -61,6 +61,12 @@ def answer(arguments: list[str], text: str) -> str:
             word = options["--search"].split('"')[1]
             found = [pull for pull in found if word in pull["title"]]
         return json.dumps(found)
+    if arguments[:2] == ["pr", "edit"]:
+        for pull in pulls:
+            if pull["url"] == arguments[2]:
+                pull["baseRefName"] = options["--base"]
+        path.write_text(json.dumps(pulls))
+        return ""
     assert arguments[:2] == ["pr", "create"]
     assert "--draft" in arguments
     branch = options["--head"].rpartition(":")[2]
@@ -69,7 +75,7 @@ def answer(arguments: list[str], text: str) -> str:
     url = f"https://github.com/o/r/pull/{len(pulls) + 1}"
     pulls.append({
         "url": url, "title": options["--title"], "state": "OPEN", "headRefName": branch, "labels": [],
-        "headRefOid": "", "headRepositoryOwner": {"login": "me"}, "base": options["--base"], "body": text,
+        "headRefOid": "", "headRepositoryOwner": {"login": "me"}, "baseRefName": options["--base"], "body": text,
     })  # fmt: skip
     path.write_text(json.dumps(pulls))
     return url + "\n"

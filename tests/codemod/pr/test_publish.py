@@ -122,7 +122,7 @@ def states(results: list[Result]) -> dict[str, str]:
 
 def test_drafts_are_opened_and_a_second_run_does_nothing(place: Place) -> None:
     assert states(place.run()) == _DONE
-    assert [(pull["headRefName"], pull["base"], pull["body"]) for pull in place.pulls()] == [
+    assert [(pull["headRefName"], pull["baseRefName"], pull["body"]) for pull in place.pulls()] == [
         ("symfix/foo", "main", "Body of foo\n"),
         ("symfix/bar", "main", "Body of bar\n"),
     ]
@@ -204,7 +204,7 @@ def test_a_branch_of_others_at_the_remote_is_not_overwritten(place: Place) -> No
 def test_somebody_elses_pull_request_about_the_operator_is_named(place: Place) -> None:
     other = {"url": "https://github.com/o/r/pull/1", "title": "Fix foo for dynamic shapes", "state": "OPEN"}
     owner = {"login": "you"}
-    more = {"headRefName": "fix", "labels": [], "headRefOid": "", "headRepositoryOwner": owner}
+    more = {"headRefName": "fix", "labels": [], "headRefOid": "", "headRepositoryOwner": owner, "baseRefName": "main"}
     (place.gh / "pulls.json").write_text(
         json.dumps([other | more, other | more | {"title": "rebar, bar_bar and foobar"}])
     )
@@ -219,7 +219,17 @@ def test_stacked_ones_wait_for_their_base_or_stand_on_its_branch(place: Place) -
     assert states(place.run()) == {"foo": "opened", "bar": "waits for symfix/foo; --stack opens it on top"}
     assert states(place.run(stack=True, most_open=1)) == {"foo": "open already", "bar": "later: 1 are open"}
     assert states(place.run(stack=True)) == {"foo": "open already", "bar": "opened"}
-    assert place.pulls()[1]["base"] == "symfix/foo"
+    assert place.pulls()[1]["baseRefName"] == "symfix/foo"
+
+
+def test_one_whose_base_landed_is_retargeted(place: Place) -> None:
+    place.requests[1] = dataclasses.replace(place.requests[1], parent="foo")
+    place.run(stack=True)
+    place.requests[1] = dataclasses.replace(place.requests[1], parent="")
+    del place.requests[0]
+    assert states(place.run()) == {"bar": "updated"}
+    assert place.pulls()[1]["baseRefName"] == "main"
+    assert states(place.run()) == {"bar": "open already"}
 
 
 def test_nothing_is_stacked_on_what_is_not_there(place: Place) -> None:
