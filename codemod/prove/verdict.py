@@ -107,9 +107,10 @@ def judge(before: Sequence[Case], after: Sequence[Case], reason: str = "") -> Ju
             step, one, other = min(found, key=lambda each: (each[0].unbacked, _length(each[1])))
             count = f" ({len(found)} of {len(steps)} cases)" if len(steps) > 1 else ""
             return _judged(step, step.reason + count, one, other)
-    failing = [step for step in steps if step[1]["status"] != "passes"]
-    step, one, other = min(failing or steps, key=lambda each: _length(each[1]))
-    reason = step.reason if failing else f"passed before{_free([case for _, _, case in steps])}"
+    failing = [step for step in steps if step[1]["status"] != "passes" and failure_mode(str(step[1].get("message")))]
+    passing = [step for step in steps if step[1]["status"] == "passes"]
+    step, one, other = min(failing or passing or steps, key=lambda each: _length(each[1]))
+    reason = step.reason if failing or not passing else f"passed before{_free([case for _, _, case in steps])}"
     return _judged(step, reason, one, other)
 
 

@@ -65,6 +65,12 @@ def test_what_throws_as_before_is_unchanged_and_says_why() -> None:
     assert (judged.outcome, judged.reason) == ("unchanged", "throws (mode 1) → throws: other words")
 
 
+def test_an_error_that_says_nothing_of_symbols_counts_only_where_nothing_passes() -> None:
+    odd = case("odd", "throws", message="ValueError: mode 4 is unknown", script="")
+    assert judge([odd, case()], [odd, case()]).reason == "passed before"
+    assert judge([odd], [odd]).reason == "throws → throws: ValueError: mode 4 is unknown"
+
+
 def test_another_result_of_eager_is_worse_even_where_it_was_cured() -> None:
     other = [{"shape": [2], "dtype": "torch.float32", "values": [1.0, 2.5]}]
     assert compare(case(), case(result=other)).reason == "eager's result changed: 2.5, 2.0 before"
