@@ -70,7 +70,8 @@ def _class(layout: Layout, node: ast.ClassDef) -> TestClass | None:
         return None
     methods = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name.startswith("test_")]
     indent = layout.indent(methods[0]) if methods else None
-    if not indent:
+    plain = [one for one in methods if len(one.args.args) == 1]
+    if not indent or len(plain) * 2 < len(methods):  # else they are made for each device, and take it
         return None
     texts = [layout.source[layout.start(one) : layout.end(one)] for one in methods]
     dynamic = sum(b"dynamic=True" in text and _FRAMES.encode() in text for text in texts)
@@ -122,7 +123,9 @@ def _fitting(project: Project, files: Mapping[str, TestFile], operators: Sequenc
     places = [(path, one) for path, file in files.items() for one in file.classes]
     compiled = [place for place in places if place[1].dynamic]
     if compiled:
-        return min(compiled, key=lambda place: (-place[1].dynamic, place[0], place[1].name))
+        return min(compiled, key=lambda place: (-place[1].dynamic, len(place[1].methods), place[0], place[1].name))
+    if (project.root / "torch/__init__.py").exists():
+        return None  # a PyTorch from before torch.compile
     names = "|".join(re.escape(base_name(operator).rpartition("::")[2]) for operator in operators)
     about = re.compile(rf"\b(?:{names})\b".encode())
     counts = {path: len(about.findall(project.read(path))) for path, _ in places}
