@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -287,6 +288,22 @@ def test_a_broken_yaml_is_no_traceback(tree: Path, symfix: Symfix, monkeypatch: 
     assert code == 2
     assert err.startswith("symfix: not YAML: while parsing")
     assert err.count("\n") == 1
+
+
+def test_without_git_it_says_so(tree: Path, command: list[str], environment: dict[str, str], tmp_path: Path) -> None:
+    arguments = {"scan": (), "apply": (), "bundle": ("--dry-run",)}
+    for name, options in arguments.items():
+        done = subprocess.run(
+            [*command, name, *options], cwd=tree, env={**environment, "PATH": str(tmp_path)}, capture_output=True
+        )
+        assert done.returncode == 2
+        assert done.stderr.startswith(b"symfix: git cannot be run")
+        assert done.stderr.count(b"\n") == 1
+
+
+def test_closed_streams_are_no_error(tree: Path, command: list[str], environment: dict[str, str]) -> None:
+    script = f"{shlex.join(command)} scan >&- 2>&-"
+    assert subprocess.run(["sh", "-c", script], cwd=tree, env=environment).returncode == 1
 
 
 def test_interrupted_it_exits_130(tree: Path, symfix: Symfix, monkeypatch: pytest.MonkeyPatch) -> None:

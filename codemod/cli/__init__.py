@@ -18,6 +18,7 @@ _INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and exit: 0 nothing to do, 1 findings or changes, 2 an error, 130 interrupted."""
+    _prepare()
     try:
         code = group.main(arguments, prog_name="symfix", standalone_mode=False)
     except SymfixError as error:
@@ -36,13 +37,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
         note(f"symfix: {error.filename or 'system error'}: {error.strerror or error}")
         code = 2
     except Exception as error:
-        if not _is_yaml_error(error):
+        told = _told(error)
+        if not told:
             raise
-        note(f"symfix: not YAML: {' '.join(str(error).split())}")
+        note(f"symfix: {told}")
         code = 2
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _is_yaml_error(error: Exception) -> bool:
-    yaml = sys.modules.get("yaml")
-    return yaml is not None and isinstance(error, yaml.YAMLError)
+def _prepare() -> None:
+    """Stand in for closed streams, and let GitPython be imported where there is no git: the call says so then."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  (open to the end)
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
+
+
+def _told(error: Exception) -> str:
+    """An error of a library as a line for the user; "" where it is a fault of symfix."""
+    yaml, git = sys.modules.get("yaml"), sys.modules.get("git")
+    if yaml is not None and isinstance(error, yaml.YAMLError):
+        return f"not YAML: {' '.join(str(error).split())}"
+    if git is not None and isinstance(error, git.GitCommandNotFound):
+        return "git cannot be run; install it, or put it on the PATH"
+    if git is not None and isinstance(error, git.GitCommandError):
+        lines = str(error.stderr).replace("stderr:", "").strip(" '\n").splitlines()
+        return f"git failed: {lines[-1] if lines else error}"
+    return ""
