@@ -201,6 +201,14 @@ def test_keys_that_are_no_character_and_a_new_size(tree: Path) -> None:
         assert terminal.wait() == 0
 
 
+def test_what_is_asked_again_is_said(tree: Path, symfix: Symfix) -> None:
+    symfix("review", "--accept", "op:add", "--reject", "op:mul", cwd=tree)
+    (tree / "a.cc").write_bytes(FILES["a.cc"] + b"more\n")
+    with TypingTerminal(REVIEW, tree, {"PYTHONPATH": str(ROOT)}) as terminal:
+        terminal.read_until("1 rejected")
+        terminal.read_until("2 changes asked again: decided before, in files that have changed since")
+
+
 def test_without_colour_there_is_none_and_a_dumb_terminal_gets_lines(tree: Path) -> None:
     where = {"PYTHONPATH": str(ROOT)}
     with TypingTerminal(REVIEW, tree, {**where, "NO_COLOR": "1"}) as terminal:

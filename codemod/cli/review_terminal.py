@@ -18,6 +18,7 @@ from codemod.errors import SymfixError
 from codemod.findings import Level
 from codemod.groups import Group, make_groups
 from codemod.plan import Plan
+from codemod.report import plural
 from codemod.terminal import note
 
 
@@ -57,13 +58,14 @@ def review_on_screen(run: Run, plan: Plan, groups: list[Group]) -> int:
         changes = make_changes(run.checkout.root, plan, [group], rules, lambda count, files: [count(f) for f in files])
         return next((finding.reason for finding in changes.refused), "")
 
-    session = Session(make_items(shards, plan.findings), plan.files, plan.decisions, DecisionStore(run.journal))
+    store = DecisionStore(run.journal)
+    session = Session(make_items(shards, plan.findings), plan.files, plan.decisions, store)
     around = Surroundings(read, make_groups(plan.findings), evidence, refused, _edited)
     code = 0
     dumb = os.environ.get("TERM", "dumb") == "dumb"
     with contextlib.nullcontext(Plain()) if dumb else Screen() as screen:
         try:
-            App(session, View(read, _headlines(groups)), around, screen).run()
+            App(session, View(read, _headlines(groups)), around, screen, _asked_again(plan, store)).run()
         except KeyboardInterrupt:
             code = 130
     note(summary(session.counts()))
@@ -72,6 +74,14 @@ def review_on_screen(run: Run, plan: Plan, groups: list[Group]) -> int:
     if session.counts()[None]:
         note("symfix: symfix review goes on where this ended")
     return code
+
+
+def _asked_again(plan: Plan, store: DecisionStore) -> str:
+    """What to say of decisions that no longer hold, for a file of their change has become another."""
+    standing = {decision.id for decision in plan.decisions}
+    known = {finding.id for finding in plan.findings}
+    count = len({decision.id for decision in store.load()} & known - standing)
+    return f"{plural(count, 'change')} asked again: decided before, in files that have changed since" if count else ""
 
 
 def _headlines(groups: list[Group]) -> dict[str, str]:

@@ -59,14 +59,16 @@ class Surroundings:
 class App:
     """A review on a full screen."""
 
-    def __init__(self, session: Session, view: View, around: Surroundings, screen: Terminal) -> None:
+    def __init__(
+        self, session: Session, view: View, around: Surroundings, screen: Terminal, notice: str = ""
+    ) -> None:
         self._session = session
         self._view = view
         self._around = around
         self._screen = screen
         self._console = Console()
         self._top = 0
-        self._message = Text()
+        self._message = Text(notice)
         if session.counts()[None] == 0:
             self._say("everything is decided; j and k show every change, q leaves")
         self._search = ""
@@ -141,8 +143,11 @@ class App:
         name, colour = CHOICES[choice]
         what = f"{name} {item.shard.name}" + (f", {plural(count, 'change')}" if count > 1 else "")
         end = "" if more else "; everything is decided: q leaves, u takes it back"
-        follow = f"; {plural(len(item.waiting), 'overlapping finding')} follow{'s' * (len(item.waiting) == 1)} later"
-        self._say(what + (follow if item.waiting and choice is not Choice.REJECT else "") + end, colour)
+        follow = ""
+        if item.waiting:
+            when = "it is ignored by a comment" if choice is Choice.REJECT else "it is written"
+            follow = f"; {plural(len(item.waiting), 'overlapping finding')} will be offered once {when}"
+        self._say(what + follow + end, colour)
 
     def _skip(self) -> None:
         if not self._session.advance():

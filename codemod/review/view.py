@@ -99,8 +99,8 @@ class View:
             more = ", …" if len(item.waiting) > 3 else ""
             verb = "overlaps" if len(item.waiting) == 1 else "overlap"
             notes.append(
-                f"{plural(len(item.waiting), 'finding')} {verb} this change and will be offered once it is written:"
-                f" {places}{more}"
+                f"{plural(len(item.waiting), 'finding')} {verb} this change and will be offered once it is written, or"
+                f" ignored by a comment in the source: {places}{more}"
             )
         for other in item.sharing:
             first = other.findings[0]

@@ -103,7 +103,7 @@ def test_what_waits_for_a_change_or_shares_an_edit_with_it_is_told(tmp_path: Pat
     items = make_items([Shard("add", (), (one.group, twin))], [*one.group.findings, waiting])
     notes = [line for line in shown(tmp_path, items[0]) if line.startswith("  · ")]
     assert notes == [
-        "  · 1 finding overlaps this change and will be offered once it is written: a.cc:3",
+        "  · 1 finding overlaps this change and will be offered once it is written, or ignored by a comment",
         "  · makes an edit that the change at a.cc:5 makes too: either writes it",
     ]
     assert not items[1].waiting
