@@ -58,6 +58,11 @@ class Evidence:
     """A test method (see `codemod.regression`) that was run: it fails before and passes after. "" for none."""
 
     @property
+    def cured_checks(self) -> tuple[str, ...]:
+        """The checks that fail before and pass after."""
+        return tuple(check for check, ends in self.checks.items() if ends == ("fails", "passes"))
+
+    @property
     def passed_before(self) -> bool:
         """Whether there was nothing to cure."""
         return self.before is not None and self.before.status == "passes"

@@ -10,6 +10,13 @@ from codemod.edits import Edit
 from codemod.transform import Project
 
 Kind = Literal["xfail", "skip", "decorate", "marker"]
+_KINDS = {
+    "symbolic": "make_fx with symbolic sizes",
+    "symbolic-inplace": "make_fx with symbolic sizes, in place,",
+    "symbolic-out": "make_fx with symbolic sizes and out=",
+    "aot-symbolic": "AOTAutograd with symbolic sizes",
+    "unbacked": "torch.compile with unbacked sizes",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +105,12 @@ def split_check(check: str) -> tuple[str, str, str, str]:
     """The kind, operator, variant and dtype of a check's id."""
     kind, operator, variant, dtype = check.split(":")
     return kind, operator, variant, dtype
+
+
+def told_check(check: str) -> str:
+    """What a check does, in words: `make_fx with symbolic sizes over all samples of nn.functional.pad (circular)`."""
+    kind, operator, variant, dtype = split_check(check)
+    return f"{_KINDS[kind]} over all samples of {operator}{f' ({variant})' if variant else ''}, {dtype}"
 
 
 def outdated(

@@ -9,6 +9,7 @@ from codemod.bundle.description import Description
 from codemod.evidence import Evidence, Verdict
 from codemod.findings import Mode
 from codemod.report import plural
+from codemod.xfails import told_check
 
 _COLUMNS = 72
 _MOST = 8
@@ -47,9 +48,10 @@ def outcome_line(evidence: Evidence) -> str:
         for verdict, when in ((evidence.before, "before"), (evidence.after, "after"))
         if verdict is not None
     ]
-    told = ", ".join(runs) or evidence.reason
+    both_pass = evidence.passed_before and evidence.after is not None and evidence.after.status == "passes"
+    told = evidence.reason if evidence.outcome == "cured" and both_pass else ", ".join(runs) or evidence.reason
     torch = f" (torch {evidence.versions['torch']})" if "torch" in evidence.versions else ""
-    outcome = "passed before" if evidence.passed_before else evidence.outcome
+    outcome = "passed before" if evidence.passed_before and evidence.outcome == "unchanged" else evidence.outcome
     return f"{evidence.operator}: {outcome}" + (f": {told}" if told else "") + torch
 
 
@@ -86,6 +88,8 @@ def _left(shard: Description) -> str:
 def _evidence(found: Iterable[Evidence]) -> str:
     known = list(found)
     lines = [_filled(f"- {outcome_line(one)}", "  ") for one in known]
+    checks = [check for one in known for check in one.cured_checks]
+    lines += [_filled(f"- {told_check(check)}: fails before, passes after", "  ") for check in checks]
     compiled = sorted({path for one in known for path in one.compiled})
     if compiled:
         lines.append(_filled(f"- type-checked before and after: {_listed(compiled, most=4)}", "  "))

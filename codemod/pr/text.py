@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from codemod.bundle.description import Description
 from codemod.bundle.message import outcome_line, why
 from codemod.errors import SymfixError
+from codemod.xfails import told_check
 
 if TYPE_CHECKING:
     from jinja2 import Environment, TemplateError
@@ -42,11 +43,27 @@ class Row:
 def render(description: Description, fixes: Sequence[str] = (), template: Path | None = None) -> Text:
     """The pull request of one shard; `fixes` are the numbers of the issues that it closes.
 
-    `template` is a Jinja2 template for the body, which sees `shard` (a Description), `fixes` and `why` (sentences).
+    `template` is a Jinja2 template for the body, which sees `shard` (a Description), `fixes`, `why` (sentences) and
+    `commands` (the shell lines of the test plan).
     Raises SymfixError, which names the template and the line, where it cannot be used.
     """
-    body = _rendered(template, _BODY, shard=description, fixes=list(fixes), why=why(description))
+    values = {"fixes": list(fixes), "why": why(description), "commands": shown_by(description)}
+    body = _rendered(template, _BODY, shard=description, **values)
     return Text(description.title, _tidy(body))
+
+
+def shown_by(description: Description) -> list[str]:
+    """The shell lines that show the cure: the proof, the tests whose failure was expected, the tests added."""
+    operator = description.about if description.kind == "operator" else next(iter(description.operators), "")
+    lines = [f"symfix prove --op {operator}" if operator else "symfix prove"]
+    for entry in description.follow_up.removed:
+        if re.search(r"(?:^|/)test_\w+\.py$", entry.path):
+            chosen = re.sub(r"\W+", "_", f"{entry.name} {entry.variant}".strip())
+            lines.append(f"python {entry.path} -k {chosen}")
+    for test in description.follow_up.tests:
+        path, _, method = test.partition("::")
+        lines.append(f"python {path} -k {method.rpartition('::')[2]}")
+    return list(dict.fromkeys(lines))
 
 
 def series(rows: Sequence[Row]) -> str:
@@ -102,7 +119,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         autoescape=False,
     )
-    environment.filters |= {"fenced": fenced, "code": code, "outcome": outcome_line}
+    environment.filters |= {"fenced": fenced, "code": code, "outcome": outcome_line, "check": told_check}
     return environment
 
 

@@ -23,6 +23,7 @@ from codemod.prove.verdict import ended, headline, judge
 from codemod.regression import make_test
 from codemod.selection import base_name
 from codemod.transform import Override
+from codemod.xfails import told_check
 
 _RUNNER = Path(__file__).parent / "runner"
 _RESUMED = 3  # so many cases of a job may end the process before the job is given up
@@ -98,8 +99,11 @@ def prove(settings: Settings, task: Task) -> list[Evidence]:
         one, other = (_run_identified(settings, "checks", task.checks, usable, laid) for laid in both)
         ends = {check: (one[check], other[check]) for check in task.checks}
         found[0] = replace(found[0], checks=ends)
-    if any(ends == ("fails", "passes") for ends in (found[0].checks.values() if found else ())):
-        return found  # the registry's own test shows the cure
+        cured = found[0].cured_checks
+        if cured:  # then these show the cure, whatever the samples did that were tried
+            if found[0].outcome == "unchanged":
+                found[0] = replace(found[0], outcome="cured", reason=f"{told_check(cured[0])}: fails → passes")
+            return found
     return [_with_test(settings, usable, both, one) for one in found]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,9 +30,7 @@ PLAIN = Description(
 
 
 def description(**changed: object) -> Description:
-    import dataclasses
-
-    return dataclasses.replace(PLAIN, **changed)  # type: ignore[arg-type]
+    return replace(PLAIN, **changed)  # type: ignore[arg-type]
 
 
 def test_the_least_there_is_to_say() -> None:
@@ -89,6 +88,21 @@ def test_all_there_is_to_say() -> None:
         "\n- foo: cured: throws (mode 1) before, passes after (torch 2.6.0)\n",
     ):
         assert said in body
+
+
+def test_the_tests_whose_failure_was_expected_show_the_cure() -> None:
+    checks = {"symbolic:nn.foo:v:float32": ("fails", "passes"), "symbolic-out:nn.foo:v:float32": ("absent", "absent")}
+    evidence = replace(EVIDENCE, before=Verdict("passes"), reason="other guards", checks=checks)
+    removed = replace(ENTRY, name="nn.foo")
+    follow_up = FollowUp(removed=(removed,), tests=("test/test_y.py::TestY::test_foo_symbolic_sizes",))
+    body = render(description(evidence=(evidence,), follow_up=follow_up)).body
+    told = "make_fx with symbolic sizes over all samples of nn.foo (v), float32"
+    assert f"### Failure and repro\n\n- {told}: fails before this change, passes after it\n\n### What" in body
+    assert "- `test/test_y.py::TestY::test_foo_symbolic_sizes`: fails before" in body
+    assert (
+        "```sh\nsymfix prove --op foo\npython test/test_x.py -k nn_foo_v\n"
+        "python test/test_y.py -k test_foo_symbolic_sizes\n```\n\n- foo: cured: other guards (torch 2.6.0)\n"
+    ) in body
 
 
 def test_what_passed_before_is_said() -> None:
