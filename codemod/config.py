@@ -61,9 +61,12 @@ def read_config(root: Path) -> dict[str, Any]:
     else:
         import tomli as tomllib
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {}).get("symfix", {})
+        tool = tomllib.loads(path.read_text(encoding="utf-8")).get("tool")
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SymfixError(f"{path}: not TOML: {error}") from error
+    table = tool.get("symfix", {}) if isinstance(tool, dict) else {}
+    if not isinstance(table, dict):
+        raise SymfixError(f"{path}: [tool.symfix] is not a table of options")
     return {str(key).replace("-", "_"): _checked(path, root, key, value) for key, value in table.items()}
 
 

@@ -18,6 +18,8 @@ import jsonschema
 import pytest
 
 from codemod import analysis
+from codemod.cli.options import start
+from codemod.cli.root import group
 from codemod.plan import Plan
 from tests.conftest import MakeTree, Symfix
 
@@ -195,6 +197,9 @@ def test_options_come_from_pyproject_unless_given(make_tree: MakeTree, symfix: S
     assert b"sym_numel" in symfix("diff", cwd=tree).out
     assert b"sym_numel" not in symfix("diff", "--level", "safe", cwd=tree).out
     assert rows(symfix("scan", "sub", cwd=tree).out)[0]["path"] == "sub/b.cc"
+    context = group.commands["prove"].make_context("prove", [str(tree / "sub")])
+    values = start(context, context.params).values
+    assert (values["level"], values["format"]) == ("review", "text")  # csv is no format of this command
     (tree / "pyproject.toml").write_bytes(b"[tool.symfix]\nlevels = 1\n")
     code, _, err = symfix("scan", cwd=tree)
     assert code == 2

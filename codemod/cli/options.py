@@ -120,12 +120,19 @@ def start(context: click.Context, parameters: Mapping[str, Any]) -> Run:
 
 
 def _configured(context: click.Context, parameters: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of `config` for parameters of this command that the command line leaves at their default."""
+    """The values of `config` for parameters of this command that the command line leaves at their default.
+
+    A choice that this command does not have is another's: --format is scan's.
+    """
     given = click.core.ParameterSource.COMMANDLINE
+    kinds = {option.name: option.type for option in context.command.params}
+    choices = {name: kind.choices for name, kind in kinds.items() if isinstance(kind, click.Choice)}
     return {
         name: value
         for name, value in config.items()
-        if name in parameters and context.get_parameter_source(name) is not given
+        if name in parameters
+        and context.get_parameter_source(name) is not given
+        and (name not in choices or value in choices[name])
     }
 
 

@@ -54,3 +54,13 @@ def test_what_cannot_be_used_names_the_file_and_the_key(tmp_path: Path, text: st
         config(tmp_path, f"[tool.symfix]\n{text}\n")
     assert str(caught.value).startswith(f"{tmp_path / 'pyproject.toml'}: ")
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["tool = 3  # tool.symfix", "[tool]\nsymfix = 3  # tool.symfix"])
+def test_what_is_no_table_is_no_traceback(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(text)
+    if text.startswith("tool"):
+        assert read_config(tmp_path) == {}
+    else:
+        with pytest.raises(SymfixError, match="is not a table of options"):
+            read_config(tmp_path)
