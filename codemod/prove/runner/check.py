@@ -158,17 +158,16 @@ def arbitrary(repro: Repro, expected: dict[int, Any]) -> bool:
 
 
 def backed(repro: Repro, expected: dict[int, Any], result: Result) -> None:
-    """Fill in status, message, frames and guards: compiled once with symbolic sizes, run for every size."""
+    """Fill in status, message, frames and guards: compiled with symbolic sizes, run for every size."""
     torch._dynamo.reset()
     watch = Watch()
     try:
-        if repro.symbolic is not None:
-            compiled = repro.symbolic(next(iter(expected)))
-            watch.frames += 1
-            watch.environments.append(getattr(compiled, "shape_env", None))
-        else:
-            compiled = torch.compile(repro.operator, backend=watch, dynamic=True, fullgraph=True)
+        compiled: Any = torch.compile(repro.operator, backend=watch, dynamic=True, fullgraph=True)
         for n, value in expected.items():
+            if repro.symbolic is not None:  # holds for sizes that its guards hold for, and does not check them
+                compiled = repro.symbolic(n)
+                watch.frames = 1
+                watch.environments[:] = [getattr(compiled, "shape_env", None)]
             apart = difference(repro.results(compiled, n), value, result.random)
             if apart:
                 result.status, result.message = "wrong", f"n = {n}: {apart}"

@@ -67,10 +67,9 @@ def render(piece: str, parts: Parts) -> str:
     if piece == "double_backward":
         imports += "from torch.fx.experimental.proxy_tensor import make_fx\n"
     head = f'"""{parts.operator} with symbolic sizes: {piece.replace("_", " ")}."""\n\n{imports}'
-    load = "\nfor library in sys.argv[1:]:\n    torch.ops.load_library(library)\n"
     preface = f"\n{parts.preface}\n" if parts.preface else ""
     sizes = f"\nsizes = ({', '.join(map(str, parts.sizes))},)\n"
-    return head + load + preface + sizes + _inputs(piece, parts) + _operator(piece, parts) + _main(piece)
+    return head + preface + sizes + _inputs(piece, parts) + _operator(piece, parts) + _main(piece)
 
 
 def _inputs(piece: str, parts: Parts) -> str:
@@ -118,11 +117,14 @@ def _operator(piece: str, parts: Parts) -> str:
 
 
 def _main(piece: str) -> str:
+    """The part that runs alone. What `make_fx` traced holds for sizes that its guards hold for: it traces each anew."""
     one, other = ("results(compiled, n)", "results(operator, n)") if piece == "backward" else (
         "compiled(*inputs(n))", "operator(*inputs(n))")  # fmt: skip
-    made = "compiled = symbolic(sizes[0])" if piece == "double_backward" else COMPILE
+    made = "" if piece == "double_backward" else f"    {COMPILE}\n"
+    each = "        compiled = symbolic(n)\n" if piece == "double_backward" else ""
     return (
-        f'\n\nif __name__ == "__main__":\n    {made}\n    for n in sizes:\n'
+        '\n\nif __name__ == "__main__":\n    for library in sys.argv[1:]:\n        torch.ops.load_library(library)\n'
+        f"{made}    for n in sizes:\n{each}"
         f"        torch.testing.assert_close({one}, {other}, equal_nan=True)\n"
         '    print("passes for the sizes", *sizes)\n'
     )

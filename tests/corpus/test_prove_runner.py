@@ -1,0 +1,99 @@
+"""The runner's repros: what is spelled can be read back, and every piece of an operator runs. Needs torch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch: Any = pytest.importorskip("torch", reason="torch is not installed")
+
+from codemod.prove.runner import cases, check, schema, script, spell  # noqa: E402
+
+TENSORS = [
+    torch.rand(2, 3),
+    torch.randn(2, 3, dtype=torch.float64),
+    torch.randn(4, 2, 3).permute(1, 2, 0),
+    torch.randint(3, 7, (4,)),
+    torch.tensor([[True], [False]]),
+    torch.randn(2, dtype=torch.complex64),
+    torch.zeros(0, 3),
+    torch.tensor(2.5),
+    torch.rand(2, 2).to(torch.bfloat16),
+]
+
+
+@pytest.mark.parametrize("style", spell.STYLES)
+@pytest.mark.parametrize("value", TENSORS, ids=lambda value: f"{value.dtype}{list(value.shape)}")
+def test_a_spelled_tensor_is_like_the_one_it_stands_for(value: Any, style: str) -> None:
+    try:
+        text = spell.tensor(value, style, str, gradient=False)
+    except spell.Unspeakable:
+        assert style != "random"
+        return
+    made = eval(text, {"torch": torch})
+    assert (made.shape, made.dtype) == (value.shape, value.dtype)
+    if style == "literal":
+        assert torch.equal(made, value)
+    else:
+        assert made.stride() == value.stride()
+    if value.numel() and not value.is_floating_point() and not value.is_complex():
+        assert value.min() <= made.min()
+        assert made.max() <= value.max()
+
+
+def call(callee: str = "torch.mul", mutates: bool = False) -> cases.Call:
+    left = torch.rand(3, 5, requires_grad=True)
+    return cases.Call(callee, [left, torch.rand(5, requires_grad=True)], mutates=mutates)
+
+
+@pytest.mark.parametrize("piece", script.PIECES)
+def test_every_piece_makes_a_case_that_passes(piece: str) -> None:
+    inplace = piece == "inplace"
+    made = cases.make("aten::mul", piece, "mul", call(".mul_" if inplace else "torch.mul", mutates=inplace))
+    assert made
+    assert {case.piece for case in made} == {piece}
+    result = check.attempt(made[0].script, "mul", unbacked=False)
+    assert (result.status, result.message) == ("passes", "")
+    assert result.frames >= 1
+    assert "n" in made[0].script.partition("def inputs")[2]
+
+
+def test_a_repro_runs_alone(tmp_path: Path) -> None:
+    (case,) = cases.make("aten::mul", "backward", "mul", call())
+    (tmp_path / "repro.py").write_text(case.script)
+    done = subprocess.run([sys.executable, "repro.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("passes for the sizes")
+
+
+def test_a_wrong_result_a_throw_and_a_guard_are_told_apart() -> None:
+    def repro(body: str) -> str:
+        inputs = "def inputs(n):\n    return (torch.ones(n, 3),)\n"
+        return f"import torch\n{inputs}def operator(x):\n    return {body}\n"
+
+    wrong = check.attempt(repro("x * 2 if torch.compiler.is_compiling() else x"), "a", unbacked=False)
+    assert (wrong.status, wrong.eager) == ("wrong", "")
+    thrown = check.attempt(repro("x.new_ones(int(x.sum().item()))"), "b", unbacked=True)
+    assert thrown.unbacked == "passes" or thrown.unbacked_message
+    guarded = check.attempt(repro("x * 2 if x.shape[0] > 1000 else x"), "c", unbacked=True)
+    assert (guarded.status, guarded.unbacked) == ("passes", "throws")
+    assert any("1000" in guard for guard in guarded.guards)
+    refused = check.attempt(repro("x.reshape(7)"), "d", unbacked=True)
+    assert refused.eager
+
+
+def test_what_memory_held_before_is_random() -> None:
+    text = "import torch\ndef inputs(n):\n    return (torch.ones(n, 3),)\ndef operator(x):\n    return "
+    assert check.attempt(text + "torch.empty_like(x)\n", "e", unbacked=False).random
+    assert check.attempt(text + "torch.rand_like(x)\n", "r", unbacked=False).random
+    assert not check.attempt(text + "x + 1\n", "p", unbacked=False).random
+
+
+def test_arguments_are_drawn_from_the_schema_and_always_the_same() -> None:
+    one, other = ([call.positional for call in schema.calls("aten::addmm", "forward")] for _ in range(2))
+    assert one
+    assert [[tuple(t.shape) for t in tensors] for tensors in one] == [[tuple(t.shape) for t in x] for x in other]
+    assert list(schema.calls("aten::no_such_operator", "forward")) == []
