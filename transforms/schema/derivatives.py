@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from transforms.schema.entries import BrokenYaml, Value, entries, text_of
-from transforms.schema.schema import Schema, parse_schema
+from transforms.schema.entries import Value, schemas
+from transforms.schema.schema import Schema
 
 _CALL = re.compile(r"(?<![\w.>:])((?:\w+::)*[A-Za-z_]\w*)\s*\(")
 _NO_FORMULA = frozenset(("name", "dispatch", "output_differentiability"))
@@ -49,16 +49,10 @@ def load(path: str, source: bytes) -> Derivatives:
 
     Raises BrokenYaml.
     """
-    found = []
-    for line, mapping in entries(path, source):
-        name = text_of(mapping, "name")
-        if not name:
-            raise BrokenYaml(f"{path}:{line}: an entry has no 'name:'; is this a derivatives.yaml?")
-        try:
-            schema = parse_schema(name)
-        except ValueError as error:
-            raise BrokenYaml(f"{path}:{line}: {error}") from None
-        found.append(Derivative(schema, line, tuple(_formulas(mapping))))
+    found = (
+        Derivative(schema, line, tuple(_formulas(mapping)))
+        for schema, line, mapping in schemas(path, source, "name", "derivatives.yaml")
+    )
     return Derivatives(path, tuple(found))
 
 

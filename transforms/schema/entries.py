@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import yaml
 
 from codemod.errors import SymfixError
+from transforms.schema.schema import Schema, parse_schema
 
 Value: TypeAlias = "str | list[str] | dict[str, str]"
 
@@ -33,6 +34,18 @@ def entries(path: str, source: bytes) -> Iterator[tuple[int, dict[str, Value]]]:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or " ".join(str(error).split())
         raise BrokenYaml(f"{path}:{mark.line + 1 if mark is not None else 1}: {problem}") from None
+
+
+def schemas(path: str, source: bytes, key: str, file: str) -> Iterator[tuple[Schema, int, dict[str, Value]]]:
+    """(schema under `key`, line, mapping) of every entry; `file` names what is read. Raises BrokenYaml."""
+    for line, mapping in entries(path, source):
+        text = text_of(mapping, key)
+        if not text:
+            raise BrokenYaml(f"{path}:{line}: an entry has no '{key}:'; is this a {file}?")
+        try:
+            yield parse_schema(text), line, mapping
+        except ValueError as error:
+            raise BrokenYaml(f"{path}:{line}: {error}") from None
 
 
 def _value(value: Any) -> Value:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from transforms.schema.entries import BrokenYaml, entries, list_of, text_of
-from transforms.schema.schema import Schema, parse_schema
+from transforms.schema.entries import list_of, schemas, text_of
+from transforms.schema.schema import Schema
 
 COMPOSITE_IMPLICIT = "CompositeImplicitAutograd"
 
@@ -69,14 +69,7 @@ def load(path: str, source: bytes) -> NativeFunctions:
     Raises BrokenYaml.
     """
     found = []
-    for line, mapping in entries(path, source):
-        func = text_of(mapping, "func")
-        if not func:
-            raise BrokenYaml(f"{path}:{line}: an entry has no 'func:'; is this a native_functions.yaml?")
-        try:
-            schema = parse_schema(func)
-        except ValueError as error:
-            raise BrokenYaml(f"{path}:{line}: {error}") from None
+    for schema, line, mapping in schemas(path, source, "func", "native_functions.yaml"):
         delegate = text_of(mapping, "structured_delegate")
         found.append(
             NativeFunction(
