@@ -13,7 +13,7 @@ from codemod.findings import Finding, Level
 from codemod.groups import make_groups, order
 from codemod.report import finding_lines, operator_counts, plural, refusal_counts, totals
 from codemod.sources import Sources
-from codemod.terminal import one_line
+from codemod.terminal import one_line, visible
 from codemod.touched import Touched
 
 SHOWN = 10
@@ -108,4 +108,4 @@ def _text(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    return f"<code>{_text(text)}</code>"
+    return f"<code>{_text(visible(text))}</code>"

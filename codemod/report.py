@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from codemod.findings import Finding, Level
 from codemod.selection import base_name, matches_operator
-from codemod.terminal import one_line, shorten, shorten_path, style, table, width
+from codemod.terminal import one_line, shorten, shorten_path, style, table, visible, width
 
 _MOST_OPERATORS = 25
 _LEVEL_STYLES = {Level.SAFE: "green", Level.REVIEW: "yellow", Level.MANUAL: "red"}
@@ -27,7 +27,7 @@ def level_name(level: Level) -> str:
 def finding_lines(findings: Iterable[Finding]) -> list[str]:
     """One line for each finding, `path:line:column: level rule: message`, as editors and CI logs read it."""
     return [
-        f"{f.path}:{f.line}:{f.column}: {level_name(f.level)} {style(f.rule, 'bold')}: {one_line(f.message)}"
+        f"{visible(f.path)}:{f.line}:{f.column}: {level_name(f.level)} {style(f.rule, 'bold')}: {one_line(f.message)}"
         + (style(f" [{f.refusal}: {one_line(f.reason)}]", "dim") if f.refusal else "")
         for f in findings
     ]
@@ -66,7 +66,7 @@ def operator_table(findings: Sequence[Finding], ops: Sequence[str] = ()) -> list
     place_width = width() - min(name_width, max(len(name) for name, _, _ in shown)) - 26
     rows: list[Sequence[str]] = [("operator", "safe", "review", "manual", "for example at")]
     for name, counts, finding in shown:
-        place = shorten_path(f"{finding.path}:{finding.line}", place_width)
+        place = shorten_path(f"{visible(finding.path)}:{finding.line}", place_width)
         rows.append((shorten(name, name_width), *(str(counts[level] or "·") for level in Level), place))
     lines = table(rows, right=(1, 2, 3))
     lines[0] = style(lines[0], "bold")

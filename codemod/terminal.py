@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from typing import IO
 
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _CLOSED_PIPE = 141  # what a shell reports of a program that SIGPIPE ends
 
 
@@ -72,7 +74,12 @@ def table(rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> list[str]
 
 def one_line(text: str) -> str:
     """`text` with a single space for any white space: what quotes source may span lines."""
-    return " ".join(text.split())
+    return visible(" ".join(text.split()))
+
+
+def visible(text: str) -> str:
+    """`text` with its control characters escaped: names of files and source are never orders to a terminal or a log."""
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def shorten(text: str, columns: int) -> str:

@@ -126,7 +126,7 @@ def test_a_workflow_is_annotated(
 
 
 def test_github_shows_ten_of_a_kind_so_different_changes_come_first(make_tree: MakeTree, symfix: Symfix) -> None:
-    tree = make_tree({"a.cc": b"size @one\n" * 12 + b"size\n", "::error::x.cc": b"size @one\n"})
+    tree = make_tree({"a.cc": b"size @one\n" * 12 + b"size\n", "::error::x\n::error::y.cc": b"size @one\n"})
     out = symfix("scan", "--format", "github", cwd=tree).out.decode().splitlines()
     assert [line.split("line=")[1].split(",")[0] for line in out[:10]] == ["1", "13", *map(str, range(1, 9))]
     assert out[10] == "4 findings more: GitHub shows 10 annotations of each kind for a step"

@@ -19,6 +19,12 @@ def test_a_finding_takes_one_line_whatever_it_quotes() -> None:
     assert finding_lines([found]) == ["a.cc:7:1: manual r: two lines [stored: because 7]"]
 
 
+def test_names_and_source_give_no_orders_to_a_terminal() -> None:
+    found = finding(7, level=Level.MANUAL, path="a\n::error::\x1b[2Jb ü.cc")
+    assert finding_lines([found])[0].startswith("a\\n::error::\\x1b[2Jb ü.cc:7:1: ")
+    assert "\x1b" not in operator_table([finding(1, "aten::add", path="\x1b[2J.cc")])[1]
+
+
 def test_overloads_are_counted_together_and_the_most_specific_site_is_the_example() -> None:
     findings = [finding(1, "aten::add.out", "aten::mul"), finding(2, "aten::add.Tensor", "aten::add.out")]
     ranked = [(name, counts.total(), example.line) for name, counts, example in operator_counts(findings)]
