@@ -59,7 +59,8 @@ def test_an_entry_of_pytorchs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "frames", "ends"), [("x + x.shape[0]", 1, "passes"), ("x if x.sum() > 2 else -x", 1, "fails"), ("x + 1", 2, "fails")]
+    ("body", "frames", "ends"),
+    [("x + x.shape[0]", 1, "passes"), ("x if x.sum() > 2 else -x", 1, "fails"), ("x + 1", 2, "fails")],
 )
 def test_a_regression_test_counts_frames(body: str, frames: int, ends: str) -> None:
     assert checks.test(make_test("foo", REPRO.replace("BODY", body), frames)) == ends
