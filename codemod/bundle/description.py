@@ -81,7 +81,7 @@ def describe(
 def _title(shard: Shard) -> str:
     part = shard.name.removeprefix(shard.about)
     number = f", part {part[1:]}" if shard.kind == "operator" and part[1:].isdigit() else ""
-    return f"[dynamic shapes] Use symbolic sizes in {shard.about or shard.name}{number}"
+    return f"[dynamic shapes] Use symbolic sizes in {one_line(shard.about) or shard.name}{number}"
 
 
 def _left(shard: Shard, findings: Iterable[Finding]) -> tuple[Left, ...]:

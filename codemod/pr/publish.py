@@ -11,6 +11,7 @@ from codemod.errors import SymfixError
 from codemod.pr.github import GitHub, Pull, similar
 from codemod.pr.journal import Entry, Journal
 from codemod.pr.remote import Remote
+from codemod.terminal import one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ class Publisher:
         if not self.duplicates:
             other = similar(self.github.about(request.about), request.branch)
             if other is not None:
-                return Result(request.shard, f"somebody is at it: {other.title}", other.url, reached=False)
+                return Result(request.shard, f"somebody is at it: {one_line(other.title)}", other.url, reached=False)
         self._push(request, tip, "")
         url = self._create(request, base)
         self.journal.put(self.remote.name, request.branch, Entry(request.commit, url))

@@ -6,8 +6,9 @@
 TREE is a PyTorch source release. OUT, which must not exist, becomes a git repository with all its files. `symfix scan`
 runs twice there, so that the second tells what a scan with a warm cache takes; `symfix bundle` then runs the proof of
 the split and makes the branches. Beside that proof, `git am` takes the mailbox in a worktree, and the result is
-compared with `symfix diff`. With `--headers` (the include folder of a build of the same version) each branch's
-changed sources are type-checked, if they did so before, and for each changed header some that include it.
+compared with `symfix diff`. Times are by the clock and on the processors, which a busy machine changes less.
+With `--headers` (the include folder of a build of the same version) each branch's changed sources are type-checked,
+if they did so before, and for each changed header some that include it.
 Exit 0 where everything adds up and nothing broke.
 """
 
@@ -49,11 +50,13 @@ def make_repository(tree: Path, folder: Path) -> int:
     return len(git(folder, "ls-files", "-z").split(b"\0")) - 1
 
 
-def timed(arguments: Sequence[str], folder: Path) -> tuple[float, bytes]:
-    """The seconds that symfix takes, and what it prints."""
-    begin = time.monotonic()
-    out = symfix(arguments, folder).stdout
-    return time.monotonic() - begin, out
+def timed(arguments: Sequence[str], folder: Path) -> str:
+    """How long symfix takes, by the clock and of all its processes on the processors."""
+    begin, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    symfix(arguments, folder)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return f"{time.monotonic() - begin:.1f} s ({used:.1f} s on the processors)"
 
 
 def branches(folder: Path) -> dict[str, tuple[str, list[str]]]:
@@ -122,14 +125,14 @@ def main() -> int:
     print(f"{make_repository(tree, folder):,} files", flush=True)
     level = ["--level", options.level]
     symfix(["scan", "--format", "csv"], folder)
-    scan, _ = timed(["scan", "--format", "csv"], folder)
-    bundle, _ = timed(["bundle", *level], folder)
-    again, _ = timed(["bundle", *level], folder)
+    scan = timed(["scan", "--format", "csv"], folder)
+    bundle = timed(["bundle", *level], folder)
+    again = timed(["bundle", *level], folder)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     made = branches(folder)
     small = sum(len(files) <= 3 for _, files in made.values())
     print(f"{len(made)} shards, {small} of them ({100 * small / max(1, len(made)):.0f}%) touch at most 3 files")
-    print(f"bundle {bundle:.1f} s, again {again:.1f} s, with the warm scan's {scan:.1f} s; {peak:.0f} MB at most")
+    print(f"warm scan {scan}, bundle {bundle}, again {again}, both with that scan; {peak:.0f} MB at most", flush=True)
     fits = lands(folder, symfix(["bundle", "--format", "mbox", *level], folder).stdout, options.level)
     print(
         "git am of the mailbox is what symfix diff says" if fits else "git am of the mailbox DIFFERS from symfix diff"

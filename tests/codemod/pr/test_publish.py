@@ -202,14 +202,14 @@ def test_a_branch_of_others_at_the_remote_is_not_overwritten(place: Place) -> No
 
 
 def test_somebody_elses_pull_request_about_the_operator_is_named(place: Place) -> None:
-    other = {"url": "https://github.com/o/r/pull/1", "title": "Fix foo for dynamic shapes", "state": "OPEN"}
+    other = {"url": "https://github.com/o/r/pull/1", "title": "Fix foo\x1b[2J for dynamic shapes", "state": "OPEN"}
     owner = {"login": "you"}
     more = {"headRefName": "fix", "labels": [], "headRefOid": "", "headRepositoryOwner": owner, "baseRefName": "main"}
     (place.gh / "pulls.json").write_text(
         json.dumps([other | more, other | more | {"title": "rebar, bar_bar and foobar"}])
     )
     results = place.run()
-    assert states(results) == {"foo": "somebody is at it: Fix foo for dynamic shapes", "bar": "opened"}
+    assert states(results) == {"foo": r"somebody is at it: Fix foo\x1b[2J for dynamic shapes", "bar": "opened"}
     assert results[0].url == other["url"]
     assert states(place.run(duplicates=True))["foo"] == "opened"
 
