@@ -16,6 +16,8 @@ from codemod.report import plural
 from codemod.terminal import note, write
 
 if TYPE_CHECKING:
+    from codemod.bundle.commits import Commit
+    from codemod.bundle.description import Description
     from codemod.pr.publish import Publisher, Request, Result
     from codemod.pr.text import Text
 
@@ -97,23 +99,26 @@ def _create(run: Run, made: Bundle, texts: dict[str, Text]) -> dict[str, Result]
     from codemod.bundle.commits import refuse_foreign
     from codemod.bundle.make import commit_all, set_branches
     from codemod.bundle.message import commit_message
-    from codemod.pr.publish import Request
     from codemod.write import locked
 
     publisher = _publisher(run, made)
     refuse_foreign(made.repository, list(texts))
     messages = {name: commit_message(one) for name, one in made.descriptions.items()}
     commits = commit_all(made.repository, made.split, messages, made.repository.identity())
+    by_name = {commit.step.shard.name: commit for commit in commits}
     set_branches(made.repository, commits)
     made.names.save(run.journal)
-    requests = [
-        Request(step.shard.name, step.shard.about, commit.sha, step.parent, texts[step.shard.name].title,
-                texts[step.shard.name].body, made.descriptions[step.shard.name].worse)
-        for commit in commits
-        for step in (commit.step,)
-    ]  # fmt: skip
+    requests = [_request(commit, texts[name], made.descriptions[name]) for name, commit in by_name.items()]
     with locked(run.journal):
         return _publish(publisher, requests)
+
+
+def _request(commit: Commit, text: Text, description: Description) -> Request:
+    from codemod.pr.publish import Request
+
+    shard = commit.step.shard
+    about = shard.about if shard.kind == "operator" else ""
+    return Request(shard.name, about, commit.sha, commit.step.parent, text.title, text.body, description.worse)
 
 
 def _publish(publisher: Publisher, requests: list[Request]) -> dict[str, Result]:

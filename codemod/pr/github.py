@@ -15,6 +15,7 @@ from codemod.terminal import one_line
 
 _FIELDS = "title,url,state,labels,headRefName,headRefOid,headRepositoryOwner,baseRefName"
 _MOST = 200
+_SYMBOLIC = re.compile(r"dynamic|symbolic|sym_|symint|unbacked|data.dependent", re.IGNORECASE)
 _LIMITED = re.compile(r"rate limit|abuse detection|HTTP 429|submitted too quickly", re.IGNORECASE)
 _ADDRESS = re.compile(r"https://\S+/pull/\d+")
 
@@ -38,20 +39,22 @@ class Pull:
     owner: str
     """Whose repository the branch is in; "" where that is gone."""
     base: str
+    labels: tuple[str, ...]
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> Pull:
         """The pull request of one object that gh prints. Raises KeyError or TypeError where it is none."""
         owner = entry["headRepositoryOwner"] or {}
-        landed = any(label["name"] == "Merged" for label in entry["labels"])
+        labels = tuple(str(label["name"]) for label in entry["labels"])
         return cls(
             entry["url"],
             entry["title"],
-            "MERGED" if landed else entry["state"],
+            "MERGED" if "Merged" in labels else entry["state"],
             entry["headRefName"],
             entry["headRefOid"],
             str(owner.get("login", "")),
             entry["baseRefName"],
+            labels,
         )
 
 
@@ -76,10 +79,12 @@ class GitHub:
         return [pull for pull in found if pull.branch == branch and self.owner in ("", pull.owner)]
 
     def about(self, operator: str) -> list[Pull]:
-        """The open pull requests whose title names `operator`."""
+        """The open pull requests whose title names `operator`, and whose title or labels are about symbolic shapes."""
         word = re.compile(rf"(?<![\w.]){re.escape(operator)}(?![\w.])")
         found = self._list("--state", "open", "--search", f'"{operator}" in:title')
-        return [pull for pull in found if word.search(pull.title)]
+        return [
+            pull for pull in found if word.search(pull.title) and _SYMBOLIC.search(" ".join((pull.title, *pull.labels)))
+        ]
 
     def create(self, branch: str, base: str, title: str, body: str) -> str:
         """Open a draft and return its address.

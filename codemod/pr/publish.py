@@ -16,7 +16,10 @@ from codemod.terminal import one_line
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A pull request to be. `parent` is the shard that it is stacked on, "" for none."""
+    """A pull request to be.
+
+    `about` is the operator, "" for what several run; `parent` is the shard that it is stacked on, "" for none.
+    """
 
     shard: str
     about: str
@@ -120,7 +123,7 @@ class Publisher:
             return Result(request.shard, "updated" if changed else "open already", known.url)
         if full:
             return Result(request.shard, f"later: {self.most_open} are open", reached=False)
-        if not self.duplicates:
+        if request.about and not self.duplicates:
             other = similar(self.github.about(request.about), request.branch)
             if other is not None:
                 return Result(request.shard, f"somebody is at it: {one_line(other.title)}", other.url, reached=False)

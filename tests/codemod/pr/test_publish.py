@@ -21,6 +21,7 @@ from codemod.pr.github import GitHub, RateLimited, owner_of
 from codemod.pr.journal import Journal
 from codemod.pr.publish import Publisher, Request, Result
 from codemod.pr.remote import Remote
+from codemod.terminal import visible
 from tests.conftest import MakeTree
 
 Git = Callable[..., bytes]
@@ -201,17 +202,29 @@ def test_a_branch_of_others_at_the_remote_is_not_overwritten(place: Place) -> No
     assert place.pulls() == []
 
 
-def test_somebody_elses_pull_request_about_the_operator_is_named(place: Place) -> None:
-    other = {"url": "https://github.com/o/r/pull/1", "title": "Fix foo\x1b[2J for dynamic shapes", "state": "OPEN"}
-    owner = {"login": "you"}
-    more = {"headRefName": "fix", "labels": [], "headRefOid": "", "headRepositoryOwner": owner, "baseRefName": "main"}
-    (place.gh / "pulls.json").write_text(
-        json.dumps([other | more, other | more | {"title": "rebar, bar_bar and foobar"}])
-    )
+@pytest.mark.parametrize(
+    ("title", "labels", "meant"),
+    [
+        ("Fix foo\x1b[2J for dynamic shapes", [], True),
+        ("Fix foo", [{"name": "module: dynamic shapes"}], True),
+        ("Fix foo", [{"name": "module: docs"}], False),
+        ("Dynamic shapes in food and foo_bar", [], False),
+    ],
+)
+def test_somebody_elses_pull_request_about_the_same_is_named(
+    place: Place, title: str, labels: list[dict[str, str]], meant: bool
+) -> None:
+    other = {
+        "url": "https://github.com/o/r/pull/1", "title": title, "state": "OPEN", "headRefName": "fix", "labels": labels,
+        "headRefOid": "", "headRepositoryOwner": {"login": "you"}, "baseRefName": "main",
+    }  # fmt: skip
+    (place.gh / "pulls.json").write_text(json.dumps([other]))
     results = place.run()
-    assert states(results) == {"foo": r"somebody is at it: Fix foo\x1b[2J for dynamic shapes", "bar": "opened"}
-    assert results[0].url == other["url"]
-    assert states(place.run(duplicates=True))["foo"] == "opened"
+    if meant:
+        assert states(results) == {"foo": f"somebody is at it: {visible(title)}", "bar": "opened"}
+        assert results[0].url == other["url"]
+        results = place.run(duplicates=True)
+    assert states(results)["foo"] == "opened"
 
 
 def test_stacked_ones_wait_for_their_base_or_stand_on_its_branch(place: Place) -> None:
