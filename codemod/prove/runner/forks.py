@@ -4,47 +4,64 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import IO, Any
 
 Work = Callable[[int], Iterator[tuple[int, Any]]]
 """From the number of the first item: yields (number, None) before an item is worked on, (number, what it gave) after.
 What it gave is JSON."""
 CRASHES = 25
 """After so many items that ended their process the rest is left."""
+FAILED = 1
+"""The exit code of a child whose work raised."""
 
 
-def survive(work: Work) -> Iterator[Any]:
-    """What `work` gives, in order, without the items that end their process."""
+def survive(work: Work, ended: list[str] | None = None) -> Iterator[Any]:
+    """What `work` gives, in order, without the items that end their process.
+
+    To `ended` the last line is added that each process so ended has printed, or the signal that ended it.
+    """
     first = 0
     for _ in range(CRASHES):
         reader, writer = os.pipe()
-        child = os.fork()
-        if not child:
-            os.close(reader)
-            _child(work, first, writer)
-        os.close(writer)
-        try:
-            with os.fdopen(reader, encoding="ascii") as lines:
-                for line in lines:
-                    number, given = json.loads(line)
-                    first = number + 1
-                    if given is not None:
-                        yield given
-        finally:  # also where no more is wanted: the pipe is closed then, and the child ends at its next line
-            _, status = os.waitpid(child, 0)
-        if not os.WIFSIGNALED(status):
-            return
+        with tempfile.TemporaryFile() as printed:
+            child = os.fork()
+            if not child:
+                os.close(reader)
+                _child(work, first, writer, printed.fileno())
+            os.close(writer)
+            try:
+                with os.fdopen(reader, encoding="ascii") as lines:
+                    for line in lines:
+                        number, given = json.loads(line)
+                        first = number + 1
+                        if given is not None:
+                            yield given
+            finally:  # also where no more is wanted: the pipe is closed then, and the child ends at its next line
+                _, status = os.waitpid(child, 0)
+            code = os.waitstatus_to_exitcode(status)
+            if code in (0, FAILED):
+                return
+            if ended is not None:
+                ended.append(signal.Signals(-code).name if code < 0 else _last_line(printed) or f"exit code {code}")
 
 
-def _child(work: Work, first: int, writer: int) -> None:
+def _last_line(printed: IO[bytes]) -> str:
+    printed.seek(0)
+    lines = printed.read().decode("utf-8", "replace").strip().splitlines()
+    return lines[-1][:300] if lines else ""
+
+
+def _child(work: Work, first: int, writer: int, printed: int) -> None:
     """Write what `work` gives to the pipe, and end the process without what the parent does at its end."""
     try:
         sys.stdout.flush()
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        os.dup2(printed, 2)
         for number, given in work(first):
             os.write(writer, json.dumps([number, given]).encode("ascii") + b"\n")
     except BaseException:  # the pipe's end is gone, or the work failed: the parent has what there is
-        os._exit(1)
+        os._exit(FAILED)
     os._exit(0)

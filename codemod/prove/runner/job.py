@@ -90,8 +90,11 @@ def candidates(job: dict[str, Any], operator: str, piece: str, index: Any) -> It
         yield f"{operator} {number}", call
 
 
-def search(job: dict[str, Any], operator: str, piece: str, index: Any) -> list[Any]:
-    """The cases to run of one piece of `operator`, those first that are forecast to throw."""
+def search(job: dict[str, Any], operator: str, piece: str, index: Any, ended: list[str]) -> list[Any]:
+    """The cases to run of one piece of `operator`, those first that are forecast to throw.
+
+    To `ended` is added what each call says that ends its process.
+    """
     from . import cases, causes
     from .forks import survive
 
@@ -102,7 +105,7 @@ def search(job: dict[str, Any], operator: str, piece: str, index: Any) -> list[A
     throwing: list[Any] = []
     passing: list[Any] = []
     said: dict[bool, set[str]] = {True: set(), False: set()}
-    for case, message in survive(partial(forecasts, job, operator, piece, index)):
+    for case, message in survive(partial(forecasts, job, operator, piece, index), ended):
         told = causes.telling(message)
         if message and message not in said[told] and (told or len(said[told]) < OTHER):
             said[told].add(message)
@@ -149,7 +152,7 @@ def prepare(job: dict[str, Any]) -> None:
         importlib.import_module(module)
 
 
-def chosen(job: dict[str, Any], operator: str, index: Any) -> Iterator[Any]:
+def chosen(job: dict[str, Any], operator: str, index: Any, ended: list[str]) -> Iterator[Any]:
     """The cases of `operator` to run: those given, the user's own, else what a search finds, piece by piece."""
     from . import cases
 
@@ -166,7 +169,7 @@ def chosen(job: dict[str, Any], operator: str, index: Any) -> Iterator[Any]:
         yield cases.Case(f"own: {path.name}", "forward", path.read_text(encoding="utf-8"))
     else:
         for piece in job.get("pieces") or DEFAULT_PIECES:
-            yield from (case for case in search(job, operator, piece, index) if case.name not in skipped)
+            yield from (case for case in search(job, operator, piece, index, ended) if case.name not in skipped)
 
 
 def samples(label: str) -> Iterator[Any]:
@@ -191,9 +194,14 @@ def run(job: dict[str, Any], out: Path) -> None:
     index = opinfo.Index(job.get("cache"))
     for operator in job["operators"]:
         report.nothing(operator, "no inputs could be made that eager accepts")
-        for case in chosen(job, operator, index):
+        ended: list[str] = []
+        found = False
+        for case in chosen(job, operator, index, ended):
+            found = True
             report.running(operator, case)
             report.add(operator, case, check.attempt(case.script, case.name, case.piece == "forward"))
+        if ended and not found:
+            report.nothing(operator, f"{len(ended)} calls ended the process: {ended[-1]}")
     report.close()
 
 

@@ -24,6 +24,22 @@ def test_items_that_end_their_process_are_left_out() -> None:
     assert list(forks.survive(work)) == ["item 0", "item 1", "item 4"]
 
 
+def test_how_a_process_ended_is_told() -> None:
+    def leaving(first: int) -> Iterator[tuple[int, Any]]:
+        for number in range(first, 3):
+            yield number, None
+            if number == 0:
+                os.write(2, b"symbol lookup error: undefined symbol\n")
+                os._exit(127)
+            if number == 1:
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield number, "done"
+
+    ended: list[str] = []
+    assert list(forks.survive(leaving, ended)) == ["done"]
+    assert ended == ["symbol lookup error: undefined symbol", "SIGKILL"]
+
+
 def test_a_caller_that_has_enough_ends_the_work() -> None:
     def endless(first: int) -> Iterator[tuple[int, Any]]:
         while True:
