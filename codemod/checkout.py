@@ -177,9 +177,18 @@ def configured(pyproject: Path) -> bool:
 
 
 def user_cache() -> Path:
-    """symfix's folder below $XDG_CACHE_HOME, else below ~/.cache."""
+    """symfix's folder below $XDG_CACHE_HOME, else below ~/.cache.
+
+    Raises SymfixError where the user has no home folder, as in some containers.
+    """
     base = os.environ.get("XDG_CACHE_HOME", "")
-    return Path(base if os.path.isabs(base) else os.path.expanduser("~/.cache")) / "symfix"
+    if not os.path.isabs(base):
+        base = os.path.expanduser("~/.cache")
+    if not os.path.isabs(base):
+        raise SymfixError(
+            "no home folder is known to keep the cache in; set HOME or XDG_CACHE_HOME, or give --no-cache"
+        )
+    return Path(base) / "symfix"
 
 
 def _git_dir(folder: Path) -> Path | None:

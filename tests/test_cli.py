@@ -306,6 +306,18 @@ def test_without_git_it_says_so(tree: Path, command: list[str], environment: dic
         assert done.stderr.count(b"\n") == 1
 
 
+def test_without_a_home_folder_nothing_is_made_in_the_tree(
+    tree: Path, symfix: Symfix, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as where neither HOME nor the user is known
+    code, _, err = symfix("scan", cwd=tree)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "set HOME or XDG_CACHE_HOME, or give --no-cache" in err
+    assert symfix("scan", "--no-cache", cwd=tree).code == 1
+    assert not (tree / "~").exists()
+
+
 def test_closed_streams_are_no_error(tree: Path, command: list[str], environment: dict[str, str]) -> None:
     script = f"{shlex.join(command)} scan >&- 2>&-"
     assert subprocess.run(["sh", "-c", script], cwd=tree, env=environment).returncode == 1
