@@ -121,6 +121,14 @@ class Prover(Protocol):
     def flags(self) -> Sequence[str]:
         """Further flags of the compiler for every source."""
 
+    @property
+    def definitions(self) -> Mapping[str, str]:
+        """The source that defines each function which others may need, by its qualified name."""
+
+    @property
+    def prelude(self) -> str:
+        """What goes before a source that is compiled for its functions alone, so that it registers nothing."""
+
     def overrides(self, findings: Sequence[Finding]) -> Sequence[Override]:
         """How the edits of `findings`, all of one shard, can be run; the likeliest operators first."""
 

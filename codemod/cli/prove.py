@@ -151,6 +151,8 @@ class _Session:
             include=tuple(dict.fromkeys(folder for prover in provers for folder in prover.include)),
             further=tuple(str(folder) for folder in values["include"]),
             flags=tuple(flag for prover in provers for flag in prover.flags),
+            definitions={name: path for prover in provers for name, path in prover.definitions.items()},
+            prelude="".join(prover.prelude for prover in provers),
             sources=compile_flags(self._run.checkout.root),
             seconds=values["timeout"],
             repros=_scripts(values["repro"]),

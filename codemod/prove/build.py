@@ -9,23 +9,27 @@ from pathlib import Path
 from codemod.changes import Change
 from codemod.prove.compiler import Compiler, Diagnostic, Unit
 from codemod.prove.overlay import overlay
+from codemod.prove.symbols import missing, missing_tables
 from codemod.prove.task import Settings
 from codemod.transform import Override, Part
 
+# Sources that are needed for the functions of others are looked for so often, each time for those found last.
+_ROUNDS = 4
 _HEADERS = (".h", ".hpp", ".hh", ".cuh", ".inl")
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The tree before or after a change. `headers` holds the changed headers alone."""
+    """The tree before or after a change. `changed` are the paths in it; `headers` holds the changed headers alone."""
 
     settings: Settings
     tree: Path
     headers: Path | None
+    changed: frozenset[str]
 
     def unit(self, part: Part) -> Unit:
         """The unit of one source of the tree, and what goes before and after it."""
-        source = self.tree / part.path
+        source = self._tree(part.path) / part.path
         text = f'{part.before}\n#include "{source}"\n{part.after}'
         return Unit(text, self.flags(part.path))
 
@@ -39,14 +43,18 @@ class Side:
         target = settings.target
         named = settings.sources.get(path)
         if named is not None:
-            root, tree = f"{settings.root}", f"{self.tree}"
+            root, tree = f"{settings.root}", f"{self._tree(path)}"
             return (*(flag.replace(root, tree) for flag in named), *self._abi())
-        own = [f"-I{self.tree / folder}" for folder in settings.include]
+        own = [f"-I{self._tree(path) / folder}" for folder in settings.include]
         installed = [f"-I{folder}" for folder in (*settings.further, *target.include)]
         ordered = own + installed if settings.same_version else installed + own
         if self.headers is not None and not settings.same_version:
             ordered = [f"-I{self.headers / folder}" for folder in settings.include] + ordered
         return (f"-std={target.standard}", *settings.flags, *self._abi(), *ordered)
+
+    def _tree(self, path: str) -> Path:
+        """The tree to compile `path` in: the checkout itself where nothing that it may include has changed."""
+        return self.tree if self.headers is not None or path in self.changed else self.settings.root
 
     def _abi(self) -> tuple[str, ...]:
         """What torch's own build has in common with all that is loaded beside it: it is a release."""
@@ -55,17 +63,21 @@ class Side:
 
 def sides(settings: Settings, changes: tuple[Change, ...]) -> tuple[Side, Side]:
     """The tree as it is, and an overlay of it with `changes` made; the checkout is only read."""
+    changed = frozenset(change.path for change in changes)
     made = []
     for contents in ({c.path: c.old for c in changes}, {c.path: c.new for c in changes}):
         headers = {path: text for path, text in contents.items() if path.endswith(_HEADERS)}
         alone = overlay(Path("/nonexistent"), headers, settings.kept / "headers") if headers else None
-        made.append(Side(settings, settings.root, alone))
-    changed = {change.path: change.new for change in changes}
-    return made[0], replace(made[1], tree=overlay(settings.root, changed, settings.kept / "trees"))
+        made.append(Side(settings, settings.root, alone, changed))
+    new = {change.path: change.new for change in changes}
+    return made[0], replace(made[1], tree=overlay(settings.root, new, settings.kept / "trees"))
 
 
 def build(side: Side, override: Override, compiler: Compiler) -> Path | Diagnostic:
-    """The shared library of an override on one side, or the first error."""
+    """The shared library of an override on one side, or the first error.
+
+    What it uses of other sources of the tree, and the installed library keeps to itself, is built with it.
+    """
     objects = []
     for part in override.parts:
         made = compiler.compile(side.unit(part))
@@ -77,7 +89,24 @@ def build(side: Side, override: Override, compiler: Compiler) -> Path | Diagnost
     # Names inside the library mean its own; what torch defines is found in the process that loads it.
     bound = () if override.preload else ("-Wl,-Bsymbolic",)
     torch = (f"-L{folder}", f"-Wl,-rpath,{folder}", "-ltorch_cpu", "-lc10", "-Wl,-z,lazy")
-    return compiler.link(objects, (*bound, *torch, "-Wl,--unresolved-symbols=ignore-all"))
+    flags = (*bound, *torch, "-Wl,--unresolved-symbols=ignore-all")
+    paths = {part.path for part in override.parts}
+    library = compiler.link(objects, flags)
+    for _ in range(_ROUNDS):
+        if isinstance(library, Diagnostic):
+            break
+        definitions = side.settings.definitions
+        names = missing(library, Path(folder)) if definitions else ()
+        further = {definitions[name] for name in names if name in definitions} - paths
+        if not further:
+            break
+        paths |= further
+        built = [compiler.compile(side.unit(Part(path, side.settings.prelude))) for path in sorted(further)]
+        objects += (made for made in built if not isinstance(made, Diagnostic))
+        library = compiler.link(objects, flags)
+    tables = missing_tables(library, Path(folder)) if isinstance(library, Path) else ()
+    named = tuple(f"-Wl,--defsym={name}=0" for name in sorted(tables))
+    return compiler.link(objects, (*flags, *named)) if named else library
 
 
 def python_path(side: Side, override: Override, contents: Mapping[str, bytes]) -> list[str]:

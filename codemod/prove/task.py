@@ -31,6 +31,10 @@ class Settings:
     flags: tuple[str, ...] = ()
     sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The flags of each source, where the checkout's compile_commands.json tells them; paths relative to the root."""
+    definitions: Mapping[str, str] = field(default_factory=dict)
+    """The source of each function that others may need, by its qualified name."""
+    prelude: str = ""
+    """What goes before a source that is compiled for such functions alone."""
     seconds: float = 300
     memory: int = 8 << 30
     repros: Mapping[str, str] = field(default_factory=dict)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from codemod.checkout import NATIVE_FUNCTIONS
 from codemod.findings import Finding
@@ -23,6 +24,8 @@ class PythonProver:
     version = ""
     include: Sequence[str] = ()
     flags: Sequence[str] = ()
+    definitions: Mapping[str, str] = MappingProxyType({})
+    prelude = ""
 
     def __init__(self, project: Project) -> None:
         listed = project.files((SUFFIX,))

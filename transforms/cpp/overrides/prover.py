@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from codemod.findings import Finding
@@ -16,7 +16,7 @@ from transforms.cpp.calls import BACKEND_FOLDERS
 from transforms.cpp.decisions import DERIVATIVES
 from transforms.cpp.extract import extract
 from transforms.cpp.overrides.autograd import AutogradCode
-from transforms.cpp.overrides.registering import PRELUDE, registration_text
+from transforms.cpp.overrides.registering import PRELUDE, UNREGISTERED, registration_text
 from transforms.cpp.overrides.roots import Root, Route, Routes
 from transforms.cpp.overrides.templates import registrations_of
 from transforms.cpp.reach import Node
@@ -66,6 +66,17 @@ class CppProver:
         # Parameters of DispatchStubImpl's methods depend on these (ATen/native/DispatchStub.h, cmake/Codegen.cmake).
         processors = _PROCESSORS if platform.machine() in ("x86_64", "AMD64") else ()
         return "-DAT_PER_OPERATOR_HEADERS", *processors
+
+    @property
+    def definitions(self) -> Mapping[str, str]:
+        """The sources of PyTorch's functions; a library outside it is built as a whole."""
+        if not self._pytorch:
+            return {}
+        facts = self._project.facts(extract, [path for path in source_files(self._project) if path.endswith(SOURCES)])
+        functions = [function for file in facts.values() for function in file.functions]
+        return {f.qualified: f.path for f in functions if f.body >= 0 and not f.internal}
+
+    prelude = UNREGISTERED
 
     def checked(self, paths: Sequence[str], built: Collection[str]) -> Sequence[str]:
         """The changed sources, and for each changed header one that includes it itself, one of `built` if it can be."""

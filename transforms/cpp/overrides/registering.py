@@ -21,6 +21,18 @@ PRELUDE = """\
 #define DEFINE_DISPATCH(name) static_assert(true)
 """
 
+# The blocks of registrations become functions that nobody calls.
+UNREGISTERED = f"""\
+{PRELUDE}#include <torch/library.h>
+#define SYMFIX_UNUSED(m) [[maybe_unused]] static void C10_CONCATENATE(symfix_unused_, C10_UID)(torch::Library & m)
+#undef TORCH_LIBRARY
+#undef TORCH_LIBRARY_FRAGMENT
+#undef TORCH_LIBRARY_IMPL
+#define TORCH_LIBRARY(ns, m) SYMFIX_UNUSED(m)
+#define TORCH_LIBRARY_FRAGMENT(ns, m) SYMFIX_UNUSED(m)
+#define TORCH_LIBRARY_IMPL(ns, k, m) SYMFIX_UNUSED(m)
+"""
+
 
 def registration_text(roots: Sequence[Root], index: Index) -> str:
     """What follows the source of the kernels `roots`, all of one file, in its unit: one TORCH_LIBRARY_IMPL for each."""
