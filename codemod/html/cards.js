@@ -115,8 +115,9 @@ function leftCard(members) {
   const said = (one) => [one.rule, one.message, one.reason, one.refusal, oneReach || one.reachNumber].join("\0");
   const sites = runs(findings, said).map((alike) => {
     const [one] = alike;
+    const lines = [...new Set(alike.map((f) => f.line))];
     return h("section", { class: "site" },
-      h("h4", null, h("span", { class: "place" }, alike.length > 1 ? "lines " : "line ", [...new Set(alike.map((f) => f.line))].join(", ")), " ", prose(one.message)),
+      h("h4", null, h("span", { class: "place" }, lines.length > 1 ? "lines " : "line ", lines.join(", ")), " ", prose(one.message)),
       one.reason && h("p", { class: "reason" }, prose(one.reason)),
       h("div", { class: "why" }, one.refusal && h("span", { class: "badge refusal" }, one.refusal), badge(one.level),
         h("span", { class: "badge mode", title: MODES[one.mode] }, `mode ${one.mode}`), ruleButton(one.rule)),

@@ -39,7 +39,6 @@ function open(shard, { at = 0, focus = true } = {}) {
   const cards = cardsOf(shard);
   Object.assign(current, { shard, cards, at: -1 });
   const hidden = shard.groups.length - cards.reduce((n, card) => n + card.groups.length, 0);
-  const can = shard.groups.filter((group) => group.editable);
   const operators = shard.operators.filter((name) => name !== shard.name);
   const bases = shard.bases.filter((name) => byName.has(name));
   const main = $("changes");
@@ -48,13 +47,13 @@ function open(shard, { at = 0, focus = true } = {}) {
       h("div", { class: "what" }, h("h2", null, shard.name, " ", h("span", { class: "nth", id: "nth" })),
         h("p", { class: "summary" }, LEVELS.map((name, level) => (shard.levels[level] ? h("span", { class: `dot ${name}` }, `${shard.levels[level]} ${name}`) : null)),
           [1, 2, 3, 4].filter((mode) => shard.modes[mode]).map((mode) => h("span", { class: "badge mode" }, `mode ${mode} ${MODES[mode]}: ${shard.modes[mode]}`)))),
-      can.length ? h("div", { class: "decide", role: "group", "aria-label": "All of this operator" },
+      cards.some((card) => card.editable) ? h("div", { class: "decide", role: "group", "aria-label": "All of this operator" },
         h("button", { type: "button", class: "accept-rest", "aria-keyshortcuts": "a", click: () => rest("accept") }, "Accept the rest ", h("kbd", { "aria-hidden": "true" }, "a")),
         h("button", { type: "button", class: "reject-rest", "aria-keyshortcuts": "d", click: () => rest("reject") }, "Reject the rest ", h("kbd", { "aria-hidden": "true" }, "d"))) : null),
     operators.length ? h("details", { class: "names" }, h("summary", null, `${plural(operators.length, "operator")} ${operators.length === 1 ? "takes" : "take"} part`), h("p", null, operators.map((name) => [h("code", null, name), " "]))) : "",
     bases.length ? h("p", { class: "bases" }, "Lands after ", bases.map((name) => [h("button", { type: "button", class: "link", click: () => open(byName.get(name)) }, name), " "])) : "",
     evidenceOf(shard.evidence) || "",
-    hidden ? h("p", { class: "hidden" }, `${plural(hidden, "more")} of this operator ${hidden === 1 ? "is" : "are"} hidden by the filters.`) : "");
+    hidden ? h("p", { class: "hidden" }, `The filters hide ${hidden} more of this operator.`) : "");
   const left = cards.findIndex((card) => !card.editable);
   const add = (from, to) => {
     for (let i = from; i < Math.min(to, cards.length); i++) {
@@ -170,7 +169,7 @@ function decideHere(choice) {
 /** Decide all of this operator that is not decided and that the filters show. */
 function rest(choice) {
   const some = current.shard?.groups.filter(stillUndecided) || [];
-  if (!some.length) return say("Every change of this operator is decided.");
+  if (!some.length) return say("Every change shown of this operator is decided.");
   choose(some, choice);
   showChoices(some);
   say(`${STATES[choice]}: ${plural(some.length, "change")} of ${current.shard.name}`);
