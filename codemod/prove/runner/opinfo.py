@@ -103,7 +103,7 @@ def calls(entry: Any, piece: str) -> Iterator[Call]:
     inplace = getattr(entry.inplace_variant, "__name__", "") if entry.inplace_variant else ""
     if piece == "inplace" and not inplace.endswith("_"):
         return
-    for sample in samples(entry, gradient=True):
+    for sample in samples(entry, gradient=piece in ("backward", "double_backward")):
         positional, named = [sample.input, *sample.args], dict(sample.kwargs)
         if piece != "inplace":
             yield Call(expression, positional, named, preface)
