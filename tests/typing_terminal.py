@@ -75,8 +75,13 @@ class TypingTerminal:
         self.output = self.output.partition(text.encode())[2]
 
     def wait(self) -> int:
-        """The exit code of the program once it has ended; what it wrote since the last reading is in `output`."""
+        """The exit code of the program once it has ended; what it wrote since the last reading is in `output`.
+
+        Raises AssertionError where it does not end.
+        """
+        start = time.monotonic()
         while self.process.poll() is None:
+            assert time.monotonic() - start < _PATIENCE, f"it goes on after {self.output[-2000:]!r}"
             if self._wait(0.05):
                 self.output += os.read(self._master, 65536)
         while self._wait(0):
