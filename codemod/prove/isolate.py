@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Literal
 
 _TAIL = 200_000  # bytes of output that are looked at, from the end
+
+_TELLING = re.compile(r"\w*(?:Error|Exception)\b|error:|what\(\)|undefined symbol")
 
 How = Literal["ended", "crashed", "timed out"]
 
@@ -44,6 +47,12 @@ class Ended:
         """The last line of the output that is not empty."""
         lines = [line.strip() for line in self.output.splitlines() if line.strip()]
         return lines[-1] if lines else ""
+
+    @property
+    def telling_line(self) -> str:
+        """The last line of the output that names an error, else the last one."""
+        found = [line.strip() for line in self.output.splitlines() if _TELLING.search(line)]
+        return found[-1] if found else self.last_line
 
     @property
     def signal(self) -> str:

@@ -87,6 +87,9 @@ def prove(settings: Settings, task: Task) -> list[Evidence]:
         for operator in job.operators:
             name = operator.removeprefix("aten::")
             one, other = cases.get(operator), later.get(operator)
+            if other is not None and one is not None and one["cases"] and not other["cases"]:
+                found.append(evidence(name, "worse", f"only before the change: {other['reason']}"))
+                continue
             if one is None or other is None or not one["cases"]:
                 reason = (one or {}).get("reason") or "the run said nothing"
                 found.append(evidence(name, "not provable", reason))
@@ -217,6 +220,7 @@ def _run(settings: Settings, job: _Job, laid: _Laid, cases: Mapping[str, Any] | 
     """The runner's report; cases that end its process are skipped when it is started again."""
     skip: list[str] = []
     reports: list[dict[str, Any]] = []
+    failure = ""
     with tempfile.TemporaryDirectory(prefix="symfix-prove-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         document = {
@@ -236,11 +240,12 @@ def _run(settings: Settings, job: _Job, laid: _Laid, cases: Mapping[str, Any] | 
                 break
             how: Status = "hangs" if done.how == "timed out" else "crashes"
             running = (report or {}).get("running")
-            reports.append(ended(report, how, done.signal or done.last_line))
+            failure = f"the run {done.how}: {done.signal or done.telling_line}"
+            reports.append(ended(report, how, done.signal or done.telling_line))
             if not running or not running.get("name"):
                 break
             skip.append(running["name"])
-    return _joined(job, reports)
+    return _joined(job, reports, failure)
 
 
 def _start(settings: Settings, laid: _Laid, folder: Path) -> Ended:
@@ -288,8 +293,8 @@ def _read(path: Path) -> dict[str, Any] | None:
     return document if isinstance(document, dict) else None
 
 
-def _joined(job: _Job, reports: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One report of several runs: the cases of all, each by its first result."""
+def _joined(job: _Job, reports: Sequence[dict[str, Any]], failure: str) -> dict[str, Any]:
+    """One report of several runs: the cases of all, each by its first result; `failure` is why one ended early."""
     operators: dict[str, Any] = {operator: {"reason": "", "cases": []} for operator in job.operators}
     for report in reports:
         for operator, found in report.get("operators", {}).items():
@@ -297,4 +302,6 @@ def _joined(job: _Job, reports: Sequence[dict[str, Any]]) -> dict[str, Any]:
             known = {case["name"] for case in entry["cases"]}
             entry["cases"] += (case for case in found["cases"] if case["name"] not in known)
             entry["reason"] = found["reason"] or entry["reason"]
+    for entry in operators.values():
+        entry["reason"] = entry["reason"] or failure
     return {"operators": operators}

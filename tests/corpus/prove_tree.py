@@ -1,0 +1,101 @@
+"""The verdicts of `symfix prove` over a tree, as a table in Markdown: quoted from its evidence, nothing is run.
+
+    symfix prove --python PYTHON        (in TREE; it goes on where it was stopped)
+    python tests/corpus/prove_tree.py TREE --torch 2.6.0 > tests/corpus/prove_2_6_0.md
+
+Evidence over another torch, or about code that has changed since, is not quoted: such shards count as not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from codemod import transform
+from codemod.analysis import analyse
+from codemod.cache import Cache
+from codemod.changes import make_changes
+from codemod.checkout import find_checkout, user_cache
+from codemod.cli.options import Run
+from codemod.evidence import Evidence, Outcome, evidence_for
+from codemod.findings import Level
+from codemod.pool import default_jobs
+from codemod.project import CheckoutProject
+from codemod.prove.table import told
+from codemod.selection import Selection
+from codemod.shards import closure, make_shards
+from codemod.terminal import one_line, shorten
+
+OUTCOMES: tuple[Outcome, ...] = ("cured", "unchanged", "worse", "not provable")
+
+
+def evidence_of(tree: Path, torch: str) -> Iterator[tuple[str, list[Evidence]]]:
+    """Each shard of what plain `apply` changes in `tree`, and its evidence over a torch whose version begins so."""
+    checkout = find_checkout(tree)
+    cache = Cache.of(checkout.root, user_cache())
+    project = CheckoutProject(checkout=checkout, cache=cache, paths=(), vocabulary=None, jobs=default_jobs())
+    selection = Selection(level=Level.SAFE)
+    journal = Run(checkout, project, selection, {}).journal
+    plan = analyse(project, transform.load_transforms)
+    groups = [group for group in selection.groups(plan.findings) if group.edits]
+    shards = {shard.name: shard for shard in make_shards(groups)}
+    transforms = transform.load_transforms()
+    for shard in shards.values():
+        changes = make_changes(
+            checkout.root, plan, closure(shard, shards), transforms, lambda work, items: [work(item) for item in items]
+        )
+        found = evidence_for(journal, changes.files)
+        yield shard.name, [one for one in found if one.versions.get("torch", "").startswith(torch)]
+
+
+def report(rows: Sequence[tuple[str, list[Evidence]]], torch: str) -> Iterator[str]:
+    """The lines of the table."""
+    run = [(name, found) for name, found in rows if found]
+    everything = [one for _, found in run for one in found]
+    counts = Counter(one.outcome for one in everything)
+    passed = sum(one.outcome == "unchanged" and one.passed_before for one in everything)
+    provable = sum(any(one.outcome != "not provable" for one in found) for _, found in run)
+    yield f"# What `symfix prove` found over torch {torch}"
+    yield ""
+    yield f"{len(run)} of {len(rows)} shards were run, {provable} of them provable. Made by `tests/corpus/prove_tree.py`."
+    yield ""
+    yield "| outcome | operators |"
+    yield "|---|---|"
+    for outcome in OUTCOMES:
+        more = f", {passed} of which passed before" if outcome == "unchanged" else ""
+        yield f"| {outcome} | {counts[outcome]}{more} |"
+    yield f"| in shards that were not run | {len(rows) - len(run)} shards |"
+    reasons = Counter(shorten(one_line(one.reason), 80) for one in everything if one.outcome == "not provable")
+    yield from ("", "## Why not provable", "", "| operators | reason |", "|---|---|")
+    yield from (f"| {count} | {_cell(reason)} |" for reason, count in reasons.most_common())
+    for outcome in ("worse", "cured", "unchanged"):
+        yield from (
+            "",
+            f"## {outcome.capitalize()}",
+            "",
+            "| operator | before → after | in a few words |",
+            "|---|---|---|",
+        )
+        for one in sorted(everything, key=lambda one: one.operator):
+            if one.outcome == outcome and one.before is not None and one.after is not None:
+                shown = f"{told(one.before)} → {told(one.after)}"
+                yield f"| {one.operator} | {shown} | {_cell(shorten(one_line(one.reason), 110))} |"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def main() -> None:
+    """Run the program."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tree", type=Path, metavar="TREE")
+    parser.add_argument("--torch", default="", metavar="VERSION", help="the torch whose evidence is quoted")
+    options = parser.parse_args()
+    print("\n".join(report(list(evidence_of(options.tree, options.torch)), options.torch)))
+
+
+if __name__ == "__main__":
+    main()
