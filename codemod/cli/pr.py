@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from codemod.pr.publish import Publisher, Request, Result
     from codemod.pr.text import Text
 
+_BOOKS = "pulls"
+"""The folder of the journal, with a lock of its own: pull requests take their time, and apply does not wait for them."""
+
 
 @group.command()
 @tree_options
@@ -109,7 +112,9 @@ def _create(run: Run, made: Bundle, texts: dict[str, Text]) -> dict[str, Result]
     set_branches(made.repository, commits)
     made.names.save(run.journal)
     requests = [_request(commit, texts[name], made.descriptions[name]) for name, commit in by_name.items()]
-    with locked(run.journal):
+    books = run.journal / _BOOKS
+    books.mkdir(parents=True, exist_ok=True)
+    with locked(books):
         return _publish(publisher, requests)
 
 
@@ -148,7 +153,7 @@ def _publisher(run: Run, made: Bundle) -> Publisher:
     base = values["base"] or made.repository.branch
     remote.check_base(base)
     github = GitHub(run.checkout.root, values["repo"], owner if fork else "", values["timeout"])
-    journal = Journal(run.journal / "pulls.json")
+    journal = Journal(run.journal / _BOOKS / "journal.json")
     return Publisher(github, remote, journal, base, values["max_open"], values["pause"], values["stack"],
                      values["duplicates"])  # fmt: skip
 
