@@ -59,7 +59,7 @@ def report(rows: Sequence[tuple[str, list[Evidence]]], torch: str) -> Iterator[s
     provable = sum(any(one.outcome != "not provable" for one in found) for _, found in run)
     yield f"# What `symfix prove` found over torch {torch}"
     yield ""
-    yield f"{len(run)} of {len(rows)} shards were run, {provable} of them provable. Made by `tests/corpus/prove_tree.py`."
+    yield f"Made by `tests/corpus/prove_tree.py`. {len(run)} of {len(rows)} shards were run; {provable} are provable."
     yield ""
     yield "| outcome | operators |"
     yield "|---|---|"
