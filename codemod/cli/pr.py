@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from codemod.pr.text import Text
 
 _BOOKS = "pulls"
-"""The folder of the journal, with a lock of its own: pull requests take their time, and apply does not wait for them."""
+"""The folder of the journal, with a lock of its own: pull requests take their time, which apply need not wait for."""
 
 
 @group.command()
