@@ -8,6 +8,7 @@ completed after it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -87,8 +88,10 @@ def _recover(root: Path, journal: Path) -> str:
 def replace_file(path: Path, content: bytes) -> None:
     """Make `content` all of the file `path`, down to the disk; it is its old or its new self at any moment.
 
-    Raises OSError where it cannot be written.
+    Raises OSError where it cannot be written, or is a folder, a pipe or a device, which no file may take the place of.
     """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
     staged = path.with_name(path.name + _SUFFIX)
     with open(staged, "wb") as file:
         file.write(content)

@@ -14,7 +14,7 @@ import pytest
 
 from codemod.changes import Change
 from codemod.errors import SymfixError
-from codemod.write import recover, write_changes
+from codemod.write import recover, replace_file, write_changes
 
 OLD = {"a.cc": b"old a\r\n", "sub/b.cc": b"old b", "sub/c.cc": b"\xff old c\n"}
 NEW = {"a.cc": b"new a\r\n", "sub/b.cc": b"new b, and longer", "sub/c.cc": b""}
@@ -225,3 +225,13 @@ def test_what_others_changed_after_a_crash_is_not_overwritten(root: Path, journa
     with pytest.raises(SymfixError, match=r"^sub/c\.cc: changed after symfix was interrupted"):
         recover(root, journal)
     assert (root / "sub/c.cc").read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("name", [".", "folder", "pipe"])
+def test_only_a_regular_file_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    os.mkfifo("pipe")
+    with pytest.raises(OSError, match="not a regular file"):
+        replace_file(Path(name), b"new")
+    assert sorted(path.name for path in Path().iterdir()) == ["folder", "pipe"]
