@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -64,6 +65,7 @@ class Limits:
         return bool(self.lines) and sum(changed_lines(chosen, sources)) > self.lines
 
 
+@functools.cache
 def family(operator: str) -> str:
     """The operator that `operator` is an overload, an out, in-place or backward variant of."""
     name = base_name(operator)
