@@ -16,7 +16,7 @@ from transforms.cpp.calls import BACKEND_FOLDERS
 from transforms.cpp.decisions import DERIVATIVES
 from transforms.cpp.extract import extract
 from transforms.cpp.overrides.autograd import AutogradCode
-from transforms.cpp.overrides.registering import PRELUDE, UNREGISTERED, registration_text
+from transforms.cpp.overrides.registering import NO_FALLBACK, PRELUDE, UNREGISTERED, registration_text
 from transforms.cpp.overrides.roots import Root, Route, Routes
 from transforms.cpp.overrides.templates import registrations_of
 from transforms.cpp.reach import Node
@@ -174,11 +174,15 @@ class CppProver:
         keys = {route.root.registration[1].key for route in ways if route.root.registration is not None}
         pieces = ("vmap",) if all(key.startswith("FuncTorch") for key in keys) else ()
         if self._pytorch:
-            return Override((operator,), pieces, tuple(Part(path, PRELUDE) for path in paths))
+            return Override((operator,), pieces, tuple(Part(path, self._registering(path)) for path in paths))
         # A library outside PyTorch is not installed: all of it is built, as far as it compiles.
         others = [path for path in self._project.files(SOURCES) if path not in paths and not _TESTS.search(path)]
         whole = [Part(path) for path in paths] + [Part(path, required=False) for path in others]
         return Override((operator,), pieces, tuple(whole))
+
+    def _registering(self, path: str) -> str:
+        """What goes before a source that registers kernels itself."""
+        return PRELUDE + (NO_FALLBACK if b".fallback(" in self._project.read(path) else "")
 
     def _sources(self, ways: Iterable[Route]) -> list[str]:
         """The sources of all functions on the ways, sorted."""

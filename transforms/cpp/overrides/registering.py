@@ -21,6 +21,10 @@ PRELUDE = """\
 #define DEFINE_DISPATCH(name) static_assert(true)
 """
 
+# A dispatch key has one fallback, and a second one ends the process (Dispatcher::registerFallback): the installed one
+# stays. Blocks for the namespace `_` hold nothing else, so that there is nothing that `reset` takes back.
+NO_FALLBACK = "#include <torch/library.h>\n#define fallback(...) reset()\n"
+
 # The blocks of registrations become functions that nobody calls.
 UNREGISTERED = f"""\
 {PRELUDE}#include <torch/library.h>
