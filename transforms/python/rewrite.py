@@ -16,7 +16,7 @@ from transforms.python.interpret import Interpreter, called
 from transforms.python.logic import Undecided
 from transforms.python.names import EQUAL, Insertion, Layout, Names
 from transforms.python.place import Change, Place, Rewrite
-from transforms.python.rules import RULES
+from transforms.python.rules import RULES, undecided_branch
 from transforms.python.sites import Site, sites
 from transforms.python.values import Value
 
@@ -78,9 +78,12 @@ def findings(job: FileJob) -> list[Finding]:
     """Every finding in one file."""
     try:
         tree = parse(job.source)
-        job.source.decode("utf-8")
     except (SyntaxError, ValueError, RecursionError):
         return []
+    try:
+        job.source.decode("utf-8")
+    except UnicodeDecodeError:
+        return [_other_encoding(job, scope) for scope in scopes(tree) if scope.name in job.functions]
     layout = Layout(job.source)
     known: dict[str, tuple[Scope, Interpreter]] = {}
     functions: list[Rewritten] = []
@@ -224,6 +227,29 @@ def _edits(path: str, layout: Layout, changes: set[Change], imports: list[Insert
     spans = {(change.start, change.end, change.text) for change in changes}
     spans |= {(one.offset, one.end, one.text) for one in imports}
     return tuple(sorted(Edit(path, start, end, layout.source[start:end], text.encode()) for start, end, text in spans))
+
+
+def _other_encoding(job: FileJob, scope: Scope) -> Finding:
+    """The refusal of a function in a file that is not UTF-8: the parser's columns are not those of its bytes."""
+    line = getattr(scope.node, "lineno", 1)
+    start = Layout(job.source).line_start(line)
+    known = job.functions[scope.name]
+    return Finding(
+        path=job.path,
+        start=start,
+        end=start,
+        line=line,
+        column=1,
+        mode=undecided_branch.RULE.mode,
+        rule=undecided_branch.RULE.name,
+        level=Level.MANUAL,
+        function=scope.name,
+        operators=known.operators,
+        message=f"`{scope.name}` is not read",
+        reason="the file is not UTF-8: convert it (iconv -t utf-8, and its coding line), then run symfix again",
+        refusal="encoding",
+        reach=known.reach,
+    )
 
 
 def _finding(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from codemod.edits import apply_edits
-from codemod.findings import Level
+from codemod.edits import Edit, apply_edits
+from codemod.findings import Finding, Level
 
 CHECK = "def f(x: Tensor):\n    {}\n    if x.numel() == 0:  # empty\n        return x\n    return x + 1\n"
 IMPORT = "from torch.fx.experimental.symbolic_shapes import"
@@ -26,16 +26,27 @@ def test_crlf_tabs_bom_and_no_final_newline(look: Any) -> None:
     ast.parse(result)
 
 
-def look_bytes(source: bytes) -> Any:
+def findings_in(source: bytes) -> list[Finding]:
     from transforms.python.rewrite import FileJob, Job, findings
 
     job = FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, False, False, (), ())}, frozenset())
-    return [edit for finding in findings(job) for edit in finding.edits]
+    return findings(job)
 
 
-def test_a_file_that_is_no_utf_8_or_does_not_parse_is_left() -> None:
-    assert look_bytes(b"# \xff\ndef f(x: Tensor):\n    if x.numel() == 0:\n        return x\n") == []
+def look_bytes(source: bytes) -> list[Edit]:
+    return [edit for finding in findings_in(source) for edit in finding.edits]
+
+
+def test_a_file_that_does_not_parse_is_left() -> None:
     assert look_bytes(b"def f(x: Tensor):\n    if x.numel() == 0\n        return x\n") == []
+
+
+def test_a_file_that_is_no_utf_8_is_left_and_named() -> None:
+    (finding,) = findings_in(
+        b"# coding: latin-1\nNAME = '\xff'\ndef f(x: Tensor):\n    if x.numel() == 0:\n        return x\n"
+    )
+    assert (finding.refusal, finding.line, finding.level) == ("encoding", 3, Level.MANUAL)
+    assert finding.edits == ()
 
 
 def test_comments_and_odd_spacing_stay(rewrite: Any) -> None:
