@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, runtime_checkable
 
 from codemod.edits import Edit
@@ -42,13 +42,16 @@ class ExpectedFailure:
     tests: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     why: str = ""
+    narrow: tuple[str, ...] = ()
+    """Of an entry to be removed: the dtypes that go, where others of it stay."""
     symbolic: bool = False
     """Whether a test with symbolic sizes is among those that read it."""
 
     @property
     def title(self) -> str:
-        """The entry as one names it in a sentence: `nn.functional.pad (circular)`."""
-        return f"{self.name} ({self.variant})" if self.variant else self.name
+        """The entry as one names it in a sentence: `nn.functional.pad (circular) for float32`."""
+        name = f"{self.name} ({self.variant})" if self.variant else self.name
+        return f"{name} for {', '.join(self.narrow)}" if self.narrow else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +122,27 @@ def outdated(
     """The entries that `checks` show to be outdated, and the others, each with why it stays.
 
     `checks` gives for a check's id how it ended before and after the change: "passes", "fails", or "absent" where the
-    operator has no such variant. An entry is outdated where every test that reads it now passes, and one failed before.
+    operator has no such variant. An entry is outdated where every test that reads it now passes, and one failed before;
+    one that lists dtypes, for those of them for which that is so.
     """
     gone: list[ExpectedFailure] = []
     kept: list[tuple[ExpectedFailure, str]] = []
     for entry in entries:
         why = _why_kept(entry, checks)
-        if why:
-            kept.append((entry, why))
-        else:
+        if not why:
             gone.append(entry)
+            continue
+        narrow = tuple(dtype for dtype in entry.dtypes if not _why_kept(_of_dtype(entry, dtype), checks))
+        if narrow:
+            gone.append(replace(entry, narrow=narrow))
+        else:
+            kept.append((entry, why))
     return gone, kept
+
+
+def _of_dtype(entry: ExpectedFailure, dtype: str) -> ExpectedFailure:
+    """The part of an entry that speaks of one dtype."""
+    return replace(entry, checks=tuple(check for check in entry.checks if split_check(check)[3] == dtype))
 
 
 def _why_kept(entry: ExpectedFailure, checks: Mapping[str, tuple[str, str]]) -> str:

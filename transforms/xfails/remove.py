@@ -20,6 +20,7 @@ from transforms.python.extract import parse
 from transforms.python.names import Layout
 from transforms.python.nodes import dotted
 from transforms.xfails.comments import continued, headings, is_blank, stale
+from transforms.xfails.literals import dtypes_of
 
 EMPTY = {ast.Set: b"set()", ast.List: b"[]", ast.Tuple: b"()", ast.Dict: b"{}"}
 _GAP = re.compile(rb"(?:[\s,]|#[^\n]*)*")
@@ -34,11 +35,10 @@ class NotRemovable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """An entry, by its bytes, to be taken out: whole, or only for some `devices` or `dtypes` (as spelled there)."""
+    """An entry, by its bytes, to be taken out: whole, or only for some `dtypes`, by torch's names."""
 
     start: int
     end: int
-    devices: frozenset[str] = frozenset()
     dtypes: frozenset[str] = frozenset()
 
 
@@ -52,7 +52,7 @@ def removal(
     """
     layout, tree = _read(source)
     spans: dict[tuple[int, int], Cut] = {(cut.start, cut.end): cut for cut in cuts}
-    elsewhere = {(cut.start, cut.end) for cut in others if not _narrows(cut)}
+    elsewhere = {(cut.start, cut.end) for cut in others if not cut.dtypes}
     found: list[Edit] = []
     starts = sorted(start for start, _ in spans)
 
@@ -65,9 +65,9 @@ def removal(
         if not touched(holder, holder):
             continue
         items = _items(layout, holder)
-        whole = [index for index, item in enumerate(items) if item in spans and not _narrows(spans[item])]
+        whole = [index for index, item in enumerate(items) if item in spans and not spans[item].dtypes]
         for item in items:
-            if item in spans and _narrows(spans[item]):
+            if item in spans and spans[item].dtypes:
                 found += _narrowed(path, layout, holder, spans.pop(item))
         if whole:
             _refuse_emptied(path, items, spans, elsewhere)
@@ -99,10 +99,6 @@ def _refuse_emptied(
     mine = [item for item in items if item in spans]
     if mine and len(mine) < len(items) and all(item in spans or item in elsewhere for item in items):
         raise NotRemovable("another shard takes the rest of this registry; run symfix again once that has landed")
-
-
-def _narrows(cut: Cut) -> bool:
-    return bool(cut.devices or cut.dtypes)
 
 
 def _holders(tree: ast.Module) -> Iterator[tuple[Container, ast.AST]]:
@@ -237,14 +233,13 @@ class _Cutter:
 
 
 def _narrowed(path: str, layout: Layout, holder: ast.AST, cut: Cut) -> Iterator[Edit]:
-    """The edits that take devices and dtypes out of one entry."""
+    """The edits that take dtypes out of one entry."""
     for node in ast.walk(holder):
         if not isinstance(node, ast.expr) or not (cut.start <= layout.start(node) and layout.end(node) <= cut.end):
             continue
         if isinstance(node, (ast.Set, ast.List, ast.Tuple)):
-            words = [getattr(one, "value", None) if isinstance(one, ast.Constant) else dotted(one) for one in node.elts]
-            gone = [index for index, word in enumerate(words) if word in (cut.devices | cut.dtypes)]
-            if gone and len(gone) < len(words):
+            gone = [index for index, dtype in enumerate(dtypes_of(node)) if dtype in cut.dtypes]
+            if gone and len(gone) < len(node.elts):
                 yield from _Cutter(path, layout, _items(layout, node), gone, frozenset()).edits(node, holder)
 
 
@@ -263,7 +258,7 @@ def _statements(
     """The edits for the statements of one suite; what they make is taken out of `spans`."""
     items = [(layout.start(one), layout.end(one)) for one in body]
     for item, one in zip(items, body, strict=True):
-        if item in spans and _narrows(spans[item]):
+        if item in spans and spans[item].dtypes:
             yield from _narrowed(path, layout, one, spans.pop(item))
     gone = [index for index, item in enumerate(items) if item in spans]
     if not gone:

@@ -90,7 +90,7 @@ def remove(project: Project, groups: Sequence[Sequence[ExpectedFailure]]) -> lis
         by_path: dict[str, list[ExpectedFailure]] = {}
         kept: list[tuple[ExpectedFailure, str]] = []
         for entry in group:
-            if _cut(entry) in cuts.get(entry.path, ()):
+            if any((cut.start, cut.end) == (entry.start, entry.end) for cut in cuts.get(entry.path, ())):
                 kept.append((entry, "another shard takes it out"))
             else:
                 by_path.setdefault(entry.path, []).append(entry)
@@ -130,7 +130,7 @@ def _removal(
 
 
 def _cut(entry: ExpectedFailure) -> Cut:
-    return Cut(entry.start, entry.end)
+    return Cut(entry.start, entry.end, frozenset(entry.narrow))
 
 
 def _lines(source: bytes, edit: Edit) -> range:
@@ -150,5 +150,5 @@ def _expected(path: str, entry: Entry) -> ExpectedFailure:
     tests = tuple(f"{test.owner}.{test.name}" if test.owner else test.name for test in entry.tests)
     return ExpectedFailure(
         path, entry.start, entry.end, entry.line, entry.registry, entry.kind, entry.name, entry.variant,
-        devices_of(entry), entry.dtypes, entry.reason, tests, checks, why, symbolic(path, entry),
+        devices_of(entry), entry.dtypes, entry.reason, tests, checks, why, symbolic=symbolic(path, entry),
     )  # fmt: skip

@@ -19,11 +19,11 @@ def entries(source: str) -> list[Entry]:
     return list(extract("test/test_x.py", dedent(source).encode()).entries)
 
 
-def without(source: str, *names: str, devices: set[str] | None = None, dtypes: set[str] | None = None) -> str:
-    """The source without the entries of `names` that are no skips, or without some scope of theirs."""
+def without(source: str, *names: str, dtypes: set[str] | None = None) -> str:
+    """The source without the entries of `names` that are no skips, or without some dtypes of theirs."""
     text = dedent(source).encode()
     cuts = [
-        Cut(one.start, one.end, frozenset(devices or ()), frozenset(dtypes or ()))
+        Cut(one.start, one.end, frozenset(dtypes or ()))
         for one in extract("test/test_x.py", text).entries
         if one.name in names and one.kind == "xfail"
     ]

@@ -153,25 +153,21 @@ def test_an_if_with_an_else_keeps_its_branches(without: Without) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "scope", "left"),
+    ("source", "dtypes", "left"),
     [
-        ('f = {"test_a": TestFailure(("cpu", "cuda", "xpu"))}\n', "cpu",
-         'f = {"test_a": TestFailure(("cuda", "xpu"))}\n'),
-        ('f = {"test_a": TestFailure(("cpu", "cuda"))}\n', "cpu", 'f = {"test_a": TestFailure(("cuda",))}\n'),
-        ('f = {"test_a": TestFailure(("cuda", "cpu"))}\n', "cpu", 'f = {"test_a": TestFailure(("cuda",))}\n'),
-        ('test_failures["test_a"] = TestFailure(("cpu", "cuda"))\n', "cpu",
-         'test_failures["test_a"] = TestFailure(("cuda",))\n'),
+        ('failures["cpu"] = {\n    "a": {f16, f32, f64},  # why\n}\n', {"float32"},
+         'failures["cpu"] = {\n    "a": {f16, f64},  # why\n}\n'),
+        ('failures["cpu"]["a"] = {f32, f64}\n', {"float32"}, 'failures["cpu"]["a"] = {f64}\n'),
+        ("failures = {xfail('a', dtypes=(torch.float, torch.half))}\n", {"float32"},
+         "failures = {xfail('a', dtypes=(torch.half,))}\n"),
+        ("failures = {xfail('a', dtypes=(torch.half, torch.float))}\n", {"float32"},
+         "failures = {xfail('a', dtypes=(torch.half,))}\n"),
+        ("failures = {xfail('a', dtypes=[torch.half, f32, f64])}\n", {"float32", "float64"},
+         "failures = {xfail('a', dtypes=[torch.half])}\n"),
     ],
 )  # fmt: skip
-def test_narrowed_to_other_devices(without: Without, source: str, scope: str, left: str) -> None:
-    assert without(source, "test_a", devices={scope}) == left
-
-
-def test_narrowed_to_other_dtypes(without: Without) -> None:
-    source = 'failures["cpu"] = {\n    "a": {f16, f32, f64},  # why\n}\n'
-    assert without(source, "a", dtypes={"f32"}) == 'failures["cpu"] = {\n    "a": {f16, f64},  # why\n}\n'
-    source = "failures = {xfail('a', dtypes=(torch.float, torch.half))}\n"
-    assert without(source, "a", dtypes={"torch.float"}) == "failures = {xfail('a', dtypes=(torch.half,))}\n"
+def test_narrowed_to_other_dtypes(without: Without, source: str, dtypes: set[str], left: str) -> None:
+    assert without(source, "a", dtypes=dtypes) == left
 
 
 def test_bytes_outside_stay_as_they_are(without: Without) -> None:

@@ -141,6 +141,17 @@ def test_entries_of_other_devices_stay() -> None:
         assert outdated([entry], checks)[0] == []
 
 
+def test_an_entry_is_narrowed_to_the_dtypes_that_still_fail() -> None:
+    single, double = "symbolic:a::float32", "symbolic:a::float64"
+    entry = ExpectedFailure(
+        "t.py", 0, 1, 1, "f", "xfail", "a", devices=("cpu",), dtypes=("float32", "float64"), checks=(single, double)
+    )
+    ((gone,), kept) = outdated([entry], {single: ("fails", "passes"), double: ("fails", "fails")})
+    assert (gone.narrow, gone.title, kept) == (("float32",), "a for float32", [])
+    ((whole,), _) = outdated([entry], dict.fromkeys((single, double), ("fails", "passes")))
+    assert whole.narrow == ()
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
