@@ -31,7 +31,8 @@ def line(evidence: Evidence, known: bool) -> str:
     seconds = "known" if known else f"{evidence.seconds:.0f} s"
     head = f"{shorten(evidence.operator, _NAME):{_NAME}}  "
     rest = f"  {shown:{_SHOWN}}  {seconds:>6}  "
-    reason = one_line(_STATUSES.sub("", evidence.reason)) if evidence.outcome != "cured" else ""
+    says_all = evidence.outcome == "cured" and not evidence.passed_before
+    reason = "" if says_all else one_line(_STATUSES.sub("", evidence.reason))
     if sys.stdout.isatty() and evidence.outcome not in ("worse", "not provable"):
         reason = shorten(reason, max(20, width() - len(head) - _OUTCOME - len(rest)))
     return f"{head}{style(f'{evidence.outcome:{_OUTCOME}}', _COLOURS[evidence.outcome])}{rest}{reason}".rstrip()
