@@ -104,7 +104,10 @@ def judge(before: Sequence[Case], after: Sequence[Case], reason: str = "") -> Ju
     for outcome in ("worse", "cured"):
         found = [step for step in steps if step[0].outcome == outcome]
         if found:
-            step, one, other = min(found, key=lambda each: (each[0].unbacked, _length(each[1])))
+            # What threw says more than what only compiled too often.
+            step, one, other = min(
+                found, key=lambda each: (each[0].unbacked, each[1]["status"] == "passes", _length(each[1]))
+            )
             count = f" ({len(found)} of {len(steps)} cases)" if len(steps) > 1 else ""
             return _judged(step, step.reason + count, one, other)
     failing = [step for step in steps if step[1]["status"] != "passes" and failure_mode(str(step[1].get("message")))]
