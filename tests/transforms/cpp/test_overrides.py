@@ -191,6 +191,24 @@ def test_an_overloaded_kernel_is_named_with_its_type(overrides: CppProver) -> No
     assert "dim_all.by" not in part.after
 
 
+def test_overloads_of_as_many_parameters_are_told_apart_by_type(tmp_path: Path) -> None:
+    files = {
+        **PYTORCH,
+        f"{NATIVE}native_functions.yaml": "- func: cut(Tensor self, int at) -> Tensor\n"
+        "- func: cut.name(Tensor self, Dimname at) -> Tensor\n- func: cut.list(Tensor self, SymInt[] at) -> Tensor\n",
+        f"{NATIVE}Cut.cpp": "namespace at { namespace native {\n"
+        "Tensor cut(const Tensor& self, int64_t at) { self.numel(); return self; }\n"
+        "Tensor cut(const Tensor& self, Dimname at) { self.numel(); return self; }\n"
+        "Tensor cut(const Tensor& self, IntArrayRef at) { self.numel(); return self; }\n}}\n",
+    }
+    prover = make_prover(tmp_path, files)
+    for place, name, kind in (("int64_t at", "cut", "int64_t"), ("IntArrayRef at", "cut.list", "IntArrayRef")):
+        (found,) = prover.overrides(change(files, f"{NATIVE}Cut.cpp", place))
+        (part,) = found.parts
+        assert part.after.count("library.impl") == 1
+        assert f'"{name}", static_cast<Tensor (*)(const Tensor&, {kind})>(&at::native::cut)' in part.after
+
+
 def test_a_helper_in_a_header_is_run_by_the_kernels_that_call_it(overrides: CppProver) -> None:
     (found,) = of(overrides, f"{NATIVE}Helper.h", "half")
     assert found.operators == ("aten::dim_all",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +11,16 @@ from transforms.cpp.facts import FileFacts, Function, Registration
 from transforms.cpp.reach import SYMBOLIC_KEYS, Node, Reacher
 from transforms.schema.derivatives import Derivative, Derivatives
 from transforms.schema.native_functions import NativeFunction, NativeFunctions
+from transforms.schema.schema import Schema
+
+# How torchgen/api/cpp.py and native.py write the types of arguments by which overloads differ.
+_CPP_TYPES = {
+    "int": re.compile(r"\bint64_t\b|Int(?:ArrayRef|List)\b"),
+    "SymInt": re.compile(r"\bint64_t\b|\bSymInt\b|Int(?:ArrayRef|List)\b"),
+    "Dimname": re.compile(r"\bDimname"),
+    "Scalar": re.compile(r"\bScalar\b"),
+}
+_LIST = re.compile(r"ArrayRef\b|List\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +112,7 @@ class Routes:
             written = kernel if "::" in kernel else f"native::{kernel}"
             found = [f for f in reacher.index.named(written) if not f.parent]
             exact = [f for f in found if len(f.params) == len(entry.schema.arguments)]
-            for function in exact or found:
+            for function in [f for f in exact if _takes(f, entry.schema)] or exact or found:
                 yield Root(function, native=(entry, key, kernel))
         for file in reacher.facts.values():
             for registration in file.registrations:
@@ -113,6 +124,16 @@ class Routes:
             for function in reacher.index.by_name.get(name, ()):
                 if "autograd" in function.qualified.split("::"):
                     yield from (Root(function, derivative=entry) for entry in entries)
+
+
+def _takes(function: Function, schema: Schema) -> bool:
+    """Whether the parameters are of the schema's types, as far as these tell overloads of one kernel name apart."""
+    for param, argument in zip(function.params, schema.arguments, strict=True):
+        words = _CPP_TYPES.get(argument.plain_type.rstrip("?").partition("[")[0])
+        listed = "[" in argument.plain_type
+        if words is not None and (not words.search(param.type) or listed != bool(_LIST.search(param.type))):
+            return False
+    return True
 
 
 def _follow(node: Node, after: Mapping[Node, Node | None]) -> Iterator[Node]:
