@@ -22,6 +22,7 @@ MODES = (
     (4, r"Expected a value of type '(?:List\[)?int"),
     (3, r"TensorIterator does not support symbolic|unsupported operator|no (?:fake|meta|abstract) impl"),
     (3, r"Could not run '[^']+' with arguments from the 'Meta' backend|data_ptr|[Aa]ccess\w* (?:the )?data pointer"),
+    (3, r"data is not allocated yet"),
     (2, r"GuardOnDataDependent|guard on data-dependent|PendingUnbackedSymbolNotFound|UnbackedSymNode"),
 )  # fmt: skip
 """Which failure mode an error's text tells, the first that matches. Sources: c10/core/TensorImpl.cpp and

@@ -29,6 +29,7 @@ NUMEL = "RuntimeError: Cannot call numel() on tensor with symbolic sizes/strides
         ("TensorIterator does not support symbolic shapes; please implement this operator in torch/_refs", 3),
         ("UnsupportedOperatorException: unsupported operator: aten::foo", 3),
         ("Cannot access data pointer of Tensor that doesn't have storage", 3),
+        ("The tensor has a non-zero number of elements, but its data is not allocated yet.", 3),
         ("when unpacking SymInt, expected int but got s0", 4),
         ("foo() Expected a value of type 'List[int]' for argument 'size'", 4),
         ("Could not extract specialized integer from data-dependent expression u0", 4),
