@@ -10,7 +10,7 @@ import contextlib
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -32,7 +32,9 @@ OPINFO = "test/inductor/test_torchinductor_opinfo.py"
 DYNAMIC = "test/inductor/test_torchinductor_dynamic_shapes.py"
 CODEGEN = "test/inductor/test_torchinductor_codegen_dynamic_shapes.py"
 MARKERS = "test/dynamo_expected_failures/"
-REGISTRY = re.compile(r"(?:fail|skip)\w*(?:\[[^]]*\])*(?:: .*)? = |(?:fail|skip)\w*(?:\[[^]]*\])*\.update\(")
+REGISTRY = re.compile(
+    r"(?:fail|fault|skip)\w*(?:\[[^]]*\])*(?:: .*)? = |(?:fail|fault|skip)\w*(?:\[[^]]*\])*\.update\("
+)
 FILES = (PROXY, AOT, META, OPS, DECOMP, OPINFO, DYNAMIC, CODEGEN)
 
 # The lines that go; or, where a registry becomes empty, the lines it stood on and what stands there then.
@@ -145,6 +147,10 @@ class Stub:
     def keys(self) -> tuple[()]:
         """None: `{**stub}` adds nothing."""
         return ()
+
+    def __iter__(self) -> Iterator[Stub]:
+        """Nothing: `known.update(stub)` adds nothing."""
+        return iter(())
 
     def __getitem__(self, key: object) -> Stub:
         return Stub(f"{self.text}[{key!r}]")
