@@ -43,6 +43,7 @@ def entry(function: Any, **more: Any) -> SimpleNamespace:
         ("symbolic-out", lambda x: x, "absent"),
         ("aot-symbolic", lambda x: x * x.shape[0], "passes"),
         ("unbacked", lambda x: x * 2, "passes"),
+        ("unbacked", lambda x: x.sum() * torch.ones(1), "passes"),
         ("unbacked", lambda x: x * 2 if x.shape[0] == 1 else x, "fails"),
     ],
 )

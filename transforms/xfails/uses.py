@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from transforms.python.nodes import dotted
 from transforms.xfails.facts import EVERY, Test
-from transforms.xfails.literals import devices_of, dtypes_of, keyword, text
+from transforms.xfails.literals import devices_of, dtypes_of, elements, keyword, text
 
 ONLY = {"onlyCPU": ("cpu",), "onlyCUDA": ("cuda",)}
 
@@ -37,10 +37,15 @@ def read_uses(tree: ast.Module) -> Uses:
     """The uses in one file; a registry that is joined into another (`|`, union, update) is read by the same tests."""
     only_for = _only_for(tree)
     uses = Uses()
+    known: dict[tuple[str, str], Test] = {}
     for owner, function in _functions(tree.body, ""):
+        known[owner, function.name] = _scoped(owner, function, only_for)
         for test, read in _read_by(owner, function, only_for):
             for name in (function.name, *read):
                 uses.read.setdefault(name, []).append(test)
+    for where, read in _read_by_calls(tree):
+        for name in read:
+            uses.read.setdefault(name, []).append(known.get(where) or Test(*where))
     flows = list(_flows(tree))
     changed = True
     while changed:
@@ -63,26 +68,49 @@ def _functions(body: list[ast.stmt], owner: str) -> Iterator[tuple[str, ast.Func
             yield from _functions(node.body, owner)
 
 
+def _scoped(owner: str, function: ast.FunctionDef, only_for: dict[str, tuple[str, ...]]) -> Test:
+    """A test with the devices and dtypes that its decorators and its class leave."""
+    devices, dtypes = only_for.get(owner, EVERY), EVERY
+    for decorator in function.decorator_list:
+        name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator).rpartition(".")[2]
+        devices = ONLY.get(name, devices)
+        if isinstance(decorator, ast.Call) and name == "ops":
+            dtypes = dtypes_of(keyword(decorator, "allowed_dtypes"))
+    return Test(owner, function.name, devices, dtypes)
+
+
 def _read_by(
     owner: str, function: ast.FunctionDef, only_for: dict[str, tuple[str, ...]]
 ) -> Iterator[tuple[Test, list[str]]]:
     """The tests that a function's decorators make of it, each with the names of the registries it reads."""
-    devices, dtypes = only_for.get(owner, EVERY), EVERY
-    read = []
+    scoped = _scoped(owner, function, only_for)
     for decorator in function.decorator_list:
-        name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator).rpartition(".")[2]
-        devices = ONLY.get(name, devices)
         if not isinstance(decorator, ast.Call):
             continue
-        if name == "ops":
-            dtypes = dtypes_of(keyword(decorator, "allowed_dtypes"))
-        elif name == "skipOps" and len(decorator.args) > 2:
-            read.append((text(decorator.args[0]), text(decorator.args[1]), decorator.args[2]))
+        name = dotted(decorator.func).rpartition(".")[2]
+        if name == "skipOps" and len(decorator.args) > 2:
+            called, test = text(decorator.args[0]), text(decorator.args[1])
+            devices = scoped.devices or only_for.get(called, EVERY)
+            yield Test(called, test, devices, scoped.dtypes), _names(decorator.args[2])
         elif name == "decorateForModules" and len(decorator.args) > 1:
-            read.append((owner, function.name, decorator.args[1]))
-    for called_owner, test, registries in read:
-        scope = devices or only_for.get(called_owner, EVERY)
-        yield Test(called_owner, test, scope, dtypes), _names(registries)
+            yield scoped, _names(decorator.args[1])
+
+
+def _read_by_calls(tree: ast.Module) -> Iterator[tuple[tuple[str, str], list[str]]]:
+    """The class and the test that a call at the top names, with the registries it is given.
+
+    test/test_ops_unbacked.py: `apply_skip_decorators(op_db, "TestOpsUnbacked", "test_unbacked_op_db", …)`.
+    """
+    for node in tree.body:
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Call)
+            and "skip" in dotted(node.value.func).lower()
+        ):
+            words = [text(argument) for argument in node.value.args]
+            named = [at for at, word in enumerate(words[:-1]) if word.startswith("Test") and words[at + 1]]
+            for at in named:
+                yield (words[at], words[at + 1]), [n for one in node.value.args[at + 2 :] for n in _names(one)]
 
 
 def _names(node: ast.AST) -> list[str]:
@@ -116,5 +144,6 @@ def _only_for(tree: ast.Module) -> dict[str, tuple[str, ...]]:
             if dotted(call.func).endswith("instantiate_device_type_tests") and call.args:
                 given = keyword(call, "only_for")
                 given = constants.get(given.id, given) if isinstance(given, ast.Name) else given
-                found[dotted(call.args[0])] = devices_of(given)
+                named = [constants.get(one.id, one) if isinstance(one, ast.Name) else one for one in elements(given)]
+                found[dotted(call.args[0])] = tuple(device for one in named for device in devices_of(one))
     return found

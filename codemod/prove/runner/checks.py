@@ -2,8 +2,8 @@
 
 A check's id is `kind:operator:variant:dtype`. The kinds follow `_test_make_fx_helper` of test/test_proxy_tensor.py
 (`symbolic`, `symbolic-inplace`, `symbolic-out`) and `_test_aot_autograd_helper` of test/functorch/test_aotdispatch.py
-(`aot-symbolic`), which call the same functions of torch.testing._internal.optests. `unbacked` compiles every sample
-with all its sizes unbacked, as the tests that read `ops_dde_xfail` do in kind.
+(`aot-symbolic`), which call the same functions of torch.testing._internal.optests. `unbacked` is what
+test/test_ops_unbacked.py does: every sample with all sizes from 2 on unbacked goes through Dynamo, whatever it computes.
 """
 
 from __future__ import annotations
@@ -147,23 +147,17 @@ def _unbacked(entry: Any, dtype: Any) -> None:
     from torch.utils import _pytree as pytree
 
     ran = False
-    for sample in itertools.islice(entry.sample_inputs("cpu", dtype, requires_grad=False), SAMPLES):
-        arguments = copy.deepcopy((sample.input, *sample.args)), dict(sample.kwargs)
-        marked = False
-        for leaf in pytree.tree_leaves(arguments):
-            if isinstance(leaf, torch.Tensor) and leaf.layout == torch.strided:
-                for dimension in range(leaf.dim()):
-                    mark_unbacked(leaf, dimension)
-                    marked = True
+    for sample in entry.sample_inputs("cpu", dtype, requires_grad=False):
+        arguments = copy.deepcopy(((sample.input, *sample.args), dict(sample.kwargs)))
+        tensors = [leaf for leaf in pytree.tree_leaves(arguments) if isinstance(leaf, torch.Tensor)]
+        marked = [(tensor, dimension) for tensor in tensors for dimension in range(tensor.ndim)]
+        marked = [(tensor, dimension) for tensor, dimension in marked if tensor.shape[dimension] >= 2]
         if not marked:
             continue
         ran = True
+        for tensor, dimension in marked:
+            mark_unbacked(tensor, dimension)
         torch._dynamo.reset()
-        torch.manual_seed(0)
-        expected = entry.op(*copy.deepcopy((sample.input, *sample.args)), **copy.deepcopy(sample.kwargs))
-        torch.manual_seed(0)
-        compiled = torch.compile(lambda args, kwargs: entry.op(*args, **kwargs), backend="aot_eager", fullgraph=True)
-        result = compiled(*arguments)
-        torch.testing.assert_close(result, expected, rtol=2e-4, atol=2e-4, equal_nan=True)
+        torch.compile(lambda args, kwargs: entry.op(*args, **kwargs), backend="eager", fullgraph=True)(*arguments)
     if not ran:
-        raise Absent
+        raise AssertionError("no sample has a size that can be unbacked")

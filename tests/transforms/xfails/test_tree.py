@@ -39,13 +39,16 @@ UNBACKED = 'ops_dde_xfail = {\n    xfail("linalg.det"),\n}\n'
 READS_IT = """
 from torch.testing._internal.common_ops_unbacked import ops_dde_xfail
 
+DEVICE_TYPE = "cpu"
+
+apply_skip_decorators(op_db, "TestOps", "test_unbacked_op_db", ops_dde_xfail | ops_unbacked_skip)
+
 class TestOps(TestCase):
     @ops(op_db, allowed_dtypes=(torch.float32,))
-    @skipOps("TestOps", "test_unbacked_op_db", ops_dde_xfail)
     def test_unbacked_op_db(self, device, dtype, op):
         pass
 
-instantiate_device_type_tests(TestOps, globals(), only_for=("cpu",))
+instantiate_device_type_tests(TestOps, globals(), only_for=(DEVICE_TYPE,))
 """
 FUNCTIONAL = """
 def cross_entropy(input, target):
