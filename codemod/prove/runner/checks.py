@@ -3,7 +3,7 @@
 A check's id is `kind:operator:variant:dtype`. The kinds follow `_test_make_fx_helper` of test/test_proxy_tensor.py
 (`symbolic`, `symbolic-inplace`, `symbolic-out`) and `_test_aot_autograd_helper` of test/functorch/test_aotdispatch.py
 (`aot-symbolic`), which call the same functions of torch.testing._internal.optests. `unbacked` is what
-test/test_ops_unbacked.py does: every sample with all sizes from 2 on unbacked goes through Dynamo, whatever it computes.
+test/test_ops_unbacked.py does: every sample with all sizes from 2 on unbacked goes through Dynamo.
 """
 
 from __future__ import annotations
