@@ -127,7 +127,7 @@ class Session:
         self.find("#export").click()
         self.find("#import").send_keys(str(decisions))
         for _ in range(100):
-            told = self.find("dialog [role=status]").text
+            told = str(self.find("dialog [role=status]").text)
             if told:
                 break
             time.sleep(0.1)
