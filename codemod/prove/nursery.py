@@ -100,6 +100,10 @@ class _Server:
     def close(self) -> None:
         """End the process."""
         isolate.forget(self._process)
+        for pipe in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
 
     def _answer(self, seconds: float) -> str:
         """The next line, "" where none comes in time. Raises ValueError where the process has ended."""

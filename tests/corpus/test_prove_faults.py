@@ -114,8 +114,8 @@ def test_planted_faults_are_caught(
     with pytest.raises(SystemExit) as ended:
         main(["prove", "--plan", str(tmp_path / "plan.json"), "--python", sys.executable, "--timeout", "90",
               "--jobs", "1", "--format", "json"])  # fmt: skip
-    document = json.loads(capsys.readouterr().out)
-    said = {e["operator"].rpartition("::")[2]: e for shard in document["shards"] for e in shard["evidence"]}
+    found = json.loads(capsys.readouterr().out)["operators"]
+    said = {evidence["operator"].rpartition("::")[2]: evidence for evidence in found}
     outcomes = {name: (e["outcome"], e["after"] and e["after"]["status"]) for name, e in said.items()}
     assert outcomes == {
         "cured": ("cured", "passes"),
