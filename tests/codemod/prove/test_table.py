@@ -24,8 +24,8 @@ def test_a_line_for_each_operator() -> None:
 
 
 def test_a_cure_of_what_passed_says_what_it_was() -> None:
-    fewer = Evidence("cat", "cured", "abd", "compiled 2 times over the sizes, 4 before", Verdict("passes"), CURED.after)
-    assert line(fewer, known=True).endswith("compiled 2 times over the sizes, 4 before")
+    fewer = Evidence("cat", "cured", "abd", "compilations over the sizes: 4 → 2", Verdict("passes"), CURED.after)
+    assert line(fewer, known=True).endswith("compilations over the sizes: 4 → 2")
 
 
 def test_why_nothing_was_proved_is_told_in_full() -> None:

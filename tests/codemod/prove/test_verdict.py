@@ -57,6 +57,11 @@ def test_what_passed_and_fails_is_worse(status: str) -> None:
     assert compare(case(), case(status=status)).outcome == "worse"
 
 
+@pytest.mark.parametrize("status", ["hangs", "crashes"])
+def test_what_ended_the_process_before_is_no_cure(status: str) -> None:
+    assert compare(case(status=status), case()).outcome == "unchanged"
+
+
 def test_what_threw_and_is_silently_wrong_is_worse() -> None:
     assert compare(case(status="throws"), case(status="wrong")).outcome == "worse"
 
