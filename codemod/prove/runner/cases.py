@@ -31,8 +31,6 @@ class Call:
     positional: list[Any]
     named: dict[str, Any] = field(default_factory=dict)
     preface: str = ""
-    inputs_from: str = ""
-    """Lines that leave `tensors` in the order of their appearance, for inputs that cannot be spelled."""
     mutates: bool = False
     """Whether it writes to its first argument."""
 
