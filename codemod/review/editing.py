@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from codemod.diff import hunks, split_lines
+from codemod.diff import split_lines
 from codemod.edits import Edit, apply_edits
 from codemod.errors import SymfixError
 from codemod.groups import Group, meet
@@ -113,9 +115,10 @@ def _unended(text: bytes) -> bool:
 def _regions(path: str, source: bytes, edits: Sequence[Edit]) -> list[_Region]:
     lines = split_lines(source)
     spans: list[tuple[int, int]] = []
-    for hunk in hunks(source, edits):
-        first = max(0, hunk.start - _CONTEXT)
-        last = min(len(lines), hunk.start + len(hunk.old) + _CONTEXT)
+    ends = list(itertools.accumulate(map(len, lines)))
+    for edit in sorted(edits):
+        first = max(0, bisect.bisect_right(ends, edit.start) - _CONTEXT)
+        last = min(len(lines), bisect.bisect_left(ends, max(edit.end, edit.start + 1)) + 1 + _CONTEXT)
         if spans and first <= spans[-1][1]:
             first = spans.pop()[0]
         spans.append((first, last))

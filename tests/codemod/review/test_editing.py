@@ -32,6 +32,15 @@ def test_a_draft_reads_back_as_what_was_typed(before: bytes, after: bytes, end: 
     assert apply_edits(source, made) == proposed
 
 
+def test_a_draft_holds_a_whole_edit_of_which_only_the_end_differs() -> None:
+    source = b"one\n" * 12
+    edit = Edit("a.cc", 0, 40, source[:40], source[:36] + b"two\n")
+    draft = Draft([edit], {"a.cc": source})
+    made = draft.read(draft.text())
+    assert made is not None
+    assert apply_edits(source, made) == apply_edits(source, [edit])
+
+
 def test_a_draft_shows_the_lines_around_each_edit_once() -> None:
     source = b"".join(b"%d\n" % number for number in range(60))
     edits = [Edit("a.cc", 0, 1, b"0", b"x"), Edit("a.cc", 4, 5, b"2", b"y"), Edit("b.cc", 0, 1, b"0", b"z")]
