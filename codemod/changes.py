@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from codemod.edits import Edit, EditConflict, apply_edits
+from codemod.edits import Edit, EditConflict, apply_edits, by_path
 from codemod.errors import SymfixError
 from codemod.findings import Finding
 from codemod.groups import Group
@@ -69,13 +69,17 @@ def make_changes(
                 refused += (refuse(finding, SYNTAX_ERROR, reason) for finding in group.findings)
         accepted = [group for group in accepted if group not in culprits]
         pending = sorted({path for group in culprits for path in group.paths})
-    files = []
-    for path in paths:
-        edits = _edits_of(path, accepted)
-        new = apply_edits(sources[path], edits)
-        if new != sources[path]:
-            files.append(Change(path, sources[path], new, edits))
-    return Changes(tuple(files), tuple(accepted), tuple(refused))
+    return Changes(changes_in(accepted, sources), tuple(accepted), tuple(refused))
+
+
+def changes_in(groups: Iterable[Group], sources: Mapping[str, bytes]) -> tuple[Change, ...]:
+    """What `groups` together change, by path, unchecked; `sources` holds the bytes of every file they edit.
+
+    Raises EditConflict where edits overlap or do not fit `sources`.
+    """
+    edited = by_path(edit for group in groups for edit in group.edits)
+    changes = (Change(path, sources[path], apply_edits(sources[path], edits), edits) for path, edits in edited.items())
+    return tuple(change for change in changes if change.new != change.old)
 
 
 def check_current(root: Path, plan: Plan, paths: Iterable[str] | None = None) -> None:

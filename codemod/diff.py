@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import bisect
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import accumulate
+from typing import TypeAlias
 
 from codemod.edits import Edit, apply_edits
 
+Span: TypeAlias = tuple[int, int]
+
+_WORD = re.compile(rb"\w+|\s+|.", re.DOTALL)
 _NO_NEWLINE = b"\n\\ No newline at end of file\n"
 
 
@@ -125,6 +132,14 @@ def split_lines(source: bytes) -> list[bytes]:
     lines = source.split(b"\n")
     last = lines.pop()
     return [line + b"\n" for line in lines] + ([last] if last else [])
+
+
+def differing_words(old: bytes, new: bytes) -> list[tuple[Span, Span]]:
+    """The spans of `old` and of `new` that differ, in whole words, in order; either of a pair may be empty."""
+    words = _WORD.findall(old), _WORD.findall(new)
+    starts, new_starts = (list(accumulate(map(len, side), initial=0)) for side in words)
+    codes = SequenceMatcher(None, *words, autojunk=False).get_opcodes()
+    return [((starts[i], starts[j]), (new_starts[k], new_starts[m])) for tag, i, j, k, m in codes if tag != "equal"]
 
 
 def _common(one: Sequence[bytes], other: Sequence[bytes]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from codemod.records import compact
@@ -27,6 +28,11 @@ class Edit:
     end: int
     old: bytes
     new: bytes
+
+
+def by_path(edits: Iterable[Edit]) -> dict[str, tuple[Edit, ...]]:
+    """`edits` by file, each once: the files and the edits of each sorted."""
+    return {path: tuple(chosen) for path, chosen in groupby(sorted(set(edits)), key=lambda edit: edit.path)}
 
 
 def apply_edits(source: bytes, edits: Iterable[Edit]) -> bytes:

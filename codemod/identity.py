@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from codemod.digest import digest
 from codemod.edits import Edit
 from codemod.findings import Finding
 from codemod.groups import Group, make_groups, order
@@ -39,21 +39,18 @@ def change_ids(groups: Sequence[Group], read: Callable[[str], bytes]) -> list[st
     alike = Counter(digests)
     seen: Counter[str] = Counter()
     ids = []
-    for digest in digests:
-        seen[digest] += 1
-        ids.append(digest if alike[digest] == 1 else f"{digest}-{seen[digest]}of{alike[digest]}")
+    for name in digests:
+        seen[name] += 1
+        ids.append(name if alike[name] == 1 else f"{name}-{seen[name]}of{alike[name]}")
     return ids
 
 
 def _digest(group: Group, sources: dict[str, bytes]) -> str:
-    digest = hashlib.sha256()
     places = sorted({(finding.path, finding.function, finding.rule) for finding in group.findings})
-    parts = [part.encode("utf-8", "surrogateescape") for place in places for part in place]
+    parts: list[str | bytes] = [part for place in places for part in place]
     for edit in group.edits:
-        parts += (edit.path.encode("utf-8", "surrogateescape"), edit.old, edit.new, _lines(sources[edit.path], edit))
-    for part in parts:
-        digest.update(b"%d:" % len(part) + part)
-    return digest.hexdigest()[:_LENGTH]
+        parts += (edit.path, edit.old, edit.new, _lines(sources[edit.path], edit))
+    return digest(*parts)[:_LENGTH]
 
 
 def _lines(source: bytes, edit: Edit) -> bytes:

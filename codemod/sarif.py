@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from codemod.edits import Edit
+from codemod.edits import Edit, by_path
 from codemod.findings import Finding, Level, Step
 from codemod.groups import make_groups, order
 from codemod.manual import rule_markdown, rule_text
@@ -140,9 +140,9 @@ def _fixes(findings: Sequence[Finding], places: _Places) -> dict[Finding, list[d
         changes = [
             {
                 "artifactLocation": _artifact(path),
-                "replacements": [places.replacement(edit) for edit in group.edits if edit.path == path],
+                "replacements": [places.replacement(edit) for edit in edits],
             }
-            for path in group.paths
+            for path, edits in by_path(group.edits).items()
         ]
         fix = [{"description": {"text": _sentence(text)}, "artifactChanges": changes}]
         found.update((finding, fix) for finding in group.findings)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from codemod.diff import Hunk, hunks
-from codemod.edits import Edit
+from codemod.edits import Edit, by_path
 from codemod.groups import Group
 from codemod.needs import Needs, in_order
 from codemod.selection import base_name
@@ -162,10 +162,7 @@ def changed_lines(edits: Iterable[Edit], sources: Mapping[str, bytes]) -> tuple[
 
 def file_hunks(edits: Iterable[Edit], sources: Mapping[str, bytes]) -> list[tuple[str, Hunk]]:
     """What `edits` change in each file, in whole lines."""
-    by_path: dict[str, list[Edit]] = {}
-    for edit in edits:
-        by_path.setdefault(edit.path, []).append(edit)
-    return [(path, hunk) for path, chosen in sorted(by_path.items()) for hunk in hunks(sources[path], chosen)]
+    return [(path, hunk) for path, chosen in by_path(edits).items() for hunk in hunks(sources[path], chosen)]
 
 
 def _cluster(group: Group, by: Grouping) -> Cluster:

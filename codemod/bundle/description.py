@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from codemod.digest import digest
 from codemod.evidence import Evidence
 from codemod.findings import Finding, Mode
 from codemod.follow_up import FollowUp
@@ -104,8 +104,5 @@ def _left(shard: Shard, findings: Iterable[Finding]) -> tuple[Left, ...]:
 
 
 def _digest(shard: Shard) -> str:
-    digest = hashlib.sha256(" ".join((shard.name, *shard.bases)).encode())
-    for edit in shard.edits:
-        for part in (edit.path.encode("utf-8", "surrogateescape"), b"%d" % edit.start, edit.old, edit.new):
-            digest.update(b"%d:" % len(part) + part)
-    return digest.hexdigest()[:16]
+    edits = (part for edit in shard.edits for part in (edit.path, str(edit.start), edit.old, edit.new))
+    return digest(" ".join((shard.name, *shard.bases)), *edits)[:16]

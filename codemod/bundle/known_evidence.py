@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from codemod.changes import Change
-from codemod.edits import Edit, apply_edits
+from codemod.changes import changes_in
 from codemod.evidence import Evidence, evidence_for
-from codemod.groups import Group
 from codemod.shards import Shard, closure
 
 
@@ -21,19 +19,6 @@ def evidence_of(
     """
     found: dict[str, Evidence] = {}
     for groups in (closure(shard, by_name), shard.groups):
-        for one in evidence_for(journal, _changes(groups, sources)):
+        for one in evidence_for(journal, changes_in(groups, sources)):
             found.setdefault(one.operator, one)
     return tuple(found[name] for name in sorted(found))
-
-
-def _changes(groups: Iterable[Group], sources: Mapping[str, bytes]) -> list[Change]:
-    by_path: dict[str, set[Edit]] = {}
-    for group in groups:
-        for edit in group.edits:
-            by_path.setdefault(edit.path, set()).add(edit)
-    changes = []
-    for path, edits in sorted(by_path.items()):
-        new = apply_edits(sources[path], edits)
-        if new != sources[path]:
-            changes.append(Change(path, sources[path], new, tuple(sorted(edits))))
-    return changes

@@ -10,7 +10,7 @@ from codemod.bundle import proof
 from codemod.bundle.commits import Commit, Step, make_commits, make_series, make_steps, refuse_foreign
 from codemod.bundle.repository import Repository
 from codemod.changes import Changes, Mapper
-from codemod.edits import apply_edits
+from codemod.edits import apply_edits, by_path
 from codemod.errors import SymfixError
 from codemod.shards import Shard, above_one_another
 from codemod.transform import Transform
@@ -115,7 +115,7 @@ def _whole(shards: Sequence[Shard], changes: Changes, sources: Mapping[str, byte
     """Every file of `sources` as the whole change leaves it: `apply`'s own result, and that of the tests' edits."""
     whole: dict[str, bytes | None] = {**sources, **{change.path: change.new for change in changes.files}}
     tests = {edit for shard in shards for edit in shard.tests}
-    edits = tests.union(*(change.edits for change in changes.files))
-    for path in {edit.path for edit in tests}:
-        whole[path] = apply_edits(sources[path], [edit for edit in edits if edit.path == path])
+    edits = by_path(tests.union(*(change.edits for change in changes.files)))
+    for path in by_path(tests):
+        whole[path] = apply_edits(sources[path], edits[path])
     return whole | dict.fromkeys((path for shard in shards for path in shard.deleted), None)

@@ -114,9 +114,10 @@ def _print_summary(
     if overlaps:
         note(f"symfix: {plural(overlaps, 'finding')} left alone for overlapping others; symfix scan names them")
     higher = dataclasses.replace(run.selection, level=Level.REVIEW)
-    waiting = sum(len(one.findings) for one in higher.groups(plan.findings) if one.edits) - sites
+    groups = higher.groups(plan.findings)
+    waiting = sum(len(one.findings) for one in groups if one.edits) - sites
     rejected = {decision.id for decision in plan.decisions if decision.choice is Choice.REJECT}
-    left_out = sum(len(one.findings) for one in higher.groups(plan.findings) if one.id in rejected)
+    left_out = sum(len(one.findings) for one in groups if one.id in rejected)
     if left_out:
         note(f"symfix: {plural(left_out, 'site')} left out, as rejected in review (symfix review --forget)")
     waiting -= left_out

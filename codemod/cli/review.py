@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from collections import Counter
 from pathlib import Path
@@ -57,7 +56,9 @@ def review(context: click.Context, /, **parameters: Any) -> int:
     plan = load_plan(run)
     groups = [one for one in run.selection.groups(plan.findings) if one.edits]
     if run.values["html_file"] is not None:
-        return _write_page(run, plan, groups)
+        from codemod.cli.review_page import write_page
+
+        return write_page(run, plan, run.values["html_file"])
     batch = [name for name in ("accept", "reject", "forget", "import_file", "export_file") if run.values[name]]
     if batch:
         return _batch(run, plan, groups)
@@ -85,14 +86,6 @@ def _forget_all(run: Run) -> bool:
     DecisionStore(run.journal).clear()
     note("symfix: every decision is forgotten")
     return True
-
-
-def _write_page(run: Run, plan: Plan, groups: list[Group]) -> int:
-    from codemod.cli.review_page import write_page
-    from codemod.decision_store import DecisionStore
-
-    made = standing(groups, plan.files, [*plan.decisions, *DecisionStore(run.journal).load()])
-    return write_page(run, dataclasses.replace(plan, decisions=tuple(made)), run.values["html_file"])
 
 
 def _batch(run: Run, plan: Plan, groups: list[Group]) -> int:

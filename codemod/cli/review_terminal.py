@@ -88,8 +88,9 @@ def _headlines(groups: list[Group]) -> dict[str, str]:
     """The first line of the manual page of each rule, where a group needs a person's judgement."""
     if all(group.level is Level.SAFE for group in groups):
         return {}
-    rules = (rule for one in transform.load_transforms() for rule in one.rules())
-    return {rule.name: inspect.cleandoc(rule.doc).partition("\n")[0] for rule in rules}
+    from codemod.manual import all_rules
+
+    return {rule.name: inspect.cleandoc(rule.doc).partition("\n")[0] for rule in all_rules()}
 
 
 def _edited(text: bytes, suffix: str) -> bytes:

@@ -5,24 +5,20 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import SequenceMatcher
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
 from pygments.token import Token, _TokenType
 
-from codemod.diff import Hunk, hunks, split_lines
+from codemod.diff import Hunk, Span, differing_words, hunks, split_lines
 from codemod.edits import Edit, apply_edits
 from codemod.syntax import lexer
-
-Span: TypeAlias = tuple[int, int]
 
 CONTEXT = 20
 """Lines around a change that the page holds; it shows a few of them at first."""
 NEAR = 2
 """Lines around a place that is only shown."""
 
-_WORD = re.compile(rb"\w+|\s+|.", re.DOTALL)
 _TYPE_NAME = re.compile(r"[A-Z]\w*[a-z]\w*$")
 _CLASSES: tuple[tuple[_TokenType, str], ...] = (
     (Token.Comment.Preproc, "p"),
@@ -206,7 +202,7 @@ class _Marks:
         moved = 0
         for edit in edits:
             begin = edit.start + moved
-            for (a, b), (c, d) in _words(edit.old, edit.new):
+            for (a, b), (c, d) in differing_words(edit.old, edit.new):
                 old.append((edit.start + a, edit.start + b))
                 new.append((begin + c, begin + d))
             moved += len(edit.new) - len(edit.old)
@@ -218,21 +214,6 @@ class _Marks:
 
     def new(self, line: int) -> list[int]:
         return self._new.get(line, [])
-
-
-def _words(old: bytes, new: bytes) -> list[tuple[Span, Span]]:
-    """The spans of `old` and `new` that differ, in whole words."""
-    a, b = _WORD.findall(old), _WORD.findall(new)
-    starts_a, starts_b = _starts(a), _starts(b)
-    codes = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
-    return [((starts_a[i], starts_a[k]), (starts_b[j], starts_b[m])) for tag, i, k, j, m in codes if tag != "equal"]
-
-
-def _starts(words: Sequence[bytes]) -> list[int]:
-    starts = [0]
-    for word in words:
-        starts.append(starts[-1] + len(word))
-    return starts
 
 
 def _by_line(source: bytes, spans: Sequence[Span]) -> dict[int, list[int]]:

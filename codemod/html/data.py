@@ -6,15 +6,15 @@ import dataclasses
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import groupby
 from typing import Any
 
 from codemod.decisions import Choice, decide, decision_to_json, with_edits
-from codemod.edits import Edit, EditConflict
+from codemod.diff import Span
+from codemod.edits import Edit, EditConflict, by_path
 from codemod.evidence import Evidence
 from codemod.findings import Finding, Step
 from codemod.groups import Group
-from codemod.html.code import Lines, Span
+from codemod.html.code import Lines
 from codemod.plan import Plan
 from codemod.shards import Shard
 from codemod.transform import Rule
@@ -84,8 +84,7 @@ class _Document:
 
     def _files(self, group: Group) -> list[dict[str, Any]]:
         return [
-            {"path": self.text(path), "blocks": self._diff(path, tuple(edits))}
-            for path, edits in groupby(group.edits, key=lambda edit: edit.path)
+            {"path": self.text(path), "blocks": self._diff(path, edits)} for path, edits in by_path(group.edits).items()
         ]
 
     def _diff(self, path: str, edits: tuple[Edit, ...]) -> list[dict[str, Any]]:

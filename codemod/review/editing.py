@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import bisect
 import itertools
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
-from codemod.diff import split_lines
-from codemod.edits import Edit, apply_edits
+from codemod.diff import differing_words, split_lines
+from codemod.edits import Edit, apply_edits, by_path
 from codemod.errors import SymfixError
 from codemod.groups import Group, meet
 
 _CONTEXT = 5
-_WORD = re.compile(rb"\w+|\s+|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +30,8 @@ class Draft:
     """The text of a change: the lines around each of its edits as they would read. `sources` holds its files."""
 
     def __init__(self, edits: Iterable[Edit], sources: Mapping[str, bytes]) -> None:
-        by_path: dict[str, list[Edit]] = {}
-        for edit in edits:
-            by_path.setdefault(edit.path, []).append(edit)
         self._regions = [
-            region for path, chosen in sorted(by_path.items()) for region in _regions(path, sources[path], chosen)
+            region for path, chosen in by_path(edits).items() for region in _regions(path, sources[path], chosen)
         ]
         self._mark = b"#~"
         while any(line.startswith(self._mark) for region in self._regions for line in split_lines(region.new)):
@@ -95,9 +89,7 @@ class Draft:
 
 def clash(edits: Iterable[Edit], group: Group, others: Iterable[Group]) -> str:
     """Where `edits`, in place of those of `group`, meet an edit of one of the `others`: path:line; "" nowhere."""
-    chosen: dict[str, list[Edit]] = {}
-    for edit in edits:
-        chosen.setdefault(edit.path, []).append(edit)
+    chosen = by_path(edits)
     for other in others:
         if other.id == group.id:
             continue
@@ -139,13 +131,7 @@ def _regions(path: str, source: bytes, edits: Sequence[Edit]) -> list[_Region]:
 
 def _smallest(path: str, start: int, old: bytes, new: bytes) -> list[Edit]:
     """Edits of whole words that turn `old`, at the byte `start` of `path`, into `new`."""
-    before, after = _WORD.findall(old), _WORD.findall(new)
-    offsets = [start]
-    for word in before:
-        offsets.append(offsets[-1] + len(word))
-    codes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     return [
-        Edit(path, offsets[i], offsets[j], b"".join(before[i:j]), b"".join(after[k:m]))
-        for tag, i, j, k, m in codes
-        if tag != "equal"
+        Edit(path, start + begin, start + end, old[begin:end], new[slice(*span)])
+        for (begin, end), span in differing_words(old, new)
     ]

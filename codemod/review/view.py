@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from codemod.decisions import Choice, Decision
+from codemod.edits import by_path
 from codemod.evidence import Evidence, Verdict
 from codemod.findings import Finding, Level, Step
 from codemod.report import plural
@@ -45,12 +46,12 @@ class View:
         page = _Page(width)
         self._head(page, item)
         visible: set[tuple[str, int]] = set()
-        paths = dict.fromkeys(edit.path for edit in edits)
-        for path in paths:
+        edited = by_path(edits)
+        for path, chosen in edited.items():
             page.blank()
-            if len(paths) > 1 or path != item.group.findings[0].path:
+            if len(edited) > 1 or path != item.group.findings[0].path:
                 page.add(Text(_safe(shorten_path(path, width)), "bold"))
-            rows = diff_rows(path, self._sources.of(path), [edit for edit in edits if edit.path == path])
+            rows = diff_rows(path, self._sources.of(path), chosen)
             visible.update((path, row.line) for row in rows if row.sign != "+")
             page.diff(rows)
         if not edits:
@@ -200,7 +201,7 @@ def _evidence(page: _Page, one: Evidence) -> None:
         if verdict is not None:
             page.labelled(f"    {name:<6}  ", 12, _verdict(verdict))
     if one.versions:
-        made_with = ", ".join(f"{name} {version}" for name, version in sorted(one.versions.items()))
+        made_with = ", ".join(f"{name} {version}" for name, version in sorted(one.versions.items()) if name != "runner")
         page.labelled("            ", 12, Text(_safe(made_with), "dim"))
 
 

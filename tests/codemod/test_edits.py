@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codemod.edits import Edit, EditConflict, apply_edits
+from codemod.edits import Edit, EditConflict, apply_edits, by_path
 
 
 def edit(start: int, old: bytes, new: bytes) -> Edit:
@@ -46,6 +46,12 @@ def test_bytes_outside_edits_never_change(parts: list[tuple[bytes, bytes, bytes]
         edits.append(edit(len(source), old, new))
         source += old
     assert apply_edits(source + tail, reversed(edits)) == expected + tail
+
+
+def test_edits_by_path_are_sorted_and_each_counts_once() -> None:
+    first, second = edit(1, b"b", b"x"), edit(3, b"d", b"y")
+    other = Edit("B.cc", 0, 1, b"a", b"z")
+    assert list(by_path([second, first, other, second]).items()) == [("B.cc", (other,)), ("a.cc", (first, second))]
 
 
 def test_an_edit_survives_pickling() -> None:

@@ -63,19 +63,7 @@ def findings(outcome: Outcome, reach: Reach, lines: Lines, group: str, level: Le
         if site.origin in outcome.concrete:
             yield _refused(outcome, reach, site, lines)
     for site in outcome.unreadable:
-        yield _finding(
-            outcome.function,
-            reach,
-            site.start,
-            site.end,
-            lines.at(site.start),
-            leak.NAME,
-            Level.MANUAL,
-            f"`{site.receiver}.{site.api}` stays concrete",
-            refusal="parse-error",
-            reason="it stands in code that cannot be parsed",
-            mode=leak.MODE,
-        )
+        yield _concrete(outcome, reach, site, lines, "parse-error", "it stands in code that cannot be parsed")
     for start, end in outcome.iterators:
         yield _finding(
             outcome.function,
@@ -155,6 +143,14 @@ def _edited(
 def _refused(outcome: Outcome, reach: Reach, site: Site, lines: Lines) -> Finding:
     sink = _sink_of(outcome.refusals, site)
     flow = (Step(outcome.function.path, lines.at(sink.start)[0], lines.text(sink.start)),) if sink else ()
+    refusal = sink.code if sink else "unknown-use"
+    reason = f"its value {sink.reason}" if sink else "its value goes where symfix cannot follow"
+    return _concrete(outcome, reach, site, lines, refusal, reason, flow)
+
+
+def _concrete(
+    outcome: Outcome, reach: Reach, site: Site, lines: Lines, refusal: str, reason: str, flow: tuple[Step, ...] = ()
+) -> Finding:
     receiver = f"`{site.receiver}.{site.api}`" if site.receiver else f"`{site.api}`"
     return _finding(
         outcome.function,
@@ -165,8 +161,8 @@ def _refused(outcome: Outcome, reach: Reach, site: Site, lines: Lines) -> Findin
         leak.NAME,
         Level.MANUAL,
         f"{receiver} stays concrete",
-        refusal=sink.code if sink else "unknown-use",
-        reason=f"its value {sink.reason}" if sink else "its value goes where symfix cannot follow",
+        refusal=refusal,
+        reason=reason,
         flow=flow,
         mode=leak.MODE,
     )
