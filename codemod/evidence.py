@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import operator
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from codemod.changes import Change
+from codemod.digest import digest
 
 VERSION = 1
 FOLDER = "evidence"
@@ -70,11 +71,8 @@ class Evidence:
 
 def evidence_key(changes: Iterable[Change]) -> str:
     """A digest of the files of a shard before and after its edits; any other code has another."""
-    digest = hashlib.sha256()
-    for change in sorted(changes, key=lambda change: change.path):
-        for part in (change.path.encode("utf-8", "surrogateescape"), change.old, change.new):
-            digest.update(b"%d:" % len(part) + part)
-    return digest.hexdigest()[:24]
+    ordered = sorted(changes, key=lambda change: change.path)
+    return digest(*(part for change in ordered for part in (change.path, change.old, change.new)))[:24]
 
 
 class EvidenceStore:
@@ -82,10 +80,6 @@ class EvidenceStore:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-
-    def load(self, operator: str, key: str) -> Evidence | None:
-        """The newest evidence for `operator` with exactly this code, None where there is none."""
-        return next((evidence for evidence in self.all(key) if evidence.operator == operator), None)
 
     def all(self, key: str) -> list[Evidence]:
         """All evidence for exactly this code, the newest first; several entries for an operator differ in versions."""
@@ -99,14 +93,30 @@ class EvidenceStore:
                 found.append((-made, path.name, _from_json(document)))
         return [evidence for _, _, evidence in sorted(found, key=operator.itemgetter(0, 1))]
 
-    def save(self, evidence: Evidence) -> None:
-        """Keep `evidence`. Raises OSError where it cannot be written."""
-        name = f"{evidence.operator}-{evidence.versions.get('torch', '')}"
-        path = self._folder / evidence.key / f"{''.join(c if c.isalnum() or c in '_.+-' else '-' for c in name)}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        staged = path.with_suffix(f".{os.getpid()}.tmp")
-        staged.write_text(json.dumps({"version": VERSION, **asdict(evidence)}, indent=1), encoding="ascii")
-        staged.replace(path)
+    def save(self, *found: Evidence) -> None:
+        """Keep `found`, all there is of one shard over one torch, in the place of what was kept of it.
+
+        Raises OSError where it cannot be written.
+        """
+        written = set()
+        places = set()
+        for evidence in found:
+            torch = file_name(evidence.versions.get("torch", ""))
+            path = self._folder / evidence.key / f"{file_name(evidence.operator)}-{torch}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            staged = path.with_suffix(f".{os.getpid()}.tmp")
+            staged.write_text(json.dumps({"version": VERSION, **asdict(evidence)}, indent=1), encoding="ascii")
+            staged.replace(path)
+            written.add(path)
+            places.add((path.parent, torch))
+        for folder, torch in places:
+            for path in set(folder.glob(f"*-{torch}.json")) - written:
+                path.unlink()
+
+
+def file_name(text: str) -> str:
+    """`text`, as the name of an operator, with a dash for all but letters, digits and `_.+-`."""
+    return re.sub(r"[^\w.+-]", "-", text)
 
 
 def evidence_for(journal: Path, changes: Iterable[Change]) -> list[Evidence]:

@@ -66,6 +66,19 @@ def tree_options(command: C) -> C:
     return command
 
 
+def target_options(command: C) -> C:
+    """`--python` and `--include`: the torch that sources are compiled against, and that operators are run over."""
+    command = click.option(
+        "--include", multiple=True, metavar="DIR",
+        type=click.Path(path_type=Path, exists=True, file_okay=False, resolve_path=True),
+        help="A folder of headers for the compiler, beside the checkout's and torch's. Repeatable.",
+    )(command)  # fmt: skip
+    return click.option(
+        "--python", type=click.Path(path_type=Path), metavar="PATH",
+        help="The interpreter whose torch is used.  [default: the active virtual environment's, else symfix's own]",
+    )(command)  # fmt: skip
+
+
 def level_option(default: str, meaning: str) -> Callable[[C], C]:
     """`--level` with the default of one command."""
     return click.option("--level", type=_LEVELS, default=default, show_default=True, help=meaning)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
-import signal
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from codemod import transform
-from codemod.checkout import user_cache
-from codemod.cli.options import Run, level_option, tree_options
+from codemod.cli.options import Run, level_option, target_options, tree_options
 from codemod.cli.root import group
 from codemod.cli.running import begin, changes_of, chosen_groups, load_plan, plan_option
 from codemod.errors import SymfixError
-from codemod.evidence import FOLDER, EvidenceStore
+from codemod.evidence import FOLDER, EvidenceStore, file_name
 from codemod.terminal import write
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from codemod.groups import Group
     from codemod.plan import Plan
     from codemod.prove.orchestrate import Wanted
+    from codemod.prove.target import Target
     from codemod.prove.task import Settings, Task
     from codemod.shards import Shard
 
@@ -34,12 +35,7 @@ if TYPE_CHECKING:
 @tree_options
 @level_option("safe", "Prove changes up to this level.")
 @plan_option("Prove this saved plan.")
-@click.option("--python", type=click.Path(path_type=Path), metavar="PATH",
-              help="The interpreter whose torch the operators are run over."
-              "  [default: the active virtual environment's, else symfix's own]")  # fmt: skip
-@click.option("--include", multiple=True, metavar="DIR",
-              type=click.Path(path_type=Path, exists=True, file_okay=False, resolve_path=True),
-              help="A folder of headers for the compiler, beside the checkout's and torch's. Repeatable.")  # fmt: skip
+@target_options
 @click.option("--timeout", type=click.IntRange(1), default=300, show_default=True, metavar="SECONDS",
               help="How long one run of a shard's operators may take.")  # fmt: skip
 @click.option("--executor", default="", metavar="dask://HOST:PORT",
@@ -66,6 +62,7 @@ def prove(context: click.Context, /, **parameters: Any) -> int:
     the only command that runs the checkout's code. Exit 0 where nothing is worse, 1 where something is.
     """
     from codemod.prove.executor import make_executor
+    from codemod.prove.isolate import terminable
     from codemod.prove.orchestrate import prove_all
     from codemod.prove.table import document, line, totals
 
@@ -81,7 +78,7 @@ def prove(context: click.Context, /, **parameters: Any) -> int:
     proved = []
     text = run.values["format"] == "text"
     ended = prove_all(session.settings, session.wanted(), store, executor, run.project.jobs, run.values["no_cache"])
-    with _terminable(), contextlib.closing(ended):
+    with terminable(), contextlib.closing(ended):
         for shard in ended:
             proved.append(shard)
             for evidence in shard.evidence:
@@ -104,68 +101,43 @@ def _scripts(given: Path | Mapping[str, Path] | None) -> dict[str, str]:
     return {operator: str(path) for operator, path in given.items()}
 
 
-@contextlib.contextmanager
-def _terminable() -> Iterator[None]:
-    """Have SIGTERM end what was started, as Ctrl-C does."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 class _Session:
     """One run of the command: the shards of a plan, over one target."""
 
     def __init__(self, run: Run, plan: Plan, groups: Sequence[Group]) -> None:
+        from codemod.bundle.make import sources_of
+        from codemod.prove.session import load_provers
+        from codemod.prove.target import find_target
         from codemod.shards import make_shards
 
         self._run = run
-        self._plan = plan
-        self.shards = {shard.name: shard for shard in make_shards(groups)}
-        self._scratch = user_cache() / "prove"
-        self._provers = {
-            one.name: (one, one.prover(run.project, self._scratch / "generated"))
-            for one in transform.load_transforms()
-            if isinstance(one, transform.Provable)
-        }
-        self.settings = self._make_settings()
+        with ThreadPoolExecutor(1) as pool:  # importing torch takes seconds
+            target = pool.submit(find_target, run.values["python"])
+            changes = changes_of(run, plan, groups)
+            self._sources = sources_of(run.checkout.root, changes)
+            self.shards = {shard.name: shard for shard in make_shards(changes.groups)}
+            self._provers = load_provers(run.project)
+            self.settings = self._make_settings(target.result())
 
-    def _make_settings(self) -> Settings:
-        from codemod.prove.compiler import find_compiler, forget_old
-        from codemod.prove.flags import compile_flags
-        from codemod.prove.target import find_target
-        from codemod.prove.task import Settings
-
-        values = self._run.values
-        target = find_target(values["python"])
-        builds = self._scratch / "builds"
-        forget_old(builds)
-        provers = [prover for _, prover in self._provers.values()]
-        return Settings(
-            root=self._run.checkout.root,
-            kept=self._scratch,
-            target=target,
-            compiler=find_compiler(builds),
-            version=next((prover.version for prover in provers if prover.version), ""),
-            include=tuple(dict.fromkeys(folder for prover in provers for folder in prover.include)),
-            further=tuple(str(folder) for folder in values["include"]),
-            flags=tuple(flag for prover in provers for flag in prover.flags),
+    def _make_settings(self, target: Target) -> Settings:
+        values, provers = self._run.values, self._provers
+        return dataclasses.replace(
+            provers.settings(target, values["include"]),
             definitions={name: path for prover in provers for name, path in prover.definitions.items()},
             prelude="".join(prover.prelude for prover in provers),
-            sources=compile_flags(self._run.checkout.root),
             seconds=values["timeout"],
             repros=_scripts(values["repro"]),
         )
 
     def wanted(self) -> Iterator[Wanted]:
         """The shards, in the order of their names; each is rendered when its turn comes."""
+        from codemod.changes import changes_in
         from codemod.evidence import evidence_key
         from codemod.prove.orchestrate import Wanted
         from codemod.shards import closure
 
         for shard in self.shards.values():
-            changes = changes_of(self._run, self._plan, closure(shard, self.shards)).files
+            changes = changes_in(closure(shard, self.shards), self._sources)
             key = evidence_key(changes)
             yield Wanted(shard.name, key, functools.partial(self._task, shard, key, changes))
 
@@ -175,8 +147,8 @@ class _Session:
         findings = [finding for group in shard.groups for finding in group.findings]
         overrides: list[transform.Override] = []
         checked: dict[str, None] = {}
-        for kind, prover in self._provers.values():
-            own = [f for f in findings if any(edit.path.endswith(tuple(kind.suffixes)) for edit in f.edits)]
+        for suffixes, prover in self._provers.by_suffixes:
+            own = [f for f in findings if any(edit.path.endswith(suffixes) for edit in f.edits)]
             if own:
                 overrides += prover.overrides(own)
                 built = {part.path for override in overrides for part in override.parts}
@@ -206,8 +178,7 @@ class _Session:
         folder: Path | None = self._run.values["save_repro"]
         if folder is not None and evidence.repro:
             folder.mkdir(parents=True, exist_ok=True)
-            name = "".join(c if c.isalnum() or c in "_.-" else "-" for c in evidence.operator)
-            (folder / f"{name}.py").write_text(evidence.repro, encoding="utf-8")
+            (folder / f"{file_name(evidence.operator)}.py").write_text(evidence.repro, encoding="utf-8")
 
     def described(self) -> dict[str, str]:
         """The target, for a reader."""

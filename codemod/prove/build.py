@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from codemod.changes import Change
 from codemod.prove.compiler import Compiler, Diagnostic, Unit
@@ -12,6 +14,8 @@ from codemod.prove.overlay import overlay
 from codemod.prove.symbols import missing, missing_tables
 from codemod.prove.task import Settings
 from codemod.transform import Override, Part
+
+Made = TypeVar("Made")
 
 # Sources that are needed for the functions of others are looked for so often, each time for those found last.
 _ROUNDS = 4
@@ -71,6 +75,13 @@ def sides(settings: Settings, changes: tuple[Change, ...]) -> tuple[Side, Side]:
         made.append(Side(settings, settings.root, alone, changed))
     new = {change.path: change.new for change in changes}
     return made[0], replace(made[1], tree=overlay(settings.root, new, settings.kept / "trees"))
+
+
+def on_both(work: Callable[[Side], Made], before: Side, after: Side) -> tuple[Made, Made]:
+    """What `work` makes of each side, both at once: most of it is waiting for a compiler."""
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(work, (before, after))
+    return one, other
 
 
 def build(side: Side, override: Override, compiler: Compiler) -> Path | Diagnostic:

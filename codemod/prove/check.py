@@ -5,11 +5,12 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from codemod.changes import Change
 from codemod.edits import Edit
-from codemod.prove.build import Side
-from codemod.prove.compiler import Diagnostic
+from codemod.prove.build import Side, on_both
+from codemod.prove.compiler import Compiler, Diagnostic
 from codemod.prove.task import Settings, Task
 from codemod.transform import Part
 
@@ -23,7 +24,7 @@ class Checked:
     broken: str = ""
     """The first error of a source that only type-checks before, and the edit that it stands on."""
     reason: str = ""
-    """Why nothing could be checked: the first error of a source that does not type-check before either."""
+    """Why not all was checked: the first error of a source that does not type-check before either."""
 
 
 def check(settings: Settings, task: Task, before: Side, after: Side) -> Checked:
@@ -35,22 +36,23 @@ def check(settings: Settings, task: Task, before: Side, after: Side) -> Checked:
     compiled: list[str] = []
     reason = ""
     for path in task.checked:
-        errors = []
-        for side in (before, after):
-            if path in parts:
-                made = compiler.compile(side.unit(parts[path]))
-                errors.append(made if isinstance(made, Diagnostic) else None)
-            else:
-                errors.append(compiler.check(side.unit(Part(path))))
-            if errors[0] is not None:
-                break
+        errors = on_both(partial(_error, compiler, path, parts.get(path)), before, after)
         if errors[0] is not None:
             reason = reason or f"{path} did not compile before: {shown(errors[0], before)}"
+        elif errors[1] is not None and not errors[1].of_source:
+            reason = reason or f"{path} could not be compiled after: {errors[1]}"
         elif errors[1] is not None:
             return Checked(tuple(compiled), f"does not compile: {shown(errors[1], after, task.changes)}")
         else:
             compiled.append(path)
     return Checked(tuple(compiled), "", reason)
+
+
+def _error(compiler: Compiler, path: str, part: Part | None, side: Side) -> Diagnostic | None:
+    if part is None:
+        return compiler.check(side.unit(Part(path)))
+    made = compiler.compile(side.unit(part))
+    return made if isinstance(made, Diagnostic) else None
 
 
 def shown(error: Diagnostic, side: Side, changes: Sequence[Change] = ()) -> str:

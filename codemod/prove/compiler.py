@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -14,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from codemod.digest import digest
 from codemod.errors import SymfixError
 from codemod.prove.isolate import Limits, run
 
@@ -22,6 +22,7 @@ _DIAGNOSTIC = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re
 _INCLUDED_AT = re.compile(r"^(?:In file included from|\s+from) (.*?):(\d+)", re.M)
 _NOTED_AT = re.compile(r"^(.*?):(\d+):(?:(\d+):)? +(?:required from|note:)", re.M)
 _KEPT_BYTES = 4 << 30
+_KEY = 32  # digits in the names of what is kept
 
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
@@ -32,6 +33,8 @@ class Diagnostic:
 
     message: str
     places: tuple[tuple[str, int], ...] = ()
+    of_source: bool = True
+    """False where the compiler itself failed, as for want of memory: that says nothing about the source."""
 
     def __str__(self) -> str:
         path, line = self.places[0] if self.places else ("", 0)
@@ -65,7 +68,7 @@ class Compiler:
 
     def link(self, objects: Sequence[Path], flags: Sequence[str]) -> Path | Diagnostic:
         """The shared library of `objects`, or the linker's last line."""
-        key = _digest(self.version, *self.command, *flags, *(path.read_bytes() for path in objects))
+        key = digest(self.version, *self.command, *flags, *(path.read_bytes() for path in objects))[:_KEY]
         library = self.kept / f"{key}.so"
         with _locks[str(library)]:
             if not library.is_file():
@@ -80,7 +83,7 @@ class Compiler:
 
     def _compile(self, unit: Unit, mode: tuple[str, ...], suffix: str) -> Path | Diagnostic:
         command = [*self.command, *mode, "-w", "-fmax-errors=1", *unit.flags]
-        key = _digest(self.version, *command, unit.text)
+        key = digest(self.version, *command, unit.text)[:_KEY]
         with _locks[key]:
             manifest, output = self.kept / f"{key}.json", self.kept / f"{key}{suffix or '.ok'}"
             made = _load(manifest, output)
@@ -94,14 +97,18 @@ class Compiler:
         target = ["-o", str(staged)] if output.suffix == ".o" else []
         try:
             ended = run([*command, "-MD", "-MF", str(needed), "-MT", "x", str(source), *target], _LIMITS)
-            if ended.code not in (0, 1):  # a compiler that was killed says nothing about the source
-                return Diagnostic(f"the compiler {ended.how}: {ended.last_line}")
+            if ended.code not in (0, 1):
+                return Diagnostic(f"the compiler {ended.how}: {ended.last_line}", of_source=False)
             error = first_error(ended.output, str(source)) if ended.code else None
+            if error is not None and not error.of_source:
+                return error
             if error is None:
                 if not target:
                     staged.write_bytes(b"")
                 staged.replace(output)
-            dependencies = _dependencies(needed)
+            if error is not None:  # g++ tells no dependencies where it stops at an error: ask for them alone
+                run([*command, "-M", "-MG", "-MF", str(needed), "-MT", "x", str(source)], _LIMITS)
+            dependencies = _dependencies(needed, [flag[2:] for flag in command if flag.startswith("-I")])
             dependencies.pop(str(source), None)  # the unit is in the key, and gone when this returns
             if dependencies:
                 _save(self.kept / f"{key}.json", error, dependencies)
@@ -156,7 +163,9 @@ def first_error(output: str, source: str) -> Diagnostic:
     """The first error that g++ or clang++ reports in `output`; places in `source`, the unit, are left out."""
     found = _DIAGNOSTIC.search(output)
     if found is None:
-        return Diagnostic((output.strip().splitlines() or ["the compiler failed without a message"])[-1])
+        lines = output.strip().splitlines() or ["the compiler failed without a message"]
+        # g++ reports a cc1plus that was killed with an error of no place, and exit code 1.
+        return Diagnostic(next((line for line in lines if "error:" in line), lines[-1]), of_source=False)
     places = [(found[1], int(found[2]))]
     places += ((match[1], int(match[2])) for match in _INCLUDED_AT.finditer(output))
     places += ((match[1], int(match[2])) for match in _NOTED_AT.finditer(output))
@@ -190,8 +199,8 @@ def _save(manifest: Path, error: Diagnostic | None, dependencies: Mapping[str, s
     staged.replace(manifest)
 
 
-def _dependencies(needed: Path) -> dict[str, str]:
-    """The state of each file in a make rule."""
+def _dependencies(needed: Path, include: Sequence[str]) -> dict[str, str]:
+    """The state of each file in a make rule; of a header that is not found, that no folder of `include` has it."""
     try:
         text = needed.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
@@ -201,8 +210,10 @@ def _dependencies(needed: Path) -> dict[str, str]:
     for name in names:
         path = re.sub(r"\\(.)", r"\1", name)
         state = _state(path)
-        if state:
+        if state or os.path.isabs(path):
             found[path] = state
+        else:
+            found |= dict.fromkeys((f"{folder}/{path}" for folder in include), "")
     return found
 
 
@@ -212,11 +223,3 @@ def _state(path: str) -> str:
     except OSError:
         return ""
     return f"{found.st_mtime_ns} {found.st_size}"
-
-
-def _digest(*parts: str | bytes) -> str:
-    hashed = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
-        hashed.update(b"%d:" % len(data) + data)
-    return hashed.hexdigest()[:32]

@@ -9,7 +9,7 @@ import resource
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -49,10 +49,10 @@ class Ended:
         return lines[-1] if lines else ""
 
     @property
-    def telling_line(self) -> str:
-        """The last line of the output that names an error, else the last one."""
+    def error_line(self) -> str:
+        """The last line of the output that names an error, "" where none does."""
         found = [line.strip() for line in self.output.splitlines() if _TELLING.search(line)]
-        return found[-1] if found else self.last_line
+        return found[-1] if found else ""
 
     @property
     def signal(self) -> str:
@@ -121,6 +121,16 @@ def stop_all() -> None:
 def resume() -> None:
     """Let `run` start processes again after `stop_all`."""
     _stopping.clear()
+
+
+@contextlib.contextmanager
+def terminable() -> Iterator[None]:
+    """Have SIGTERM end what was started, as Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def stopping() -> bool:

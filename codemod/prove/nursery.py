@@ -22,6 +22,15 @@ _lock = threading.Lock()
 _idle: dict[tuple[str, ...], list[_Server]] = {}
 
 
+def prepare(command: tuple[str, ...], environment: Mapping[str, str]) -> None:
+    """Start the server `command` unless one waits for a job, so that `run` need not wait for torch to be imported."""
+    with _lock:
+        servers = _idle.setdefault(command, [])
+        if not servers:
+            with contextlib.suppress(OSError):  # `run` meets it too, and says None
+                servers.append(_Server(command, environment))
+
+
 def run(
     command: tuple[str, ...], job: Path, out: Path, folder: Path, environment: Mapping[str, str], limits: Limits
 ) -> Ended | None:
@@ -58,7 +67,7 @@ def close() -> None:
 
 
 class _Server:
-    """One process that forks. Methods raise OSError or ValueError where it does not answer as it should."""
+    """One process that forks. `run` raises OSError or ValueError where it does not answer as it should."""
 
     def __init__(self, command: tuple[str, ...], environment: Mapping[str, str]) -> None:
         self._process = subprocess.Popen(
@@ -70,13 +79,14 @@ class _Server:
             cwd="/",
             start_new_session=True,
         )
+        self._ready = False
         isolate.watch(self._process)
-        if self._answer(_START) != "ready":
-            self.close()
-            raise ValueError("the runner does not start")
 
     def run(self, job: Path, out: Path, folder: Path, environment: Mapping[str, str], limits: Limits) -> Ended:
         """Run one job in a child, and wait until it and all that it has started have ended."""
+        if not self._ready and self._answer(_START) != "ready":
+            raise ValueError("the runner does not start")
+        self._ready = True
         log = folder / "log"
         request = {
             "job": str(job), "out": str(out), "log": str(log), "folder": str(folder),

@@ -78,12 +78,8 @@ def known(store: EvidenceStore, settings: Settings, key: str) -> tuple[Evidence,
 
     What could not be proved is tried again: a compiler or a sample may have come since.
     """
-    torch, compiler = settings.target.torch_version, settings.compiler.version if settings.compiler else ""
-    found = [
-        evidence
-        for evidence in store.all(key)
-        if evidence.versions.get("torch") == torch and evidence.versions.get("compiler") == compiler
-    ]
+    wanted = settings.versions
+    found = [evidence for evidence in store.all(key) if evidence.versions == wanted]
     if not found or settings.repros or any(evidence.outcome == "not provable" for evidence in found):
         return None
     return tuple(sorted(found, key=lambda evidence: evidence.operator))
@@ -98,6 +94,5 @@ def _ended(pending: dict[Future[list[Evidence]], Task], store: EvidenceStore) ->
         except OSError as error:
             raise SymfixError(f"{task.shard}: {error.filename or 'system error'}: {error.strerror or error}") from error
         with contextlib.suppress(OSError):
-            for evidence in found:
-                store.save(evidence)
+            store.save(*found)
         yield Proved(task.shard, tuple(found))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
+
+from codemod.digest import digest
+
+_KEPT_SECONDS = 7 * 24 * 3600.0
 
 
 def overlay(root: Path, replaced: Mapping[str, bytes], base: Path) -> Path:
@@ -16,12 +21,9 @@ def overlay(root: Path, replaced: Mapping[str, bytes], base: Path) -> Path:
     Paths are POSIX and relative to `root`. Only folders that lead to a replaced file are made anew; all else is links.
     The folder is named after its content and made once, so that a compiler's results can be kept by their paths.
     """
-    digest = hashlib.sha256(os.fsencode(root))
-    for path, content in sorted(replaced.items()):
-        for part in (os.fsencode(path), content):
-            digest.update(b"%d:" % len(part) + part)
-    made = base / digest.hexdigest()[:24]
+    made = base / digest(str(root), *(part for file in sorted(replaced.items()) for part in file))[:24]
     if made.is_dir():
+        os.utime(made)
         return made
     base.mkdir(parents=True, exist_ok=True)
     staged = Path(tempfile.mkdtemp(dir=base))
@@ -33,6 +35,15 @@ def overlay(root: Path, replaced: Mapping[str, bytes], base: Path) -> Path:
         if not made.is_dir():  # else another thread or run was first
             raise
     return made
+
+
+def forget_unused(base: Path) -> None:
+    """Remove the folders of `overlay` below `base` that were not asked for in a week."""
+    oldest = time.time() - _KEPT_SECONDS
+    for folder in base.glob("*") if base.is_dir() else ():
+        with contextlib.suppress(OSError):
+            if folder.stat().st_mtime < oldest:
+                shutil.rmtree(folder)
 
 
 def _fill(original: str, folder: str, replaced: Mapping[tuple[str, ...], bytes]) -> None:

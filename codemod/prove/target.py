@@ -8,6 +8,8 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,9 @@ _ASK = """
 import json, torch
 print(json.dumps([torch.__version__, bool(torch._C._GLIBCXX_USE_CXX11_ABI)]))
 """
+_VERSION_HEADERS = ("torch/headeronly/version.h", "torch/csrc/api/include/torch/version.h")
+_VERSION = re.compile(r'#define TORCH_VERSION\s*\\?\s*"((\d+)\.(\d+)[^"]*)"')
+_INSTALLED = re.compile(r"^__version__ = '([^']+)'", re.M)
 _STANDARD = re.compile(r"common_cflags \+= \['-std=(c\+\+\w+)'")
 
 
@@ -56,13 +61,16 @@ class Target:
         return f"{self.package}/lib"
 
 
-def find_target(python: Path | None) -> Target:
+def find_target(python: Path | None, imported: bool = True) -> Target:
     """The target in the interpreter `python`, by default that of the active virtual environment, else symfix's own.
 
-    What importing torch tells is kept until the installed torch changes.
+    What importing torch tells is kept until the installed torch changes. Unless `imported`, torch is not imported (it
+    may be the checkout's own code): its files tell what a compiler has to know.
     Raises SymfixError where there is no interpreter, or none that imports torch.
     """
     path = python or _default_python()
+    if path.exists():  # else a name that is looked for in $PATH
+        path = path.absolute()
     version, include, origin = _ask(path, _LOCATE)
     if origin is None:
         raise SymfixError(f"{path}: torch is not installed there; name an interpreter that has it with --python")
@@ -74,6 +82,8 @@ def find_target(python: Path | None) -> Target:
             return target
     except (OSError, ValueError, TypeError):
         pass
+    if not imported:
+        return Target(str(path), version, include, str(package), *_read(package), _standard(package))
     torch_version, abi = _ask(path, _ASK)
     target = Target(str(path), version, include, str(package), torch_version, abi, _standard(package))
     try:
@@ -82,6 +92,22 @@ def find_target(python: Path | None) -> Target:
     except OSError:
         pass  # asked again next time
     return target
+
+
+def target_of_headers(include: Sequence[Path]) -> Target | None:
+    """The target of sources that are only type-checked, where a folder of `include` has torch's headers, else None."""
+    for folder in include:
+        for name in _VERSION_HEADERS:
+            try:
+                found = _VERSION.search((folder / name).read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                continue
+            if found is not None:
+                version, major, minor = found[1], int(found[2]), int(found[3])
+                standard = "c++17" if (major, minor) < (2, 11) else "c++20"
+                python = sysconfig.get_path("include")
+                return Target(sys.executable, "", python, str(folder.parent), version, True, standard)
+    return None
 
 
 def _default_python() -> Path:
@@ -110,6 +136,24 @@ def _ask(python: Path, program: str) -> list[Any]:
     if not isinstance(answer, list):
         raise SymfixError(f"{python}: is no Python interpreter; --python takes one that has torch")
     return answer
+
+
+def _read(package: Path) -> tuple[str, bool]:
+    """The version of the installed torch, and whether it has the new ABI of libstdc++, as it tells CMake.
+
+    Raises SymfixError where its version is not found.
+    """
+    try:
+        found = _INSTALLED.search((package / "version.py").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        found = None
+    if found is None:
+        raise SymfixError(f"{package}: is no installed torch; name an interpreter that has it with --python")
+    try:
+        cmake = (package / "share/cmake/Torch/TorchConfig.cmake").read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        cmake = ""
+    return found[1], "-D_GLIBCXX_USE_CXX11_ABI=0" not in cmake
 
 
 def _kept(python: Path, package: Path) -> Path:

@@ -37,8 +37,21 @@ class Settings:
     """What goes before a source that is compiled for such functions alone."""
     seconds: float = 300
     memory: int = 8 << 30
+    runner: str = ""
+    """A digest of the code that runs and judges operators."""
     repros: Mapping[str, str] = field(default_factory=dict)
     """The user's scripts, by the operator they run: a name or a glob of names."""
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """What evidence rests on beside the code of its shard."""
+        return {
+            "torch": self.target.torch_version,
+            "tree": self.version,
+            "python": self.target.python_version,
+            "compiler": self.compiler.version if self.compiler is not None else "",
+            "runner": self.runner,
+        }
 
     @property
     def same_version(self) -> bool:

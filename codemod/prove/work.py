@@ -15,7 +15,7 @@ from typing import Any
 
 from codemod.evidence import Evidence, Status
 from codemod.prove import check, nursery
-from codemod.prove.build import Side, build, python_path, sides
+from codemod.prove.build import Side, build, on_both, python_path, sides
 from codemod.prove.compiler import Diagnostic
 from codemod.prove.isolate import Ended, Limits, run
 from codemod.prove.task import Settings, Task
@@ -51,20 +51,15 @@ class _Laid:
 def prove(settings: Settings, task: Task) -> list[Evidence]:
     """The evidence for one shard, an entry for each operator that was run, or one that says why none was."""
     started = time.monotonic()
+    if any(override.parts and not override.preload for override in task.overrides):
+        nursery.prepare(_server(settings), environment(settings.kept, ()))
     before, after = sides(settings, task.changes)
     checked = check.check(settings, task, before, after)
-    versions = {
-        "torch": settings.target.torch_version,
-        "tree": settings.version,
-        "python": settings.target.python_version,
-        "compiler": settings.compiler.version if settings.compiler is not None else "",
-    }
 
     def evidence(operator: str, outcome: Any, reason: str, **more: Any) -> Evidence:
         seconds = round(time.monotonic() - started, 1)
-        return Evidence(
-            operator, outcome, task.key, reason, versions=versions, compiled=checked.compiled, seconds=seconds, **more
-        )
+        given = {"versions": settings.versions, "compiled": checked.compiled, "seconds": seconds, **more}
+        return Evidence(operator, outcome, task.key, reason, **given)
 
     if checked.broken:
         return [evidence(task.shard, "worse", checked.broken)]
@@ -139,21 +134,26 @@ def _lay(settings: Settings, task: Task, override: Override, before: Side, after
     """What lays the override over the installed code on both sides, or why that cannot be done."""
     if override.reason:
         return override.reason
-    made = []
-    old = {change.path: change.old for change in task.changes}
-    new = {change.path: change.new for change in task.changes}
-    for side, contents in ((before, old), (after, new)):
-        libraries: tuple[str, ...] = ()
-        if override.parts:
-            if settings.compiler is None:
-                return "there is no C++ compiler"
-            library = build(side, override, settings.compiler)
+    libraries: list[tuple[str, ...]] = [(), ()]
+    compiler = settings.compiler
+    if override.parts:
+        if compiler is None:
+            return "there is no C++ compiler"
+        made = on_both(lambda side: build(side, override, compiler), before, after)
+        for number, (library, side) in enumerate(zip(made, (before, after), strict=True)):
             if isinstance(library, Diagnostic):
                 return f"does not build over torch {settings.target.torch_version}: {check.shown(library, side)}"
-            libraries = (str(library),)
-        path = tuple(python_path(side, override, contents)) if override.modules else ()
-        made.append(_Laid((), libraries, path) if override.preload else _Laid(libraries, (), path))
-    return made[0], made[1]
+            libraries[number] = (str(library),)
+    path: list[tuple[str, ...]] = [(), ()]
+    if override.modules:
+        old = {change.path: change.old for change in task.changes}
+        new = {change.path: change.new for change in task.changes}
+        path = [tuple(python_path(before, override, old)), tuple(python_path(after, override, new))]
+    one, other = (
+        _Laid((), libraries[side], path[side]) if override.preload else _Laid(libraries[side], (), path[side])
+        for side in (0, 1)
+    )
+    return one, other
 
 
 def _merge(laid: Iterable[_Laid]) -> _Laid:
@@ -227,7 +227,7 @@ def _run(settings: Settings, job: _Job, laid: _Laid, cases: Mapping[str, Any] | 
             "operators": job.operators, "libraries": laid.libraries, "python_path": laid.python_path,
             "pieces": job.pieces or None, "functions": job.functions, "imports": job.imports, "modules": job.imports,
             "repro": own_scripts(settings, job.operators) or None, "cases": cases,
-            "cache": str(settings.kept / "runner"),
+            "cache": _cache(settings),
         }  # fmt: skip
         given = {key: value for key, value in document.items() if value is not None}
         for _ in range(_RESUMED):
@@ -240,8 +240,9 @@ def _run(settings: Settings, job: _Job, laid: _Laid, cases: Mapping[str, Any] | 
                 break
             how: Status = "hangs" if done.how == "timed out" else "crashes"
             running = (report or {}).get("running")
-            failure = f"the run {done.how}: {done.signal or done.telling_line}"
-            reports.append(ended(report, how, done.signal or done.telling_line))
+            said = ": ".join(part for part in (done.signal, done.error_line) if part) or done.last_line
+            failure = f"the run {done.how}: {said}"
+            reports.append(ended(report, how, said))
             if not running or not running.get("name"):
                 break
             skip.append(running["name"])
@@ -255,10 +256,20 @@ def _start(settings: Settings, laid: _Laid, folder: Path) -> Ended:
     limits = Limits(settings.seconds, settings.memory)
     variables = environment(folder, laid.preloaded)
     if not laid.preloaded and not laid.python_path:
-        done = nursery.run((*command, "--serve"), job, out, folder, variables, limits)
+        done = nursery.run(_server(settings), job, out, folder, variables, limits)
         if done is not None:
             return done
     return run((*command, str(job), str(out)), limits, variables, folder)
+
+
+def _server(settings: Settings) -> tuple[str, ...]:
+    """The command of a process that has torch, and runs jobs."""
+    return settings.target.python, str(_RUNNER), "--serve", _cache(settings)
+
+
+def _cache(settings: Settings) -> str:
+    """Where the runner keeps what it finds out of the installed torch."""
+    return str(settings.kept / "runner")
 
 
 def own_scripts(settings: Settings, operators: Sequence[str]) -> dict[str, str]:

@@ -9,20 +9,20 @@ def test_what_is_kept_comes_back(tmp_path: Path) -> None:
     kept = Evidence("aten::foo.Tensor", "cured", "abc", before=throws, after=Verdict("passes"), versions={"torch": "2"})
     store = EvidenceStore(tmp_path / "evidence")
     store.save(kept)
-    assert store.load("aten::foo.Tensor", "abc") == kept
+    assert store.all("abc") == [kept]
 
 
 def test_other_code_has_no_evidence(tmp_path: Path) -> None:
     store = EvidenceStore(tmp_path)
     store.save(Evidence("foo", "cured", "abc"))
-    assert store.load("foo", "abd") is None
+    assert store.all("abd") == []
 
 
 def test_a_damaged_file_is_no_evidence(tmp_path: Path) -> None:
     store = EvidenceStore(tmp_path)
     store.save(Evidence("foo", "cured", "abc"))
     next(tmp_path.rglob("*.json")).write_text("{")
-    assert store.load("foo", "abc") is None
+    assert store.all("abc") == []
 
 
 def test_what_other_torches_showed_is_kept_beside_it(tmp_path: Path) -> None:
@@ -31,8 +31,19 @@ def test_what_other_torches_showed_is_kept_beside_it(tmp_path: Path) -> None:
     newer = Evidence("foo", "cured", "abc", versions={"torch": "2.13.0"})
     store.save(older)
     store.save(newer)
-    assert store.load("foo", "abc") == newer
-    assert sorted(evidence.outcome for evidence in store.all("abc")) == ["cured", "unchanged"]
+    assert store.all("abc") == [newer, older]
+
+
+def test_what_a_shard_no_longer_runs_is_forgotten(tmp_path: Path) -> None:
+    store = EvidenceStore(tmp_path)
+    foo, bar = (Evidence(name, "unchanged", "abc", versions={"torch": "2.6.0+cpu"}) for name in ("foo", "bar"))
+    other = Evidence("foo", "unchanged", "abc", versions={"torch": "2.13.0"})
+    store.save(foo)
+    store.save(other)
+    store.save(bar)
+    assert store.all("abc") == [bar, other]
+    store.save(foo, bar)
+    assert len(store.all("abc")) == 3
 
 
 def test_evidence_is_found_by_the_changes_it_is_about(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from corpus_compile import Compiler, digest
+from corpus_compile import Compiler, contents
 from corpus_includes import HEADERS, SOURCES, Includes
 from corpus_trees import apply_in, changed_files, converted_sites, copy_tree
 
@@ -59,7 +59,7 @@ def compare(before: Path, after: Path, compiler: Compiler, at_most: int, jobs: i
     known = [path for path in own + further if (before / path).is_file()]
     earlier = compiler.check_all(before, known, dict.fromkeys(known, str(before)), jobs)
     compiled = [path for path in known if not earlier[path]]
-    states = {path: digest(after, includes.headers_of(path, headers)) for path in compiled}
+    states = {path: contents(after, includes.headers_of(path, headers)) for path in compiled}
     contexts = {path: f"{before}+{state}" if state else str(before) for path, state in states.items()}
     later = compiler.check_all(after, compiled, contexts, jobs)
     broken = {path: error for path, error in later.items() if error}

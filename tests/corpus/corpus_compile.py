@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
-import os
 import re
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from codemod.checkout import user_cache
+from codemod.digest import digest
 
 TIMEOUT = 240  # seconds for one source; the slowest real one takes 15
 _ERROR = re.compile(r"^(.*?):(\d+):\d+: (?:fatal )?error: (.*)$", re.M)
@@ -72,14 +73,10 @@ class Compiler:
             return dict(zip(paths, pool.map(lambda path: self.check(root, path, contexts[path]), paths), strict=True))
 
 
-def digest(root: Path, paths: Iterable[str]) -> str:
+def contents(root: Path, paths: Collection[str]) -> str:
     """A short hash of the bytes of `paths` below `root`; "" for none."""
-    hashed = hashlib.sha256()
-    empty = True
-    for path in sorted(paths):
-        hashed.update(path.encode() + b"\0" + (root / path).read_bytes())
-        empty = False
-    return "" if empty else hashed.hexdigest()[:16]
+    named = (part for path in sorted(paths) for part in (path, (root / path).read_bytes()))
+    return digest(*named)[:16] if paths else ""
 
 
 def _first_error(output: str, root: Path) -> str:
@@ -90,9 +87,4 @@ def _first_error(output: str, root: Path) -> str:
 
 
 def _kept(*parts: str | bytes) -> Path:
-    hashed = hashlib.sha256()
-    for part in parts:
-        data = part.encode() if isinstance(part, str) else part
-        hashed.update(b"%d:" % len(data) + data)
-    cache_home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache_home / "symfix" / "compiled" / hashed.hexdigest()
+    return user_cache() / "compiled" / digest(*parts)

@@ -20,7 +20,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from corpus_compile import Compiler, digest, torch_include
+from corpus_compile import Compiler, contents, torch_include
 from corpus_trees import apply_in, changed_files, converted_sites, copy_tree, symfix
 
 SOURCES = (".cpp", ".cc")
@@ -94,7 +94,7 @@ def examine(name: str, level: str, show_diff: bool, jobs: int) -> Row:
         paths = [path for path in changed if path.endswith(SOURCES)]
         before = compiler.check_all(source, paths, dict.fromkeys(paths, str(source)), jobs)
         compiled = [path for path in paths if not before[path]]
-        context = f"{source}+{digest(copy, [path for path in changed if path not in paths])}"
+        context = f"{source}+{contents(copy, [path for path in changed if path not in paths])}"
         after = compiler.check_all(copy, compiled, dict.fromkeys(compiled, context), jobs)
         broken = [f"{path}: {error}" for path, error in after.items() if error]
         once = {path: (copy / path).read_bytes() for path in changed}

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from codemod import transform
 from codemod.analysis import analyse
+from codemod.bundle.make import sources_of
 from codemod.cache import Cache
-from codemod.changes import make_changes
+from codemod.changes import changes_in, make_changes
 from codemod.checkout import find_checkout, user_cache
 from codemod.cli.options import Run
 from codemod.evidence import Evidence, Outcome, evidence_for
@@ -40,13 +41,12 @@ def evidence_of(tree: Path, torch: str) -> Iterator[tuple[str, list[Evidence]]]:
     journal = Run(checkout, project, selection, {}).journal
     plan = analyse(project, transform.load_transforms)
     groups = [group for group in selection.groups(plan.findings) if group.edits]
-    shards = {shard.name: shard for shard in make_shards(groups)}
     transforms = transform.load_transforms()
+    whole = make_changes(checkout.root, plan, groups, transforms, lambda work, items: [work(item) for item in items])
+    sources = sources_of(checkout.root, whole)
+    shards = {shard.name: shard for shard in make_shards(whole.groups)}
     for shard in shards.values():
-        changes = make_changes(
-            checkout.root, plan, closure(shard, shards), transforms, lambda work, items: [work(item) for item in items]
-        )
-        found = evidence_for(journal, changes.files)
+        found = evidence_for(journal, changes_in(closure(shard, shards), sources))
         yield shard.name, [one for one in found if one.versions.get("torch", "").startswith(torch)]
 
 
@@ -60,6 +60,7 @@ def report(rows: Sequence[tuple[str, list[Evidence]]], torch: str) -> Iterator[s
     yield f"# What `symfix prove` found over torch {torch}"
     yield ""
     yield f"Made by `tests/corpus/prove_tree.py`. {len(run)} of {len(rows)} shards were run; {provable} are provable."
+    yield "An operator counts once for each shard that it shows."
     yield ""
     yield "| outcome | operators |"
     yield "|---|---|"
@@ -85,7 +86,7 @@ def report(rows: Sequence[tuple[str, list[Evidence]]], torch: str) -> Iterator[s
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+    return text.replace("|", "\\|").replace(str(Path.home()), "~")
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from corpus_compile import Compiler, compiler_version, digest
+from corpus_compile import Compiler, compiler_version, contents
 from corpus_includes import Includes
 from corpus_trees import changed_files, converted_sites, copy_tree
 from kill_apply import states
@@ -57,9 +57,9 @@ def test_includes_reach_through_headers(tmp_path: Path) -> None:
 def test_a_changed_header_is_checked_again(tmp_path: Path) -> None:
     tree = write(tmp_path, {"aten/src/h.h": "int f(int);", "a.cpp": '#include "h.h"\nint g() { return f(1); }'})
     compiler = Compiler("c++17", ())
-    assert compiler.check(tree, "a.cpp", digest(tree, ["aten/src/h.h"])) == ""
+    assert compiler.check(tree, "a.cpp", contents(tree, ["aten/src/h.h"])) == ""
     write(tmp_path, {"aten/src/h.h": "int f(int, int);"})
-    assert compiler.check(tree, "a.cpp", digest(tree, ["aten/src/h.h"])).startswith("a.cpp:2: ")
+    assert compiler.check(tree, "a.cpp", contents(tree, ["aten/src/h.h"])).startswith("a.cpp:2: ")
 
 
 def test_states_tell_torn_files(tmp_path: Path) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,7 @@ import pytest
 
 torch: Any = pytest.importorskip("torch", reason="torch is not installed")
 
-from codemod.prove.runner import cases, check, schema, script, spell  # noqa: E402
+from codemod.prove.runner import cases, check, forks, job, modules, opinfo, schema, script, spell  # noqa: E402
 
 TENSORS = [
     torch.rand(2, 3),
@@ -85,6 +88,13 @@ def test_a_wrong_result_a_throw_and_a_guard_are_told_apart() -> None:
     assert refused.eager
 
 
+def test_a_guard_says_nothing_of_a_size_that_another_fixes() -> None:
+    text = "import torch\ndef inputs(n):\n    return (torch.ones(n + 4, 3),)\ndef operator(x):\n    size = x.shape[1]\n"
+    text += "    return x * 2 if size * size * x.shape[0] == 9 * x.shape[0] and size == 3 else x\n"
+    (guard,) = check.attempt(text, "g", unbacked=False).guards
+    assert re.fullmatch(r"Eq\(s\d+, 3\)", guard)
+
+
 def test_what_memory_held_before_is_random() -> None:
     text = "import torch\ndef inputs(n):\n    return (torch.ones(n, 3),)\ndef operator(x):\n    return "
     assert check.attempt(text + "torch.empty_like(x)\n", "e", unbacked=False).random
@@ -97,3 +107,65 @@ def test_arguments_are_drawn_from_the_schema_and_always_the_same() -> None:
     assert one
     assert [[tuple(t.shape) for t in tensors] for tensors in one] == [[tuple(t.shape) for t in x] for x in other]
     assert list(schema.calls("aten::no_such_operator", "forward")) == []
+
+
+def test_modules_tell_the_arguments_of_what_only_they_call() -> None:
+    calls = list(modules.calls("gru_cell", "forward"))
+    assert calls
+    (case,) = cases.make("aten::gru_cell", "forward", "gru_cell", calls[0])
+    assert "torch.gru_cell(" in case.script
+    assert list(modules.calls("gru_cell", "out")) == []
+    assert list(modules.calls("no_such_operator", "forward")) == []
+
+
+def test_a_backward_operator_is_run_by_those_whose_gradients_it_makes(tmp_path: Path) -> None:
+    for way, callers in (("forward", {}), ("backward", {"nn.functional.glu": ["aten::glu_backward"]})):
+        known = {opinfo.label(entry): callers.get(entry.name, []) for entry in opinfo.entries()}
+        (tmp_path / f"opinfo-{torch.__version__}-{way}.json").write_text(json.dumps(known))
+    index = opinfo.Index(str(tmp_path))
+    found = [job.sampled("aten::glu_backward", piece, index) for piece in ("forward", "vmap")]
+    (backward, mapped) = (next(job.candidates("aten::glu_backward", "forward", entries)) for entries in found)
+    assert (backward[0], backward[2].callee) == ("backward", "torch.nn.functional.glu")
+    assert (mapped[0], mapped[2].callee) == ("vmap", "gradients")
+    assert cases.make("aten::glu_backward", "vmap", "glu", mapped[2])
+
+
+def test_what_calls_what_is_found_once_for_each_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = tuple(entry for entry in opinfo.entries() if entry.name in ("nn.functional.glu", "add"))
+    monkeypatch.setattr(opinfo, "entries", lambda: chosen)
+    for index in (opinfo.Index(str(tmp_path)), opinfo.Index(str(tmp_path))):
+        assert [entry.name for entry in index.callers("aten::glu", "forward")] == ["nn.functional.glu"]
+        assert index.callers("aten::glu_backward", "forward") == []
+        assert [entry.name for entry in index.callers("aten::glu_backward", "backward")] == ["nn.functional.glu"]
+        monkeypatch.setattr(opinfo, "called", None)  # the second reads what the first has kept
+
+
+def test_a_call_that_ends_the_process_is_a_case_still() -> None:
+    case, other = {"name": "one"}, {"name": "other"}
+    found = [[case, None], [case, "throws"], [other, None]]
+    assert list(job.whole(found)) == [(case, "throws"), (other, job.ENDS)]
+    assert list(job.whole([[case, None], [other, None], [other, ""]])) == [(case, job.ENDS), (other, "")]
+
+
+def test_why_eager_takes_no_inputs_is_what_it_says_most_often() -> None:
+    assert "CPU" in schema.refusal("aten::cudnn_convolution")
+    assert schema.refusal("aten::no_such_operator") == ""
+
+
+def test_a_search_ends_once_a_throw_is_found_and_nothing_new_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def found(messages: list[str]) -> tuple[int, list[str]]:
+        seen: list[str] = []
+
+        def forecast(*given: Any) -> Iterator[tuple[int, Any]]:
+            for number, message in enumerate(messages):
+                seen.append(message)
+                yield number, [{"name": str(number), "piece": "forward", "script": ""}, message]
+
+        monkeypatch.setattr(job, "forecasts", forecast)
+        monkeypatch.setattr(forks, "survive", lambda work, ended: (given for _, given in work(0)))
+        made = job.search({}, "none::such", "forward", None, [])
+        return len(seen), [case.name for case in made]
+
+    throws = "Cannot call numel() on tensor with symbolic sizes/strides"
+    assert found(["", "", ""] + [throws] * 100) == (4 + job.ALIKE, ["3", "0", "1"])
+    assert found([""] * 100)[0] == 100

@@ -57,13 +57,15 @@ class Watch:
 
 
 def size_guards(environment: Any) -> set[str]:
-    """The conditions on sizes that the code made in this shape environment depends on, as text."""
+    """The conditions on sizes that the code made in this shape environment depends on, as text.
+
+    Without those that hold anyhow once a size is fixed to a number.
+    """
     if environment is None:
         return set()
-    texts = {str(guard.expr) for guard in environment.guards}
-    for symbol, value in environment.replacements.items():
-        if value.is_number:
-            texts.add(f"Eq({symbol}, {value})")
+    fixed = {symbol: value for symbol, value in environment.replacements.items() if value.is_number}
+    texts = {str(guard.expr.xreplace(fixed)) for guard in environment.guards}
+    texts |= {f"Eq({symbol}, {value})" for symbol, value in fixed.items()}
     return {text for text in texts if text not in ("True", "False")}
 
 

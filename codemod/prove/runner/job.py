@@ -9,13 +9,15 @@ import platform
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+NO_INPUTS = "no inputs could be made that eager accepts"
+ENDS = "the process ends"
 DEFAULT_PIECES = ("forward", "backward", "inplace", "out")
 OPINFO_NAMESPACES = ("aten", "quantized")
 """What PyTorch's own samples may call."""
@@ -23,6 +25,8 @@ BUDGET = 20.0
 """Seconds of the processor to look for cases of one operator."""
 THROWING = 3
 """So many cases that are forecast to throw for symbolic sizes are run."""
+ALIKE = 12
+"""Once a case throws, so many that show nothing new end the search."""
 OTHER = 1
 """So many that are forecast to throw for another reason."""
 SAMPLES = 4
@@ -72,22 +76,44 @@ class Report:
         staged.replace(self._path)
 
 
-def candidates(job: dict[str, Any], operator: str, piece: str, index: Any) -> Iterator[tuple[str, Any]]:
-    """Named calls of `operator` that exercise `piece`: of its own samples, of callers' samples, from its schema."""
-    from . import opinfo, schema
+def sampled(operator: str, piece: str, index: Any) -> list[tuple[str, str, Iterator[Any]]]:
+    """What PyTorch's samples call that exercises `piece` of `operator`: (piece, name, calls) of each OpInfo entry.
+
+    The operator's own entries, those that call it, and where it takes no others those that call it in their backward.
+    """
+    from . import opinfo
 
     namespace, _, base = operator.rpartition("::")
-    entries = opinfo.named(base) if namespace in OPINFO_NAMESPACES else []
-    seen = {opinfo.label(entry) for entry in entries}
-    for entry in entries:
-        for number, call in enumerate(opinfo.calls(entry, piece)):
-            yield f"{opinfo.label(entry)} {number}", call
-    for entry in index.callers(operator, piece) if namespace in OPINFO_NAMESPACES else ():
-        if opinfo.label(entry) not in seen:
-            for number, call in enumerate(opinfo.calls(entry, piece)):
-                yield f"{opinfo.label(entry)} {number}", call
+    if namespace not in OPINFO_NAMESPACES:
+        return []
+    entries = {opinfo.label(entry): entry for entry in (*opinfo.named(base), *index.callers(operator, piece))}
+    found = [(piece, label, opinfo.calls(entry, piece)) for label, entry in entries.items()]
+    if piece == "vmap" or (piece == "forward" and not found):
+        for entry in index.callers(operator, "backward"):
+            if (label := opinfo.label(entry)) not in entries:
+                calls = opinfo.gradients(entry) if piece == "vmap" else opinfo.calls(entry, "backward")
+                found.append(("vmap" if piece == "vmap" else "backward", label, calls))
+    return found
+
+
+def candidates(operator: str, piece: str, entries: Iterable[Any]) -> Iterator[tuple[str, str, Any]]:
+    """Calls of `operator`, each with its piece and a name, that exercise `piece`.
+
+    Of PyTorch's samples (`sampled`), where there are none of PyTorch's modules, and from its schema.
+    """
+    from . import modules, schema
+
+    namespace, _, base = operator.rpartition("::")
+    known = False
+    for way, label, calls in entries:
+        known = True
+        for number, call in enumerate(calls):
+            yield way, f"{label} {number}", call
+    if namespace in OPINFO_NAMESPACES and not known:
+        for number, call in enumerate(modules.calls(base, piece)):
+            yield piece, f"{base} of a module {number}", call
     for number, call in enumerate(schema.calls(operator, piece)):
-        yield f"{operator} {number}", call
+        yield piece, f"{operator} {number}", call
 
 
 def search(job: dict[str, Any], operator: str, piece: str, index: Any, ended: list[str]) -> list[Any]:
@@ -98,37 +124,54 @@ def search(job: dict[str, Any], operator: str, piece: str, index: Any, ended: li
     from . import cases, causes
     from .forks import survive
 
-    if operator.partition("::")[0] in OPINFO_NAMESPACES:
-        index.open()
+    entries = sampled(operator, piece, index)
     wanted = int(job.get("passing") or PASSING)
     enough = wanted if piece == "forward" else max(1, wanted // 2)
     throwing: list[Any] = []
     passing: list[Any] = []
     said: dict[bool, set[str]] = {True: set(), False: set()}
-    for case, message in survive(partial(forecasts, job, operator, piece, index), ended):
+    alike = 0
+    for case, message in whole(survive(partial(forecasts, job, operator, piece, entries), ended)):
         told = causes.telling(message)
+        alike += 1
         if message and message not in said[told] and (told or len(said[told]) < OTHER):
             said[told].add(message)
             throwing.append(cases.Case(**case))
+            alike = 0
         elif not message and len(passing) < enough:
             passing.append(cases.Case(**case))
-        if len(said[True]) >= THROWING:
+            alike = 0
+        if len(said[True]) >= THROWING or (said[True] and alike >= ALIKE):
             break
     return throwing + passing
 
 
-def forecasts(job: dict[str, Any], operator: str, piece: str, index: Any, first: int) -> Iterator[tuple[int, Any]]:
-    """From the call of number `first` on: each case of `piece`, and what is forecast to stop it."""
+def whole(found: Iterable[Any]) -> Iterator[tuple[Any, str]]:
+    """Each case of `forecasts` once, with what stops it: of those that come once, what it is ends their process."""
+    unknown = None
+    for case, message in found:
+        if unknown is not None and message is None:
+            yield unknown, ENDS
+        unknown = case if message is None else None
+        if message is not None:
+            yield case, message
+    if unknown is not None:
+        yield unknown, ENDS
+
+
+def forecasts(job: dict[str, Any], operator: str, piece: str, entries: Any, first: int) -> Iterator[tuple[int, Any]]:
+    """From the call of number `first` on: each case of `piece` with None, then with what is forecast to stop it."""
     from . import cases
 
     until = time.process_time() + float(job.get("budget") or BUDGET) / len(job.get("pieces") or DEFAULT_PIECES)
-    for number, (name, call) in enumerate(candidates(job, operator, piece, index)):
+    for number, (way, name, call) in enumerate(candidates(operator, piece, entries)):
         if time.process_time() > until:
             return
         if number < first:
             continue
         yield number, None
-        for case in cases.make(operator, piece, f"{piece}: {name}", call):
+        for case in cases.make(operator, way, f"{way}: {name}", call):
+            yield number, [asdict(case), None]
             yield number, [asdict(case), cases.probe(case)]
 
 
@@ -187,13 +230,13 @@ def run(job: dict[str, Any], out: Path) -> None:
     sys.path[:0] = job.get("python_path") or []
     import torch
 
-    from . import check, opinfo
+    from . import check, opinfo, schema
 
     prepare(job)
     report = Report(out, torch.__version__)
     index = opinfo.Index(job.get("cache"))
     for operator in job["operators"]:
-        report.nothing(operator, "no inputs could be made that eager accepts")
+        report.nothing(operator, NO_INPUTS)
         ended: list[str] = []
         found = False
         for case in chosen(job, operator, index, ended):
@@ -202,6 +245,8 @@ def run(job: dict[str, Any], out: Path) -> None:
             report.add(operator, case, check.attempt(case.script, case.name, case.piece == "forward"))
         if ended and not found:
             report.nothing(operator, f"{len(ended)} calls ended the process: {ended[-1]}")
+        elif not found and (refusal := schema.refusal(operator)):
+            report.nothing(operator, f"{NO_INPUTS}: {refusal}")
     report.close()
 
 

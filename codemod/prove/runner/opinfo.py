@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import warnings
 from collections.abc import Iterator
 from functools import cache
@@ -27,6 +28,20 @@ UNSEEDED = """from torch.testing._internal import common_methods_invocations
 
 # Entries of random operators seed themselves; here the inputs and the call are seeded from outside.
 common_methods_invocations.wrapper_set_seed = lambda op, *args, **kwargs: op(*args, **kwargs)"""
+
+
+GRADIENTS = """
+
+def gradients(*arguments, **options):
+    def is_moved(value):
+        return isinstance(value, torch.Tensor) and value.is_floating_point()
+
+    def along(*moved):
+        rest = iter(moved)
+        return {}(*(next(rest) if is_moved(value) else value for value in arguments), **options)
+
+    value, pull = torch.func.vjp(along, *filter(is_moved, arguments))
+    return pull(torch.utils._pytree.tree_map(torch.ones_like, value))"""
 
 
 @cache
@@ -111,6 +126,13 @@ def calls(entry: Any, piece: str) -> Iterator[Call]:
             yield Call(f".{inplace}", positional, named, "", mutates=True)
 
 
+def gradients(entry: Any) -> Iterator[Call]:
+    """Calls of the entry's samples that return the gradients of what the entry returns."""
+    expression, preface = callee(entry)
+    for call in calls(entry, "backward"):
+        yield Call("gradients", call.positional, call.named, f"{preface}\n{GRADIENTS.format(expression)}".strip())
+
+
 def simple_name(entry: Any) -> str:
     """The entry's name in the form operators have."""
     return str(entry.name).removeprefix("nn.functional.").replace(".", "_")
@@ -128,45 +150,46 @@ def named(base: str) -> list[Any]:
 
 
 class Index:
-    """Which operators each entry calls, forward and backward; made once and kept in `folder`."""
+    """Which operators each entry calls forward, and which in its backward; each made once and kept in `folder`."""
 
     def __init__(self, folder: str | None) -> None:
-        self._path = Path(folder) / f"opinfo-{torch.__version__}.json" if folder else None
+        self._folder = Path(folder) if folder else None
         self._calls: dict[str, dict[str, list[str]]] = {}
 
-    def open(self) -> None:
-        """Read the index, or make it (some ten seconds)."""
-        if not self._calls:
-            self._calls = self._load()
+    def open(self, way: str) -> None:
+        """Read one half of the index, or make it (some two seconds, for `backward` five)."""
+        if way not in self._calls:
+            self._calls[way] = self._load(way)
 
     def callers(self, operator: str, piece: str) -> list[Any]:
         """The entries that call `operator` (for a backward piece forward or backward), the simplest first."""
-        self.open()
         ways = ("forward", "backward") if piece in ("backward", "double_backward") else ("forward",)
-        found = [e for e in entries() if any(operator in self._calls.get(label(e), {}).get(way, ()) for way in ways)]
-        return sorted(found, key=lambda entry: sum(len(self._calls[label(entry)][way]) for way in ways))
+        for way in ways:
+            self.open(way)
+        found = [e for e in entries() if any(operator in self._calls[way].get(label(e), ()) for way in ways)]
+        return sorted(found, key=lambda entry: sum(len(self._calls[way][label(entry)]) for way in ways))
 
-    def _load(self) -> dict[str, dict[str, list[str]]]:
+    def _load(self, way: str) -> dict[str, list[str]]:
+        path = self._folder / f"opinfo-{torch.__version__}-{way}.json" if self._folder is not None else None
         try:
-            if self._path is not None:
-                loaded: dict[str, dict[str, list[str]]] = json.loads(self._path.read_bytes())
+            if path is not None:
+                loaded: dict[str, list[str]] = json.loads(path.read_bytes())
                 return loaded
         except (OSError, ValueError):
             pass  # made again
-        made = {label(entry): called(entry) for entry in entries()}
-        if self._path is not None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            staged = self._path.with_suffix(".tmp")
+        made = {label(entry): called(entry, way) for entry in entries()}
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            staged = path.with_suffix(f".{os.getpid()}")
             staged.write_text(json.dumps(made))
-            staged.replace(self._path)
+            staged.replace(path)
         return made
 
 
-def called(entry: Any) -> dict[str, list[str]]:
-    """The operators that the first samples of `entry` call, `forward` and in all with `backward`."""
+def called(entry: Any, way: str) -> list[str]:
+    """The operators that the first samples of `entry` call, `forward` or in the `backward` of their results."""
     from torch.autograd.profiler import profile
 
-    names: dict[str, set[str]] = {"forward": set(), "backward": set()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         chosen = samples(entry, True, INDEXED)
@@ -177,6 +200,8 @@ def called(entry: Any) -> dict[str, list[str]]:
                     results.append(entry.op(sample.input, *sample.args, **sample.kwargs))
                 except Exception:  # a sample that this build refuses says nothing
                     continue
+        if way == "forward":
+            return _names(forward)
         with profile() as backward:
             for result in results:
                 for tensor in result if isinstance(result, list | tuple) else [result]:
@@ -185,6 +210,8 @@ def called(entry: Any) -> dict[str, list[str]]:
                             torch.autograd.backward(tensor.abs().sum(), retain_graph=True)
                         except Exception:
                             continue
-    for way, profiled in (("forward", forward), ("backward", backward)):
-        names[way] = {event.name for event in profiled.function_events or () if "::" in event.name}
-    return {way: sorted(found) for way, found in names.items()}
+        return _names(backward)
+
+
+def _names(profiled: Any) -> list[str]:
+    return sorted({event.name for event in profiled.function_events or () if "::" in event.name})

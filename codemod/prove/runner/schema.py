@@ -5,15 +5,19 @@ from __future__ import annotations
 import random
 import time
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 
+from . import causes
 from .cases import Call
 from .forks import survive
 
 TRIES = 4000
+REFUSED = 50
+"""So many draws tell why eager takes none."""
 SECONDS = 3.0
 CALLS = 6
 """So many different calls of an overload are made."""
@@ -57,8 +61,7 @@ def calls(operator: str, piece: str) -> Iterator[Call]:
 
 def _calls(operator: str, schema: Any, piece: str, inplace: bool) -> Iterator[Call]:
     namespace, _, name = operator.rpartition("::")
-    packet = getattr(getattr(torch.ops, namespace), name)
-    overload = getattr(packet, schema.overload_name or "default")
+    overload = _overload(operator, schema)
     callee = f"torch.ops.{namespace}.{name}" + ("" if piece == "out" else f".{schema.overload_name or 'default'}")
     gradient = piece in ("backward", "double_backward")
     for number in accepted(overload, schema, gradient):
@@ -82,7 +85,7 @@ def accepted(overload: Any, schema: Any, gradient: bool) -> list[int]:
             if kind in kinds:
                 continue
             yield number, None
-            if _accepted(overload, positional, named):
+            if not _call(overload, positional, named):
                 kinds[kind] = number
                 yield number, [kind, number]
 
@@ -91,20 +94,43 @@ def accepted(overload: Any, schema: Any, gradient: bool) -> list[int]:
     return list(kinds.values())
 
 
+def refusal(operator: str) -> str:
+    """What eager says most often of the first draws for the operator's overloads, "" where it says nothing."""
+    said: Counter[str] = Counter()
+    for schema in schemas(operator):
+        if is_out(schema):
+            continue
+        overload = _overload(operator, schema)
+
+        def work(first: int, schema: Any = schema, overload: Any = overload) -> Iterator[tuple[int, Any]]:
+            for number in range(first, REFUSED):
+                yield number, None
+                yield number, _call(overload, *Draw(number, False).arguments(schema))
+
+        said.update(message for message in survive(work) if message)
+    return said.most_common(1)[0][0] if said else ""
+
+
+def _overload(operator: str, schema: Any) -> Any:
+    namespace, _, name = operator.rpartition("::")
+    return getattr(getattr(getattr(torch.ops, namespace), name), schema.overload_name or "default")
+
+
 def _kind(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         return value.dim(), value.dtype
     return [_kind(item) for item in value] if isinstance(value, list) else type(value).__name__
 
 
-def _accepted(overload: Any, positional: list[Any], named: dict[str, Any]) -> bool:
+def _call(overload: Any, positional: list[Any], named: dict[str, Any]) -> str:
+    """What eager says of arguments that do not fit together, "" where it takes them."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             overload(*(_copied(v) for v in positional), **{name: _copied(v) for name, v in named.items()})
-    except Exception:  # arguments that do not fit together
-        return False
-    return True
+    except Exception as error:
+        return causes.first_line(error).split(". ")[0]
+    return ""
 
 
 def _copied(value: Any) -> Any:
@@ -137,17 +163,19 @@ class Draw:
             if argument.has_default_value() and self._source.random() < 0.7:
                 by_name = True
                 continue
-            value = self.value(str(argument.real_type), argument.name, alike)
+            value = self.value(str(argument.real_type), argument.name, alike, argument.N)
             if by_name or argument.kwarg_only:
                 named[argument.name] = value
             else:
                 positional.append(value)
         return positional, named
 
-    def value(self, kind: str, name: str, alike: bool) -> Any:
-        """A value of a schema's type."""
+    def value(self, kind: str, name: str, alike: bool, length: int | None = None) -> Any:
+        """A value of a schema's type; a list of truths, which is an array, has the schema's `length`."""
         if kind.startswith("Optional["):
-            return None if self._source.random() < 0.5 else self.value(kind[9:-1], name, alike)
+            return None if self._source.random() < 0.5 else self.value(kind[9:-1], name, alike, length)
+        if kind == "List[bool]" and length:
+            return [self._source.random() < 0.7 for _ in range(length)]
         if kind.startswith("List["):
             return self._list(kind[5:-1], name, alike)
         pick = self._source.choice

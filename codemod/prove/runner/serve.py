@@ -1,4 +1,4 @@
-"""`PYTHON path/to/runner --serve`: import torch once, and run each job in a child of its own that has it already.
+"""`PYTHON path/to/runner --serve CACHE`: import torch once, and run each job in a child of its own that has it already.
 
 A line on stdin is a request: {"job", "out", "log", "folder", "environment", "memory"}. For each, two lines go to
 stdout: the child's process id, which is that of its group as well, and its status as os.waitpid tells it.
@@ -14,11 +14,11 @@ import tempfile
 from typing import Any
 
 
-def main() -> int:
-    """Serve requests until stdin ends; returns the exit code."""
+def main(cache: str) -> int:
+    """Serve requests until stdin ends, with what is kept in the folder `cache`; returns the exit code."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what torch prints is no answer
-    warm()
+    warm(cache)
     print("ready", file=answers, flush=True)
     for line in sys.stdin:
         request = json.loads(line)
@@ -30,8 +30,8 @@ def main() -> int:
     return 0
 
 
-def warm() -> None:
-    """Import what every job needs, compile once: much is imported only then."""
+def warm(cache: str) -> None:
+    """Import what every job needs, compile once: much is imported only then; and see what calls what."""
     import torch
     import torch._dynamo
 
@@ -39,6 +39,7 @@ def warm() -> None:
 
     torch.set_num_threads(1)
     opinfo.entries()
+    opinfo.Index(cache).open("forward")
     torch.compile(torch.sin, backend="aot_eager", dynamic=True)(torch.ones(3))
     torch._dynamo.reset()
 

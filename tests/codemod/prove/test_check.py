@@ -94,6 +94,32 @@ def test_builds_are_kept_until_something_they_rest_on_changes(tmp_path: Path) ->
     assert isinstance(compiler.compile(unit), Path)
 
 
+@pytest.mark.parametrize("line", ["#include <absent.h>", "int one = absent;", "#error stop"])
+def test_an_error_is_kept_until_something_it_rests_on_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    calls = tmp_path / "calls"
+    script = tmp_path / "cxx"
+    script.write_text(f'#!/bin/sh\necho "$*" >> {calls}\nexec g++ "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("CXX", str(script))
+    (tmp_path / "lib.h").write_text(f"{line}\n")
+    compiler = find_compiler(tmp_path / "kept")
+    unit = Unit('#include "lib.h"\n', (f"-I{tmp_path}", f"-I{tmp_path}/more"))
+    error = compiler.check(unit)
+    assert error is not None
+    assert error.places[0] == (f"{tmp_path}/lib.h", 1)
+    runs = calls.read_text()
+    assert compiler.check(unit) == error
+    assert calls.read_text() == runs
+    if "absent.h" in line:
+        (tmp_path / "more").mkdir()
+        (tmp_path / "more/absent.h").touch()
+    else:
+        (tmp_path / "lib.h").write_text("int one;\n")
+    assert compiler.check(unit) is None
+
+
 def test_a_part_that_is_not_needed_is_left_out_where_it_does_not_compile(tmp_path: Path) -> None:
     (tmp_path / "a.cpp").write_bytes(b"int a() { return 1; }\n")
     (tmp_path / "b.cpp").write_bytes(b"#include <nowhere.h>\n")
@@ -131,7 +157,23 @@ def test_the_unit_itself_is_no_place_of_an_error() -> None:
     assert first_error(output, "/kept/unit.cpp") == Diagnostic(
         "'x' was not declared in this scope", (("/tree/a.cpp", 7),)
     )
-    assert first_error("killed\n", "/kept/unit.cpp") == Diagnostic("killed")
+
+
+def test_a_compiler_that_fails_itself_says_nothing_of_the_source(
+    checked: Callable[..., Checked], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = "g++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.\n"
+    message = "g++: fatal error: Killed signal terminated program cc1plus"
+    assert first_error(output, "/kept/unit.cpp") == Diagnostic(message, of_source=False)
+    assert first_error("killed\n", "/kept/unit.cpp") == Diagnostic("killed", of_source=False)
+    script = tmp_path / "cxx"
+    after = f'case "$*" in *{tmp_path}/kept/trees*) echo "{message}" >&2; exit 1;; esac'
+    script.write_text(f'#!/bin/sh\n{after}\nexec g++ "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("CXX", str(script))
+    found = checked(change("a.cpp", SOURCE, (b"return n", b"return none")))
+    assert (found.compiled, found.broken) == ((), "")
+    assert found.reason == f"a.cpp could not be compiled after: {message}"
 
 
 def test_what_was_not_used_for_longest_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

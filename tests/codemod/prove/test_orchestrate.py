@@ -15,8 +15,9 @@ from codemod.prove.task import Settings, Task
 TARGET = Target("python3", "3.11.2", "/include", "/torch", "2.6.0", True, "c++17")
 
 
-def evidence(name: str, outcome: Outcome = "cured", torch: str = "2.6.0") -> Evidence:
-    return Evidence(name, outcome, f"key-{name}", versions={"torch": torch, "compiler": ""})
+def evidence(name: str, outcome: Outcome = "cured", torch: str = "2.6.0", runner: str = "r1") -> Evidence:
+    versions = {"torch": torch, "tree": "2.6.0", "python": "3.11.2", "compiler": "", "runner": runner}
+    return Evidence(name, outcome, f"key-{name}", versions=versions)
 
 
 class Run:
@@ -26,7 +27,7 @@ class Run:
         self.worked: list[str] = []
         self.outcomes: dict[str, Outcome] = {}
         self.store = EvidenceStore(folder / "evidence")
-        self.settings = Settings(folder, folder, TARGET, None, "2.6.0")
+        self.settings = Settings(folder, folder, TARGET, None, "2.6.0", runner="r1")
         monkeypatch.setattr(orchestrate, "prove", self.work)
 
     def work(self, settings: Settings, task: Task) -> list[Evidence]:
@@ -46,7 +47,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 def test_every_shard_is_proved_and_kept(run: Run) -> None:
     names = [f"s{number}" for number in range(9)]
     assert sorted(proved.shard for proved in run.prove(*names)) == names
-    assert all(run.store.load(name, f"key-{name}") == evidence(name) for name in names)
+    assert all(run.store.all(f"key-{name}") == [evidence(name)] for name in names)
 
 
 def test_what_is_known_is_not_run_again(run: Run) -> None:
@@ -59,6 +60,12 @@ def test_what_is_known_is_not_run_again(run: Run) -> None:
 def test_evidence_over_another_torch_is_not_quoted(run: Run) -> None:
     run.store.save(evidence("a", torch="2.13.0"))
     assert [proved.known for proved in run.prove("a")] == [False]
+
+
+def test_what_another_runner_found_is_run_again(run: Run) -> None:
+    run.store.save(evidence("a", runner="r0"))
+    assert [proved.known for proved in run.prove("a", "a")] == [False, False]
+    assert [proved.known for proved in run.prove("a")] == [True]
 
 
 def test_what_could_not_be_proved_is_tried_again(run: Run) -> None:

@@ -1,6 +1,8 @@
+import os
+import time
 from pathlib import Path
 
-from codemod.prove.overlay import overlay
+from codemod.prove.overlay import forget_unused, overlay
 
 
 def test_holds_the_tree_with_some_files_replaced(tmp_path: Path) -> None:
@@ -25,3 +27,18 @@ def test_the_same_content_is_the_same_folder(tmp_path: Path) -> None:
     assert overlay(root, {"a": b"1"}, kept) == overlay(root, {"a": b"1"}, kept)
     assert overlay(root, {"a": b"1"}, kept) != overlay(root, {"a": b"2"}, kept)
     assert overlay(root, {"a": b"1"}, kept) != overlay(root, {"b": b"1"}, kept)
+
+
+def test_what_was_not_asked_for_in_a_week_is_removed(tmp_path: Path) -> None:
+    root, kept = tmp_path / "tree", tmp_path / "kept"
+    (root / "folder").mkdir(parents=True)
+    (root / "folder" / "a").write_bytes(b"a")
+    used, unused = (overlay(root, {"b": content}, kept) for content in (b"1", b"2"))
+    long_ago = time.time() - 8 * 24 * 3600
+    for folder in (used, unused):
+        os.utime(folder, (long_ago, long_ago))
+    assert overlay(root, {"b": b"1"}, kept) == used
+    forget_unused(kept)
+    assert list(kept.iterdir()) == [used]
+    assert (root / "folder" / "a").read_bytes() == b"a"
+    forget_unused(tmp_path / "absent")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codemod.errors import SymfixError
-from codemod.prove.target import find_target
+from codemod.prove.target import find_target, target_of_headers
 
 
 def script(path: Path, text: str) -> Path:
@@ -35,6 +35,13 @@ def test_a_missing_interpreter_is_named(tmp_path: Path) -> None:
         find_target(tmp_path / "absent")
 
 
+def test_an_interpreter_may_be_named_from_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script(tmp_path / "python", 'echo \'["3.11", "/usr/include", null]\'')
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SymfixError, match="torch is not installed there"):
+        find_target(Path("python"))
+
+
 def test_what_torch_says_is_asked_once(tmp_path: Path) -> None:
     package = tmp_path / "torch"
     (package / "utils").mkdir(parents=True)
@@ -54,6 +61,34 @@ esac"""
     (package / "version.py").write_text("another")
     find_target(python)
     assert (tmp_path / "asked").read_text() == "x\nx\n"
+
+
+def test_what_is_only_compiled_needs_no_import(tmp_path: Path) -> None:
+    package = tmp_path / "torch"
+    cmake = package / "share/cmake/Torch/TorchConfig.cmake"
+    cmake.parent.mkdir(parents=True)
+    (package / "utils").mkdir()
+    (package / "utils/cpp_extension.py").write_text("common_cflags += ['-std=c++20', '-fPIC']\n")
+    answer = f'["3.11.2", "/usr/include/python3.11", "{package}/__init__.py"]'
+    python = script(tmp_path / "python", f"case \"$3\" in *find_spec*) echo '{answer}' ;; *) exit 1 ;; esac")
+    with pytest.raises(SymfixError, match="is no installed torch"):
+        find_target(python, imported=False)
+    (package / "version.py").write_text("from typing import Optional\n__version__ = '2.6.0+cpu'\ndebug = False\n")
+    target = find_target(python, imported=False)
+    assert (target.torch_version, target.cxx11_abi, target.standard) == ("2.6.0+cpu", True, "c++20")
+    cmake.write_text('  set(TORCH_CXX_FLAGS "-D_GLIBCXX_USE_CXX11_ABI=0")\n')
+    assert not find_target(python, imported=False).cxx11_abi
+
+
+def test_torch_is_also_found_in_folders_of_headers(tmp_path: Path) -> None:
+    header = tmp_path / "include/torch/headeronly/version.h"
+    header.parent.mkdir(parents=True)
+    header.write_text('#define TORCH_VERSION_MAJOR 2\n\n#define TORCH_VERSION \\\n  "2.11.1"\n')
+    target = target_of_headers([tmp_path, tmp_path / "include"])
+    assert target is not None
+    assert (target.torch_version, target.standard) == ("2.11.1", "c++20")
+    assert target.include[0] == str(tmp_path / "include")
+    assert target_of_headers([tmp_path]) is None
 
 
 def test_by_default_it_is_the_active_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

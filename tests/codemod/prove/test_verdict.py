@@ -102,6 +102,11 @@ def test_a_new_guard_or_another_compilation_is_worse() -> None:
     assert compare(case(frames=1), case(frames=3)).outcome == "worse"
 
 
+def test_a_size_that_is_no_longer_fixed_is_a_cure_whatever_is_still_asked() -> None:
+    step = compare(case(guards=["Eq(s0, 3)"], frames=3), case(guards=["s0 > 2", "s0 < 9"], frames=1))
+    assert (step.outcome, step.reason) == ("cured", "compilations over the sizes: 3 → 1")
+
+
 def test_fewer_guards_or_compilations_are_a_cure() -> None:
     assert compare(case(guards=["Eq(s0, 4)"]), case()).outcome == "cured"
     assert compare(case(frames=3), case(frames=1)).outcome == "cured"

@@ -1,0 +1,70 @@
+"""What compiling and proving need beside a plan: what the transforms say of the tree, torch, and a compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codemod import transform
+from codemod.checkout import user_cache
+from codemod.digest import digest
+from codemod.prove.compiler import find_compiler, forget_old
+from codemod.prove.flags import compile_flags
+from codemod.prove.overlay import forget_unused
+from codemod.prove.target import Target
+from codemod.prove.task import Settings
+from codemod.transform import Project, Prover
+
+_RUNNER = 12  # digits
+
+
+def scratch() -> Path:
+    """The folder for overlays, builds and generated code, which all checkouts share."""
+    return user_cache() / "prove"
+
+
+@dataclass(frozen=True, slots=True)
+class Provers:
+    """The provers of the installed transforms for one tree."""
+
+    root: Path
+    by_suffixes: tuple[tuple[tuple[str, ...], Prover], ...]
+    """Each with the suffixes of the files that are its transform's."""
+
+    def __iter__(self) -> Iterator[Prover]:
+        return (prover for _, prover in self.by_suffixes)
+
+    def settings(self, target: Target, include: Sequence[Path] = ()) -> Settings:
+        """What all tasks over `target` share; `include` are the user's folders of headers.
+
+        Raises SymfixError where there is no compiler, or the checkout's compile_commands.json cannot be read.
+        """
+        kept = scratch()
+        compiler = find_compiler(kept / "builds")
+        forget_old(kept / "builds")
+        for name in ("trees", "headers", "packages"):
+            forget_unused(kept / name)
+        return Settings(
+            root=self.root,
+            kept=kept,
+            target=target,
+            compiler=compiler,
+            version=next((prover.version for prover in self if prover.version), ""),
+            include=tuple(dict.fromkeys(folder for prover in self for folder in prover.include)),
+            further=tuple(map(str, include)),
+            flags=tuple(flag for prover in self for flag in prover.flags),
+            sources=compile_flags(self.root),
+            runner=digest(*(path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))))[:_RUNNER],
+        )
+
+
+def load_provers(project: Project) -> Provers:
+    """The provers for the tree of `project`."""
+    generated = scratch() / "generated"
+    found = [
+        (tuple(one.suffixes), one.prover(project, generated))
+        for one in transform.load_transforms()
+        if isinstance(one, transform.Provable)
+    ]
+    return Provers(project.root, tuple(found))
