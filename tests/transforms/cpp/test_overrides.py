@@ -195,15 +195,25 @@ def test_overloads_of_as_many_parameters_are_told_apart_by_type(tmp_path: Path) 
     files = {
         **PYTORCH,
         f"{NATIVE}native_functions.yaml": "- func: cut(Tensor self, int at) -> Tensor\n"
-        "- func: cut.name(Tensor self, Dimname at) -> Tensor\n- func: cut.list(Tensor self, SymInt[] at) -> Tensor\n",
+        "- func: cut.name(Tensor self, Dimname at) -> Tensor\n- func: cut.list(Tensor self, SymInt[] at) -> Tensor\n"
+        "- func: cut.tensors(Tensor self, Tensor[] at) -> Tensor\n"
+        "- func: cut.scalar(Tensor self, Scalar at) -> Tensor\n"
+        "- func: cut.optional(Tensor self, Scalar? at) -> Tensor\n- func: cut.flag(Tensor self, bool at) -> Tensor\n",
         f"{NATIVE}Cut.cpp": "namespace at { namespace native {\n"
         "Tensor cut(const Tensor& self, int64_t at) { self.numel(); return self; }\n"
         "Tensor cut(const Tensor& self, Dimname at) { self.numel(); return self; }\n"
-        "Tensor cut(const Tensor& self, IntArrayRef at) { self.numel(); return self; }\n}}\n",
+        "Tensor cut(const Tensor& self, IntArrayRef at) { self.numel(); return self; }\n"
+        "Tensor cut(const Tensor& self, TensorList at) { self.numel(); return self; }\n"
+        "Tensor cut(const Tensor& self, const Scalar& at) { self.numel(); return self; }\n"
+        "Tensor cut(const Tensor& self, const std::optional<Scalar>& at) { self.numel(); return self; }\n"
+        "Tensor cut(const Tensor& self, bool at) { self.numel(); return self; }\n}}\n",
     }
     prover = make_prover(tmp_path, files)
-    for place, name, kind in (("int64_t at", "cut", "int64_t"), ("IntArrayRef at", "cut.list", "IntArrayRef")):
-        (found,) = prover.overrides(change(files, f"{NATIVE}Cut.cpp", place))
+    for name, kind in (
+        ("cut", "int64_t"), ("cut.list", "IntArrayRef"), ("cut.tensors", "TensorList"), ("cut.flag", "bool"),
+        ("cut.scalar", "const Scalar&"), ("cut.optional", "const std::optional<Scalar>&"),
+    ):  # fmt: skip
+        (found,) = prover.overrides(change(files, f"{NATIVE}Cut.cpp", f"{kind} at"))
         (part,) = found.parts
         assert part.after.count("library.impl") == 1
         assert f'"{name}", static_cast<Tensor (*)(const Tensor&, {kind})>(&at::native::cut)' in part.after
@@ -280,3 +290,44 @@ def test_a_changed_header_is_checked_by_what_is_built(overrides: CppProver) -> N
         f"{NATIVE}Other.cpp",
         f"{NATIVE}Fade.cpp",
     ]
+
+
+def test_what_a_kernel_s_source_registers_itself_is_not_registered_twice(tmp_path: Path) -> None:
+    fade = f"{NATIVE}Fade.cpp"
+    block = 'TORCH_LIBRARY_FRAGMENT(aten, m) { m.def("bleach(Tensor self) -> Tensor"); }\n'
+    files = {**PYTORCH, fade: PYTORCH[fade] + block}
+    (plain,) = make_prover(tmp_path / "plain", PYTORCH).overrides(change(PYTORCH, fade, "Tensor fade("))
+    (found,) = make_prover(tmp_path / "defines", files).overrides(change(files, fade, "Tensor fade("))
+    assert "#define TORCH_LIBRARY_FRAGMENT" not in plain.parts[0].before
+    assert "#define TORCH_LIBRARY_FRAGMENT" in found.parts[0].before
+    # What registers the kernel again needs torch's own macro.
+    assert found.parts[0].after.index("pop_macro") < found.parts[0].after.index("TORCH_LIBRARY_IMPL(aten")
+
+
+def test_an_operator_that_exists_in_place_only_keeps_its_name(tmp_path: Path) -> None:
+    natives, fade = f"{NATIVE}native_functions.yaml", f"{NATIVE}Fade.cpp"
+    bleach = "Tensor& bleach_(Tensor& self) { self.numel(); return self; }\n"
+    files = {
+        **PYTORCH,
+        natives: PYTORCH[natives] + "- func: bleach_(Tensor(a!) self) -> Tensor(a!)\n  variants: method\n",
+        fade: PYTORCH[fade].replace("Tensor& fade_(", f"{bleach}Tensor& fade_("),
+    }
+    prover = make_prover(tmp_path, files)
+    found = prover.overrides(change(files, fade, "Tensor& bleach_(", "Tensor& fade_("))
+    assert [(one.operators, one.pieces) for one in found] == [
+        (("aten::bleach_",), ("inplace",)),
+        (("aten::fade",), ("inplace",)),
+    ]
+
+
+def test_a_backward_that_belongs_to_no_operator_is_differentiated_itself(tmp_path: Path) -> None:
+    derivatives, manual = "tools/autograd/derivatives.yaml", "torch/csrc/autograd/FunctionsManual.cpp"
+    natives, generator = f"{NATIVE}native_functions.yaml", "tools/autograd/gen_autograd.py"
+    files = {
+        **PYTORCH,
+        natives: PYTORCH[natives].replace("glow_backward", "shine_backward"),
+        derivatives: PYTORCH[derivatives].replace("glow_backward", "shine_backward"),
+        generator: PYTORCH[generator].replace("GlowBackwardBackward0", "ShineBackwardBackward0"),
+    }
+    (twice,) = make_prover(tmp_path, files).overrides(change(files, manual, "glow_grad_twice"))
+    assert (twice.operators, twice.pieces) == (("aten::shine_backward",), ("backward",))

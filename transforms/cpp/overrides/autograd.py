@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,8 +45,10 @@ class AutogradCode:
         self._scratch = scratch
         self._made: Generated | str | None = None
 
-    def overrides(self, functions: Iterable[str], derivatives: Sequence[Derivative]) -> list[Override]:
-        """How the formulas `functions` are run by the operators of `derivatives`."""
+    def overrides(
+        self, functions: Iterable[str], derivatives: Sequence[Derivative], operators: Container[str]
+    ) -> list[Override]:
+        """How the formulas `functions` are run by the operators of `derivatives`; `operators` are all there are."""
         if self._made is None:
             self._made = self._generate()
         if isinstance(self._made, str):
@@ -54,11 +56,13 @@ class AutogradCode:
         mentioned = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(functions)))})\s*\(")
         found = []
         for derivative in derivatives:
-            found += self._backward(derivative, self._made.functions, mentioned)
+            found += self._backward(derivative, self._made.functions, mentioned, operators)
             found += self._forward(derivative, self._made.kernels, mentioned)
         return found
 
-    def _backward(self, derivative: Derivative, text: str, mentioned: re.Pattern[str]) -> list[Override]:
+    def _backward(
+        self, derivative: Derivative, text: str, mentioned: re.Pattern[str], operators: Container[str]
+    ) -> list[Override]:
         """The nodes of an operator's backward graph, in the place of the installed ones."""
         base = derivative.schema.base
         name = "".join(part.title() for part in base.split("_"))
@@ -72,8 +76,8 @@ class AutogradCode:
         head = text[: text.index("namespace torch::autograd::generated {")]
         after = f"{head}\nnamespace torch::autograd::generated {{\n" + "\n".join(chosen) + "\n}\n"
         operator, piece = (base.removesuffix("_"), "backward")
-        if base.endswith("_backward"):
-            operator, piece = base.removesuffix("_backward"), "double_backward"
+        if base.endswith("_backward") and (forward := base.removesuffix("_backward")) in operators:
+            operator, piece = forward, "double_backward"
         return [Override((f"aten::{operator}",), (piece,), (Part(MANUAL, after=after),), preload=True)]
 
     def _forward(self, derivative: Derivative, texts: Sequence[str], mentioned: re.Pattern[str]) -> list[Override]:

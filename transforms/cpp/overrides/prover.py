@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from codemod.findings import Finding
@@ -16,7 +16,7 @@ from transforms.cpp.calls import BACKEND_FOLDERS
 from transforms.cpp.decisions import DERIVATIVES
 from transforms.cpp.extract import extract
 from transforms.cpp.overrides.autograd import AutogradCode
-from transforms.cpp.overrides.registering import NO_FALLBACK, PRELUDE, UNREGISTERED, registration_text
+from transforms.cpp.overrides.registering import UNREGISTERED, registering, registration_text, unregistered
 from transforms.cpp.overrides.roots import Root, Route, Routes
 from transforms.cpp.overrides.templates import registrations_of
 from transforms.cpp.reach import Node
@@ -149,7 +149,7 @@ class CppProver:
         if formulas:
             derivatives = [route.root.derivative for route in formulas.values() if route.root.derivative is not None]
             called = {route.root.function.name for route in ways if route.root.derivative is not None}
-            made += self._autograd.overrides(called, derivatives)
+            made += self._autograd.overrides(called, derivatives, self.routes.operators)
         return made or [Override((operator,), reason="the code that autograd generates does not call it")]
 
     def _of_natives(self, ways: Sequence[Route]) -> Override:
@@ -159,12 +159,10 @@ class CppProver:
             if route.root.function.path.endswith(SOURCES):
                 kernels[route.root.function.path].append(route.root)
         paths = self._sources(ways)
-        parts = [
-            Part(path, PRELUDE, registration_text(kernels[path], self.routes.index) if path in kernels else "")
-            for path in paths
-        ]
+        registered = {path: registration_text(roots, self.routes.index) for path, roots in kernels.items()}
+        parts = [Part(path, unregistered(self._project.read(path)), registered.get(path, "")) for path in paths]
         pieces = {_piece(route.root) for route in ways}
-        operators = dict.fromkeys(_operator(route.root) for route in ways)
+        operators = dict.fromkeys(_operator(route.root, self.routes.operators) for route in ways)
         return Override(tuple(operators), tuple(sorted(pieces)), tuple(parts))
 
     def _of_registrations(self, operator: str, ways: Sequence[Route]) -> Override:
@@ -174,15 +172,12 @@ class CppProver:
         keys = {route.root.registration[1].key for route in ways if route.root.registration is not None}
         pieces = ("vmap",) if all(key.startswith("FuncTorch") for key in keys) else ()
         if self._pytorch:
-            return Override((operator,), pieces, tuple(Part(path, self._registering(path)) for path in paths))
+            parts = [Part(path, registering(self._project.read(path))) for path in paths]
+            return Override((operator,), pieces, tuple(parts))
         # A library outside PyTorch is not installed: all of it is built, as far as it compiles.
         others = [path for path in self._project.files(SOURCES) if path not in paths and not _TESTS.search(path)]
         whole = [Part(path) for path in paths] + [Part(path, required=False) for path in others]
         return Override((operator,), pieces, tuple(whole))
-
-    def _registering(self, path: str) -> str:
-        """What goes before a source that registers kernels itself."""
-        return PRELUDE + (NO_FALLBACK if b".fallback(" in self._project.read(path) else "")
 
     def _sources(self, ways: Iterable[Route]) -> list[str]:
         """The sources of all functions on the ways, sorted."""
@@ -203,9 +198,10 @@ def _nearest(found: Sequence[Route]) -> list[str]:
     return sorted(distances, key=rank)[:_OPERATORS]
 
 
-def _operator(root: Root) -> str:
-    """The operator to run: for an in-place or out variant, the one that it is a variant of."""
-    return root.operator[:-1] if _piece(root) == "inplace" else root.operator
+def _operator(root: Root, operators: Container[str]) -> str:
+    """The operator to run: for an in-place variant, the one of `operators` that it is a variant of, if there is one."""
+    variant = _piece(root) == "inplace" and root.operator[:-1].removeprefix("aten::") in operators
+    return root.operator[:-1] if variant else root.operator
 
 
 def _piece(root: Root) -> str:

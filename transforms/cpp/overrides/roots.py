@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from transforms.cpp.facts import FileFacts, Function, Registration
+from transforms.cpp.overrides.signatures import kernels_of
 from transforms.cpp.reach import SYMBOLIC_KEYS, Node, Reacher
 from transforms.schema.derivatives import Derivative, Derivatives
 from transforms.schema.native_functions import NativeFunction, NativeFunctions
-from transforms.schema.schema import Schema
-
-# How torchgen/api/cpp.py and native.py write the types of arguments by which overloads differ.
-_CPP_TYPES = {
-    "int": re.compile(r"\bint64_t\b|Int(?:ArrayRef|List)\b"),
-    "SymInt": re.compile(r"\bint64_t\b|\bSymInt\b|Int(?:ArrayRef|List)\b"),
-    "Dimname": re.compile(r"\bDimname"),
-    "Scalar": re.compile(r"\bScalar\b"),
-}
-_LIST = re.compile(r"ArrayRef\b|List\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +57,8 @@ class Routes:
         self._natives = natives
         self._derivatives = derivatives
         self.index = self._reacher.index
+        self.operators = frozenset(natives.schemas()) if natives is not None else frozenset[str]()
+        """The base names of the tree's own operators."""
         self._callers: dict[Node, list[Node]] = defaultdict(list)
         for caller, called in self._reacher.edges.items():
             for node in called:
@@ -111,8 +103,7 @@ class Routes:
                 continue
             written = kernel if "::" in kernel else f"native::{kernel}"
             found = [f for f in reacher.index.named(written) if not f.parent]
-            exact = [f for f in found if len(f.params) == len(entry.schema.arguments)]
-            for function in [f for f in exact if _takes(f, entry.schema)] or exact or found:
+            for function in kernels_of(entry.schema, found):
                 yield Root(function, native=(entry, key, kernel))
         for file in reacher.facts.values():
             for registration in file.registrations:
@@ -124,16 +115,6 @@ class Routes:
             for function in reacher.index.by_name.get(name, ()):
                 if "autograd" in function.qualified.split("::"):
                     yield from (Root(function, derivative=entry) for entry in entries)
-
-
-def _takes(function: Function, schema: Schema) -> bool:
-    """Whether the parameters are of the schema's types, as far as these tell overloads of one kernel name apart."""
-    for param, argument in zip(function.params, schema.arguments, strict=True):
-        words = _CPP_TYPES.get(argument.plain_type.rstrip("?").partition("[")[0])
-        listed = "[" in argument.plain_type
-        if words is not None and (not words.search(param.type) or listed != bool(_LIST.search(param.type))):
-            return False
-    return True
 
 
 def _follow(node: Node, after: Mapping[Node, Node | None]) -> Iterator[Node]:
