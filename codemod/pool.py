@@ -52,7 +52,7 @@ def run(
     try:
         chunks = [range(begin, min(begin + size, len(items))) for begin in range(0, len(items), size)]
         futures: dict[Future[list[Any]], range] = {executor.submit(_work, chunk): chunk for chunk in chunks}
-        with _progress(label, len(items)) as advance:
+        with progress(label, len(items)) as advance:
             for future in as_completed(futures):
                 chunk = futures.pop(future)
                 yield from zip(chunk, future.result(), strict=True)
@@ -101,8 +101,8 @@ def _guarded(function: Callable[[Any], Any], item: Any) -> Any:
 
 
 @contextmanager
-def _progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar on a terminal's stderr; elsewhere nothing."""
+def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar on a terminal's stderr, and what moves it on by so many of `total`; elsewhere nothing."""
     if not label or not sys.stderr.isatty():
         yield lambda done: None
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from codemod.cli.bundling import Bundle, make_bundle, shard_options
+from codemod.cli.bundling import Bundle, make_bundle, prove_compiling, shard_options
 from codemod.cli.options import Run, level_option, tree_options
 from codemod.cli.root import group
 from codemod.cli.running import accepted_option, begin, exit_code, plan_option
@@ -43,11 +43,13 @@ def bundle(context: click.Context, /, **parameters: Any) -> int:
 
     Nothing is checked out: the work tree and the index stay as they are. What several operators share is a shard
     that theirs are stacked on. Every shard is proved to stand alone on its base, all of them to be the whole change.
+    Where there is a compiler and torch's headers, each has to compile what compiled before; what does is kept.
 
     \b
       symfix bundle --dry-run                          the shards, with sizes
       symfix bundle                                    a branch symfix/SHARD each
       symfix bundle --op 'max_pool*' --level review
+      symfix bundle --python ~/torch/bin/python        compile over that torch
       symfix bundle --format mbox > symfix.mbox        for git am
       symfix bundle --format patches --output ../patches   a file for each shard
       symfix bundle --dry-run --save-shards shards.yaml    edit that file, then
@@ -97,6 +99,7 @@ def _make(run: Run, made: Bundle, form: str, output: Path | None) -> None:
     if form == "branches":
         refuse_foreign(repository, list(messages))
     environment = repository.identity()
+    prove_compiling(run, made)
     commits = commit_all(repository, made.split, messages, environment)
     contents = list(made.split.sources.values())
     if form == "branches":

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from codemod import transform
-from codemod.cli.options import Run
+from codemod.cli.options import Run, target_options
 from codemod.cli.running import chosen_groups, load_plan, refuse_dirty
+from codemod.errors import SymfixError
 from codemod.plan import Plan
 from codemod.report import plural
 from codemod.terminal import note
@@ -42,7 +43,8 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
 
 
 def shard_options(command: C) -> C:
-    """The options that say how a plan is split."""
+    """The options that say how a plan is split, and what proves it."""
+    command = target_options(command)
     for decorate in reversed(_OPTIONS):
         command = decorate(command)
     return command
@@ -110,6 +112,37 @@ def make_bundle(run: Run) -> Bundle:
         if one.worse:
             note(f"symfix: {name}: symfix prove found it worse: {one.worse}")
     return Bundle(repository, plan, made, names, limits, descriptions)
+
+
+def prove_compiling(run: Run, made: Bundle) -> None:
+    """Compile the sources of each shard on what it stands on, as far as there are a compiler and torch's headers.
+
+    Raises SymfixError where a shard breaks a source; what told nothing is noted on stderr.
+    """
+    from codemod.bundle.compiling import any_source, check_compiles
+    from codemod.prove.session import load_provers
+    from codemod.prove.target import find_target, target_of_headers
+
+    provers = load_provers(run.project)
+    steps = made.split.steps
+    if not any_source(steps, provers):
+        return
+    python, include = run.values["python"], run.values["include"]
+    try:
+        target = None if python is not None else target_of_headers(include)
+        settings = provers.settings(target or find_target(python, imported=False), include)
+    except SymfixError as error:
+        if python is not None:
+            raise
+        note(f"symfix: compiling was not checked: {error}")
+        return
+    found = check_compiles(steps, made.split.sources, provers, settings, run.journal, run.project.jobs)
+    torch = settings.target.torch_version
+    if found.unknown:
+        note(f"symfix: {plural(len(found.unknown), 'source')} could not be checked over torch {torch}: {found.reason}")
+    if found.sources:
+        known = f", {found.proved:,} of them known from symfix prove" if found.proved else ""
+        note(f"symfix: {plural(found.sources, 'changed source')} compiled over torch {torch}, before and after{known}")
 
 
 def _remembering(mapper: Mapper) -> Mapper:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from codemod.cli.bundling import Bundle, make_bundle, shard_options
+from codemod.cli.bundling import Bundle, make_bundle, prove_compiling, shard_options
 from codemod.cli.options import Run, level_option, tree_options
 from codemod.cli.root import group
 from codemod.cli.running import accepted_option, begin, exit_code, plan_option
@@ -106,8 +106,10 @@ def _create(run: Run, made: Bundle, texts: dict[str, Text]) -> dict[str, Result]
 
     publisher = _publisher(run, made)
     refuse_foreign(made.repository, list(texts))
+    environment = made.repository.identity()
+    prove_compiling(run, made)
     messages = {name: commit_message(one) for name, one in made.descriptions.items()}
-    commits = commit_all(made.repository, made.split, messages, made.repository.identity())
+    commits = commit_all(made.repository, made.split, messages, environment)
     by_name = {commit.step.shard.name: commit for commit in commits}
     set_branches(made.repository, commits)
     made.names.save(run.journal)

@@ -1,15 +1,15 @@
 """`symfix bundle` on a whole tree: how many shards, how large, how fast, and does what lands add up?
 
     python tests/corpus/bundle_tree.py TREE OUT [--level review]
-    python tests/corpus/bundle_tree.py TREE OUT --headers DIR [--std c++17]
+    python tests/corpus/bundle_tree.py TREE OUT --python PYTHON
 
 TREE is a PyTorch source release. OUT, which must not exist, becomes a git repository with all its files. `symfix scan`
 runs twice there, so that the second tells what a scan with a warm cache takes; `symfix bundle` then runs the proof of
 the split and makes the branches. Beside that proof, `git am` takes the mailbox in a worktree, and the result is
 compared with `symfix diff`. Times are by the clock and on the processors, which a busy machine changes less.
-With `--headers` (the include folder of a build of the same version) each branch's changed sources are type-checked,
-if they did so before, and for each changed header some that include it.
-Exit 0 where everything adds up and nothing broke.
+With `--python` each shard is then also compiled alone over the torch of that interpreter, which takes minutes, and once
+more with the results that were kept; without, no compiler is used.
+Exit 0 where everything adds up, and every shard passes the proof.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from corpus_compile import Compiler, digest
-from corpus_includes import HEADERS, SOURCES, Includes
 from corpus_trees import symfix
 
 _IDENTITY = {f"GIT_{who}_{what}": "symfix@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
@@ -50,13 +48,18 @@ def make_repository(tree: Path, folder: Path) -> int:
     return len(git(folder, "ls-files", "-z").split(b"\0")) - 1
 
 
-def timed(arguments: Sequence[str], folder: Path) -> str:
-    """How long symfix takes, by the clock and of all its processes on the processors."""
+def timed(arguments: Sequence[str], folder: Path) -> tuple[str, str]:
+    """How long symfix takes, by the clock and of all its processes on the processors; and what it says on stderr."""
     begin, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    symfix(arguments, folder)
+    said = symfix(arguments, folder).stderr.decode("utf-8", "replace")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return f"{time.monotonic() - begin:.1f} s ({used:.1f} s on the processors)"
+    return f"{time.monotonic() - begin:.1f} s ({used:.1f} s on the processors)", said
+
+
+def _peak() -> float:
+    """The memory of the largest process so far that was waited for, in MB."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
 
 def branches(folder: Path) -> dict[str, tuple[str, list[str]]]:
@@ -82,32 +85,12 @@ def lands(folder: Path, mailbox: bytes, level: str) -> bool:
     return landed == whole
 
 
-def broken_alone(folder: Path, tree: Path, compiler: Compiler, at_most: int) -> tuple[int, int, list[str]]:
-    """How many sources were checked on how many branches, and a line for each that only compiles without its branch.
-
-    `folder` is left at main.
-    """
-    includes = Includes(tree)
-    checked = on = 0
-    lines = []
-    for name in sorted(branches(folder)):
-        git(folder, "checkout", "-q", "--detach", name)
-        changed = git(folder, "diff", "-z", "--name-only", "main", name).decode().split("\0")[:-1]
-        headers = [path for path in changed if path.endswith(HEADERS)]
-        sources = {path for path in changed if path.endswith(SOURCES)}
-        for header in headers:
-            sources.update(includes.sources_of(header, at_most, lambda path: path.startswith("aten/src/ATen/native/")))
-        known = sorted(path for path in sources if not compiler.check(tree, path, str(tree)))
-        for path in known:
-            state = digest(folder, includes.headers_of(path, headers))
-            error = compiler.check(folder, path, f"{tree}+{state}" if state else str(tree))
-            if error:
-                lines.append(f"BROKEN {name}: {path}\n    {error}")
-        checked += len(known)
-        on += bool(known)
-        print(f"{name}: {len(known)} sources", flush=True)
-    git(folder, "checkout", "-q", "main")
-    return checked, on, lines
+def compiled(folder: Path, level: Sequence[str], python: Path) -> None:
+    """Print what compiling each shard alone over the torch of `python` shows, at first and with what is kept then."""
+    for kept in ("none", "all"):
+        took, said = timed(["bundle", *level, "--python", str(python)], folder)
+        print(f"the proof with a compiler, {kept} of its results kept: {took}; {_peak():.0f} MB at most")
+        print("\n".join(line for line in said.splitlines() if "source" in line), flush=True)
 
 
 def main() -> int:
@@ -116,19 +99,19 @@ def main() -> int:
     parser.add_argument("tree", type=Path, metavar="TREE")
     parser.add_argument("out", type=Path, metavar="OUT")
     parser.add_argument("--level", default="safe", choices=("safe", "review"))
-    parser.add_argument("--headers", type=Path, metavar="DIR")
-    parser.add_argument("--std", default="c++17", help="default: %(default)s")
-    parser.add_argument("--includers", type=int, default=4, help="sources per changed header, %(default)s")
+    parser.add_argument("--python", type=Path, metavar="PYTHON", help="compile over the torch of this interpreter")
     options = parser.parse_args()
     tree, folder = options.tree.resolve(), options.out.resolve()
     os.environ.update(_IDENTITY)
+    compiler = os.environ.get("CXX", "")
+    os.environ["CXX"] = os.devnull  # the split alone is timed at first
     print(f"{make_repository(tree, folder):,} files", flush=True)
     level = ["--level", options.level]
     symfix(["scan", "--format", "csv"], folder)
-    scan = timed(["scan", "--format", "csv"], folder)
-    bundle = timed(["bundle", *level], folder)
-    again = timed(["bundle", *level], folder)
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    scan, _ = timed(["scan", "--format", "csv"], folder)
+    bundle, _ = timed(["bundle", *level], folder)
+    again, _ = timed(["bundle", *level], folder)
+    peak = _peak()
     made = branches(folder)
     small = sum(len(files) <= 3 for _, files in made.values())
     print(f"{len(made)} shards, {small} of them ({100 * small / max(1, len(made)):.0f}%) touch at most 3 files")
@@ -137,13 +120,10 @@ def main() -> int:
     print(
         "git am of the mailbox is what symfix diff says" if fits else "git am of the mailbox DIFFERS from symfix diff"
     )
-    if options.headers is None:
-        return 0 if fits else 1
-    headers = options.headers.resolve()
-    compiler = Compiler(options.std, (headers, headers / "torch/csrc/api/include"), ("-DAT_PER_OPERATOR_HEADERS",))
-    checked, on, lines = broken_alone(folder, tree, compiler, options.includers)
-    print("\n".join([*lines, f"{checked - len(lines)} of {checked} sources on {on} branches compile as before"]))
-    return 0 if fits and not lines else 1
+    if options.python is not None:
+        os.environ["CXX"] = compiler
+        compiled(folder, level, options.python.absolute())
+    return 0 if fits else 1
 
 
 if __name__ == "__main__":

@@ -1,0 +1,129 @@
+"""The part of the proof that a compiler gives: each shard, on what it stands on, compiles what compiled before."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from codemod.bundle.commits import Step
+from codemod.changes import Change, changes_in
+from codemod.errors import SymfixError
+from codemod.evidence import FOLDER, EvidenceStore, evidence_key
+from codemod.pool import progress
+from codemod.prove import isolate
+from codemod.prove.build import sides
+from codemod.prove.check import Checked, check
+from codemod.prove.session import Provers
+from codemod.prove.task import Settings, Task
+from codemod.terminal import one_line
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What compiling the sources of all shards showed, where it broke none."""
+
+    sources: int
+    """How many compile before and after; one that two shards change counts twice."""
+    proved: int
+    """Those of them that `symfix prove` had compiled."""
+    unknown: tuple[str, ...]
+    """The sources that tell nothing, most of them for they do not compile before either."""
+    reason: str
+    """What is wrong with the first of them."""
+
+
+def any_source(steps: Sequence[Step], provers: Provers) -> bool:
+    """Whether a compiler can tell anything of `steps`."""
+    return any(prover.checked(tuple(step.files), ()) for step in steps for prover in provers)
+
+
+def check_compiles(
+    steps: Sequence[Step],
+    sources: Mapping[str, bytes],
+    provers: Provers,
+    settings: Settings,
+    journal: Path,
+    jobs: int,
+) -> Compiled:
+    """Compile the sources of each of `steps` as the tree has them, and with the step and all that it stands on.
+
+    What `symfix prove` found of the same code, kept in `journal`, is not compiled again.
+    Raises SymfixError, which names the first shard that breaks a source and the edit, and then waits for no other.
+    """
+    store = EvidenceStore(journal / FOLDER)
+    tasks = []
+    proved = 0
+    for step, changes in _on_their_bases(steps, sources):
+        key = evidence_key(changes)
+        known = _proved(store, settings, key)
+        wanted = dict.fromkeys(p for prover in provers for p in prover.checked(tuple(step.files), known))
+        left = tuple(path for path in wanted if path not in known)
+        proved += len(wanted) - len(left)
+        if left:
+            tasks.append(Task(step.shard.name, key, changes, (), left))
+    compiled = proved
+    unknown: dict[str, str] = {}
+    with closing(_check_all(settings, tasks, jobs)) as found:
+        for task, checked in found:
+            if checked.broken:
+                raise SymfixError(
+                    f"the shard {task.shard} alone {one_line(checked.broken)}; {_over(settings)}, nothing was made"
+                )
+            compiled += len(checked.compiled)
+            for path in task.checked:
+                if path not in checked.compiled:
+                    unknown.setdefault(path, checked.reason)
+    return Compiled(compiled, proved, tuple(unknown), one_line(next(iter(unknown.values()), "")))
+
+
+def _over(settings: Settings) -> str:
+    over = f"compiled over torch {settings.target.torch_version}"
+    if settings.same_version:
+        return over
+    return f"{over}, while the checkout is {settings.version} (--python names an interpreter with that torch)"
+
+
+def _on_their_bases(steps: Sequence[Step], sources: Mapping[str, bytes]) -> Iterator[tuple[Step, tuple[Change, ...]]]:
+    """Each step with all that its branch changes in code; the edits of tests are none that a compiler reads."""
+    by_name = {step.shard.name: step for step in steps}
+    for step in steps:
+        groups = list(step.shard.groups)
+        below = step.parent
+        while below:
+            groups += by_name[below].shard.groups
+            below = by_name[below].parent
+        yield step, changes_in(groups, sources)
+
+
+def _proved(store: EvidenceStore, settings: Settings, key: str) -> frozenset[str]:
+    """The sources that `symfix prove` compiled before and after the change of `key`, with this torch and compiler."""
+    versions = (settings.target.torch_version, settings.compiler.version if settings.compiler else "")
+    found = (one for one in store.all(key) if (one.versions.get("torch"), one.versions.get("compiler")) == versions)
+    return frozenset(path for one in found for path in one.compiled)
+
+
+def _check_all(settings: Settings, tasks: Sequence[Task], jobs: int) -> Generator[tuple[Task, Checked], None, None]:
+    """What compiling each task showed, in their order. Ends all it has started when the caller stops early."""
+    isolate.resume()
+    executor = ThreadPoolExecutor(jobs, "compile")
+    try:
+        with isolate.terminable(), progress("compiling the shards", len(tasks)) as advance:
+            futures = [executor.submit(_check, settings, task) for task in tasks]
+            for task, future in zip(tasks, futures, strict=True):
+                yield task, future.result()
+                advance(1)
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+        isolate.stop_all()
+        executor.shutdown()
+        isolate.resume()
+
+
+def _check(settings: Settings, task: Task) -> Checked:
+    try:
+        return check(settings, task, *sides(settings, task.changes))
+    except OSError as error:
+        raise SymfixError(f"{task.shard}: {error.filename or 'system error'}: {error.strerror or error}") from error
