@@ -20,8 +20,12 @@ from transforms.xfails.facts import EVERY, Entry, FileRegistries, Kind, Names
 from transforms.xfails.literals import devices_of, dtypes_of, keyword, text
 from transforms.xfails.uses import Uses, read_uses
 
-# A file without any of these holds no registry.
-MARKS = re.compile(rb"\b(?:xfail|skip|decorate|TestFailure|DecorateInfo)\(|skipOps|fail(?:s|ures)?\b|skips\b")
+# A file without any of these holds no registry: its calls, or an assignment to a name like those of FAILURES and SKIPS.
+MARKS = re.compile(
+    rb"xfails?\b|(?<![.\w])(?:skip|decorate|TestFailure|DecorateInfo)\(|skipOps"
+    rb"|^[ \t]*[\w.]*(?:fail|skip)s?(?:ures?)?s?(?:_\w*)?(?:\[[^]\n]*\])*[ \t]*(?::[^=\n]*)?[|+]?=(?!=)",
+    re.M | re.I,
+)
 CALLS: dict[str, Kind] = {"xfail": "xfail", "skip": "skip", "decorate": "decorate"}
 FAILURES = re.compile(r"(?:^|_)(?:x?fails?|failures?|xfailures?)(?:_|$)", re.I)
 SKIPS = re.compile(r"(?:^|_)skips?(?:_|$)", re.I)
