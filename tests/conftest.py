@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,3 +89,24 @@ def symfix(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[b
         return Outcome(ended.value.code, out, err.decode())
 
     return run
+
+
+def left_of(pids: Iterable[int], seconds: float = 30) -> list[int]:
+    """Those of the processes `pids` that still run when the others have ended, or after so many seconds.
+
+    A process that was killed runs on for a moment, until the kernel has taken down what it holds.
+    """
+    deadline = time.monotonic() + seconds
+    left = list(pids)
+    while (left := [pid for pid in left if _runs(pid)]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return left
+
+
+def _runs(pid: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    # A zombie is dead, and not yet reaped by whoever inherited it.
+    return stat.rpartition(")")[2].split()[0] != "Z"

@@ -4,8 +4,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
+
+from tests.conftest import left_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,20 +30,7 @@ def test_workers_die_with_a_killed_parent() -> None:
         workers = {int(process.stdout.readline()) for _ in range(2)}
         assert len(workers) == 2
         process.send_signal(signal.SIGKILL)
-        deadline = time.monotonic() + 30
-        while any(_runs(worker) for worker in workers) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        left = [worker for worker in workers if _runs(worker)]
+        left = left_of(workers)
         for worker in left:
             os.kill(worker, signal.SIGKILL)
         assert left == []
-
-
-def _runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    # Dead, and not yet reaped by whoever inherited it.
-    status = Path(f"/proc/{pid}/stat")
-    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
