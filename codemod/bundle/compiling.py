@@ -100,9 +100,8 @@ def _on_their_bases(steps: Sequence[Step], sources: Mapping[str, bytes]) -> Iter
 
 def _proved(store: EvidenceStore, settings: Settings, key: str) -> frozenset[str]:
     """The sources that `symfix prove` compiled before and after the change of `key`, with this torch and compiler."""
-    versions = (settings.target.torch_version, settings.compiler.version if settings.compiler else "")
-    found = (one for one in store.all(key) if (one.versions.get("torch"), one.versions.get("compiler")) == versions)
-    return frozenset(path for one in found for path in one.compiled)
+    wanted = {(name, settings.versions[name]) for name in ("torch", "compiler")}
+    return frozenset(path for one in store.all(key) if wanted <= one.versions.items() for path in one.compiled)
 
 
 def _check_all(settings: Settings, tasks: Sequence[Task], jobs: int) -> Generator[tuple[Task, Checked], None, None]:
