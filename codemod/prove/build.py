@@ -15,6 +15,7 @@ from codemod.prove.symbols import missing, missing_tables
 from codemod.prove.task import Settings
 from codemod.transform import Override, Part
 
+Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 # Sources that are needed for the functions of others are looked for so often, each time for those found last.
@@ -77,8 +78,8 @@ def sides(settings: Settings, changes: tuple[Change, ...]) -> tuple[Side, Side]:
     return made[0], replace(made[1], tree=overlay(settings.root, new, settings.kept / "trees"))
 
 
-def on_both(work: Callable[[Side], Made], before: Side, after: Side) -> tuple[Made, Made]:
-    """What `work` makes of each side, both at once: most of it is waiting for a compiler."""
+def on_both(work: Callable[[Given], Made], before: Given, after: Given) -> tuple[Made, Made]:
+    """What `work` makes of both sides, at once: most of it is waiting for a compiler."""
     with ThreadPoolExecutor(2) as pool:
         one, other = pool.map(work, (before, after))
     return one, other

@@ -13,6 +13,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from codemod.changes import Change
 from codemod.evidence import Evidence, Status
 from codemod.prove import check, nursery
 from codemod.prove.build import Side, build, on_both, python_path, sides
@@ -67,7 +68,7 @@ def prove(settings: Settings, task: Task) -> list[Evidence]:
     laid: list[tuple[_Laid, _Laid]] = []
     reasons = [checked.reason] if checked.reason else []
     for override in task.overrides:
-        made = _lay(settings, task, override, before, after)
+        made = _lay_both(settings, task.changes, override, before, after)
         if isinstance(made, str):
             reasons.append(made)
         else:
@@ -120,7 +121,7 @@ def find_repro(settings: Settings, task: Task) -> str:
     """The script that shows best how an operator of the shard fails before the change, "" where none is known."""
     before, after = sides(settings, task.changes)
     for override in task.overrides:
-        made = _lay(settings, task, override, before, after)
+        made = _lay_both(settings, task.changes, override, before, after)
         if not isinstance(made, str):
             for job in _jobs([override]):
                 for found in _run(settings, job, made[0], None)["operators"].values():
@@ -130,30 +131,31 @@ def find_repro(settings: Settings, task: Task) -> str:
     return ""
 
 
-def _lay(settings: Settings, task: Task, override: Override, before: Side, after: Side) -> tuple[_Laid, _Laid] | str:
+def _lay_both(
+    settings: Settings, changes: Sequence[Change], override: Override, before: Side, after: Side
+) -> tuple[_Laid, _Laid] | str:
     """What lays the override over the installed code on both sides, or why that cannot be done."""
+    old = {change.path: change.old for change in changes}
+    new = {change.path: change.new for change in changes}
+    one, other = on_both(lambda given: _lay(settings, override, *given), (before, old), (after, new))
+    if isinstance(one, str):
+        return one
+    return other if isinstance(other, str) else (one, other)
+
+
+def _lay(settings: Settings, override: Override, side: Side, contents: Mapping[str, bytes]) -> _Laid | str:
     if override.reason:
         return override.reason
-    libraries: list[tuple[str, ...]] = [(), ()]
-    compiler = settings.compiler
+    libraries: tuple[str, ...] = ()
     if override.parts:
-        if compiler is None:
+        if settings.compiler is None:
             return "there is no C++ compiler"
-        made = on_both(lambda side: build(side, override, compiler), before, after)
-        for number, (library, side) in enumerate(zip(made, (before, after), strict=True)):
-            if isinstance(library, Diagnostic):
-                return f"does not build over torch {settings.target.torch_version}: {check.shown(library, side)}"
-            libraries[number] = (str(library),)
-    path: list[tuple[str, ...]] = [(), ()]
-    if override.modules:
-        old = {change.path: change.old for change in task.changes}
-        new = {change.path: change.new for change in task.changes}
-        path = [tuple(python_path(before, override, old)), tuple(python_path(after, override, new))]
-    one, other = (
-        _Laid((), libraries[side], path[side]) if override.preload else _Laid(libraries[side], (), path[side])
-        for side in (0, 1)
-    )
-    return one, other
+        library = build(side, override, settings.compiler)
+        if isinstance(library, Diagnostic):
+            return f"does not build over torch {settings.target.torch_version}: {check.shown(library, side)}"
+        libraries = (str(library),)
+    path = tuple(python_path(side, override, contents)) if override.modules else ()
+    return _Laid((), libraries, path) if override.preload else _Laid(libraries, (), path)
 
 
 def _merge(laid: Iterable[_Laid]) -> _Laid:
