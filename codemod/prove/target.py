@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
 import json
 import os
 import re
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from codemod.checkout import user_cache
+from codemod.digest import digest
 from codemod.errors import SymfixError
 from codemod.terminal import one_line
 
@@ -157,14 +158,12 @@ def _read(package: Path) -> tuple[str, bool]:
 
 
 def _kept(python: Path, package: Path) -> Path:
-    digest = hashlib.sha256(os.fsencode(python.absolute()))
+    states = []
     for name in ("version.py", "lib/libtorch_cpu.so"):
-        try:
+        with contextlib.suppress(OSError):
             found = os.stat(package / name)
-        except OSError:
-            continue
-        digest.update(f"{name} {found.st_mtime_ns} {found.st_size} {found.st_ino}".encode())
-    return user_cache() / "prove" / "targets" / f"{digest.hexdigest()[:24]}.json"
+            states.append(f"{name} {found.st_mtime_ns} {found.st_size} {found.st_ino}")
+    return user_cache() / "prove" / "targets" / f"{digest(str(python.absolute()), *states)[:24]}.json"
 
 
 def _standard(package: Path) -> str:

@@ -6,7 +6,6 @@ are exported, and VariableType_N.cpp, the Autograd kernels, which also hold the 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import sys
@@ -14,6 +13,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from codemod.digest import digest
 from codemod.prove.isolate import Limits, run
 from codemod.transform import Override, Part
 from transforms.cpp.overrides.registering import ALLOW
@@ -105,12 +105,10 @@ class AutogradCode:
 
     def _generate(self) -> Generated | str:
         """The generated sources, or why they cannot be made."""
-        digest = hashlib.sha256(os.fsencode(self._root))
-        tools = sorted((self._root / _TOOLS).rglob("*.*"))
-        for path in (self._root / _NATIVE / "native_functions.yaml", *tools):
-            if path.is_file() and path.suffix != ".pyc":
-                digest.update(path.read_bytes())
-        folder = self._scratch / digest.hexdigest()[:24]
+        tools = (path for path in sorted((self._root / _TOOLS).rglob("*.*")) if path.suffix != ".pyc")
+        inputs = (self._root / _NATIVE / "native_functions.yaml", *tools)
+        contents = (path.read_bytes() for path in inputs if path.is_file())
+        folder = self._scratch / digest(str(self._root), *contents)[:24]
         if not (folder / "done").is_file():
             folder.mkdir(parents=True, exist_ok=True)
             command = [sys.executable, "-m", "tools.autograd.gen_autograd", f"{_NATIVE}/native_functions.yaml"]
