@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
-import signal
+import socket
 import subprocess
 import threading
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,90 +15,104 @@ from codemod.prove import isolate
 from codemod.prove.isolate import Ended, Limits
 
 _START = 180.0  # seconds for torch to be imported
+_END = 60.0  # seconds for a group that is killed to end
 
 _lock = threading.Lock()
-_idle: dict[tuple[str, ...], list[_Server]] = {}
+_servers: dict[tuple[str, ...], _Server] = {}
 
 
 def prepare(command: tuple[str, ...], environment: Mapping[str, str]) -> None:
-    """Start the server `command` unless one waits for a job, so that `run` need not wait for torch to be imported."""
-    with _lock:
-        servers = _idle.setdefault(command, [])
-        if not servers:
-            with contextlib.suppress(OSError):  # `run` meets it too, and says None
-                servers.append(_Server(command, environment))
+    """Start the server `command` unless it runs, so that `run` need not wait for torch to be imported."""
+    with contextlib.suppress(OSError):  # `run` meets it too, and says None
+        _server(command, environment)
 
 
 def run(
     command: tuple[str, ...], job: Path, out: Path, folder: Path, environment: Mapping[str, str], limits: Limits
 ) -> Ended | None:
-    """How the job ended, run by a child of the server `command`; None where no server is to be had.
+    """How the job ended, run by a child of the server `command`, beside others; None where no server is to be had.
 
     Raises KeyboardInterrupt once `isolate.stop_all` was called.
     """
-    with _lock:
-        servers = _idle.setdefault(command, [])
-        server = servers.pop() if servers else None
+    server = None
     try:
-        server = server or _Server(command, environment)
+        server = _server(command, environment)
         ended = server.run(job, out, folder, environment, limits)
     except (OSError, ValueError):
-        if isolate.stopping():
-            raise KeyboardInterrupt from None
         if server is not None:
-            server.close()
-        return None
-    with _lock:
-        _idle[command].append(server)
+            _drop(command, server)
+        ended = None
     if isolate.stopping():
         raise KeyboardInterrupt
     return ended
 
 
 def close() -> None:
-    """End all servers that wait for a job."""
+    """End all servers."""
     with _lock:
-        for servers in _idle.values():
-            for server in servers:
-                server.close()
-        _idle.clear()
+        for server in _servers.values():
+            server.close()
+        _servers.clear()
+
+
+def _server(command: tuple[str, ...], environment: Mapping[str, str]) -> _Server:
+    """The server `command`, started where it does not run. Raises OSError where it cannot be."""
+    with _lock:
+        if command not in _servers:
+            _servers[command] = _Server(command, environment)
+        return _servers[command]
+
+
+def _drop(command: tuple[str, ...], server: _Server) -> None:
+    """End a server that does not answer: the next job gets another."""
+    with _lock:
+        if _servers.get(command) is server:
+            del _servers[command]
+            server.close()
 
 
 class _Server:
-    """One process that forks. `run` raises OSError or ValueError where it does not answer as it should."""
+    """One process that forks, see runner/serve.py."""
 
     def __init__(self, command: tuple[str, ...], environment: Mapping[str, str]) -> None:
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=dict(environment),
-            cwd="/",
-            start_new_session=True,
-        )
-        self._ready = False
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            self._process = subprocess.Popen(
+                command,
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=dict(environment),
+                cwd="/",
+                start_new_session=True,
+            )
+            self._requests = ours.dup()
         isolate.watch(self._process)
 
     def run(self, job: Path, out: Path, folder: Path, environment: Mapping[str, str], limits: Limits) -> Ended:
-        """Run one job in a child, and wait until it and all that it has started have ended."""
-        if not self._ready and self._answer(_START) != "ready":
-            raise ValueError("the runner does not start")
-        self._ready = True
+        """Run one job in a child, and wait until it and all that it has started have ended.
+
+        Raises OSError or ValueError where the process does not answer as it should.
+        """
         log = folder / "log"
         request = {
             "job": str(job), "out": str(out), "log": str(log), "folder": str(folder),
             "environment": dict(environment), "memory": limits.memory,
         }  # fmt: skip
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(request).encode() + b"\n")
-        self._process.stdin.flush()
-        child = int(self._answer(_START))
-        status = self._answer(limits.seconds)
-        timed_out = not status
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(child, signal.SIGKILL)
-        code = os.waitstatus_to_exitcode(int(status or self._answer(_START)))
+        place, theirs = socket.socketpair()
+        with place:
+            with theirs:
+                socket.send_fds(self._requests, [b"+"], [theirs.fileno()])
+            place.sendall(json.dumps(request).encode("ascii") + b"\n")
+            _answer(place, _START)
+            timed_out = False
+            try:
+                status = _answer(place, limits.seconds)
+            except TimeoutError:
+                timed_out = True
+                place.shutdown(socket.SHUT_WR)
+                status = _answer(place, _END)
+        code = os.waitstatus_to_exitcode(status)
         try:
             output = log.read_text(encoding="utf-8", errors="replace")
         except OSError:
@@ -108,24 +120,18 @@ class _Server:
         return Ended("timed out" if timed_out else "crashed" if code < 0 else "ended", code, output)
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, and what it runs."""
         isolate.forget(self._process)
-        for pipe in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(OSError):
-                if pipe is not None:
-                    pipe.close()
+        self._requests.close()
 
-    def _answer(self, seconds: float) -> str:
-        """The next line, "" where none comes in time. Raises ValueError where the process has ended."""
-        assert self._process.stdout is not None
-        deadline = time.monotonic() + seconds
-        line = b""
-        while not line.endswith(b"\n"):
-            ready, _, _ = select.select([self._process.stdout], [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
-                return ""
-            more = os.read(self._process.stdout.fileno(), 1)
-            if not more:
-                raise ValueError("the runner has ended")
-            line += more
-        return line.decode().strip()
+
+def _answer(place: socket.socket, seconds: float) -> int:
+    """The number in the next line. Raises TimeoutError where none comes in time, ValueError where none will come."""
+    place.settimeout(seconds)
+    line = b""
+    while not line.endswith(b"\n"):
+        more = place.recv(1)
+        if not more:
+            raise ValueError("the runner has ended")
+        line += more
+    return int(line)

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from codemod.prove import isolate, nursery
+from codemod.prove.isolate import Ended, Limits
+from tests.conftest import left_of
+
+ROOT = Path(__file__).parents[3]
+# The runner's server without torch, whose jobs are programs.
+SERVER = """
+import json, sys, types
+from codemod.prove import runner
+from codemod.prove.runner import serve
+
+def main(arguments):
+    exec(json.load(open(arguments[0]))["program"], {})
+    return 0
+
+serve.warm = lambda cache: None
+runner.job = types.SimpleNamespace(main=main)
+sys.exit(serve.main(""))
+"""
+COMMAND = (sys.executable, "-c", SERVER)
+FOREVER = """
+import os, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+with open("pids.new", "w") as out:
+    out.write(f"{os.getpid()} {child.pid}")
+os.rename("pids.new", "pids")
+while True: time.sleep(0.01)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _no_server_is_left() -> Iterator[None]:
+    yield
+    nursery.close()
+    isolate.resume()
+
+
+def run(folder: Path, program: str, seconds: float = 60, command: tuple[str, ...] = COMMAND) -> Ended | None:
+    folder.mkdir(exist_ok=True)
+    (folder / "job.json").write_text(json.dumps({"program": program}), encoding="ascii")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    limits = Limits(seconds, 1 << 30)
+    return nursery.run(command, folder / "job.json", folder / "out.json", folder, environment, limits)
+
+
+def pids(folder: Path) -> list[int]:
+    deadline = time.monotonic() + 60
+    while not (folder / "pids").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return [int(pid) for pid in (folder / "pids").read_text().split()]
+
+
+def test_jobs_are_run_in_their_folders_by_children_of_one_process(tmp_path: Path) -> None:
+    program = "import os; print(os.getcwd(), os.getppid())"
+    ended = [run(tmp_path / name, program) for name in ("one", "two")]
+    said = [one.output.split() for one in ended if one is not None and (one.how, one.code) == ("ended", 0)]
+    assert [words[0] for words in said] == [str(tmp_path / "one"), str(tmp_path / "two")]
+    assert len(nursery._servers) == 1
+
+
+def test_jobs_run_beside_one_another(tmp_path: Path) -> None:
+    program = """
+import pathlib, time
+pathlib.Path({!r}).touch()
+while not pathlib.Path({!r}).exists(): time.sleep(0.01)
+"""
+    one, other = str(tmp_path / "1"), str(tmp_path / "2")
+    programs = [program.format(one, other), program.format(other, one)]
+    with ThreadPoolExecutor(2) as pool:
+        ended = list(pool.map(run, [tmp_path / "one", tmp_path / "two"], programs))
+    assert [one is not None and (one.how, one.code) for one in ended] == [("ended", 0)] * 2
+
+
+def test_a_crash_ends_one_job_alone(tmp_path: Path) -> None:
+    ended = run(tmp_path, "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
+    assert ended is not None
+    assert (ended.how, ended.signal) == ("crashed", "SIGSEGV")
+    after = run(tmp_path, "raise SystemExit('no')")
+    assert after is not None
+    assert (after.how, after.code, after.last_line) == ("ended", 1, "SystemExit: no")
+
+
+def test_memory_has_a_limit(tmp_path: Path) -> None:
+    ended = run(tmp_path, "x = bytearray(2 << 30); x[::4096] = x[::4096]")
+    assert ended is not None
+    assert (ended.how, ended.last_line) == ("ended", "MemoryError")
+
+
+def test_what_takes_too_long_is_ended_with_all_it_started(tmp_path: Path) -> None:
+    ended = run(tmp_path, FOREVER, seconds=6)
+    assert ended is not None
+    assert ended.how == "timed out"
+    assert left_of(pids(tmp_path)) == []
+
+
+def test_what_a_job_leaves_behind_is_ended(tmp_path: Path) -> None:
+    ended = run(tmp_path, FOREVER.replace("while True: time.sleep(0.01)", ""))
+    assert ended is not None
+    assert ended.how == "ended"
+    assert left_of(pids(tmp_path)) == []
+
+
+def test_all_is_stopped(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    def work() -> None:
+        try:
+            run(tmp_path, FOREVER)
+        except KeyboardInterrupt:
+            seen.append("interrupted")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    started = pids(tmp_path)
+    isolate.stop_all()
+    thread.join(30)
+    assert seen == ["interrupted"]
+    assert left_of(started) == []
+
+
+def test_a_killed_client_leaves_nothing(tmp_path: Path) -> None:
+    script = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+    script += "from pathlib import Path\nfrom tests.codemod.prove.test_nursery import *\n"
+    script += f"run(Path({str(tmp_path)!r}), FOREVER)"
+    with subprocess.Popen([sys.executable, "-c", script]) as client:
+        started = pids(tmp_path)
+        client.send_signal(signal.SIGKILL)
+    assert left_of(started) == []
+
+
+@pytest.mark.parametrize("command", [("/nonexistent/python",), (sys.executable, "-c", "import no_such_module")])
+def test_without_a_server_the_job_is_another_s_to_run(tmp_path: Path, command: tuple[str, ...]) -> None:
+    nursery.prepare(command, os.environ)
+    assert run(tmp_path, "", command=command) is None
+    assert nursery._servers == {}
