@@ -7,14 +7,16 @@ import os
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from codemod.changes import Change
-from codemod.evidence import Evidence, Status
+from codemod.evidence import Evidence, Outcome, Status
 from codemod.prove import check, nursery
 from codemod.prove.build import Side, build, on_both, python_path, sides
 from codemod.prove.compiler import Diagnostic
@@ -76,28 +78,15 @@ def prove(settings: Settings, task: Task) -> list[Evidence]:
             laid.append(made)
     if not usable:
         return [evidence(task.shard, "not provable", next(iter(reasons), "no way is known to run it"))]
-    both = tuple(_merge(pair[side] for pair in laid) for side in (0, 1))
-    found = []
-    for job in _jobs(usable):
-        cases, later = _run_both(settings, job, both[0], both[1])
-        for operator in job.operators:
-            name = operator.removeprefix("aten::")
-            one, other = cases.get(operator), later.get(operator)
-            if other is not None and one is not None and one["cases"] and not other["cases"]:
-                found.append(evidence(name, "worse", f"only before the change: {other['reason']}"))
-                continue
-            if one is None or other is None or not one["cases"]:
-                reason = (one or {}).get("reason") or "the run said nothing"
-                found.append(evidence(name, "not provable", reason))
-                continue
-            told = judge(one["cases"], other["cases"])
-            found.append(
-                evidence(name, told.outcome, told.reason, before=told.before, after=told.after, repro=told.repro)
-            )
+    both = (_merge(pair[0] for pair in laid), _merge(pair[1] for pair in laid))
+    with ThreadPoolExecutor(1) as pool:  # the checks run beside the cases
+        run_checks = partial(_run_identified, settings, "checks", task.checks, usable)
+        checking = pool.submit(lambda: on_both(run_checks, *both))
+        told = (one for job in _jobs(usable) for one in _run_job(settings, job, both))
+        found = [evidence(name, outcome, reason, **more) for name, outcome, reason, more in told]
+        one, other = checking.result()
     if task.checks and found:
-        one, other = (_run_identified(settings, "checks", task.checks, usable, laid) for laid in both)
-        ends = {check: (one[check], other[check]) for check in task.checks}
-        found[0] = replace(found[0], checks=ends)
+        found[0] = replace(found[0], checks={check: (one[check], other[check]) for check in task.checks})
         cured = found[0].cured_checks
         if cured:  # then these show the cure, whatever the samples did that were tried
             if found[0].outcome == "unchanged":
@@ -106,15 +95,34 @@ def prove(settings: Settings, task: Task) -> list[Evidence]:
     return [_with_test(settings, usable, both, one) for one in found]
 
 
+def _run_job(
+    settings: Settings, job: _Job, both: tuple[_Laid, _Laid]
+) -> Iterator[tuple[str, Outcome, str, dict[str, Any]]]:
+    """Of each operator of the job: its name, the outcome, the reason, and what else there is to tell."""
+    cases, later = _run_both(settings, job, *both)
+    for operator in job.operators:
+        name = operator.removeprefix("aten::")
+        one, other = cases.get(operator), later.get(operator)
+        if one is None or other is None or not one["cases"]:
+            yield name, "not provable", (one or {}).get("reason") or "the run said nothing", {}
+        elif not other["cases"]:
+            yield name, "worse", f"only before the change: {other['reason']}", {}
+        else:
+            told = judge(one["cases"], other["cases"])
+            yield name, told.outcome, told.reason, {"before": told.before, "after": told.after, "repro": told.repro}
+
+
 def _with_test(
-    settings: Settings, overrides: Sequence[Override], both: Sequence[_Laid], evidence: Evidence
+    settings: Settings, overrides: Sequence[Override], both: tuple[_Laid, _Laid], evidence: Evidence
 ) -> Evidence:
     """`evidence` with a regression test, where it can be written and was seen to fail before and to pass after."""
     if evidence.outcome != "cured" or evidence.after is None:
         return evidence
     test = make_test(evidence.operator, evidence.repro, evidence.after.frames)
-    ends = [_run_identified(settings, "tests", (test,), overrides, laid)[test] for laid in both if test]
-    return replace(evidence, test=test) if ends == ["fails", "passes"] else evidence
+    if not test:
+        return evidence
+    one, other = on_both(partial(_run_identified, settings, "tests", (test,), overrides), *both)
+    return replace(evidence, test=test) if (one[test], other[test]) == ("fails", "passes") else evidence
 
 
 def find_repro(settings: Settings, task: Task) -> str:
