@@ -31,7 +31,7 @@ _TREE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--op",
         multiple=True,
         metavar="GLOB",
-        help="Only this operator: cross_entropy_loss, 'max_pool*', aten::add.Tensor. May be repeated.",
+        help="Only this operator: cross_entropy_loss, 'max_pool*', aten::add.Tensor, 'mylib::*'. May be repeated.",
     ),
     click.option(
         "--mode",

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from codemod.callgraph import gather, shortest_ways, way
 from codemod.findings import Step
 from codemod.operators import Reach
+from codemod.selection import base_name
 from transforms.cpp.calls import Index, backend_folder, is_kernel
 from transforms.cpp.facts import Call, FileFacts, Function, Registration
 from transforms.schema.derivatives import Derivatives
@@ -184,7 +185,7 @@ class Reacher:
                 if keys.match(registration.key) is None:
                     continue
                 kind = registration.key or "CompositeImplicitAutograd"
-                operator = registration.operator.rpartition("::")[2].partition(".")[0]
+                operator = base_name(registration.operator)
                 step = Step(file.path, registration.line, f"{registration.operator} is registered for {kind}")
                 for function in self.registered(file, registration):
                     if not is_kernel(function) or (kind == "Meta" and not function.structured):

@@ -233,6 +233,7 @@ def test_a_library_outside_pytorch() -> None:
         "shift calls Shift::forward",
         "Shift::forward calls pad",
     ]
+    assert found["pad"].operators == ("lib::shift",)
 
 
 def test_what_is_registered_for_meta_is_reached_whatever_it_does_elsewhere() -> None:
