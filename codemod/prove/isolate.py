@@ -139,9 +139,11 @@ def stopping() -> bool:
 
 
 def watch(process: subprocess.Popen[bytes]) -> None:
-    """Have `stop_all` kill `process`, which leads a group of its own."""
+    """Have `stop_all` kill `process`, which leads a group of its own; at once where it was called already."""
     with _lock:
         _live[process.pid] = process
+        if _stopping.is_set():
+            _kill(process)
 
 
 def forget(process: subprocess.Popen[bytes]) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -67,6 +69,17 @@ def test_what_runs_in_another_thread_is_stopped() -> None:
     finally:
         isolate.resume()
     assert seen == ["interrupted"]
+
+
+def test_what_starts_while_all_is_stopped_is_stopped_too() -> None:
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True) as process:
+        try:
+            isolate.stop_all()
+            isolate.watch(process)
+            assert process.wait(30) == -signal.SIGKILL
+        finally:
+            isolate.forget(process)
+            isolate.resume()
 
 
 def test_the_line_that_names_an_error_is_told_from_noise() -> None:
