@@ -110,7 +110,8 @@ class Screen:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._saved: list[object] | None = None
         self._handlers: dict[int, object] = {}
-        self._resized, self._resize = -1, -1
+        self._signalled, self._signal = -1, -1
+        self._woken = -1
 
     @property
     def size(self) -> tuple[int, int]:
@@ -121,8 +122,10 @@ class Screen:
             import termios  # noqa: F401
         except ImportError as error:
             raise SymfixError("review in the terminal is not for this system; use symfix review --html FILE") from error
-        self._resized, self._resize = os.pipe()
-        os.set_blocking(self._resize, False)
+        # Without it a signal that comes just before `key` waits, or to another thread, would wait for the next key.
+        self._signalled, self._signal = os.pipe()
+        os.set_blocking(self._signal, False)
+        self._woken = signal.set_wakeup_fd(self._signal, warn_on_full_buffer=False)
         for number, handler in (
             (signal.SIGWINCH, self._on_resize),
             (signal.SIGTSTP, self._on_stop),
@@ -136,8 +139,9 @@ class Screen:
         self._end()
         for number, handler in self._handlers.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
-        os.close(self._resized)
-        os.close(self._resize)
+        signal.set_wakeup_fd(self._woken)
+        os.close(self._signalled)
+        os.close(self._signal)
 
     def draw(self, lines: Sequence[Text], cursor: bool = False) -> None:
         columns, rows = self.size
@@ -155,9 +159,9 @@ class Screen:
 
     def key(self) -> str:
         while not self._pending:
-            ready, _, _ = select.select([self._in, self._resized], [], [])
-            if self._resized in ready:
-                os.read(self._resized, 1024)
+            ready, _, _ = select.select([self._in, self._signalled], [], [])
+            if self._signalled in ready:
+                os.read(self._signalled, 1024)
                 return "resize"
             self._read()
         if self._pending == "\x1b" and select.select([self._in], [], [], _PAUSE)[0]:
@@ -220,8 +224,7 @@ class Screen:
             termios.tcsetattr(self._in, termios.TCSADRAIN, saved)  # type: ignore[arg-type]
 
     def _on_resize(self, number: int, frame: FrameType | None) -> None:
-        with contextlib.suppress(BlockingIOError):
-            os.write(self._resize, b"r")
+        """`key` is woken, and tells it."""
 
     def _on_stop(self, number: int, frame: FrameType | None) -> None:
         """Ctrl-Z: give the terminal back, stop, and take it again when the shell lets us go on."""
@@ -232,7 +235,6 @@ class Screen:
         signal.signal(signal.SIGTSTP, self._on_stop)
         if ours:
             self._begin()
-            self._on_resize(number, frame)
 
     def _on_term(self, number: int, frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
