@@ -41,6 +41,7 @@ class TypingTerminal:
             stdout=self._slave,
             stderr=self._slave,
             start_new_session=True,
+            preexec_fn=_hear_interrupts,
         )
 
     def __enter__(self) -> TypingTerminal:
@@ -98,3 +99,8 @@ class TypingTerminal:
 
     def _wait(self, seconds: float) -> bool:
         return bool(select.select([self._master], [], [], seconds)[0])
+
+
+def _hear_interrupts() -> None:
+    """Undo what a shell does to all that it starts in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -16,8 +16,8 @@ from codemod.review.screen import Screen
 with Screen() as screen:
     threading.Thread(target=threading.Event().wait, daemon=True).start()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGWINCH})
-    print("waits", flush=True)
     try:
+        print("waits", flush=True)
         print("key", screen.key(), flush=True)
     except (KeyboardInterrupt, SystemExit) as error:
         print("ended by", type(error).__name__, flush=True)
