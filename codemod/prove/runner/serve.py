@@ -69,14 +69,18 @@ def keep(place: socket.socket) -> None:
             work(request)
         with contextlib.suppress(OSError):  # the child does so too, whichever comes first
             os.setpgid(child, child)
+        served = True
         with contextlib.suppress(OSError):
             place.sendall(b"%d\n" % child)
-            while os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-                if os.getppid() != server or select.select([place], [], [], PAUSE)[0]:
+            while served and os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+                if select.select([place], [], [], PAUSE)[0]:
                     break
+                served = os.getppid() == server
         with contextlib.suppress(OSError):  # before it is waited for: until then the number is its own
             os.killpg(child, signal.SIGKILL)
-        place.sendall(b"%d\n" % os.waitpid(child, 0)[1])
+        status = os.waitpid(child, 0)[1]
+        if served:  # else the job did not end by itself, and there is nothing to say of it
+            place.sendall(b"%d\n" % status)
     finally:
         os._exit(0)
 

@@ -133,6 +133,15 @@ def test_all_is_stopped(tmp_path: Path) -> None:
     assert left_of(started) == []
 
 
+def test_of_a_job_that_goes_with_its_server_nothing_is_said(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        job = pool.submit(run, tmp_path, FOREVER)
+        started = pids(tmp_path)
+        nursery._servers[COMMAND]._process.kill()
+        assert job.result() is None
+    assert left_of(started) == []
+
+
 def test_a_killed_client_leaves_nothing(tmp_path: Path) -> None:
     script = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
     script += "from pathlib import Path\nfrom tests.codemod.prove.test_nursery import *\n"
