@@ -10,7 +10,7 @@ from pathlib import Path
 
 from codemod.bundle.commits import Step
 from codemod.changes import Change, changes_in
-from codemod.errors import SymfixError
+from codemod.errors import SymfixError, system_error
 from codemod.evidence import FOLDER, EvidenceStore, evidence_key
 from codemod.pool import progress
 from codemod.prove import isolate
@@ -125,4 +125,4 @@ def _check(settings: Settings, task: Task) -> Checked:
     try:
         return check(settings, task, *sides(settings, task.changes))
     except OSError as error:
-        raise SymfixError(f"{task.shard}: {error.filename or 'system error'}: {error.strerror or error}") from error
+        raise SymfixError(f"{task.shard}: {system_error(error)}") from error

@@ -10,7 +10,7 @@ import click
 
 from codemod.cli import bundle, commands, pr, prove, review, rules, scan  # noqa: F401  (each adds its commands to the group)
 from codemod.cli.root import group
-from codemod.errors import SymfixError
+from codemod.errors import SymfixError, system_error
 from codemod.terminal import note
 
 _INTERRUPTED = 130
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 141
     except OSError as error:
-        note(f"symfix: {error.filename or 'system error'}: {error.strerror or error}")
+        note(f"symfix: {system_error(error)}")
         code = 2
     except Exception as error:
         told = _told(error)

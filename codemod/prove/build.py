@@ -79,7 +79,7 @@ def sides(settings: Settings, changes: tuple[Change, ...]) -> tuple[Side, Side]:
 
 
 def on_both(work: Callable[[Given], Made], before: Given, after: Given) -> tuple[Made, Made]:
-    """What `work` makes of both sides, at once: most of it is waiting for a compiler."""
+    """What `work` makes of both sides, at once: most of it is waiting for other processes."""
     with ThreadPoolExecutor(2) as pool:
         one, other = pool.map(work, (before, after))
     return one, other

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 
-from codemod.errors import SymfixError
+from codemod.errors import SymfixError, system_error
 from codemod.evidence import Evidence, EvidenceStore
 from codemod.prove import isolate, nursery
 from codemod.prove.task import Settings, Task
@@ -92,7 +92,7 @@ def _ended(pending: dict[Future[list[Evidence]], Task], store: EvidenceStore) ->
         try:
             found = future.result()
         except OSError as error:
-            raise SymfixError(f"{task.shard}: {error.filename or 'system error'}: {error.strerror or error}") from error
+            raise SymfixError(f"{task.shard}: {system_error(error)}") from error
         with contextlib.suppress(OSError):
             store.save(*found)
         yield Proved(task.shard, tuple(found))
