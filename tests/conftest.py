@@ -72,8 +72,8 @@ Symfix = Callable[..., Outcome]
 @pytest.fixture
 def symfix(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Symfix:
     """Run the command with the fake transform, in this process, in the folder `cwd`."""
-    from codemod import transform
     from codemod.cli import main
+    from codemod.model import transform
     from tests.codemod.fake import transforms
 
     monkeypatch.setattr(transform, "load_transforms", transforms)

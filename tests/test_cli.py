@@ -17,10 +17,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from codemod import analysis
 from codemod.cli.options import start
 from codemod.cli.root import group
-from codemod.plan import Plan
+from codemod.model.plan import Plan
+from codemod.planning import analysis
 from tests.conftest import MakeTree, Symfix
 
 FILES = {
@@ -116,7 +116,7 @@ def test_filters(tree: Path, symfix: Symfix, options: tuple[str, ...], lines: li
 def test_json_is_a_plan_by_the_published_schema(tree: Path, symfix: Symfix) -> None:
     out = symfix("scan", "--format", "json", "--op", "add", "sub", "a.cc", cwd=tree).out
     document = json.loads(out)
-    jsonschema.validate(document, json.loads(files("codemod").joinpath("schemas/plan.schema.json").read_text()))
+    jsonschema.validate(document, json.loads(files("codemod").joinpath("model/plan.schema.json").read_text()))
     assert document["options"] == {
         "paths": ["a.cc", "sub"], "op": ["add"], "mode": [], "rule": [], "level": "manual"
     }  # fmt: skip
@@ -337,7 +337,7 @@ def test_interrupted_it_exits_130(tree: Path, symfix: Symfix, monkeypatch: pytes
 def command() -> list[str]:
     """The command with the fake transform, as a process of its own."""
     script = (
-        "from codemod import transform\nfrom tests.codemod import fake\ntransform.load_transforms = fake.transforms\n"
+        "from codemod.model import transform\nfrom tests.codemod import fake\ntransform.load_transforms = fake.transforms\n"
         "from codemod.cli import main\nmain()"
     )
     return [sys.executable, "-c", script]

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from codemod import transform
-from codemod.changes import Change
-from codemod.edits import Edit
-from codemod.evidence import FOLDER, Evidence, EvidenceStore, evidence_key
-from codemod.findings import Finding
+from codemod.model import transform
+from codemod.model.edits import Edit
+from codemod.model.findings import Finding
+from codemod.model.transform import Override, Project
 from codemod.prove.compiler import find_compiler
-from codemod.transform import Override, Project
+from codemod.prove.evidence import FOLDER, Evidence, EvidenceStore, evidence_key
+from codemod.writing.changes import Change
 from tests.codemod.fake import FakeTransform
 from tests.conftest import MakeTree, Symfix
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from codemod import transform
-from codemod.changes import Change
-from codemod.edits import Edit
-from codemod.evidence import FOLDER, Evidence, EvidenceStore, Outcome, Verdict, evidence_key
-from codemod.shards import family
-from codemod.transform import Project
-from codemod.xfails import AddedTest, ExpectedFailure, NewTest, Removal
+from codemod.bundle.shards import family
+from codemod.model import transform
+from codemod.model.edits import Edit
+from codemod.model.transform import Project
+from codemod.model.xfails import AddedTest, ExpectedFailure, NewTest, Removal
+from codemod.prove.evidence import FOLDER, Evidence, EvidenceStore, Outcome, Verdict, evidence_key
+from codemod.writing.changes import Change
 from tests.codemod.fake import FakeTransform
 from tests.conftest import MakeTree, Symfix
 

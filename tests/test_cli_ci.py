@@ -194,7 +194,7 @@ def test_sarif_says_what_failed_and_takes_any_file(make_tree: MakeTree, symfix: 
 
 
 def test_no_more_results_than_github_takes(tree: Path, symfix: Symfix, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codemod.sarif.MOST_RESULTS", 2)
+    monkeypatch.setattr("codemod.reporting.sarif.MOST_RESULTS", 2)
     _, out, err = symfix("scan", "--format", "sarif", cwd=tree)
     run = run_of(out)
     assert [r["level"] for r in run["results"]] == ["error", "error"]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from codemod.transform import load_transforms
+from codemod.model.transform import load_transforms
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 NATIVE_FUNCTIONS = "aten/src/ATen/native/native_functions.yaml"

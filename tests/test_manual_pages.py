@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codemod.manual import all_rules, reference
-from codemod.transform import Rule
+from codemod.model.transform import Rule
+from codemod.reporting.manual import all_rules, reference
 
 RULES = all_rules()
 

@@ -17,10 +17,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from codemod.edits import Edit
-from codemod.findings import Level
-from codemod.groups import make_groups
-from codemod.plan import Plan
+from codemod.model.edits import Edit
+from codemod.model.findings import Level
+from codemod.model.groups import make_groups
+from codemod.model.plan import Plan
 from tests.codemod.fake import FakeTransform
 from tests.conftest import MakeTree, Symfix
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from codemod.decision_store import DecisionStore
-from codemod.decisions import Choice
+from codemod.model.decisions import Choice
+from codemod.planning.decision_store import DecisionStore
 from tests.conftest import MakeTree, Symfix
 from tests.typing_terminal import TypingTerminal
 
@@ -22,7 +22,7 @@ FILES = {
     "b.cc": b"four = size(); // op:zeta @g\nfive = numel(); // op:zeta @g\nloop\n",
 }
 PROGRAM = """
-from codemod import transform
+from codemod.model import transform
 from tests.codemod import fake
 transform.load_transforms = fake.transforms
 from codemod.cli import main
@@ -246,6 +246,6 @@ def test_a_killed_review_loses_at_most_the_key_being_pressed(tree: Path) -> None
 def test_the_exported_document_keeps_to_its_schema(tree: Path, symfix: Symfix) -> None:
     from importlib.resources import files
 
-    schema = json.loads(files("codemod").joinpath("schemas/decisions.schema.json").read_text())
+    schema = json.loads(files("codemod").joinpath("model/decisions.schema.json").read_text())
     symfix("review", "--accept", "op:*", cwd=tree)
     jsonschema.validate(json.loads(symfix("review", "--export", "-", cwd=tree).out), schema)

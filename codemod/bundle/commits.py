@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from codemod.bundle.repository import Repository, is_ours
-from codemod.edits import Edit, EditConflict, apply_edits
+from codemod.bundle.shards import Shard
 from codemod.errors import SymfixError
-from codemod.needs import in_order, parents
-from codemod.shards import Shard
+from codemod.model.edits import Edit, EditConflict, apply_edits
+from codemod.model.needs import in_order, parents
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codemod.bundle.commits import Step
-from codemod.changes import Change, changes_in
 from codemod.errors import SymfixError, system_error
-from codemod.evidence import FOLDER, EvidenceStore, evidence_key
-from codemod.pool import progress
 from codemod.prove import isolate
 from codemod.prove.build import sides
 from codemod.prove.check import Checked, check
+from codemod.prove.evidence import FOLDER, EvidenceStore, evidence_key
 from codemod.prove.session import Provers
 from codemod.prove.task import Settings, Task
 from codemod.terminal import one_line
+from codemod.tree.pool import progress
+from codemod.writing.changes import Change, changes_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from codemod.bundle.follow_up import FollowUp
+from codemod.bundle.shards import Shard, family
 from codemod.digest import digest
-from codemod.evidence import Evidence
-from codemod.findings import Finding, Mode
-from codemod.follow_up import FollowUp
-from codemod.plan import Plan
-from codemod.shards import Shard, family
+from codemod.model.findings import Finding, Mode
+from codemod.model.plan import Plan
+from codemod.prove.evidence import Evidence
 from codemod.terminal import one_line
 
 

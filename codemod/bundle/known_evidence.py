@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from codemod.changes import changes_in
-from codemod.evidence import Evidence, evidence_for
-from codemod.shards import Shard, closure
+from codemod.bundle.shards import Shard, closure
+from codemod.prove.evidence import Evidence, evidence_for
+from codemod.writing.changes import changes_in
 
 
 def evidence_of(

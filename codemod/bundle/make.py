@@ -9,11 +9,11 @@ from pathlib import Path
 from codemod.bundle import proof
 from codemod.bundle.commits import Commit, Step, make_commits, make_series, make_steps, refuse_foreign
 from codemod.bundle.repository import Repository
-from codemod.changes import Changes, Mapper
-from codemod.edits import apply_edits, by_path
+from codemod.bundle.shards import Shard, above_one_another
 from codemod.errors import SymfixError
-from codemod.shards import Shard, above_one_another
-from codemod.transform import Transform
+from codemod.model.edits import apply_edits, by_path
+from codemod.model.transform import Transform
+from codemod.writing.changes import Changes, Mapper
 
 
 @dataclass(frozen=True, slots=True)

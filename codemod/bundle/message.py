@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Iterable
 
 from codemod.bundle.description import Description
-from codemod.evidence import Evidence, Verdict
-from codemod.findings import Mode
-from codemod.report import plural
-from codemod.xfails import told_check
+from codemod.model.findings import Mode
+from codemod.model.xfails import told_check
+from codemod.prove.evidence import Evidence, Verdict
+from codemod.reporting.report import plural
 
 _COLUMNS = 72
 _MOST = 8

@@ -10,10 +10,10 @@ from typing import Any
 
 from codemod.bundle.commits import Commit, Step
 from codemod.bundle.repository import Repository, told
-from codemod.changes import Mapper, count_errors
 from codemod.errors import SymfixError
-from codemod.needs import ancestry
-from codemod.transform import Transform
+from codemod.model.needs import ancestry
+from codemod.model.transform import Transform
+from codemod.writing.changes import Mapper, count_errors
 
 Files = dict[str, "bytes | None"]
 

@@ -11,9 +11,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from codemod.checkout import Checkout
 from codemod.errors import SymfixError
 from codemod.terminal import encode
+from codemod.tree.checkout import Checkout
 
 if TYPE_CHECKING:
     import git

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from codemod.bundle.shard_names import member, safe_name
+from codemod.bundle.shards import Shard
 from codemod.errors import SymfixError
-from codemod.groups import Group
-from codemod.shard_names import member, safe_name
-from codemod.shards import Shard
+from codemod.model.groups import Group
 
 FORMAT = "symfix-shards"
 VERSION = 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from codemod.bundle.commits import Step
-from codemod.report import plural
-from codemod.shards import Limits, Shard, changed_lines
+from codemod.bundle.shards import Limits, Shard, changed_lines
+from codemod.reporting.report import plural
 from codemod.terminal import shorten, style, table
 
 

@@ -13,7 +13,7 @@ from codemod.cli.options import Run, level_option, tree_options
 from codemod.cli.root import group
 from codemod.cli.running import accepted_option, begin, exit_code, plan_option
 from codemod.errors import SymfixError
-from codemod.report import plural
+from codemod.reporting.report import plural
 from codemod.terminal import note, write
 
 if TYPE_CHECKING:

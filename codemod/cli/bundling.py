@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from codemod import transform
 from codemod.cli.options import Run, target_options
 from codemod.cli.running import chosen_groups, load_plan, refuse_dirty
 from codemod.errors import SymfixError
-from codemod.plan import Plan
-from codemod.report import plural
+from codemod.model import transform
+from codemod.model.plan import Plan
+from codemod.reporting.report import plural
 from codemod.terminal import note
 
 if TYPE_CHECKING:
     from codemod.bundle.description import Description
     from codemod.bundle.make import Split
     from codemod.bundle.repository import Repository
-    from codemod.changes import Changes, Mapper
-    from codemod.shard_names import ShardNames
-    from codemod.shards import Limits, Shard
+    from codemod.bundle.shard_names import ShardNames
+    from codemod.bundle.shards import Limits, Shard
+    from codemod.writing.changes import Changes, Mapper
 
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -68,13 +68,13 @@ def make_bundle(run: Run) -> Bundle:
     Raises SymfixError where the repository is in no state to branch from, or the shards do not add up.
     """
     from codemod.bundle.description import describe
+    from codemod.bundle.follow_up import follow_ups
     from codemod.bundle.known_evidence import evidence_of
     from codemod.bundle.make import sources_of, split
     from codemod.bundle.repository import Repository
-    from codemod.changes import make_changes
-    from codemod.follow_up import follow_ups
-    from codemod.shard_names import ShardNames
-    from codemod.shards import Limits, with_bases
+    from codemod.bundle.shard_names import ShardNames
+    from codemod.bundle.shards import Limits, with_bases
+    from codemod.writing.changes import make_changes
 
     repository = Repository.open(run.checkout)
     click.get_current_context().call_on_close(repository.close)
@@ -160,8 +160,8 @@ def _remembering(mapper: Mapper) -> Mapper:
 def _shards(run: Run, changes: Changes, sources: Mapping[str, bytes], limits: Limits, names: ShardNames) -> list[Shard]:
     from codemod.bundle.repository import names_of
     from codemod.bundle.shard_file import load
+    from codemod.bundle.shards import make_shards, with_bases
     from codemod.bundle.tree import over_limits
-    from codemod.shards import make_shards, with_bases
 
     shard_file: Path | None = run.values["shard_file"]
     if shard_file is None:

@@ -20,11 +20,11 @@ from codemod.cli.running import (
     plan_option,
     refuse_dirty,
 )
-from codemod.decisions import Choice
 from codemod.errors import SymfixError
-from codemod.findings import Finding, Level
-from codemod.groups import OVERLAP, Group
-from codemod.plan import Plan
+from codemod.model.decisions import Choice
+from codemod.model.findings import Finding, Level
+from codemod.model.groups import OVERLAP, Group
+from codemod.model.plan import Plan
 from codemod.terminal import colours, note, write
 
 
@@ -69,9 +69,9 @@ def apply(context: click.Context, /, **parameters: Any) -> int:
 
 
 def _change(run: Run, write_files: bool) -> int:
-    from codemod.decision_store import DecisionStore
-    from codemod.diff import unified_diff
-    from codemod.write import write_changes
+    from codemod.planning.decision_store import DecisionStore
+    from codemod.writing.diff import unified_diff
+    from codemod.writing.write import write_changes
 
     if write_files and run.checkout.git_dir is None and not run.values["allow_no_vcs"]:
         raise SymfixError(
@@ -99,7 +99,7 @@ def _print_summary(
     run: Run, plan: Plan, applied: list[Group], files: int, refused: list[Finding], write_files: bool
 ) -> None:
     """What was done, what was not, and what to do next, on stderr: stdout is the diff's."""
-    from codemod.report import plural
+    from codemod.reporting.report import plural
 
     sites = sum(len(one.findings) for one in applied)
     if files:

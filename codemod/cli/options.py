@@ -10,15 +10,15 @@ from typing import Any, TypeVar
 
 import click
 
-from codemod.cache import Cache
-from codemod.checkout import Checkout, find_checkout, user_cache
-from codemod.config import read_config
 from codemod.errors import SymfixError
-from codemod.findings import Level
-from codemod.pool import default_jobs
-from codemod.project import CheckoutProject
-from codemod.selection import Selection
-from codemod.touched import touched_since
+from codemod.model.findings import Level
+from codemod.planning.selection import Selection
+from codemod.tree.cache import Cache
+from codemod.tree.checkout import Checkout, find_checkout, user_cache
+from codemod.tree.config import read_config
+from codemod.tree.pool import default_jobs
+from codemod.tree.project import CheckoutProject
+from codemod.tree.touched import touched_since
 
 C = TypeVar("C", bound=Callable[..., Any])
 

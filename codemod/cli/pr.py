@@ -12,7 +12,7 @@ from codemod.cli.options import Run, level_option, tree_options
 from codemod.cli.root import group
 from codemod.cli.running import accepted_option, begin, exit_code, plan_option
 from codemod.errors import SymfixError
-from codemod.report import plural
+from codemod.reporting.report import plural
 from codemod.terminal import note, write
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _create(run: Run, made: Bundle, texts: dict[str, Text]) -> dict[str, Result]
     from codemod.bundle.commits import refuse_foreign
     from codemod.bundle.make import commit_all, set_branches
     from codemod.bundle.message import commit_message
-    from codemod.write import locked
+    from codemod.writing.write import locked
 
     publisher = _publisher(run, made)
     refuse_foreign(made.repository, list(texts))

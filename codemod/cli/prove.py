@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from codemod import transform
 from codemod.cli.options import Run, level_option, target_options, tree_options
 from codemod.cli.root import group
 from codemod.cli.running import begin, changes_of, chosen_groups, load_plan, plan_option
 from codemod.errors import SymfixError
-from codemod.evidence import FOLDER, EvidenceStore, file_name
+from codemod.model import transform
+from codemod.prove.evidence import FOLDER, EvidenceStore, file_name
 from codemod.terminal import write
 
 if TYPE_CHECKING:
-    from codemod.changes import Change
-    from codemod.evidence import Evidence
-    from codemod.groups import Group
-    from codemod.plan import Plan
+    from codemod.bundle.shards import Shard
+    from codemod.model.groups import Group
+    from codemod.model.plan import Plan
+    from codemod.prove.evidence import Evidence
     from codemod.prove.orchestrate import Wanted
     from codemod.prove.target import Target
     from codemod.prove.task import Settings, Task
-    from codemod.shards import Shard
+    from codemod.writing.changes import Change
 
 
 @group.command()
@@ -106,9 +106,9 @@ class _Session:
 
     def __init__(self, run: Run, plan: Plan, groups: Sequence[Group]) -> None:
         from codemod.bundle.make import sources_of
+        from codemod.bundle.shards import make_shards
         from codemod.prove.session import load_provers
         from codemod.prove.target import find_target
-        from codemod.shards import make_shards
 
         self._run = run
         with ThreadPoolExecutor(1) as pool:  # importing torch takes seconds
@@ -131,10 +131,10 @@ class _Session:
 
     def wanted(self) -> Iterator[Wanted]:
         """The shards, in the order of their names; each is rendered when its turn comes."""
-        from codemod.changes import changes_in
-        from codemod.evidence import evidence_key
+        from codemod.bundle.shards import closure
+        from codemod.prove.evidence import evidence_key
         from codemod.prove.orchestrate import Wanted
-        from codemod.shards import closure
+        from codemod.writing.changes import changes_in
 
         for shard in self.shards.values():
             changes = changes_in(closure(shard, self.shards), self._sources)
@@ -158,7 +158,7 @@ class _Session:
     @functools.cached_property
     def _checks(self) -> dict[str, tuple[str, ...]]:
         """The checks that each shard may cure; only PyTorch's own samples make them."""
-        from codemod.follow_up import checks_of
+        from codemod.bundle.follow_up import checks_of
 
         return checks_of(self._run.project, transform.load_transforms(), list(self.shards.values()))
 

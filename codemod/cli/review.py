@@ -12,10 +12,10 @@ import click
 from codemod.cli.options import Run, level_option, tree_options
 from codemod.cli.root import group
 from codemod.cli.running import begin, load_plan, plan_option
-from codemod.decisions import Choice, Decision, decide, from_json, standing, summary, to_json
 from codemod.errors import SymfixError
-from codemod.groups import Group
-from codemod.plan import Plan
+from codemod.model.decisions import Choice, Decision, decide, from_json, standing, summary, to_json
+from codemod.model.groups import Group
+from codemod.model.plan import Plan
 from codemod.terminal import note, write
 
 
@@ -77,7 +77,7 @@ def review(context: click.Context, /, **parameters: Any) -> int:
 
 def _forget_all(run: Run) -> bool:
     """Forget everything where nothing is chosen by an option; returns whether it was so."""
-    from codemod.decision_store import DecisionStore
+    from codemod.planning.decision_store import DecisionStore
 
     selection = run.selection
     others = ("accept", "reject", "import_file", "export_file", "html_file")
@@ -89,9 +89,9 @@ def _forget_all(run: Run) -> bool:
 
 
 def _batch(run: Run, plan: Plan, groups: list[Group]) -> int:
-    from codemod.decision_store import DecisionStore
-    from codemod.report import plural
-    from codemod.selectors import selected
+    from codemod.planning.decision_store import DecisionStore
+    from codemod.planning.selectors import selected
+    from codemod.reporting.report import plural
 
     store = DecisionStore(run.journal)
     made = {decision.id: decision for decision in plan.decisions}
@@ -121,7 +121,7 @@ def _batch(run: Run, plan: Plan, groups: list[Group]) -> int:
 
 def _imported(path: Path, plan: Plan, groups: list[Group]) -> list[Decision]:
     """The decisions of a file that hold for `groups`; how many do not is noted."""
-    from codemod.report import plural
+    from codemod.reporting.report import plural
 
     try:
         read = from_json(path.read_bytes(), str(path))
@@ -137,7 +137,7 @@ def _imported(path: Path, plan: Plan, groups: list[Group]) -> list[Decision]:
 
 def _fits(decision: Decision, plan: Plan, groups: list[Group], path: Path) -> bool:
     """Whether an imported edit stands beside the other changes; that it does not is noted."""
-    from codemod.groups import make_groups
+    from codemod.model.groups import make_groups
     from codemod.review.editing import clash
 
     group = next(one for one in groups if one.id == decision.id)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from codemod import transform
 from codemod.cli.options import Run
 from codemod.errors import SymfixError
-from codemod.findings import Level
-from codemod.groups import Group
-from codemod.plan import Plan
+from codemod.model import transform
+from codemod.model.findings import Level
+from codemod.model.groups import Group
+from codemod.model.plan import Plan
 from codemod.terminal import note
 
 
@@ -20,15 +20,15 @@ def write_page(run: Run, plan: Plan, path: Path) -> int:
     It shows the changes up to the run's level, and whatever is left alone. Raises SymfixError where it cannot write.
     """
     from codemod.bundle.known_evidence import evidence_of
-    from codemod.html.code import highlight
-    from codemod.html.data import merged, shown_paths
-    from codemod.html.page import render
-    from codemod.report import plural
-    from codemod.shard_names import ShardNames
-    from codemod.shards import make_shards
-    from codemod.sources import Sources
-    from codemod.suppress import UNUSED_RULE
-    from codemod.write import replace_file
+    from codemod.bundle.shard_names import ShardNames
+    from codemod.bundle.shards import make_shards
+    from codemod.model.suppress import UNUSED_RULE
+    from codemod.reporting.report import plural
+    from codemod.review.page.code import highlight
+    from codemod.review.page.data import merged, shown_paths
+    from codemod.review.page.html import render
+    from codemod.tree.sources import Sources
+    from codemod.writing.write import replace_file
 
     groups = _shown(run, plan)
     read = Sources(run.checkout.root)

@@ -10,31 +10,31 @@ from pathlib import Path
 
 import click
 
-from codemod import transform
 from codemod.cli.options import Run
-from codemod.decision_store import DecisionStore
-from codemod.decisions import Choice, summary
 from codemod.errors import SymfixError
-from codemod.findings import Level
-from codemod.groups import Group, make_groups
-from codemod.plan import Plan
-from codemod.report import plural
+from codemod.model import transform
+from codemod.model.decisions import Choice, summary
+from codemod.model.findings import Level
+from codemod.model.groups import Group, make_groups
+from codemod.model.plan import Plan
+from codemod.planning.decision_store import DecisionStore
+from codemod.reporting.report import plural
 from codemod.terminal import note
 
 
 def review_on_screen(run: Run, plan: Plan, groups: list[Group]) -> int:
     """Let the user step through `groups`; returns the exit code. Every decision is kept as soon as it is made."""
     from codemod.bundle.known_evidence import evidence_of
-    from codemod.changes import make_changes
-    from codemod.evidence import Evidence
-    from codemod.review.app import App, Surroundings
+    from codemod.bundle.shard_names import ShardNames
+    from codemod.bundle.shards import make_shards
+    from codemod.prove.evidence import Evidence
     from codemod.review.items import Item, make_items
-    from codemod.review.screen import Plain, Screen
     from codemod.review.session import Session
-    from codemod.review.view import View
-    from codemod.shard_names import ShardNames
-    from codemod.shards import make_shards
-    from codemod.sources import Sources
+    from codemod.review.terminal.app import App, Surroundings
+    from codemod.review.terminal.screen import Plain, Screen
+    from codemod.review.terminal.view import View
+    from codemod.tree.sources import Sources
+    from codemod.writing.changes import make_changes
 
     read = Sources(run.checkout.root)
     sources = {path: read.of(path) for group in groups for path in group.paths}
@@ -88,7 +88,7 @@ def _headlines(groups: list[Group]) -> dict[str, str]:
     """The first line of the manual page of each rule, where a group needs a person's judgement."""
     if all(group.level is Level.SAFE for group in groups):
         return {}
-    from codemod.manual import all_rules
+    from codemod.reporting.manual import all_rules
 
     return {rule.name: inspect.cleandoc(rule.doc).partition("\n")[0] for rule in all_rules()}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from codemod.plan import symfix_version
+from codemod.model.plan import symfix_version
 
 _ORDER = ("scan", "diff", "apply", "review", "prove", "bundle", "pr", "rule")
 """The commands in the order in which they are used."""
@@ -37,5 +37,3 @@ def group() -> None:
       symfix pr                             and its pull request
       symfix rule                           what the rules do, and why
     """
-
-

@@ -21,7 +21,7 @@ def rule(name: str | None, every: bool, format: str) -> int:
       symfix rule sym-accessor
       symfix rule --all --format markdown > RULES.md
     """
-    from codemod.manual import all_rules, markdown_list, markdown_page, reference, rule_list, rule_page
+    from codemod.reporting.manual import all_rules, markdown_list, markdown_page, reference, rule_list, rule_page
 
     if name is not None and every:
         raise click.UsageError("give the name of a rule, or --all")

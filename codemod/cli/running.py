@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from codemod import transform
 from codemod.cli.options import Run, start
-from codemod.decisions import followed, standing
 from codemod.errors import SymfixError
-from codemod.findings import Level
-from codemod.groups import Group, make_groups
-from codemod.plan import Plan
+from codemod.model import transform
+from codemod.model.decisions import followed, standing
+from codemod.model.findings import Level
+from codemod.model.groups import Group, make_groups
+from codemod.model.plan import Plan
 from codemod.terminal import note
 
 if TYPE_CHECKING:
-    from codemod.changes import Changes
-    from codemod.decisions import Decision
+    from codemod.model.decisions import Decision
+    from codemod.writing.changes import Changes
 
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -41,11 +41,11 @@ def begin(context: click.Context, parameters: dict[str, Any]) -> Run:
 
     Raises SymfixError where they cannot be met.
     """
-    from codemod.write import recover
+    from codemod.writing.write import recover
 
     run = start(context, parameters)
     if run.selection.rules:
-        from codemod.manual import all_rules
+        from codemod.reporting.manual import all_rules
 
         for name in sorted(run.selection.rules - {rule.name for rule in all_rules()}):
             raise SymfixError(f"--rule {name}: there is no such rule; symfix rule lists them")
@@ -62,14 +62,14 @@ def load_plan(run: Run) -> Plan:
     Its decisions are those made in this checkout, before those that a saved plan brings along.
     Raises SymfixError where the saved plan cannot be read, or files have changed since it was made.
     """
-    from codemod.analysis import analyse
-    from codemod.decision_store import DecisionStore
+    from codemod.planning.analysis import analyse
+    from codemod.planning.decision_store import DecisionStore
 
     plan_file: Path | None = run.values.get("plan_file")
     if plan_file is None:
         plan = analyse(run.project, transform.load_transforms)
     else:
-        from codemod.changes import check_current
+        from codemod.writing.changes import check_current
 
         try:
             plan = Plan.from_json(plan_file.read_bytes(), str(plan_file))
@@ -102,7 +102,7 @@ def chosen_groups(run: Run, plan: Plan) -> list[Group]:
 
 def changes_of(run: Run, plan: Plan, groups: Sequence[Group]) -> Changes:
     """What `groups` change, less those that would break a file; nothing is written."""
-    from codemod.changes import make_changes
+    from codemod.writing.changes import make_changes
 
     transforms = transform.load_transforms() if groups else []
     return make_changes(run.checkout.root, plan, groups, transforms,
@@ -111,7 +111,7 @@ def changes_of(run: Run, plan: Plan, groups: Sequence[Group]) -> Changes:
 
 def decisions_left(run: Run, plan: Plan, changes: Changes) -> list[Decision]:
     """The decisions on what `changes` leave behind in the files they touch, as they read afterwards."""
-    from codemod.carry import carried
+    from codemod.planning.carry import carried
 
     groups = make_groups(plan.findings) if plan.decisions else ()
     return carried(plan.decisions, groups, changes.groups, changes.files,

@@ -13,12 +13,12 @@ import click
 from codemod.cli.options import Run, level_option, tree_options
 from codemod.cli.root import group
 from codemod.cli.running import begin, exit_code, load_plan
-from codemod.config import FORMATS
 from codemod.errors import SymfixError
-from codemod.findings import Finding, Level
-from codemod.groups import order
-from codemod.plan import Plan
+from codemod.model.findings import Finding, Level
+from codemod.model.groups import order
+from codemod.model.plan import Plan
 from codemod.terminal import note, style, write
+from codemod.tree.config import FORMATS
 
 
 @group.command()
@@ -68,10 +68,10 @@ def scan(context: click.Context, /, **parameters: Any) -> int:
 
 def _without_accepted(run: Run, plan: Plan, chosen: list[Finding], path: Path) -> list[Finding]:
     """`chosen` less what the baseline at `path` accepts; entries that match nothing any more are noted on stderr."""
-    from codemod.baseline import read_baseline
-    from codemod.fingerprint import fingerprints
-    from codemod.report import plural
-    from codemod.sources import Sources
+    from codemod.planning.baseline import read_baseline
+    from codemod.planning.fingerprint import fingerprints
+    from codemod.reporting.report import plural
+    from codemod.tree.sources import Sources
 
     accepted = read_baseline(path)
     prints = fingerprints(plan.findings, Sources(run.checkout.root))
@@ -96,24 +96,24 @@ def _print_json(run: Run, plan: Plan, chosen: list[Finding]) -> None:
 
 
 def _print_csv(run: Run, plan: Plan, chosen: list[Finding]) -> None:
-    from codemod.report import findings_csv
+    from codemod.reporting.report import findings_csv
 
     write(findings_csv(chosen))
 
 
 def _print_baseline(run: Run, plan: Plan, chosen: list[Finding]) -> None:
-    from codemod.baseline import baseline_json
-    from codemod.fingerprint import fingerprints
-    from codemod.sources import Sources
+    from codemod.planning.baseline import baseline_json
+    from codemod.planning.fingerprint import fingerprints
+    from codemod.tree.sources import Sources
 
     write(baseline_json(chosen, fingerprints(plan.findings, Sources(run.checkout.root))))
 
 
 def _print_sarif(run: Run, plan: Plan, chosen: list[Finding]) -> None:
-    from codemod import sarif
-    from codemod.fingerprint import fingerprints
-    from codemod.manual import all_rules
-    from codemod.sources import Sources
+    from codemod.planning.fingerprint import fingerprints
+    from codemod.reporting import sarif
+    from codemod.reporting.manual import all_rules
+    from codemod.tree.sources import Sources
 
     sources = Sources(run.checkout.root)
     if len(chosen) > sarif.MOST_RESULTS:
@@ -127,9 +127,9 @@ def _files_of_tree(plan: Plan) -> int:
 
 
 def _print_github(run: Run, plan: Plan, chosen: list[Finding]) -> None:
-    from codemod.annotations import annotate, summary, workspace_prefix
-    from codemod.report import totals
-    from codemod.sources import Sources
+    from codemod.reporting.annotations import annotate, summary, workspace_prefix
+    from codemod.reporting.report import totals
+    from codemod.tree.sources import Sources
 
     root = run.checkout.root
     lines = [
@@ -147,8 +147,8 @@ def _print_github(run: Run, plan: Plan, chosen: list[Finding]) -> None:
 
 
 def _print_scan(run: Run, plan: Plan, chosen: list[Finding]) -> None:
-    from codemod.explain import explanation
-    from codemod.report import finding_lines, operator_table, refusal_table, totals
+    from codemod.reporting.explain import explanation
+    from codemod.reporting.report import finding_lines, operator_table, refusal_table, totals
 
     lines: list[str] = []
     if run.selection.ops:
@@ -164,7 +164,7 @@ def _print_scan(run: Run, plan: Plan, chosen: list[Finding]) -> None:
 
 
 def _next_steps(run: Run, chosen: list[Finding]) -> list[str]:
-    from codemod.report import operator_counts
+    from codemod.reporting.report import operator_counts
 
     ranked = operator_counts(chosen)
     since = run.values["since"]

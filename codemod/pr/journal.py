@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from codemod.errors import SymfixError
-from codemod.write import replace_file
+from codemod.writing.write import replace_file
 
 _FORMAT = "symfix-pulls"
 

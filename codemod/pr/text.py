@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from codemod.bundle.description import Description
 from codemod.bundle.message import outcome_line, why
 from codemod.errors import SymfixError
-from codemod.xfails import told_check
+from codemod.model.xfails import told_check
 
 if TYPE_CHECKING:
     from jinja2 import Environment, TemplateError

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from codemod.changes import Change
+from codemod.model.transform import Override, Part
 from codemod.prove.compiler import Compiler, Diagnostic, Unit
 from codemod.prove.overlay import overlay
 from codemod.prove.symbols import missing, missing_tables
 from codemod.prove.task import Settings
-from codemod.transform import Override, Part
+from codemod.writing.changes import Change
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from codemod.changes import Change
-from codemod.edits import Edit
+from codemod.model.edits import Edit
+from codemod.model.transform import Part
 from codemod.prove.build import Side, on_both
 from codemod.prove.compiler import Compiler, Diagnostic
 from codemod.prove.task import Settings, Task
-from codemod.transform import Part
+from codemod.writing.changes import Change
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 
 from codemod.errors import SymfixError, system_error
-from codemod.evidence import Evidence, EvidenceStore
 from codemod.prove import isolate, nursery
+from codemod.prove.evidence import Evidence, EvidenceStore
 from codemod.prove.task import Settings, Task
 from codemod.prove.work import prove
 

@@ -6,22 +6,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codemod import transform
-from codemod.checkout import user_cache
 from codemod.digest import digest
+from codemod.model import transform
+from codemod.model.transform import Project, Prover
 from codemod.prove.compiler import find_compiler, forget_old
 from codemod.prove.flags import compile_flags
 from codemod.prove.overlay import forget_unused
 from codemod.prove.target import Target
 from codemod.prove.task import Settings
-from codemod.transform import Project, Prover
+from codemod.tree.checkout import user_cache
 
-_RUNNER = 12  # digits
+_DIGITS = 12
+_PACKAGE = Path(__file__).parents[1]
 
 
 def scratch() -> Path:
     """The folder for overlays, builds and generated code, which all checkouts share."""
     return user_cache() / "prove"
+
+
+def _code_digest() -> str:
+    """A digest of the code that makes verdicts: this package's, and what it runs beside torch."""
+    rooms = (_PACKAGE / "prove", _PACKAGE / "runner")
+    return digest(*(path.read_bytes() for room in rooms for path in sorted(room.rglob("*.py"))))[:_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +62,7 @@ class Provers:
             further=tuple(map(str, include)),
             flags=tuple(flag for prover in self for flag in prover.flags),
             sources=compile_flags(self.root),
-            runner=digest(*(path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))))[:_RUNNER],
+            runner=_code_digest(),
         )
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
-from codemod.evidence import Evidence, Outcome, Verdict
+from codemod.prove.evidence import Evidence, Outcome, Verdict
 from codemod.prove.orchestrate import Proved
 from codemod.terminal import one_line, shorten, style, width
 
@@ -57,7 +57,7 @@ def totals(evidence: Sequence[Evidence], versions: str) -> str:
 
 
 def document(proved: Iterable[Proved], target: dict[str, str]) -> str:
-    """Everything that was found, as JSON; see schemas/prove.schema.json."""
+    """Everything that was found, as JSON; see prove.schema.json."""
     operators = [
         {"shard": entry.shard, "known": entry.known, "passed_before": evidence.passed_before, **asdict(evidence)}
         for entry in proved

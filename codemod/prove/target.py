@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from codemod.checkout import user_cache
 from codemod.digest import digest
 from codemod.errors import SymfixError
 from codemod.terminal import one_line
+from codemod.tree.checkout import user_cache
 
 _SECONDS = 120
 

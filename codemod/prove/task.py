@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codemod.changes import Change
+from codemod.model.transform import Override
 from codemod.prove.compiler import Compiler
 from codemod.prove.target import Target
-from codemod.transform import Override
+from codemod.writing.changes import Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,4 +70,4 @@ class Task:
     checked: tuple[str, ...]
     """Sources to type-check: those that change, and for headers some that include them."""
     checks: tuple[str, ...] = ()
-    """The checks of `codemod.xfails` that the changes may cure."""
+    """The checks of `codemod.model.xfails` that the changes may cure."""

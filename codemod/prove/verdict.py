@@ -1,6 +1,6 @@
 """From what the runs before and after a change showed to a verdict: pure functions, without torch.
 
-A run is a list of cases, as `codemod.prove.runner` writes them: JSON objects with `name`, `piece`, `script`, and the
+A run is a list of cases, as `codemod.runner` writes them: JSON objects with `name`, `piece`, `script`, and the
 fields of its `Result`. The two runs are compared case by case; both executed the same scripts.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from codemod.evidence import Outcome, Status, Verdict
+from codemod.prove.evidence import Outcome, Status, Verdict
 
 Case = Mapping[str, Any]
 

@@ -15,20 +15,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from codemod.changes import Change
-from codemod.evidence import Evidence, Outcome, Status
+from codemod.model.transform import Override
+from codemod.model.xfails import told_check
+from codemod.planning.selection import base_name
 from codemod.prove import check, nursery
 from codemod.prove.build import Side, build, on_both, python_path, sides
 from codemod.prove.compiler import Diagnostic
+from codemod.prove.evidence import Evidence, Outcome, Status
 from codemod.prove.isolate import Ended, Limits, run
+from codemod.prove.regression import make_test
 from codemod.prove.task import Settings, Task
 from codemod.prove.verdict import ended, headline, judge
-from codemod.regression import make_test
-from codemod.selection import base_name
-from codemod.transform import Override
-from codemod.xfails import told_check
+from codemod.writing.changes import Change
 
-_RUNNER = Path(__file__).parent / "runner"
+_RUNNER = Path(__file__).parents[1] / "runner"
 _RESUMED = 3  # so many cases of a job may end the process before the job is given up
 
 

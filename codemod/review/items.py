@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from codemod.findings import Finding
-from codemod.groups import OVERLAP, Group, overlapping
-from codemod.selection import base_name
-from codemod.shards import Shard
-from codemod.sources import Sources
+from codemod.bundle.shards import Shard
+from codemod.model.findings import Finding
+from codemod.model.groups import OVERLAP, Group, overlapping
+from codemod.planning.selection import base_name
+from codemod.tree.sources import Sources
 
 
 @dataclass(frozen=True, slots=True)

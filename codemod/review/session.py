@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from codemod.decision_store import DecisionStore
-from codemod.decisions import Choice, Decision, decide
-from codemod.edits import Edit
+from codemod.model.decisions import Choice, Decision, decide
+from codemod.model.edits import Edit
+from codemod.planning.decision_store import DecisionStore
 from codemod.review.items import Item
 
 

@@ -23,15 +23,15 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codemod.edits import Edit
-from codemod.findings import Finding, Step
-from codemod.groups import make_groups
-from codemod.html.code import highlight
-from codemod.html.data import shown_paths
-from codemod.html.page import render
-from codemod.plan import Plan
-from codemod.shards import make_shards
-from codemod.transform import load_transforms
+from codemod.bundle.shards import make_shards
+from codemod.model.edits import Edit
+from codemod.model.findings import Finding, Step
+from codemod.model.groups import make_groups
+from codemod.model.plan import Plan
+from codemod.model.transform import load_transforms
+from codemod.review.page.code import highlight
+from codemod.review.page.data import shown_paths
+from codemod.review.page.html import render
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "corpus"))
 from chromium import browser, complaints, missing

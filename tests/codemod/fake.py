@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from codemod.edits import Edit
-from codemod.findings import Finding, Level, Mode, Step
-from codemod.transform import Example, Project, Rule
+from codemod.model.edits import Edit
+from codemod.model.findings import Finding, Level, Mode, Step
+from codemod.model.transform import Example, Project, Rule
 
 _WORD = re.compile(rb"(?<!\[)\b(size|numel|loop|break)\b")
 _NEW = {b"size": b"sym_size", b"numel": b"sym_numel", b"break": b"}"}

@@ -23,14 +23,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import codemod.prove.runner
-from codemod.cache import Cache
-from codemod.checkout import find_checkout, user_cache
-from codemod.project import CheckoutProject
+import codemod.runner
+from codemod.tree.cache import Cache
+from codemod.tree.checkout import find_checkout, user_cache
+from codemod.tree.project import CheckoutProject
 from transforms.xfails.checks import checks_of
 from transforms.xfails.tree import registries
 
-RUNNER = Path(codemod.prove.runner.__file__).parent
+RUNNER = Path(codemod.runner.__file__).parent
 STARTING = 300  # seconds for torch and its samples to be imported
 
 

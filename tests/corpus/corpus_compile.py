@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from codemod.checkout import user_cache
 from codemod.digest import digest
+from codemod.tree.checkout import user_cache
 
 TIMEOUT = 240  # seconds for one source; the slowest real one takes 15
 _ERROR = re.compile(r"^(.*?):(\d+):\d+: (?:fatal )?error: (.*)$", re.M)

@@ -20,7 +20,7 @@ from typing import Any
 
 from codemod.prove.verdict import ended
 
-RUNNER = Path(__file__).parent.parent.parent / "codemod" / "prove" / "runner"
+RUNNER = Path(__file__).parent.parent.parent / "codemod" / "runner"
 THROWN = {"data-dependent": "throws", "error": "throws"}
 AUDITED = {"pass": "passes", "wrong": "wrong", "skip": "", "timeout": "hangs", **THROWN}
 ORDER = ("", "passes", "throws", "wrong", "hangs", "crashes")

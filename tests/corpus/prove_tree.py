@@ -13,21 +13,21 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from codemod import transform
-from codemod.analysis import analyse
 from codemod.bundle.make import sources_of
-from codemod.cache import Cache
-from codemod.changes import changes_in, make_changes
-from codemod.checkout import find_checkout, user_cache
+from codemod.bundle.shards import closure, make_shards
 from codemod.cli.options import Run
-from codemod.evidence import Evidence, Outcome, evidence_for
-from codemod.findings import Level
-from codemod.pool import default_jobs
-from codemod.project import CheckoutProject
+from codemod.model import transform
+from codemod.model.findings import Level
+from codemod.planning.analysis import analyse
+from codemod.planning.selection import Selection
+from codemod.prove.evidence import Evidence, Outcome, evidence_for
 from codemod.prove.table import told
-from codemod.selection import Selection
-from codemod.shards import closure, make_shards
 from codemod.terminal import one_line, shorten
+from codemod.tree.cache import Cache
+from codemod.tree.checkout import find_checkout, user_cache
+from codemod.tree.pool import default_jobs
+from codemod.tree.project import CheckoutProject
+from codemod.writing.changes import changes_in, make_changes
 
 OUTCOMES: tuple[Outcome, ...] = ("cured", "unchanged", "worse", "not provable")
 

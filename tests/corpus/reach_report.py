@@ -19,10 +19,10 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from codemod.operators import Reach
-from transforms.cpp.extract import extract
-from transforms.cpp.facts import FileFacts, Function
-from transforms.cpp.reach import reached
+from codemod.model.operators import Reach
+from transforms.cpp.reach.reached import reached
+from transforms.cpp.reading.extract import extract
+from transforms.cpp.reading.facts import FileFacts, Function
 from transforms.schema import derivatives, native_functions
 
 FOLDERS = ("aten/src", "torch/csrc", "functorch")

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 from chromium import browser, complaints, missing
 from corpus_trees import changed_files, copy_tree, symfix
 
-from codemod.edits import apply_edits
-from codemod.groups import make_groups
-from codemod.plan import Plan
+from codemod.model.edits import apply_edits
+from codemod.model.groups import make_groups
+from codemod.model.plan import Plan
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome

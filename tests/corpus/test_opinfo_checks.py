@@ -10,8 +10,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="no torch in this environment")
 pytest.importorskip("expecttest", reason="PyTorch's samples need expecttest")
 
-from codemod.prove.runner import checks, opinfo  # noqa: E402
-from codemod.regression import make_test  # noqa: E402
+from codemod.prove.regression import make_test  # noqa: E402
+from codemod.runner import checks, opinfo  # noqa: E402
 
 REPRO = """
 import torch

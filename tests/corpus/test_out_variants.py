@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from codemod.edits import apply_edits
+from codemod.model.edits import apply_edits
 from transforms.python.rewrite import FileJob, Job, findings
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install symfix[torch]")

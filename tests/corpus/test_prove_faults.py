@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 from codemod.cli import main
-from codemod.edits import Edit
-from codemod.findings import Finding, Level, Mode
-from codemod.plan import Plan
+from codemod.model.edits import Edit
+from codemod.model.findings import Finding, Level, Mode
+from codemod.model.plan import Plan
 from codemod.prove.verdict import Judgement, judge
 
-RUNNER = Path(__file__).parent.parent.parent / "codemod" / "prove" / "runner"
+RUNNER = Path(__file__).parent.parent.parent / "codemod" / "runner"
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 

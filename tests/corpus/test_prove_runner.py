@@ -14,7 +14,7 @@ import pytest
 
 torch: Any = pytest.importorskip("torch", reason="torch is not installed")
 
-from codemod.prove.runner import cases, check, forks, job, modules, opinfo, schema, script, spell  # noqa: E402
+from codemod.runner import cases, check, forks, job, modules, opinfo, schema, script, spell  # noqa: E402
 
 TENSORS = [
     torch.rand(2, 3),

@@ -7,12 +7,12 @@ import random
 import pytest
 from corpus_trees import find_tree, symfix
 
-from codemod.changes import make_changes
-from codemod.decisions import Choice, Decision, decide, followed, standing
-from codemod.findings import Level
-from codemod.groups import make_groups
-from codemod.plan import Plan
-from codemod.transform import load_transforms
+from codemod.model.decisions import Choice, Decision, decide, followed, standing
+from codemod.model.findings import Level
+from codemod.model.groups import make_groups
+from codemod.model.plan import Plan
+from codemod.model.transform import load_transforms
+from codemod.writing.changes import make_changes
 
 TREE = find_tree("pytorch-2.6.0")
 

@@ -10,9 +10,9 @@ from corpus_trees import find_tree
 from reach_report import facts_of, reach_of
 from tree_sitter import Query, QueryCursor
 
-from codemod.operators import Reach
-from transforms.cpp.facts import FileFacts, Function
-from transforms.cpp.syntax import LANGUAGE, errors, parse
+from codemod.model.operators import Reach
+from transforms.cpp.reading.facts import FileFacts, Function
+from transforms.cpp.reading.syntax import LANGUAGE, errors, parse
 
 TREE = find_tree("pytorch-2.6.0")
 

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 from corpus_trees import find_tree
 
-from codemod.cache import Cache
-from codemod.checkout import Checkout
-from codemod.edits import apply_edits
-from codemod.project import CheckoutProject
-from codemod.xfails import ExpectedFailure, Removal
+from codemod.model.edits import apply_edits
+from codemod.model.xfails import ExpectedFailure, Removal
+from codemod.tree.cache import Cache
+from codemod.tree.checkout import Checkout
+from codemod.tree.project import CheckoutProject
 from transforms.xfails import transform
 
 PROXY = "test/test_proxy_tensor.py"

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from codemod.findings import Finding
-    from codemod.transform import Project, Prover, Rule
+    from codemod.model.findings import Finding
+    from codemod.model.transform import Project, Prover, Rule
 
 SUFFIXES = (".cpp", ".cc", ".cxx", ".h", ".hpp", ".cu", ".cuh", ".mm")
 
 
 class CppTransform:
-    """Implements `codemod.transform.Transform`. Imports wait until they are needed: a warm scan needs none of them."""
+    """Implements `codemod.model.transform.Transform`. Imports wait until needed: a warm scan needs none."""
 
     name = "cpp"
     suffixes = SUFFIXES
@@ -28,7 +28,7 @@ class CppTransform:
 
     def parse_errors(self, path: str, source: bytes) -> int:
         """How many outermost syntax errors tree-sitter finds in the masked source."""
-        from transforms.cpp.syntax import count_errors, parse
+        from transforms.cpp.reading.syntax import count_errors, parse
 
         return count_errors(parse(source)[0].root_node)
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from codemod.findings import Finding
-from codemod.operators import Reach
-from codemod.transform import Project
-from transforms.cpp import SUFFIXES, headers, kernels
+from codemod.model.findings import Finding
+from codemod.model.operators import Reach
+from codemod.model.transform import Project
+from transforms.cpp import SUFFIXES
 from transforms.cpp.decisions import DERIVATIVES, decide
-from transforms.cpp.extract import extract
-from transforms.cpp.facts import FileFacts, Function
 from transforms.cpp.flow.outcome import Task, analyse, tasks_by_file
-from transforms.cpp.propagate import Key, Propagator
-from transforms.cpp.reach import reached_and_stopped
-from transforms.cpp.schemas import Schemas
-from transforms.cpp.vocabulary import ACCESSORS, has_symbolic_twin
+from transforms.cpp.flow.propagate import Key, Propagator
+from transforms.cpp.reach import headers, kernels
+from transforms.cpp.reach.reached import reached_and_stopped
+from transforms.cpp.reach.schemas import Schemas
+from transforms.cpp.reach.vocabulary import ACCESSORS, has_symbolic_twin
+from transforms.cpp.reading.extract import extract
+from transforms.cpp.reading.facts import FileFacts, Function
 from transforms.schema import derivatives as derivatives_yaml
 from transforms.schema.native_functions import NativeFunctions
 

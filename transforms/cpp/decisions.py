@@ -7,19 +7,19 @@ from dataclasses import replace
 
 from tree_sitter import Tree
 
-from codemod.edits import Edit
-from codemod.findings import Finding, Level
-from codemod.operators import Reach
-from codemod.transform import Project
-from transforms.cpp import headers
-from transforms.cpp.facts import FileFacts
+from codemod.model.edits import Edit
+from codemod.model.findings import Finding, Level
+from codemod.model.operators import Reach
+from codemod.model.transform import Project
 from transforms.cpp.flow.outcome import Outcome
-from transforms.cpp.headers import OWN_YAML
-from transforms.cpp.propagate import Key, Propagation
+from transforms.cpp.flow.propagate import Key, Propagation
+from transforms.cpp.reach import headers
+from transforms.cpp.reach.headers import OWN_YAML
+from transforms.cpp.reach.vocabulary import symint_name
+from transforms.cpp.reading.facts import FileFacts
+from transforms.cpp.reading.syntax import parse
 from transforms.cpp.report import Lines, findings, group_name
 from transforms.cpp.rules import helper_signature, schema_symint
-from transforms.cpp.syntax import parse
-from transforms.cpp.vocabulary import symint_name
 
 DERIVATIVES = "tools/autograd/derivatives.yaml"
 

@@ -6,12 +6,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
-from codemod.edits import Edit
-from codemod.findings import Finding, Level, Mode, Step
-from codemod.operators import Reach
-from transforms.cpp.facts import Function
+from codemod.model.edits import Edit
+from codemod.model.findings import Finding, Level, Mode, Step
+from codemod.model.operators import Reach
 from transforms.cpp.flow.outcome import Outcome
 from transforms.cpp.flow.state import Emission, Sink, Site
+from transforms.cpp.reading.facts import Function
 from transforms.cpp.rules import leak, tensor_iterator
 
 

@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from codemod.checkout import NATIVE_FUNCTIONS
-from codemod.findings import Finding
-from codemod.transform import Override, Project
-from transforms.python.extract import extract
-from transforms.python.reach import COMPOSITE, TESTS, tree_path
-from transforms.python.tree import Definition, SourceTree
+from codemod.model.findings import Finding
+from codemod.model.transform import Override, Project
+from codemod.tree.checkout import NATIVE_FUNCTIONS
+from transforms.python.reach.reached import COMPOSITE, TESTS, tree_path
+from transforms.python.reach.tree import Definition, SourceTree
+from transforms.python.reading.extract import extract
 
 SUFFIX = ".py"
 # Operators that are run for one changed function; a helper of many is shown by those nearest to it.
@@ -19,7 +19,7 @@ _OPERATORS = 2
 
 
 class PythonProver:
-    """Implements `codemod.transform.Prover`."""
+    """Implements `codemod.model.transform.Prover`."""
 
     version = ""
     include: Sequence[str] = ()

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
-from codemod.edits import Edit
-from codemod.findings import Finding, Level, Step
-from transforms.python.composites import Composite
-from transforms.python.extract import Scope, parse, scopes
-from transforms.python.interpret import Interpreter, called
-from transforms.python.logic import Undecided
-from transforms.python.names import EQUAL, Insertion, Layout, Names
-from transforms.python.place import Change, Place, Rewrite
+from codemod.model.edits import Edit
+from codemod.model.findings import Finding, Level, Step
+from transforms.python.flow.interpret import Interpreter, called
+from transforms.python.flow.sites import Site, sites
+from transforms.python.flow.values import Value
+from transforms.python.reach.composites import Composite
+from transforms.python.reading.extract import Scope, parse, scopes
 from transforms.python.rules import RULES, undecided_branch
-from transforms.python.sites import Site, sites
-from transforms.python.values import Value
+from transforms.python.writing.logic import Undecided
+from transforms.python.writing.names import EQUAL, Insertion, Layout, Names
+from transforms.python.writing.place import Change, Place, Rewrite
 
 
 @dataclass(frozen=True, slots=True)

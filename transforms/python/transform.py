@@ -8,12 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from codemod.checkout import NATIVE_FUNCTIONS
-from codemod.findings import Finding
-from codemod.transform import Project, Prover, Rule
-from transforms.python.composites import composites
-from transforms.python.extract import extract, parse
-from transforms.python.reach import (
+from codemod.model.findings import Finding
+from codemod.model.transform import Project, Prover, Rule
+from codemod.tree.checkout import NATIVE_FUNCTIONS
+from transforms.python.reach.composites import composites
+from transforms.python.reach.reached import (
     COMPOSITE,
     ELSEWHERE,
     TESTS,
@@ -25,9 +24,10 @@ from transforms.python.reach import (
     scripted,
     tree_path,
 )
+from transforms.python.reach.tree import Definition, SourceTree
+from transforms.python.reading.extract import extract, parse
 from transforms.python.rewrite import FileJob, Job, findings
 from transforms.python.rules import RULES
-from transforms.python.tree import Definition, SourceTree
 
 SYMBOLIC_SHAPES = "torch/fx/experimental/symbolic_shapes.py"
 SIZEVARS = "torch/_inductor/sizevars.py"

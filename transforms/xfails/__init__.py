@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from codemod.findings import Finding
-    from codemod.transform import Project, Rule
-    from codemod.xfails import AddedTest, ExpectedFailure, NewTest, Removal
+    from codemod.model.findings import Finding
+    from codemod.model.transform import Project, Rule
+    from codemod.model.xfails import AddedTest, ExpectedFailure, NewTest, Removal
 
 
 class XfailTransform:
-    """Implements `codemod.transform.Transform` and `codemod.xfails.KnowsTests`; it finds nothing for `scan`."""
+    """Implements `codemod.model.transform.Transform` and `codemod.model.xfails.KnowsTests`; `scan` finds nothing."""
 
     name = "xfails"
     suffixes: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from codemod.xfails import make_check
+from codemod.model.xfails import make_check
 from transforms.xfails.facts import Entry, Test
 
 SYMBOLIC = re.compile(r"symbolic|dynamic|unbacked|(?:^|_)dde(?:_|$)", re.I)

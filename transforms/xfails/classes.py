@@ -13,14 +13,14 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from codemod.edits import Edit
-from codemod.records import compact
-from codemod.selection import base_name
-from codemod.transform import Project
-from codemod.xfails import AddedTest, NewTest
-from transforms.python.extract import parse
-from transforms.python.names import Layout
-from transforms.python.nodes import dotted
+from codemod.model.edits import Edit
+from codemod.model.records import compact
+from codemod.model.transform import Project
+from codemod.model.xfails import AddedTest, NewTest
+from codemod.planning.selection import base_name
+from transforms.python.flow.nodes import dotted
+from transforms.python.reading.extract import parse
+from transforms.python.writing.names import Layout
 
 _FRAMES = "CompileCounter"
 _IMPORT = "torch._dynamo.testing"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from transforms.python.names import Layout
+from transforms.python.writing.names import Layout
 
 _TRAILING = re.compile(rb"[ \t]*,?[ \t]*#(.*)")
 Block = tuple[range, list[int]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from codemod.records import compact
+from codemod.model.records import compact
 
 Names = Literal["operator", "module", "test"]
 Kind = Literal["xfail", "skip", "decorate"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from transforms.python.nodes import dotted
+from transforms.python.flow.nodes import dotted
 
 # The abbreviations of torch/utils/_dtype_abbrs.py and of test_torchinductor_opinfo.py, and torch's older names.
 DTYPES = {

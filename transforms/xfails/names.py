@@ -12,10 +12,10 @@ import functools
 import re
 from collections.abc import Iterable, Mapping
 
-from codemod.selection import base_name
-from codemod.shards import family
-from transforms.python.extract import parse
-from transforms.python.nodes import dotted
+from codemod.bundle.shards import family
+from codemod.planning.selection import base_name
+from transforms.python.flow.nodes import dotted
+from transforms.python.reading.extract import parse
 
 FUNCTIONALS = {"torch/nn/functional.py": "nn.functional.", "torch/functional.py": ""}
 _ATEN = re.compile(r"^(?:torch|torch\._C\._nn|torch\._VF|_VF|torch\._C\._VariableFunctions)\.(\w+)$")

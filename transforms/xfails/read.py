@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from transforms.python.extract import parse
-from transforms.python.names import Layout
-from transforms.python.nodes import dotted
+from transforms.python.flow.nodes import dotted
+from transforms.python.reading.extract import parse
+from transforms.python.writing.names import Layout
 from transforms.xfails.comments import reason
 from transforms.xfails.facts import EVERY, Entry, FileRegistries, Kind, Names
 from transforms.xfails.literals import devices_of, dtypes_of, keyword, text

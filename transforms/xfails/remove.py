@@ -15,10 +15,10 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from codemod.edits import Edit
-from transforms.python.extract import parse
-from transforms.python.names import Layout
-from transforms.python.nodes import dotted
+from codemod.model.edits import Edit
+from transforms.python.flow.nodes import dotted
+from transforms.python.reading.extract import parse
+from transforms.python.writing.names import Layout
 from transforms.xfails.comments import continued, headings, is_blank, stale
 from transforms.xfails.literals import dtypes_of
 

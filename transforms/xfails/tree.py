@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from codemod.edits import Edit
-from codemod.transform import Project
-from codemod.xfails import ExpectedFailure, Removal
+from codemod.model.edits import Edit
+from codemod.model.transform import Project
+from codemod.model.xfails import ExpectedFailure, Removal
 from transforms.xfails.checks import NAMES_A_TEST, SYMBOLIC, checks_of, devices_of, symbolic
 from transforms.xfails.facts import Entry, FileRegistries, Test
 from transforms.xfails.names import FUNCTIONALS, functionals, is_about, normal, opinfo_names

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from transforms.python.nodes import dotted
+from transforms.python.flow.nodes import dotted
 from transforms.xfails.facts import EVERY, Test
 from transforms.xfails.literals import devices_of, dtypes_of, elements, keyword, text
 

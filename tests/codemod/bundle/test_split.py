@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codemod.bundle.make import Split, split
-from codemod.changes import Change, Changes
-from codemod.edits import Edit, apply_edits
+from codemod.bundle.shards import make_shards
 from codemod.errors import SymfixError
-from codemod.findings import Finding, Level, Mode
-from codemod.groups import Group
-from codemod.shards import make_shards
+from codemod.model.edits import Edit, apply_edits
+from codemod.model.findings import Finding, Level, Mode
+from codemod.model.groups import Group
+from codemod.writing.changes import Change, Changes
 from tests.codemod.fake import transforms
 
 

@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from codemod.bundle.repository import Repository
-from codemod.checkout import find_checkout
 from codemod.errors import SymfixError
 from codemod.pr.github import GitHub, RateLimited, owner_of
 from codemod.pr.journal import Journal
 from codemod.pr.publish import Publisher, Request, Result
 from codemod.pr.remote import Remote
 from codemod.terminal import visible
+from codemod.tree.checkout import find_checkout
 from tests.conftest import MakeTree
 
 Git = Callable[..., bytes]

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codemod.bundle.description import Description, Left
+from codemod.bundle.follow_up import FollowUp
 from codemod.errors import SymfixError
-from codemod.evidence import Evidence, Verdict
-from codemod.findings import Mode
-from codemod.follow_up import FollowUp
+from codemod.model.findings import Mode
+from codemod.model.xfails import ExpectedFailure
 from codemod.pr.text import Row, code, fenced, render, series
-from codemod.xfails import ExpectedFailure
+from codemod.prove.evidence import Evidence, Verdict
 
 ENTRY = ExpectedFailure("test/test_x.py", 10, 20, 7, "symbolic_failures", "xfail", "foo", variant="v")
 EVIDENCE = Evidence(

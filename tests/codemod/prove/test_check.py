@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from codemod.changes import Change
-from codemod.edits import Edit, apply_edits
 from codemod.errors import SymfixError
+from codemod.model.edits import Edit, apply_edits
+from codemod.model.transform import Override, Part
 from codemod.prove.build import build, sides
 from codemod.prove.check import Checked, check
 from codemod.prove.compiler import Diagnostic, Unit, find_compiler, first_error, forget_old
 from codemod.prove.target import Target
 from codemod.prove.task import Settings, Task
-from codemod.transform import Override, Part
+from codemod.writing.changes import Change
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from codemod.errors import SymfixError
+from codemod.model.transform import Override
 from codemod.prove.executor import make_executor
 from codemod.prove.target import Target
 from codemod.prove.task import Settings, Task
 from codemod.prove.work import prove
-from codemod.transform import Override
 
 
 def test_threads_by_default() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from codemod.evidence import Evidence, Verdict
 from codemod.prove import work
+from codemod.prove.evidence import Evidence, Verdict
 
 REPRO = """
 import torch
@@ -66,7 +66,7 @@ def test_a_process_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_regression_test_is_kept_where_it_tells_the_sides_apart(
     monkeypatch: pytest.MonkeyPatch, before: str, after: str, kept: bool
 ) -> None:
-    from codemod.regression import make_test
+    from codemod.prove.regression import make_test
 
     text = make_test("foo", REPRO, 1)
     runner(monkeypatch, {text: before}, {text: after})

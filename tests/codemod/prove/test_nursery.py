@@ -21,8 +21,8 @@ ROOT = Path(__file__).parents[3]
 # The runner's server without torch, whose jobs are programs.
 SERVER = """
 import json, sys, types
-from codemod.prove import runner
-from codemod.prove.runner import serve
+from codemod import runner
+from codemod.runner import serve
 
 def main(arguments):
     exec(json.load(open(arguments[0]))["program"], {})

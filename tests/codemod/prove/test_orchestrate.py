@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codemod.evidence import Evidence, EvidenceStore, Outcome
 from codemod.prove import isolate, orchestrate
+from codemod.prove.evidence import Evidence, EvidenceStore, Outcome
 from codemod.prove.orchestrate import Proved, Wanted, prove_all
 from codemod.prove.target import Target
 from codemod.prove.task import Settings, Task

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import jsonschema
 
-from codemod.evidence import Evidence, Verdict
+from codemod.prove.evidence import Evidence, Verdict
 from codemod.prove.orchestrate import Proved
 from codemod.prove.table import document, line, totals
 
@@ -41,7 +41,7 @@ def test_totals_say_what_passed_before() -> None:
 def test_json_follows_the_published_schema() -> None:
     proved = [Proved("cross_entropy_loss", (CURED,)), Proved("cat", (PASSED, LOST), known=True)]
     found = json.loads(document(proved, TARGET))
-    schema = json.loads(files("codemod").joinpath("schemas/prove.schema.json").read_text())
+    schema = json.loads(files("codemod").joinpath("prove/prove.schema.json").read_text())
     jsonschema.validate(found, schema)
     assert found["totals"] == {"cured": 1, "unchanged": 1, "worse": 0, "not provable": 1}
     assert [entry["passed_before"] for entry in found["operators"]] == [False, True, False]

@@ -8,23 +8,23 @@ from pathlib import Path
 
 from rich.text import Text
 
-from codemod.analysis import analyse
-from codemod.cache import Cache
-from codemod.changes import make_changes
-from codemod.checkout import Checkout
-from codemod.decision_store import DecisionStore
-from codemod.decisions import Choice, standing
-from codemod.findings import Level
-from codemod.groups import Group, make_groups
-from codemod.plan import Plan
-from codemod.project import CheckoutProject
-from codemod.review.app import App, Surroundings
+from codemod.bundle.shards import make_shards
+from codemod.model.decisions import Choice, standing
+from codemod.model.findings import Level
+from codemod.model.groups import Group, make_groups
+from codemod.model.plan import Plan
+from codemod.planning.analysis import analyse
+from codemod.planning.decision_store import DecisionStore
 from codemod.review.items import make_items
-from codemod.review.screen import Closed
 from codemod.review.session import Session
-from codemod.review.view import View
-from codemod.shards import make_shards
-from codemod.sources import Sources
+from codemod.review.terminal.app import App, Surroundings
+from codemod.review.terminal.screen import Closed
+from codemod.review.terminal.view import View
+from codemod.tree.cache import Cache
+from codemod.tree.checkout import Checkout
+from codemod.tree.project import CheckoutProject
+from codemod.tree.sources import Sources
+from codemod.writing.changes import make_changes
 from tests.codemod.fake import transforms
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codemod.edits import Edit, apply_edits
 from codemod.errors import SymfixError
+from codemod.model.edits import Edit, apply_edits
 from codemod.review.editing import Draft
 
 # Lines that could be taken for a draft's own, other line ends, other encodings, and no last line end.

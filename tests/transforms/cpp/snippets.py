@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from codemod.edits import Edit, apply_edits
-from codemod.findings import Finding, Level
+from codemod.model.edits import Edit, apply_edits
+from codemod.model.findings import Finding, Level
 from transforms.cpp.analyse import analyse_tree
 
 F = TypeVar("F")
@@ -65,7 +65,7 @@ _DEFINED = re.compile(r"^(?!\s|struct|class|using|#)[^\n(]*?(\w+)\([^;{]*\)\s*\{
 
 
 class MemoryProject:
-    """A `codemod.transform.Project` over files in memory."""
+    """A `codemod.model.transform.Project` over files in memory."""
 
     def __init__(self, root: Path, files: Mapping[str, str], vocabulary: Path) -> None:
         self.root = root

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from codemod.edits import apply_edits
-from codemod.findings import Finding, Level
-from transforms.python.composites import Composite
+from codemod.model.edits import apply_edits
+from codemod.model.findings import Finding, Level
+from transforms.python.reach.composites import Composite
 from transforms.python.rewrite import FileJob, Job, findings
 
 Rewrite = Callable[..., str]

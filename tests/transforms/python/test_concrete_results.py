@@ -13,7 +13,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from codemod.findings import Level
+from codemod.model.findings import Level
 
 ATOMS = ("a", "b", "c", "x.size(1)", "y.shape[0]", "x.numel()", "y.numel()", "n")
 CONSTANTS = ("0", "1", "2", "3")

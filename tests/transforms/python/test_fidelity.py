@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from codemod.edits import Edit, apply_edits
-from codemod.findings import Finding, Level
+from codemod.model.edits import Edit, apply_edits
+from codemod.model.findings import Finding, Level
 
 CHECK = "def f(x: Tensor):\n    {}\n    if x.numel() == 0:  # empty\n        return x\n    return x + 1\n"
 IMPORT = "from torch.fx.experimental.symbolic_shapes import"

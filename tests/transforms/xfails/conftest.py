@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from codemod.edits import apply_edits
+from codemod.model.edits import apply_edits
 from transforms.xfails.facts import Entry
 from transforms.xfails.read import extract
 from transforms.xfails.remove import Cut, removal

@@ -8,11 +8,11 @@ from textwrap import dedent
 
 import pytest
 
-from codemod.cache import Cache
-from codemod.checkout import Checkout
-from codemod.edits import apply_edits
-from codemod.project import CheckoutProject
-from codemod.xfails import NewTest
+from codemod.model.edits import apply_edits
+from codemod.model.xfails import NewTest
+from codemod.tree.cache import Cache
+from codemod.tree.checkout import Checkout
+from codemod.tree.project import CheckoutProject
 from transforms.xfails import transform
 
 COUNTS = """\

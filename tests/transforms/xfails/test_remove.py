@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codemod.edits import apply_edits
+from codemod.model.edits import apply_edits
 from tests.transforms.xfails.conftest import Without
 from transforms.xfails.read import extract
 from transforms.xfails.remove import Cut, NotRemovable, removal

@@ -7,11 +7,11 @@ from textwrap import dedent
 
 import pytest
 
-from codemod.cache import Cache
-from codemod.checkout import Checkout
-from codemod.edits import apply_edits
-from codemod.project import CheckoutProject
-from codemod.xfails import ExpectedFailure, KnowsTests, outdated
+from codemod.model.edits import apply_edits
+from codemod.model.xfails import ExpectedFailure, KnowsTests, outdated
+from codemod.tree.cache import Cache
+from codemod.tree.checkout import Checkout
+from codemod.tree.project import CheckoutProject
 from transforms.xfails import transform
 from transforms.xfails.names import is_about, normal, opinfo_names
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from transforms.cpp.flow.engine import Flow
-from transforms.cpp.tree import Node
+from transforms.cpp.reading.tree import Node
 
 # Layouts and backends without fake tensors.
 _CONCRETE = frozenset({"is_quantized", "is_mkldnn", "is_vulkan", "is_metal"})

@@ -10,10 +10,10 @@ from transforms.cpp.flow.operators import resolve
 from transforms.cpp.flow.state import Site
 from transforms.cpp.flow.storing import coerce
 from transforms.cpp.flow.truth import truth
+from transforms.cpp.reach.vocabulary import ACCESSORS
+from transforms.cpp.reading.tree import Node
+from transforms.cpp.reading.types import BOOL, FLOAT, INT, SIZE_T, STRING, TENSOR, UNKNOWN, Type, symbolic_spelling
 from transforms.cpp.rules import float_cast, int_cast, rank, sym_accessor, tensor_iterator
-from transforms.cpp.tree import Node
-from transforms.cpp.types import BOOL, FLOAT, INT, SIZE_T, STRING, TENSOR, UNKNOWN, Type, symbolic_spelling
-from transforms.cpp.vocabulary import ACCESSORS
 
 _CHECKS = frozenset(
     {"TORCH_CHECK", "TORCH_CHECK_VALUE", "TORCH_CHECK_INDEX", "TORCH_CHECK_TYPE", "TORCH_CHECK_LINALG"}

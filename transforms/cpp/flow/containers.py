@@ -5,8 +5,8 @@ from __future__ import annotations
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.storing import coerce, owner_of, same_range
-from transforms.cpp.tree import Node
-from transforms.cpp.types import BOOL, SIZE_T, UNKNOWN, Type, symbolic_spelling
+from transforms.cpp.reading.tree import Node
+from transforms.cpp.reading.types import BOOL, SIZE_T, UNKNOWN, Type, symbolic_spelling
 
 _ELEMENTS = frozenset({"front", "back", "at"})
 _ITERATORS = frozenset({"begin", "end", "cbegin", "cend", "rbegin", "rend", "data", "crbegin", "crend"})

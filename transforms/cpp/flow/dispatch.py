@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from transforms.cpp.tree import Node
-from transforms.cpp.types import UNKNOWN, Type
+from transforms.cpp.reading.tree import Node
+from transforms.cpp.reading.types import UNKNOWN, Type
 
 if TYPE_CHECKING:
     from transforms.cpp.flow.engine import Flow

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from transforms.cpp.facts import Function
 from transforms.cpp.flow.dispatch import run
-from transforms.cpp.flow.state import Emission, Lambda, Sink, Site, Slot, Variable
+from transforms.cpp.flow.state import Emission, Lambda, Sink, Site, Variable
+from transforms.cpp.reach.vocabulary import Vocabulary
+from transforms.cpp.reading.facts import Function, Slot
+from transforms.cpp.reading.tree import Node
+from transforms.cpp.reading.types import UNKNOWN, Type, parse_type, symbolic_spelling
 from transforms.cpp.rules import local_type
-from transforms.cpp.tree import Node
-from transforms.cpp.types import UNKNOWN, Type, parse_type, symbolic_spelling
-from transforms.cpp.vocabulary import Vocabulary
 
 _PASSES = 12
 _ACCESS = re.compile(rb"(\w+)(?:\.|->)(numel|sizes?|strides?|storage_offset|nbytes)\(")

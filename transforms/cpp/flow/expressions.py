@@ -8,9 +8,9 @@ from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.storing import assign, coerce
 from transforms.cpp.flow.truth import truth
+from transforms.cpp.reading.tree import Node
+from transforms.cpp.reading.types import BOOL, FLOAT, INT, STRING, TENSOR, UNKNOWN, Type
 from transforms.cpp.rules import compound_assignment, float_cast
-from transforms.cpp.tree import Node
-from transforms.cpp.types import BOOL, FLOAT, INT, STRING, TENSOR, UNKNOWN, Type
 
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%"})

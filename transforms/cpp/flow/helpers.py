@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from transforms.cpp.facts import Function
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, RENAMED, Flow, join, result_origin
 from transforms.cpp.flow.operators import Resolved, resolve
-from transforms.cpp.flow.state import Slot
 from transforms.cpp.flow.storing import coerce
+from transforms.cpp.reach.vocabulary import symbolic_twins, symint_name
+from transforms.cpp.reading.facts import Function, Slot
+from transforms.cpp.reading.tree import Node
+from transforms.cpp.reading.types import TENSOR, UNKNOWN, Type, parse_type, symbolic_spelling
 from transforms.cpp.rules import concrete_sequence, symint_overload
-from transforms.cpp.tree import Node
-from transforms.cpp.types import TENSOR, UNKNOWN, Type, parse_type, symbolic_spelling
-from transforms.cpp.vocabulary import symbolic_twins, symint_name
 
 _SCALARS = ("int", "ints", "wrap", "float", "iter", "braces")
 

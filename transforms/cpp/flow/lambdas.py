@@ -7,8 +7,8 @@ from transforms.cpp.flow.engine import Flow, join
 from transforms.cpp.flow.state import Lambda
 from transforms.cpp.flow.statements import declare_parameters
 from transforms.cpp.flow.truth import truth
-from transforms.cpp.tree import Node
-from transforms.cpp.types import UNKNOWN, Type, symbolic_spelling
+from transforms.cpp.reading.tree import Node
+from transforms.cpp.reading.types import UNKNOWN, Type, symbolic_spelling
 
 
 def _lambda(flow: Flow, node: Node) -> Type:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from transforms.cpp.types import BOOL, FLOAT, INT, STRING, TENSOR, UNKNOWN, Type
-from transforms.cpp.vocabulary import Vocabulary, base_name, symint_name
+from transforms.cpp.reach.vocabulary import Vocabulary, base_name, symint_name
+from transforms.cpp.reading.types import BOOL, FLOAT, INT, STRING, TENSOR, UNKNOWN, Type
 from transforms.schema.schema import Schema
 
 _OPTIONS = ("dtype", "layout", "device", "pin_memory")

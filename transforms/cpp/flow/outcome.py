@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from tree_sitter import Node as TreeSitterNode
 from tree_sitter import Tree
 
-from transforms.cpp.facts import Function
 from transforms.cpp.flow.engine import Flow
-from transforms.cpp.flow.state import Emission, Sink, Site, Slot
-from transforms.cpp.syntax import parse, parse_span
-from transforms.cpp.tree import build
-from transforms.cpp.vocabulary import Vocabulary
+from transforms.cpp.flow.state import Emission, Sink, Site
+from transforms.cpp.reach.vocabulary import Vocabulary
+from transforms.cpp.reading.facts import Function, Slot
+from transforms.cpp.reading.syntax import parse, parse_span
+from transforms.cpp.reading.tree import build
 
 Key = tuple[str, int]
 """(path, start) of a function."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.storing import owner_of, same_range
+from transforms.cpp.reading.tree import Node
+from transforms.cpp.reading.types import BOOL, INT, SIZE_T, STRING, UNKNOWN, Type
 from transforms.cpp.rules import accumulate, min_max
-from transforms.cpp.tree import Node
-from transforms.cpp.types import BOOL, INT, SIZE_T, STRING, UNKNOWN, Type
 
 _TRANSPARENT = frozenset({"move", "forward", "ref", "cref", "as_const"})
 _PREDICATES = frozenset({"all_of", "any_of", "none_of", "find_if", "count_if", "for_each"})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from transforms.cpp.tree import Node
-from transforms.cpp.types import UNKNOWN, Type
+from transforms.cpp.reading.facts import Slot
+from transforms.cpp.reading.tree import Node
+from transforms.cpp.reading.types import UNKNOWN, Type
 
 
 @dataclass(eq=False, slots=True)
@@ -52,15 +53,6 @@ class Emission:
     new: str
     origins: frozenset[int]
     message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """A parameter of a function, or its result (`index` -1)."""
-
-    path: str
-    start: int
-    index: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from transforms.cpp.flow.engine import NOTHING, OWN_RESULT, Flow, parameter_orig
 from transforms.cpp.flow.state import Lambda, Variable
 from transforms.cpp.flow.storing import coerce, store
 from transforms.cpp.flow.truth import truth
-from transforms.cpp.tree import Node
-from transforms.cpp.types import UNKNOWN, Type, symbolic_spelling
+from transforms.cpp.reading.tree import Node
+from transforms.cpp.reading.types import UNKNOWN, Type, symbolic_spelling
 
 _PARAMETERS = ("parameter_declaration", "optional_parameter_declaration", "variadic_parameter_declaration")
 _DECLARATORS = ("reference_declarator", "pointer_declarator", "init_declarator", "array_declarator")

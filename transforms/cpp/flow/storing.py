@@ -6,8 +6,8 @@ from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow
 from transforms.cpp.flow.state import Variable
 from transforms.cpp.flow.truth import truth
-from transforms.cpp.tree import Node
-from transforms.cpp.types import Type, symbolic_spelling
+from transforms.cpp.reading.tree import Node
+from transforms.cpp.reading.types import Type, symbolic_spelling
 
 
 def coerce(flow: Flow, node: Node, origins: frozenset[int]) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from transforms.cpp.flow.engine import Flow
+from transforms.cpp.reading.tree import Node
+from transforms.cpp.reading.types import Type
 from transforms.cpp.rules import truthiness
-from transforms.cpp.tree import Node
-from transforms.cpp.types import Type
 
 
 def truth(flow: Flow, node: Node, value: Type) -> None:

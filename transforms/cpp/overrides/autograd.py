@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codemod.digest import digest
+from codemod.model.transform import Override, Part
 from codemod.prove.isolate import Limits, run
-from codemod.transform import Override, Part
 from transforms.cpp.overrides.registering import ALLOW
 from transforms.schema.derivatives import Derivative
 

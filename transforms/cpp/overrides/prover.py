@@ -8,18 +8,18 @@ from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from codemod.findings import Finding
-from codemod.transform import Override, Part, Project
-from transforms.cpp import headers
+from codemod.model.findings import Finding
+from codemod.model.transform import Override, Part, Project
 from transforms.cpp.analyse import source_files
-from transforms.cpp.calls import BACKEND_FOLDERS
 from transforms.cpp.decisions import DERIVATIVES
-from transforms.cpp.extract import extract
 from transforms.cpp.overrides.autograd import AutogradCode
 from transforms.cpp.overrides.registering import UNREGISTERED, registering, registration_text, unregistered
 from transforms.cpp.overrides.roots import Root, Route, Routes
 from transforms.cpp.overrides.templates import registrations_of
-from transforms.cpp.reach import Node
+from transforms.cpp.reach import headers
+from transforms.cpp.reach.calls import BACKEND_FOLDERS
+from transforms.cpp.reach.reached import Node
+from transforms.cpp.reading.extract import extract
 from transforms.schema import derivatives as derivatives_yaml
 
 SOURCES = (".cpp", ".cc", ".cxx")
@@ -31,7 +31,7 @@ _OPERATORS = 2
 
 
 class CppProver:
-    """Implements `codemod.transform.Prover`."""
+    """Implements `codemod.model.transform.Prover`."""
 
     def __init__(self, project: Project, scratch: Path) -> None:
         self._project = project

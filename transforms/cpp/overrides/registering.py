@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from transforms.cpp.calls import Index
 from transforms.cpp.overrides.roots import Root
+from transforms.cpp.reach.calls import Index
 
 # Sources may forbid operators in headers, for faster builds; what follows them needs torch/library.h, and its macro as
 # it was before `UNREGISTERED`; where nothing was pushed, nothing is popped.

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from transforms.cpp.facts import FileFacts, Function, Registration
 from transforms.cpp.overrides.signatures import kernels_of
-from transforms.cpp.reach import SYMBOLIC_KEYS, Node, Reacher
+from transforms.cpp.reach.reached import SYMBOLIC_KEYS, Node, Reacher
+from transforms.cpp.reading.facts import FileFacts, Function, Registration
 from transforms.schema.derivatives import Derivative, Derivatives
 from transforms.schema.native_functions import NativeFunction, NativeFunctions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from transforms.cpp.facts import Function
+from transforms.cpp.reading.facts import Function
 from transforms.schema.schema import Argument, Schema
 
 # How torchgen/api/cpp.py and native.py write the types of a schema's arguments.

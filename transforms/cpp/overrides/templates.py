@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from transforms.cpp.facts import FileFacts, Function, Registration
-from transforms.cpp.reach import SYMBOLIC_KEYS
+from transforms.cpp.reach.reached import SYMBOLIC_KEYS
+from transforms.cpp.reading.facts import FileFacts, Function, Registration
 
 _DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:[^\n\\]|\\\n|\\.)*", re.M)
 _WORD = re.compile(rb"[A-Za-z_]\w*")

@@ -6,7 +6,7 @@ import functools
 import importlib
 import pkgutil
 
-from codemod.transform import Rule
+from codemod.model.transform import Rule
 
 
 @functools.cache

@@ -18,11 +18,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node, Tree
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example
-from transforms.cpp.facts import Function
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example
 from transforms.cpp.flow.state import Emission
-from transforms.cpp.types import symbolic_spelling
+from transforms.cpp.reading.facts import Function
+from transforms.cpp.reading.types import symbolic_spelling
 
 NAME = "helper-signature"
 MODE = Mode.DIRECT_THROW

@@ -14,8 +14,8 @@ References: c10/core/SymInt.h (guard_int), aten/src/ATen/native/README.md.
 
 from __future__ import annotations
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example
 
 NAME = "leak"
 MODE = Mode.LEAK

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example
 
 if TYPE_CHECKING:
     from transforms.cpp.flow.engine import Flow
-    from transforms.cpp.tree import Node
+    from transforms.cpp.reading.tree import Node
 
 NAME = "local-type"
 MODE = Mode.DIRECT_THROW

@@ -23,9 +23,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example
-from transforms.cpp.schemas import Family
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example
+from transforms.cpp.reach.schemas import Family
 
 NAME = "schema-symint"
 MODE = Mode.DIRECT_THROW

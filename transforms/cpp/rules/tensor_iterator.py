@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import re
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example
 
 NAME = "tensor-iterator"
 MODE = Mode.TENSOR_ITERATOR

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from codemod.transform import Rule
-from transforms.python.place import Place, Rewrite
+from codemod.model.transform import Rule
 from transforms.python.rules import (
     assert_check,
     check_condition,
@@ -33,6 +32,7 @@ from transforms.python.rules import (
     undecided_branch,
     warning_branch,
 )
+from transforms.python.writing.place import Place, Rewrite
 
 MODULES = (
     composite_reference,

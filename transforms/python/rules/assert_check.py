@@ -17,10 +17,10 @@ from __future__ import annotations
 import ast
 import re
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.logic import code
-from transforms.python.place import Change, Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.writing.logic import code
+from transforms.python.writing.place import Change, Place, Rewrite
 
 MESSAGE = "an assertion on sizes is a check"
 

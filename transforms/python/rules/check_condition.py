@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import re
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.logic import code
-from transforms.python.place import Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.writing.logic import code
+from transforms.python.writing.place import Place, Rewrite
 
 MESSAGE = "the condition of a check turns sizes into bools"
 

@@ -23,13 +23,13 @@ import ast
 
 import libcst as cst
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.branches import is_elif
-from transforms.python.clamps import begins_as_zeros, chooses_padding, is_extent, same
-from transforms.python.interpret import called
-from transforms.python.logic import call
-from transforms.python.place import Change, Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.flow.interpret import called
+from transforms.python.writing.branches import is_elif
+from transforms.python.writing.clamps import begins_as_zeros, chooses_padding, is_extent, same
+from transforms.python.writing.logic import call
+from transforms.python.writing.place import Change, Place, Rewrite
 
 MESSAGE = "a branch pads or narrows by the difference of two sizes"
 

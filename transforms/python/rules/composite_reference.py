@@ -26,11 +26,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.logic import Undecided
-from transforms.python.nodes import dotted
-from transforms.python.place import Change, Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.flow.nodes import dotted
+from transforms.python.writing.logic import Undecided
+from transforms.python.writing.place import Change, Place, Rewrite
 
 MESSAGE = "a decomposition is registered where tracing does not ask for it"
 

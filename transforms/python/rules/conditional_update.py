@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import ast
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.branches import is_elif
-from transforms.python.logic import code
-from transforms.python.place import Change, Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.writing.branches import is_elif
+from transforms.python.writing.logic import code
+from transforms.python.writing.place import Change, Place, Rewrite
 
 MESSAGE = "a branch that corrects a size is an expression"
 OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}

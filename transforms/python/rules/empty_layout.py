@@ -18,10 +18,10 @@ from __future__ import annotations
 import ast
 import re
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.logic import Undecided
-from transforms.python.place import WIDTH, Change, Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.writing.logic import Undecided
+from transforms.python.writing.place import WIDTH, Change, Place, Rewrite
 
 MESSAGE = "an uninitialised tensor is converted to a memory format"
 FORMATS = re.compile(r"^(?:torch\.(?:contiguous_format|channels_last(?:_3d)?)$|(?:\w+\.)*suggest_memory_format\()")

@@ -18,11 +18,11 @@ import ast
 
 import libcst as cst
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.logic import Undecided, call
-from transforms.python.place import Place, Rewrite
-from transforms.python.sites import inferred
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.flow.sites import inferred
+from transforms.python.writing.logic import Undecided, call
+from transforms.python.writing.place import Place, Rewrite
 
 MESSAGE = "a size is inferred that can be computed"
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import ast
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.place import Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.writing.place import Place, Rewrite
 
 LENGTH = "the number of turns is a size; use tensor operations on the whole dimension"
 FILTER = "how much is kept depends on sizes; decide whether unknown sizes are kept"

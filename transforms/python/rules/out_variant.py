@@ -21,10 +21,10 @@ import ast
 
 import libcst as cst
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.logic import code, parenthesized
-from transforms.python.place import Change, Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.writing.logic import code, parenthesized
+from transforms.python.writing.place import Change, Place, Rewrite
 
 MESSAGE = "an out= variant is compiled again for every size"
 EMPTY = frozenset({"empty", "zeros", "new_empty", "new_zeros", "tensor", "new_tensor"})

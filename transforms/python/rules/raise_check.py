@@ -21,12 +21,12 @@ from __future__ import annotations
 import ast
 import re
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.branches import is_elif, pinned, raises
-from transforms.python.checks import check_statement, exception_check
-from transforms.python.logic import code
-from transforms.python.place import Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.writing.branches import is_elif, pinned, raises
+from transforms.python.writing.checks import check_statement, exception_check
+from transforms.python.writing.logic import code
+from transforms.python.writing.place import Place, Rewrite
 
 MESSAGE = "a branch on sizes that only raises is a check"
 

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 import ast
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.branches import decided, kinds, lean, neutral, pads_by_difference
-from transforms.python.place import Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.writing.branches import decided, kinds, lean, neutral, pads_by_difference
+from transforms.python.writing.place import Place, Rewrite
 
 MESSAGE = "a branch compares two sizes"
 

@@ -21,12 +21,12 @@ import ast
 
 import libcst as cst
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.branches import outcome
-from transforms.python.interpret import called
-from transforms.python.logic import Undecided, call, code, parenthesized
-from transforms.python.place import Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.flow.interpret import called
+from transforms.python.writing.branches import outcome
+from transforms.python.writing.logic import Undecided, call, code, parenthesized
+from transforms.python.writing.place import Place, Rewrite
 
 MESSAGE = "the function is deprecated"
 

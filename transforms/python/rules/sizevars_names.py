@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import ast
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.interpret import called
-from transforms.python.place import Change, Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.flow.interpret import called
+from transforms.python.writing.place import Change, Place, Rewrite
 
 MESSAGE = "this version of Inductor has no such method"
 SUCCESSORS = {

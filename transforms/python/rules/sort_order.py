@@ -22,10 +22,10 @@ from __future__ import annotations
 import ast
 import re
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.logic import Undecided, parse_expression
-from transforms.python.place import Change, Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.writing.logic import Undecided, parse_expression
+from transforms.python.writing.place import Change, Place, Rewrite
 
 MESSAGE = "a list is sorted by sizes"
 SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Constant, ast.expr_context, ast.UnaryOp, ast.USub)

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 import ast
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.branches import decided, divisions, general_path, kinds, lean, neutral, never_zero
-from transforms.python.place import Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.writing.branches import decided, divisions, general_path, kinds, lean, neutral, never_zero
+from transforms.python.writing.place import Place, Rewrite
 
 MESSAGE = "a shortcut for special sizes asks for a size"
 

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import ast
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.logic import Undecided
-from transforms.python.place import Change, Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.writing.logic import Undecided
+from transforms.python.writing.place import Change, Place, Rewrite
 
 MESSAGE = "a stored truth about sizes is decided at once"
 

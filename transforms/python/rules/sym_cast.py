@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import ast
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.logic import call
-from transforms.python.nodes import dotted
-from transforms.python.place import Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.flow.nodes import dotted
+from transforms.python.writing.logic import call
+from transforms.python.writing.place import Place, Rewrite
 
 MESSAGE = "the conversion fixes a size"
 SYMBOLIC = {"int": "torch.sym_int", "float": "torch.sym_float", "math.sqrt": "torch._sym_sqrt"}

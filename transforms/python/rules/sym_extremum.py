@@ -17,10 +17,10 @@ import ast
 
 import libcst as cst
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.logic import call
-from transforms.python.place import Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.writing.logic import call
+from transforms.python.writing.place import Place, Rewrite
 
 MESSAGE = "the builtin compares sizes"
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import ast
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.logic import parenthesized
-from transforms.python.place import Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.writing.logic import parenthesized
+from transforms.python.writing.place import Place, Rewrite
 
 MESSAGE = "len needs the size itself"
 

@@ -14,9 +14,9 @@ References: torch/fx/experimental/symbolic_shapes.py (guard_or_false, guard_or_t
 
 from __future__ import annotations
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.place import Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.writing.place import Place, Rewrite
 
 
 def rewrite(place: Place) -> Rewrite | None:

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import ast
 
-from codemod.findings import Level, Mode
-from codemod.transform import Example, Rule
-from transforms.python.branches import only
-from transforms.python.place import Place, Rewrite
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example, Rule
+from transforms.python.writing.branches import only
+from transforms.python.writing.place import Place, Rewrite
 
 MESSAGE = "a branch on sizes only warns"
 

@@ -1,0 +1,140 @@
+"""Names of shards, the same from plan to plan: kept beside the checkout with what each name stands for."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from codemod.errors import SymfixError
+from codemod.model.groups import Group
+from codemod.writing.write import replace_file
+
+_FORMAT = "symfix-shard-names"
+_LONGEST = 80
+
+
+@dataclass(slots=True)
+class Cluster:
+    """Groups that shall be one shard. `key` says the same of the same shard in every plan.
+
+    `names` are those it would like, best first; `kind` and `about` are the shard's.
+    """
+
+    key: str
+    names: tuple[str, ...]
+    kind: str
+    about: str
+    groups: list[Group] = field(default_factory=list)
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The functions in it, as `path:function`, sorted."""
+        return tuple(sorted({member(group) for group in self.groups}))
+
+    def part(self, number: int) -> Cluster:
+        """Another part of it, empty."""
+        names = tuple(f"{name}-{number}" for name in self.names)
+        return dataclasses.replace(self, key=f"{self.key}#{number}", names=names, groups=[])
+
+
+def member(group: Group) -> str:
+    """The name of a group that outlives a change of its lines: `path:function` of its first finding."""
+    first = group.findings[0]
+    return f"{first.path}:{first.function}"
+
+
+def safe_name(name: str) -> str:
+    """`name` with what neither a branch nor a file may hold made a dash."""
+    text = "".join(c if c.isascii() and (c.isalnum() or c in "_-.") else "-" for c in name)
+    text = text.strip("-.").replace("..", "--")[:_LONGEST]
+    return (text.removesuffix(".lock") or "shard").rstrip(".")
+
+
+class ShardNames:
+    """The names in use, each with the key and the members of its shard when it was last planned."""
+
+    def __init__(self) -> None:
+        self._shards: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._loaded: frozenset[str] = frozenset()
+
+    def __contains__(self, name: str) -> bool:
+        """Whether an earlier plan had a shard of that name."""
+        return name in self._loaded
+
+    @classmethod
+    def load(cls, journal: Path) -> ShardNames:
+        """The names kept in the folder `journal`, none where there is no such file.
+
+        Raises SymfixError where the file is damaged.
+        """
+        path = journal / "shards.json"
+        names = cls()
+        try:
+            document = json.loads(path.read_bytes())
+            if document["format"] == _FORMAT:
+                names._shards = {str(n): (str(e["key"]), tuple(e["members"])) for n, e in document["shards"].items()}
+                names._loaded = frozenset(names._shards)
+        except FileNotFoundError:
+            pass
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise SymfixError(f"{path}: damaged; remove it, and shards get new names") from error
+        return names
+
+    def save(self, journal: Path) -> None:
+        """Keep the names in the folder `journal`. Raises OSError where they cannot be written."""
+        journal.mkdir(parents=True, exist_ok=True)
+        shards = {name: {"key": key, "members": members} for name, (key, members) in sorted(self._shards.items())}
+        text = json.dumps({"format": _FORMAT, "shards": shards}, indent=1)
+        replace_file(journal / "shards.json", text.encode("ascii"))
+
+    def part(self, key: str, group: Group) -> int:
+        """The part of the shard `key` that holds `group`, counted from 1; 0 where none is known to."""
+        found = next((k for k, members in self._shards.values() if _whole(k) == key and member(group) in members), "")
+        return int(found.partition("#")[2] or 1) if found else 0
+
+    def assign(self, clusters: Iterable[Cluster]) -> dict[str, Cluster]:
+        """A name for each cluster, kept from then on.
+
+        The name its key had; else that of a shard that is gone and held its functions, under whatever path; else the
+        first of its names that is free.
+        """
+        waiting = list(clusters)
+        named: dict[str, Cluster] = {}
+        by_key = {key: name for name, (key, _) in self._shards.items()}
+        fresh = []
+        for cluster in waiting:
+            if cluster.key in by_key:
+                named[by_key[cluster.key]] = cluster
+            else:
+                fresh.append(cluster)
+        for cluster in fresh:
+            named[self._moved(cluster, named) or self._free(cluster.names, named)] = cluster
+        for name, cluster in named.items():
+            self._shards[name] = (cluster.key, cluster.members)
+        return named
+
+    def _moved(self, cluster: Cluster, taken: dict[str, Cluster]) -> str:
+        """The name of a shard of the same kind that is gone and held exactly these functions in other files."""
+        kind = cluster.key.partition(":")[0]
+        functions = _functions(cluster.members)
+        for name, (key, members) in sorted(self._shards.items()):
+            if name not in taken and key.partition(":")[0] == kind and _functions(members) == functions:
+                return name
+        return ""
+
+    def _free(self, wanted: Sequence[str], taken: dict[str, Cluster]) -> str:
+        used = {name.casefold() for name in (*taken, *self._shards)}
+        safe = [safe_name(name) for name in wanted]
+        candidates = [*safe, *(f"{safe[-1]}-{number}" for number in range(2, len(used) + 3))]
+        return next(name for name in candidates if name.casefold() not in used)
+
+
+def _functions(members: Iterable[str]) -> list[str]:
+    return sorted(name.partition(":")[2] for name in members)
+
+
+def _whole(key: str) -> str:
+    return key.partition("#")[0]

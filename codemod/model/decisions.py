@@ -1,0 +1,157 @@
+"""Decisions: what a reviewer said about the changes of a plan, by the id of each, and what follows from it."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from codemod.errors import SymfixError
+from codemod.model.edits import Edit, edit_from_json, edit_to_json
+from codemod.model.groups import Group
+
+FORMAT = "symfix-decisions"
+VERSION = 1
+
+
+class Choice(enum.Enum):
+    """What can be said about a change; values are as documents spell them."""
+
+    ACCEPT = "accept"
+    REJECT = "reject"
+    EDIT = "edit"
+    """Accepted, with the reviewer's edits in place of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One choice about the change `id`, made when each of `files` had the sha256 it maps to."""
+
+    id: str
+    choice: Choice
+    files: dict[str, str]
+    edits: tuple[Edit, ...] = ()
+    """With `Choice.EDIT`: all edits of the change from now on."""
+    title: str = ""
+    """What it is about, for people."""
+
+
+def decide(group: Group, choice: Choice, hashes: Mapping[str, str], edits: Iterable[Edit] = ()) -> Decision:
+    """The decision on `group`; `hashes` are those of its plan, `edits` the reviewer's own."""
+    first = group.findings[0]
+    title = f"{first.path}:{first.line} {first.function}".strip()
+    files = {path: hashes[path] for path in _files(group) if path in hashes}
+    return Decision(group.id, choice, files, tuple(sorted(set(edits))), title)
+
+
+def standing(groups: Iterable[Group], hashes: Mapping[str, str], made: Iterable[Decision]) -> list[Decision]:
+    """For each of `groups` the decision of `made` (the oldest first) that holds for it, where there is one.
+
+    That is the latest made on files with these `hashes`. Failing that, a rejection that is the latest of all still
+    holds, for the id says that what was rejected is unchanged; an acceptance does not, for what it rests on is not.
+    """
+    latest: dict[str, Decision] = {}
+    exact: dict[str, Decision] = {}
+    by_id = {group.id: group for group in groups if group.id}
+    for decision in made:
+        group = by_id.get(decision.id)
+        if group is None:
+            continue
+        latest[decision.id] = decision
+        edited = {edit.path for edit in decision.edits}
+        if (
+            _files(group) <= decision.files.keys()
+            and edited <= decision.files.keys()
+            and all(hashes.get(path) == sha for path, sha in decision.files.items())
+        ):
+            exact[decision.id] = decision
+    rejected = {key: decision for key, decision in latest.items() if decision.choice is Choice.REJECT}
+    found = {**rejected, **exact}
+    return [found[key] for key in by_id if key in found]
+
+
+def followed(groups: Iterable[Group], decisions: Iterable[Decision]) -> list[tuple[Group, Choice | None]]:
+    """`groups` with what was decided on each, less the rejected; an edited one has the reviewer's edits."""
+    by_id = {decision.id: decision for decision in decisions}
+    result: list[tuple[Group, Choice | None]] = []
+    for group in groups:
+        decision = by_id.get(group.id) if group.id else None
+        if decision is None:
+            result.append((group, None))
+        elif decision.choice is not Choice.REJECT:
+            edited = with_edits(group, decision.edits) if decision.choice is Choice.EDIT else group
+            result.append((edited, decision.choice))
+    return result
+
+
+def with_edits(group: Group, edits: Sequence[Edit]) -> Group:
+    """`group` with `edits`, all of them its first finding's, in place of its own."""
+    first, *others = group.findings
+    bare = (dataclasses.replace(finding, edits=()) for finding in others)
+    return Group((dataclasses.replace(first, edits=tuple(edits)), *bare))
+
+
+def summary(counts: Mapping[Choice | None, int]) -> str:
+    """How many changes are decided in each way, in one line; None counts those that are not."""
+    total = sum(counts.values())
+    return (
+        f"symfix: of {total:,} change{'' if total == 1 else 's'} {counts[Choice.ACCEPT]} accepted,"
+        f" {counts[Choice.EDIT]} edited, {counts[Choice.REJECT]} rejected, {counts[None]} to decide"
+    )
+
+
+def to_json(decisions: Iterable[Decision]) -> str:
+    """The document that holds `decisions`, ASCII only."""
+    entries = [decision_to_json(decision) for decision in decisions]
+    return json.dumps({"format": FORMAT, "version": VERSION, "decisions": entries}, indent=1) + "\n"
+
+
+def from_json(text: str | bytes, name: str) -> list[Decision]:
+    """The decisions of a document. Raises SymfixError, calling it `name`, where it holds none that can be read."""
+    made_by = "make it with: symfix review --export FILE"
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise SymfixError(f"{name}: not JSON ({error}); {made_by}") from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise SymfixError(f"{name}: not a file of decisions; {made_by}")
+    if document.get("version") != VERSION:
+        found = document.get("version")
+        raise SymfixError(f"{name}: decisions of version {found}, but this symfix reads {VERSION}; {made_by}")
+    try:
+        return [decision_from_json(entry) for entry in document["decisions"]]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise SymfixError(f"{name}: damaged ({type(error).__name__}: {error}); {made_by}") from error
+
+
+def decision_to_json(decision: Decision) -> dict[str, Any]:
+    """One decision, as plans and files of decisions hold it."""
+    entry: dict[str, Any] = {"id": decision.id, "choice": decision.choice.value}
+    if decision.title:
+        entry["title"] = decision.title
+    entry["files"] = dict(sorted(decision.files.items()))
+    if decision.choice is Choice.EDIT:
+        entry["edits"] = [edit_to_json(edit) for edit in decision.edits]
+    return entry
+
+
+def decision_from_json(entry: Mapping[str, Any]) -> Decision:
+    """The inverse of `decision_to_json`.
+
+    Raises KeyError, TypeError, ValueError or AttributeError where `entry` is no decision.
+    """
+    return Decision(
+        id=str(entry["id"]),
+        choice=Choice(entry["choice"]),
+        files={str(path): str(sha) for path, sha in entry["files"].items()},
+        edits=tuple(sorted(edit_from_json(edit) for edit in entry.get("edits", ()))),
+        title=str(entry.get("title", "")),
+    )
+
+
+def _files(group: Group) -> set[str]:
+    """The files a decision on `group` rests on: those it edits and those of its findings."""
+    return {finding.path for finding in group.findings} | set(group.paths)

@@ -1,0 +1,135 @@
+"""The plan: every finding and the hash of every file they rest on, as one versioned JSON document.
+
+Bytes (an edit's `old` and `new`) and paths are written as text: UTF-8 as it reads, and each byte that is no UTF-8 as
+the lone surrogate U+DC00 + byte, `\\udc80` to `\\udcff` (Python's "surrogateescape"), so that nothing is lost.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
+from pathlib import Path
+from typing import Any
+
+from codemod.errors import SymfixError
+from codemod.model.decisions import Decision, decision_from_json, decision_to_json
+from codemod.model.edits import edit_from_json, edit_to_json
+from codemod.model.findings import Finding, Level, Mode, Step
+
+FORMAT = "symfix-plan"
+VERSION = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an analysis found. `files` maps each path it rests on to the sha256 of its bytes, "" where it is absent."""
+
+    findings: tuple[Finding, ...]
+    files: dict[str, str]
+    options: dict[str, Any] = field(default_factory=dict)
+    suppressed: int = 0
+    """How many findings a comment in the source told symfix to leave out."""
+    failures: tuple[str, ...] = ()
+    """One line for each file that could not be analysed."""
+    symfix: str = ""
+    """The version that made it."""
+    decisions: tuple[Decision, ...] = ()
+    """What a reviewer decided about its changes."""
+
+    def stale(self, root: Path, paths: Iterable[str] | None = None) -> list[str]:
+        """The files, of `paths` or of all, that are no longer what they were when the plan was made, sorted."""
+        chosen = self.files if paths is None else [path for path in paths if path in self.files]
+        return sorted(path for path in chosen if _sha256(root / path) != self.files[path])
+
+    def to_json(self) -> str:
+        """The document, ASCII only, the same bytes for the same plan."""
+        document = {
+            "format": FORMAT,
+            "version": VERSION,
+            "symfix": self.symfix,
+            "options": self.options,
+            "suppressed": self.suppressed,
+            "failures": list(self.failures),
+            "findings": [_finding_to_json(finding) for finding in self.findings],
+            "decisions": [decision_to_json(decision) for decision in self.decisions],
+            "files": dict(sorted(self.files.items())),
+        }
+        return json.dumps(document, indent=1)
+
+    @classmethod
+    def from_json(cls, text: str | bytes, name: str = "the plan") -> Plan:
+        """The plan a document holds. Raises SymfixError, calling it `name`, where it is none or of another version."""
+        try:
+            document = json.loads(text)
+        except ValueError as error:
+            raise SymfixError(f"{name}: not JSON ({error}); make it with: symfix scan --format json") from error
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise SymfixError(f"{name}: not a symfix plan; make it with: symfix scan --format json")
+        if document.get("version") != VERSION:
+            found = document.get("version")
+            raise SymfixError(f"{name}: plan version {found}, but this symfix reads {VERSION}; make the plan again")
+        try:
+            return cls(
+                findings=tuple(_finding_from_json(entry) for entry in document["findings"]),
+                files={str(path): str(sha) for path, sha in document["files"].items()},
+                options=dict(document["options"]),
+                suppressed=int(document["suppressed"]),
+                failures=tuple(document["failures"]),
+                symfix=str(document["symfix"]),
+                decisions=tuple(decision_from_json(entry) for entry in document["decisions"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise SymfixError(f"{name}: damaged ({type(error).__name__}: {error}); make the plan again") from error
+
+
+def symfix_version() -> str:
+    """The version of the installed symfix."""
+    try:
+        return installed_version("symfix")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _finding_to_json(finding: Finding) -> dict[str, Any]:
+    return {
+        "path": finding.path,
+        "start": finding.start,
+        "end": finding.end,
+        "line": finding.line,
+        "column": finding.column,
+        "mode": int(finding.mode),
+        "rule": finding.rule,
+        "level": finding.level.name.lower(),
+        "function": finding.function,
+        "operators": list(finding.operators),
+        "message": finding.message,
+        "reason": finding.reason,
+        "refusal": finding.refusal,
+        "group": finding.group,
+        "id": finding.id,
+        "reach": [{"path": step.path, "line": step.line, "text": step.text} for step in finding.reach],
+        "flow": [{"path": step.path, "line": step.line, "text": step.text} for step in finding.flow],
+        "edits": [edit_to_json(edit) for edit in finding.edits],
+    }
+
+
+def _finding_from_json(entry: dict[str, Any]) -> Finding:
+    fields = dict(entry)
+    fields["mode"] = Mode(entry["mode"])
+    fields["level"] = Level[str(entry["level"]).upper()]
+    fields["operators"] = tuple(entry["operators"])
+    fields["reach"] = tuple(Step(**step) for step in entry["reach"])
+    fields["flow"] = tuple(Step(**step) for step in entry["flow"])
+    fields["edits"] = tuple(edit_from_json(edit) for edit in entry["edits"])
+    return Finding(**fields)
+
+
+def _sha256(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""

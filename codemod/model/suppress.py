@@ -1,0 +1,124 @@
+"""Comments that tell symfix to leave a place alone: `// symfix: ignore[rule] reason`, `# symfix: ignore[rule] reason`.
+
+They speak of their own line, or, alone on a line, of the next one. Several rules are separated by commas.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from codemod.model.findings import Finding, Level, Mode
+from codemod.model.transform import Example, Rule
+
+UNUSED = "unused-suppression"
+
+UNUSED_RULE = Rule(
+    UNUSED,
+    Mode.DIRECT_THROW,
+    Level.MANUAL,
+    """Ignore comments that suppress nothing are reported.
+
+    What it does: names every rule in an ignore comment that finds nothing on the line the comment speaks of: its own,
+    or, where it stands alone, the next one. The finding takes the mode of the rule it names.
+
+    Why: such a comment hides nothing today and would hide a true finding tomorrow.
+
+    Fix safety: manual. Remove the comment, or move it to the line it is meant for.
+    """,
+    (
+        Example("auto n = x.dim();  // symfix: ignore[sym-accessor] small", None, "nothing to suppress"),
+        Example("// symfix: ignore[sym-accessor] read on the host only\nauto n = x.numel();", None, "used"),
+    ),
+)
+
+_COMMENT = re.compile(rb"(?://|#)[ \t]*symfix:[ \t]*ignore\[([^\]\r\n]*)\][ \t]*([^\r\n]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """One comment. `line` is where it stands, `target` the line it speaks of, both from 1."""
+
+    path: str
+    start: int
+    end: int
+    line: int
+    column: int
+    target: int
+    rules: tuple[str, ...]
+
+
+def suppressions(path: str, source: bytes) -> tuple[Suppression, ...]:
+    """Every suppression comment of a file, in order."""
+    if b"symfix:" not in source:
+        return ()
+    found = []
+    for match in _COMMENT.finditer(source):
+        begin = source.rfind(b"\n", 0, match.start()) + 1
+        line = source.count(b"\n", 0, begin) + 1
+        alone = not source[begin : match.start()].strip()
+        rules = tuple(name.strip() for name in match[1].decode("utf-8", "replace").split(","))
+        column = match.start() - begin + 1
+        found.append(Suppression(path, match.start(), match.end(), line, column, line + alone, rules))
+    return tuple(found)
+
+
+def suppress(
+    findings: Iterable[Finding], comments: Mapping[str, Sequence[Suppression]], rules: Sequence[Rule]
+) -> tuple[list[Finding], int]:
+    """The findings that no comment suppresses, and how many one does.
+
+    What shares a group with a suppressed finding is kept with its edits taken away, for a group is applied whole;
+    a comment that suppresses nothing becomes a finding of the rule `unused-suppression`.
+    """
+    by_line: dict[tuple[str, int, str], Suppression] = {}
+    for path, found in comments.items():
+        for comment in found:
+            by_line.update(((path, comment.target, rule), comment) for rule in comment.rules)
+    kept: list[Finding] = []
+    used: set[tuple[str, int, str]] = set()
+    broken: dict[str, str] = {}
+    count = 0
+    for finding in findings:
+        key = (finding.path, finding.line, finding.rule)
+        if key in by_line:
+            used.add(key)
+            count += 1
+            if finding.group:
+                broken[finding.group] = f"{finding.path}:{finding.line}"
+        else:
+            kept.append(finding)
+    result = [
+        refuse(finding, "suppressed", f"belongs to the same change as {broken[finding.group]}, which is suppressed")
+        if finding.group in broken and finding.edits
+        else finding
+        for finding in kept
+    ]
+    modes = {rule.name: rule.mode for rule in rules}
+    result += (_unused(by_line[key], key[2], modes) for key in sorted(by_line.keys() - used))
+    return result, count
+
+
+def refuse(finding: Finding, refusal: str, reason: str) -> Finding:
+    """`finding` as one that symfix leaves to a person."""
+    return dataclasses.replace(finding, level=Level.MANUAL, edits=(), group="", refusal=refusal, reason=reason)
+
+
+def _unused(comment: Suppression, rule: str, modes: Mapping[str, Mode]) -> Finding:
+    known = rule in modes
+    return Finding(
+        path=comment.path,
+        start=comment.start,
+        end=comment.end,
+        line=comment.line,
+        column=comment.column,
+        mode=modes.get(rule, Mode.DIRECT_THROW),
+        rule=UNUSED,
+        level=Level.MANUAL,
+        function="",
+        operators=(),
+        message=f"ignore[{rule}] suppresses nothing",
+        reason=f"{rule} finds nothing on line {comment.target}" if known else f"there is no rule named {rule!r}",
+    )

@@ -1,0 +1,176 @@
+"""What a transform offers the engine, and how the engine finds transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+from codemod.errors import SymfixError
+from codemod.model.findings import Finding, Level, Mode
+
+ENTRY_POINT_GROUP = "symfix.transforms"
+
+F = TypeVar("F")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Source before and after a rule; `after` is None where the rule must leave it alone."""
+
+    before: str
+    after: str | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule as its manual page needs it. `doc` is the rule module's docstring."""
+
+    name: str
+    mode: Mode
+    level: Level
+    doc: str
+    examples: tuple[Example, ...] = ()
+
+
+class Project(Protocol):
+    """The tree as a transform sees it: bytes, cached facts, two processes. Paths are POSIX, relative to `root`."""
+
+    @property
+    def root(self) -> Path: ...
+
+    @property
+    def vocabulary(self) -> Path | None:
+        """The file of `--vocabulary`, where the user gave one."""
+
+    def selected(self, path: str) -> bool:
+        """Whether findings in `path` are asked for (it lies under one of PATHS)."""
+
+    def files(self, suffixes: Sequence[str], under: Sequence[str] = ("",)) -> list[str]:
+        """All files of the checkout with one of `suffixes` below one of the folders `under`, sorted."""
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file, which from then on belongs to what the plan rests on."""
+
+    def facts(self, extract: Callable[[str, bytes], F], paths: Sequence[str]) -> Mapping[str, F]:
+        """`extract(path, bytes)` for every path: from the cache, else computed in the process pool.
+
+        `extract` is a module-level function; what it returns is pickled and kept by content hash,
+        path and the version of `extract`'s package.
+        """
+
+    def map(self, function: Callable[[Any], T], items: Sequence[Any], label: str = "") -> list[T]:
+        """`[function(item) for item in items]`, in the process pool, with progress shown as `label`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One source of an override, and the text that is compiled before and after it in the same unit."""
+
+    path: str
+    before: str = ""
+    after: str = ""
+    required: bool = True
+    """Whether the override is of no use without it; else it is left out where it does not compile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """How changed code is laid over an installed library, and which operators run it then.
+
+    `parts` are compiled to one shared library; `modules` are imported in the place of the installed ones.
+    Where neither says how, `reason` tells why it cannot be done.
+    """
+
+    operators: tuple[str, ...]
+    """Qualified, without overloads: `aten::cross_entropy_loss`."""
+    pieces: tuple[str, ...] = ()
+    """What of the operators runs it: "forward", "out", "inplace", "backward", "double_backward", "jvp" or "vmap"."""
+    parts: tuple[Part, ...] = ()
+    preload: bool = False
+    """Whether the library goes in front of the installed one (LD_PRELOAD), rather than being loaded after it."""
+    modules: tuple[str, ...] = ()
+    """Python files of the tree."""
+    packages: str | None = None
+    """Where the tree's root stands among the installed packages, "" where it is their folder, as in "torch/".
+
+    None where the tree itself is what is imported."""
+    functions: tuple[str, ...] = ()
+    """The dotted names of the changed Python functions."""
+    imports: tuple[str, ...] = ()
+    """Modules that register the operators."""
+    reason: str = ""
+
+
+class Prover(Protocol):
+    """What `symfix prove` asks of a transform about one tree."""
+
+    @property
+    def version(self) -> str:
+        """The version of the library that the tree is of, as far as an installed one has one too; "" where unknown."""
+
+    @property
+    def include(self) -> Sequence[str]:
+        """The folders of the tree that are searched for headers, in order."""
+
+    @property
+    def flags(self) -> Sequence[str]:
+        """Further flags of the compiler for every source."""
+
+    @property
+    def definitions(self) -> Mapping[str, str]:
+        """The source that defines each function which others may need, by its qualified name."""
+
+    @property
+    def prelude(self) -> str:
+        """What goes before a source that is compiled for its functions alone, so that it registers nothing."""
+
+    def overrides(self, findings: Sequence[Finding]) -> Sequence[Override]:
+        """How the edits of `findings`, all of one shard, can be run; the likeliest operators first."""
+
+    def checked(self, paths: Sequence[str], built: Collection[str]) -> Sequence[str]:
+        """The sources to compile for a change of `paths`: those among them, and for each header one that includes it.
+
+        That is one of `built`, which are compiled anyway, where it can be.
+        """
+
+
+@runtime_checkable
+class Provable(Protocol):
+    """A transform whose changes can be proved."""
+
+    def prover(self, project: Project, scratch: Path) -> Prover:
+        """The prover for the tree of `project`. It may make files in `scratch`, and run the tree's own generators."""
+
+
+class Transform(Protocol):
+    """One kind of source and the rules for it."""
+
+    name: str
+    suffixes: tuple[str, ...]
+
+    def rules(self) -> Sequence[Rule]: ...
+
+    def parse_errors(self, path: str, source: bytes) -> int:
+        """How many syntax errors `source` holds; an edit may never raise it."""
+
+    def analyse(self, project: Project) -> Iterable[Finding]:
+        """Every finding in the selected files, in any order, with all of a group's edits."""
+
+
+def load_transforms() -> list[Transform]:
+    """The installed transforms, sorted by name.
+
+    Raises SymfixError where one cannot be loaded.
+    """
+    transforms: list[Transform] = []
+    for point in entry_points(group=ENTRY_POINT_GROUP):
+        try:
+            transforms.append(point.load()())
+        except (ImportError, AttributeError) as error:
+            raise SymfixError(f"the transform {point.name} ({point.value}) cannot be loaded: {error}") from error
+    return sorted(transforms, key=lambda transform: transform.name)

@@ -1,0 +1,84 @@
+"""From a project to its plan: what the transforms find, less what comments suppress, with overlaps settled."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import entry_points
+from typing import Any
+
+from codemod.model.findings import Finding
+from codemod.model.groups import refuse_overlaps
+from codemod.model.identity import with_ids
+from codemod.model.plan import Plan, symfix_version
+from codemod.model.suppress import suppress, suppressions
+from codemod.model.transform import ENTRY_POINT_GROUP, Transform
+from codemod.tree.cache import code_version, dependency_versions, racy
+from codemod.tree.project import CheckoutProject, Watched
+
+
+def analyse(project: CheckoutProject, load: Callable[[], Sequence[Transform]]) -> Plan:
+    """The plan of a project: the one kept from the last run where nothing it rests on has changed, else a new one.
+
+    `load` gives the transforms; it is called only for a new plan.
+    """
+    key = _key(project)
+    kept = project.cache.load_plan(key)
+    if isinstance(kept, tuple) and len(kept) == 3:
+        watched, fingerprint, plan = kept
+        if isinstance(watched, Watched) and isinstance(plan, Plan) and project.fingerprint(watched) == fingerprint:
+            return plan
+    with _no_collector():
+        plan = _make(project, load())
+    watched = project.watched()
+    trusted = not any(map(racy, project.stats.values()))
+    if trusted and not project.failures:
+        project.cache.store_plan(key, (watched, project.fingerprint(watched), plan))
+    return plan
+
+
+def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:
+    findings: list[Finding] = []
+    for transform in transforms:
+        findings += transform.analyse(project)
+    suffixes = sorted({suffix for transform in transforms for suffix in transform.suffixes})
+    paths = [path for path in project.files(suffixes) if project.selected(path)]
+    comments = {path: found for path, found in project.facts(suppressions, paths).items() if found}
+    rules = [rule for transform in transforms for rule in transform.rules()]
+    kept, suppressed = suppress(findings, comments, rules)
+    options: dict[str, Any] = {"paths": list(project.paths)}
+    if project.vocabulary is not None:
+        options["vocabulary"] = project.vocabulary.name
+    return Plan(
+        findings=tuple(with_ids(refuse_overlaps(kept), lambda path: (project.root / path).read_bytes())),
+        files=dict(sorted(project.hashes.items())),
+        options=options,
+        suppressed=suppressed,
+        failures=tuple(dict.fromkeys(project.failures)),
+        symfix=symfix_version(),
+    )
+
+
+def _key(project: CheckoutProject) -> str:
+    """Names the plans that the same code would make of the same question about the same bytes."""
+    parts = [code_version("codemod"), dependency_versions("symfix"), repr(project.paths), repr(project.vocabulary)]
+    if project.vocabulary is not None:
+        parts.append(hashlib.sha256(project.vocabulary.read_bytes()).hexdigest())
+    for point in sorted(entry_points(group=ENTRY_POINT_GROUP)):
+        package = point.module.partition(".")[0]
+        parts.append(f"{point.name} {point.value} {point.dist.version if point.dist else ''} {code_version(package)}")
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:24]
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """Facts are many small objects without cycles: collecting while they are made only costs time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -1,0 +1,61 @@
+"""A baseline: the findings that a project accepts for now, one a line, so that CI speaks of new ones only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from codemod.errors import SymfixError
+from codemod.model.findings import Finding
+
+FORMAT = "symfix-baseline"
+VERSION = 1
+
+_HOW = "make it with: symfix scan --format baseline"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One accepted finding. All but its fingerprint is there for the reader."""
+
+    fingerprint: str
+    path: str
+    rule: str
+    function: str
+
+
+def baseline_json(findings: Iterable[Finding], prints: Mapping[Finding, str]) -> str:
+    """The document that accepts `findings`, whose fingerprints `prints` holds: a line for each, sorted by place."""
+    entries = [
+        json.dumps({"path": f.path, "rule": f.rule, "function": f.function, "fingerprint": prints[f]}) for f in findings
+    ]
+    head = json.dumps({"format": FORMAT, "version": VERSION})[:-1]
+    return f'{head}, "findings": [\n' + ",\n".join(entries) + "\n]}\n"
+
+
+def read_baseline(path: Path) -> dict[str, Entry]:
+    """The accepted findings by their fingerprints.
+
+    Raises SymfixError where the file cannot be read or is no baseline of this version.
+    """
+    try:
+        document = json.loads(path.read_bytes())
+    except OSError as error:
+        raise SymfixError(f"{path}: the baseline cannot be read: {error.strerror}; {_HOW}") from error
+    except ValueError as error:
+        raise SymfixError(f"{path}: not JSON ({error}); {_HOW}") from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise SymfixError(f"{path}: not a symfix baseline; {_HOW}")
+    if document.get("version") != VERSION:
+        found = document.get("version")
+        raise SymfixError(f"{path}: baseline version {found}, but this symfix reads {VERSION}; {_HOW}")
+    try:
+        entries = [
+            Entry(str(e["fingerprint"]), str(e["path"]), str(e["rule"]), str(e["function"]))
+            for e in document["findings"]
+        ]
+    except (KeyError, TypeError) as error:
+        raise SymfixError(f"{path}: damaged ({type(error).__name__}: {error}); {_HOW}") from error
+    return {entry.fingerprint: entry for entry in entries}

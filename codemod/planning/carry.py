@@ -1,0 +1,59 @@
+"""Decisions over a write: what was decided on the changes that stay behind in a file when others are written to it."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+
+from codemod.model.decisions import Decision, with_edits
+from codemod.model.edits import Edit
+from codemod.model.groups import Group
+from codemod.model.identity import change_ids
+from codemod.writing.changes import Change
+
+
+def carried(
+    decisions: Iterable[Decision],
+    groups: Iterable[Group],
+    applied: Iterable[Group],
+    changes: Sequence[Change],
+    read: Callable[[str], bytes],
+) -> list[Decision]:
+    """The `decisions` on those of `groups` that are not among `applied`, as they read once `changes` are written.
+
+    Only those on files in `changes`: the others read as before. `read` gives the bytes of a file that does not change.
+    """
+    written = {change.path: change for change in changes}
+    done = {group.id for group in applied}
+    left = [group for group in groups if group.edits and group.id not in done and written.keys() & set(group.paths)]
+    moved = [(group, _moved(group.edits, written)) for group in left]
+    fitting = [(group, with_edits(group, edits)) for group, edits in moved if edits is not None]
+    by_path = {path: change.new for path, change in written.items()}
+    ids = change_ids([group for _, group in fitting], lambda path: by_path[path] if path in by_path else read(path))
+    by_id = {decision.id: decision for decision in decisions}
+    result = []
+    for (group, _), new_id in zip(fitting, ids, strict=True):
+        decision = by_id.get(group.id)
+        edits = _moved(decision.edits, written) if decision else None
+        if decision is not None and edits is not None:
+            files = {
+                path: hashlib.sha256(by_path[path]).hexdigest() if path in by_path else sha
+                for path, sha in decision.files.items()
+            }
+            result.append(dataclasses.replace(decision, id=new_id, files=files, edits=edits))
+    return result
+
+
+def _moved(edits: Iterable[Edit], written: dict[str, Change]) -> tuple[Edit, ...] | None:
+    """`edits` at their places in the written files, None where one no longer fits there."""
+    result = []
+    for edit in edits:
+        change = written.get(edit.path)
+        if change is not None:
+            shift = sum(len(one.new) - len(one.old) for one in change.edits if one.end <= edit.start)
+            edit = dataclasses.replace(edit, start=edit.start + shift, end=edit.end + shift)
+            if change.new[edit.start : edit.end] != edit.old:
+                return None
+        result.append(edit)
+    return tuple(result)

@@ -1,0 +1,36 @@
+"""Fingerprints: a finding known again by the code it speaks of, wherever that has moved in its file.
+
+`codemod.model.identity` names what a group changes; a fingerprint names one finding, also one that changes nothing, and
+stays the same when symfix learns to rewrite it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+
+from codemod.model.findings import Finding
+from codemod.model.groups import order
+from codemod.terminal import encode, one_line
+from codemod.tree.sources import Sources
+
+_LENGTH = 16  # hexadecimal digits
+
+
+def fingerprints(findings: Iterable[Finding], sources: Sources) -> dict[Finding, str]:
+    """The fingerprint of each finding, 16 hexadecimal digits; none is given twice.
+
+    It rests on the path, the rule, the function and the text of the lines the finding stands on, white space aside.
+    Findings alike in all of these are counted in the order in which they stand. So give all findings of a plan, for
+    the fingerprint of one depends on its likes.
+    """
+    seen: Counter[str] = Counter()
+    found: dict[Finding, str] = {}
+    for finding in sorted(findings, key=order):
+        parts = (finding.path, finding.rule, finding.function, one_line(sources.lines(finding)))
+        alike = "\0".join(parts)
+        if finding not in found:
+            found[finding] = hashlib.sha256(encode(f"{alike}\0{seen[alike]}")).hexdigest()[:_LENGTH]
+            seen[alike] += 1
+    return found

@@ -1,0 +1,137 @@
+"""Evidence: what running an operator before and after a change showed, kept by the code it speaks of."""
+
+from __future__ import annotations
+
+import json
+import operator
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from codemod.digest import digest
+from codemod.writing.changes import Change
+
+VERSION = 1
+FOLDER = "evidence"
+
+Status = Literal["passes", "throws", "wrong", "crashes", "hangs"]
+Outcome = Literal["cured", "unchanged", "worse", "not provable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one run showed. `mode` is the failure mode that the error's text tells (1 to 4), 0 where none."""
+
+    status: Status
+    mode: int = 0
+    message: str = ""
+    guards: tuple[str, ...] = ()
+    """Guards on sizes that the compiled code depends on."""
+    frames: int = 0
+    """How often it was compiled over all the sizes."""
+    unbacked: str = ""
+    """The status with unbacked sizes, "" where that was not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of one operator. `key` names the code it speaks of: see `evidence_key`."""
+
+    operator: str
+    outcome: Outcome
+    key: str
+    reason: str = ""
+    before: Verdict | None = None
+    after: Verdict | None = None
+    repro: str = ""
+    """The script that was run."""
+    versions: dict[str, str] = field(default_factory=dict)
+    """Of `torch`, `tree`, `python`, `compiler`."""
+    compiled: tuple[str, ...] = ()
+    """The sources that type-check before and after."""
+    seconds: float = 0.0
+    checks: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """How each check of `codemod.model.xfails` ended before and after: "passes", "fails" or "absent"."""
+    test: str = ""
+    """A test method (see `codemod.prove.regression`) that was run: it fails before and passes after. "" for none."""
+
+    @property
+    def cured_checks(self) -> tuple[str, ...]:
+        """The checks that fail before and pass after."""
+        return tuple(check for check, ends in self.checks.items() if ends == ("fails", "passes"))
+
+    @property
+    def passed_before(self) -> bool:
+        """Whether there was nothing to cure."""
+        return self.before is not None and self.before.status == "passes"
+
+
+def evidence_key(changes: Iterable[Change]) -> str:
+    """A digest of the files of a shard before and after its edits; any other code has another."""
+    ordered = sorted(changes, key=lambda change: change.path)
+    return digest(*(part for change in ordered for part in (change.path, change.old, change.new)))[:24]
+
+
+class EvidenceStore:
+    """Evidence on disk: a folder for each key in `folder`, a JSON file for each operator and torch in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def all(self, key: str) -> list[Evidence]:
+        """All evidence for exactly this code, the newest first; several entries for an operator differ in versions."""
+        found = []
+        for path in (self._folder / key).glob("*.json"):
+            try:
+                made, document = path.stat().st_mtime_ns, json.loads(path.read_bytes())
+            except (OSError, ValueError):
+                continue
+            if isinstance(document, dict) and document.pop("version", None) == VERSION:
+                found.append((-made, path.name, _from_json(document)))
+        return [evidence for _, _, evidence in sorted(found, key=operator.itemgetter(0, 1))]
+
+    def save(self, *found: Evidence) -> None:
+        """Keep `found`, all there is of one shard over one torch, in the place of what was kept of it.
+
+        Raises OSError where it cannot be written.
+        """
+        written = set()
+        places = set()
+        for evidence in found:
+            torch = file_name(evidence.versions.get("torch", ""))
+            path = self._folder / evidence.key / f"{file_name(evidence.operator)}-{torch}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            staged = path.with_suffix(f".{os.getpid()}.tmp")
+            staged.write_text(json.dumps({"version": VERSION, **asdict(evidence)}, indent=1), encoding="ascii")
+            staged.replace(path)
+            written.add(path)
+            places.add((path.parent, torch))
+        for folder, torch in places:
+            for path in set(folder.glob(f"*-{torch}.json")) - written:
+                path.unlink()
+
+
+def file_name(text: str) -> str:
+    """`text`, as the name of an operator, with a dash for all but letters, digits and `_.+-`."""
+    return re.sub(r"[^\w.+-]", "-", text)
+
+
+def evidence_for(journal: Path, changes: Iterable[Change]) -> list[Evidence]:
+    """What `symfix prove` kept about exactly `changes`, those of a shard, the newest first.
+
+    `journal` is `Run.journal`. Empty where nothing was proved, or the code has changed since.
+    """
+    return EvidenceStore(journal / FOLDER).all(evidence_key(changes))
+
+
+def _from_json(document: dict[str, Any]) -> Evidence:
+    fields = dict(document)
+    for name in ("before", "after"):
+        if fields[name] is not None:
+            fields[name] = Verdict(**{**fields[name], "guards": tuple(fields[name]["guards"])})
+    fields["compiled"] = tuple(fields["compiled"])
+    fields["checks"] = {check: tuple(ends) for check, ends in fields.get("checks", {}).items()}
+    return Evidence(**fields)

@@ -1,0 +1,76 @@
+"""Regression tests: from the script that shows a failure to a method of a test class, and where such methods stand.
+
+The method follows test/test_dynamic_shapes.py: several sizes, `assertEqual` with eager, how often it was compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+
+from codemod.planning.selection import base_name
+
+# What only the script needs: its libraries come with the class's file, and sizes are written into the loop.
+_DROPPED = frozenset({"sizes"})
+_PLAIN = frozenset({"sys", "torch"})
+
+
+def method_name(operator: str) -> str:
+    """The method's name for `operator`."""
+    return f"test_{re.sub(r'[^0-9A-Za-z]+', '_', base_name(operator)).strip('_').lower()}_symbolic_sizes"
+
+
+def make_test(operator: str, repro: str, frames: int) -> str:
+    """The method, not indented, that shows what `repro` shows; `frames` is how often it is compiled for all sizes.
+
+    "" where the script cannot be written so: it compiles nothing itself, is no Python, or takes PyTorch's own samples,
+    which PyTorch's tests run anyway.
+    """
+    try:
+        tree = ast.parse(repro)
+    except (SyntaxError, ValueError):
+        return ""
+    defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    imported = {
+        alias.name.partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+    }
+    sizes = _sizes(tree)
+    if not {"operator", "inputs"} <= defined or "symbolic" in defined or not imported <= _PLAIN or len(sizes) < 2:
+        return ""
+    kept = [ast.get_source_segment(repro, node) or "" for node in tree.body if _belongs(node)]
+    value = "results({}, n)" if "results" in defined else "{}(*inputs(n))"
+    lines = [
+        *"\n\n".join(kept).split("\n"),
+        "",
+        "torch._dynamo.reset()",
+        'counter = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")',
+        "compiled = torch.compile(operator, backend=counter, dynamic=True, fullgraph=True)",
+        f"for n in ({', '.join(map(str, sizes))}):",
+        f"    self.assertEqual({value.format('compiled')}, {value.format('operator')})",
+        f"self.assertEqual(counter.frame_count, {frames})",
+    ]
+    body = textwrap.indent(re.sub(r"\n{3,}", "\n\n", "\n".join(lines)), "    ", lambda line: bool(line.strip()))
+    return f"def {method_name(operator)}(self):\n{body}\n"
+
+
+def _belongs(node: ast.stmt) -> bool:
+    """Whether a statement of the script is part of what is shown."""
+    if isinstance(node, ast.Assign):
+        return not any(isinstance(target, ast.Name) and target.id in _DROPPED for target in node.targets)
+    return isinstance(node, ast.FunctionDef)
+
+
+def _sizes(tree: ast.Module) -> list[int]:
+    """The value of the script's `sizes`."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "sizes":
+            try:
+                value = ast.literal_eval(node.value)
+            except ValueError:
+                return []
+            return [one for one in value if isinstance(one, int)] if isinstance(value, tuple) else []
+    return []

@@ -1,0 +1,1 @@
+"""What `scan` and `rule` print: for people, for editors and for CI services. Nothing here decides anything."""

@@ -1,0 +1,128 @@
+"""What `scan` prints: findings a line each, operators by level, refusals by reason; and the same as CSV."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import io
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from codemod.model.findings import Finding, Level
+from codemod.planning.selection import base_name, matches_operator
+from codemod.terminal import one_line, shorten, shorten_path, style, table, visible, width
+
+_MOST_OPERATORS = 25
+_LEVEL_STYLES = {Level.SAFE: "green", Level.REVIEW: "yellow", Level.MANUAL: "red"}
+_COLUMNS = (
+    "path", "line", "column", "level", "mode", "rule", "refusal", "function", "operators", "message", "reason", "group"
+)  # fmt: skip
+
+
+def level_name(level: Level) -> str:
+    """The level as options spell it, in its colour."""
+    return style(level.name.lower(), _LEVEL_STYLES[level])
+
+
+def finding_lines(findings: Iterable[Finding]) -> list[str]:
+    """One line for each finding, `path:line:column: level rule: message`, as editors and CI logs read it."""
+    return [
+        f"{visible(f.path)}:{f.line}:{f.column}: {level_name(f.level)} {style(f.rule, 'bold')}: {one_line(f.message)}"
+        + (style(f" [{f.refusal}: {one_line(f.reason)}]", "dim") if f.refusal else "")
+        for f in findings
+    ]
+
+
+def operator_counts(findings: Iterable[Finding], ops: Sequence[str] = ()) -> list[tuple[str, Counter[Level], Finding]]:
+    """Each operator (of `ops`; overloads together) with its findings by level and one of them, most affected first.
+
+    The one is the first that the fewest other operators share, for it says most about this one.
+    """
+    counts: dict[str, Counter[Level]] = {}
+    example: dict[str, Finding] = {}
+    for finding in findings:
+        for name in _names(finding.operators, tuple(ops)):
+            counts.setdefault(name, Counter())[finding.level] += 1
+            known = example.get(name)
+            if known is None or len(finding.operators) < len(known.operators):
+                example[name] = finding
+    ranked = sorted(counts, key=lambda name: (-counts[name].total(), name))
+    return [(name, counts[name], example[name]) for name in ranked]
+
+
+@functools.cache
+def _names(operators: tuple[str, ...], ops: tuple[str, ...]) -> frozenset[str]:
+    asked = (name for name in operators if not ops or any(matches_operator(glob, name) for glob in ops))
+    return frozenset(map(base_name, asked))
+
+
+def operator_table(findings: Sequence[Finding], ops: Sequence[str] = ()) -> list[str]:
+    """Operators (those that `ops` match) by level; long lists are capped and say so."""
+    ranked = operator_counts(findings, ops)
+    if not ranked:
+        return []
+    shown = ranked[:_MOST_OPERATORS]
+    name_width = max(16, min(40, width() // 2 - 10))
+    place_width = width() - min(name_width, max(len(name) for name, _, _ in shown)) - 26
+    rows: list[Sequence[str]] = [("operator", "safe", "review", "manual", "for example at")]
+    for name, counts, finding in shown:
+        place = shorten_path(f"{visible(finding.path)}:{finding.line}", place_width)
+        rows.append((shorten(name, name_width), *(str(counts[level] or "·") for level in Level), place))
+    lines = table(rows, right=(1, 2, 3))
+    lines[0] = style(lines[0], "bold")
+    if len(ranked) > len(shown):
+        lines.append(style(f"… and {len(ranked) - len(shown)} more operators (--format csv has all)", "dim"))
+    return lines
+
+
+def refusal_counts(findings: Iterable[Finding]) -> list[tuple[str, int, Finding]]:
+    """Each reason why places are left alone, with how many and the first of them, most frequent first."""
+    counts: Counter[str] = Counter()
+    first: dict[str, Finding] = {}
+    for finding in findings:
+        if finding.refusal:
+            counts[finding.refusal] += 1
+            first.setdefault(finding.refusal, finding)
+    return [(code, counts[code], first[code]) for code in sorted(counts, key=lambda code: (-counts[code], code))]
+
+
+def refusal_table(findings: Iterable[Finding]) -> list[str]:
+    """The refusals by reason with their counts, most frequent first, and one example of each."""
+    ranked = refusal_counts(findings)
+    if not ranked:
+        return []
+    room = width() - max(len(code) for code, _, _ in ranked) - len(str(ranked[0][1])) - 6
+    rows = [("  " + code, str(count), _example(first, room)) for code, count, first in ranked]
+    return [style("left alone, by reason", "bold"), *table(rows, right=(1,))]
+
+
+def _example(finding: Finding, columns: int) -> str:
+    place = f"{finding.path.rpartition('/')[2]}:{finding.line}"
+    return shorten(one_line(f"{finding.reason or finding.message} ({place})"), columns)
+
+
+def totals(findings: Sequence[Finding], files: int, suppressed: int, ops: Sequence[str] = ()) -> list[str]:
+    """Two lines of sums; `files` is how many were looked at."""
+    counts = Counter(finding.level for finding in findings)
+    operators = frozenset[str]().union(*(_names(finding.operators, tuple(ops)) for finding in findings))
+    touched = len({finding.path for finding in findings})
+    where = f"in {plural(len(operators), 'operator')} and {touched:,} of {plural(files, 'file')}"
+    levels = ", ".join(f"{counts[level]:,} {level_name(level)}" for level in Level)
+    tail = f"; {plural(suppressed, 'finding')} suppressed" if suppressed else ""
+    return [f"{plural(len(findings), 'finding')} {where}", levels + tail]
+
+
+def findings_csv(findings: Iterable[Finding]) -> str:
+    """One row for each finding; several operators are separated by spaces."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for f in findings:
+        special = {"level": f.level.name.lower(), "mode": int(f.mode), "operators": " ".join(f.operators)}
+        writer.writerow([special.get(name, getattr(f, name)) for name in _COLUMNS])
+    return out.getvalue()
+
+
+def plural(count: int, noun: str, many: str = "") -> str:
+    """`1 file`, `1,975 files`; `many` is the plural of a noun that takes no s."""
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"

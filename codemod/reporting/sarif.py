@@ -1,0 +1,189 @@
+"""SARIF 2.1.0, the format in which code scanning and editors take results of static analysis.
+
+The field names and their meaning are those of the OASIS standard of 27 March 2020; what GitHub reads of them, and the
+limits it sets, are in its "SARIF support for code scanning".
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from codemod.model.edits import Edit, by_path
+from codemod.model.findings import Finding, Level, Step
+from codemod.model.groups import make_groups, order
+from codemod.model.plan import Plan
+from codemod.model.transform import Rule
+from codemod.reporting.manual import rule_markdown, rule_text
+from codemod.terminal import decode, encode, one_line
+from codemod.tree.sources import Sources
+
+MOST_RESULTS = 25_000
+"""GitHub rejects a run of more results, and shows the first 5,000 by severity."""
+
+LEVELS = {Level.SAFE: "error", Level.REVIEW: "warning", Level.MANUAL: "note"}
+"""What can be fixed at once fails a check, what needs a person warns, what has to stay is noted."""
+
+_ROOT = "%SRCROOT%"
+
+
+def sarif_log(
+    plan: Plan, chosen: Sequence[Finding], rules: Sequence[Rule], sources: Sources, prints: Mapping[Finding, str]
+) -> bytes:
+    """The document for `chosen`, findings of `plan`: the most urgent first, at most MOST_RESULTS of them.
+
+    `prints` holds their fingerprints; `rules` are all there are.
+    """
+    known = {rule.name: rule for rule in rules}
+    names = sorted({finding.rule for finding in chosen})
+    places = _Places(sources)
+    fixes = _fixes(plan.findings, places)
+    results = [
+        _result(finding, names.index(finding.rule), places, fixes.get(finding, ()), prints[finding])
+        for finding in sorted(chosen, key=lambda finding: (finding.level, order(finding)))[:MOST_RESULTS]
+    ]
+    driver = {
+        "name": "symfix",
+        "semanticVersion": plan.symfix,
+        "rules": [_rule(known[name]) if name in known else {"id": name} for name in names],
+    }
+    notifications = [{"level": "error", "message": {"text": failure}} for failure in plan.failures]
+    if len(results) < len(chosen):
+        left_out = f"{len(chosen) - len(results)} of {len(chosen)} results are left out: GitHub takes {MOST_RESULTS}"
+        notifications.append({"level": "warning", "message": {"text": left_out}})
+    run = {
+        "tool": {"driver": driver},
+        "automationDetails": {"id": "/".join(["symfix", *plan.options.get("paths", ())]) + "/"},
+        "invocations": [
+            {"executionSuccessful": not plan.failures, "toolExecutionNotifications": notifications},
+        ],
+        "originalUriBaseIds": {_ROOT: {"uri": sources.root.as_uri() + "/"}},
+        "columnKind": "utf16CodeUnits",
+        "results": results,
+    }
+    schema = "https://json.schemastore.org/sarif-2.1.0.json"
+    document = json.dumps({"$schema": schema, "version": "2.1.0", "runs": [run]}, indent=1, ensure_ascii=False)
+    return document.encode("utf-8", "replace") + b"\n"  # what a quoted line holds besides UTF-8 is lost
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    first, _, rest = inspect.cleandoc(rule.doc).partition("\n")
+    return {
+        "id": rule.name,
+        "shortDescription": {"text": _sentence(first)},
+        "fullDescription": {"text": _sentence(one_line(rest.strip().partition("\n\n")[0]) or first)},
+        "help": {"text": rule_text(rule), "markdown": rule_markdown(rule)},
+        "defaultConfiguration": {"level": LEVELS[rule.level]},
+        "properties": {"tags": ["symbolic-shapes", f"mode-{int(rule.mode)}", rule.level.name.lower()]},
+    }
+
+
+def _result(
+    finding: Finding, rule_index: int, places: _Places, fixes: Sequence[Mapping[str, Any]], fingerprint: str
+) -> dict[str, Any]:
+    message = one_line(finding.message)
+    if finding.reason:
+        message += f": {one_line(finding.reason)}"
+    location: dict[str, Any] = {"physicalLocation": places.location(finding.path, finding.start, finding.end)}
+    if finding.function:
+        location["logicalLocations"] = [{"fullyQualifiedName": finding.function, "kind": "function"}]
+    result: dict[str, Any] = {
+        "ruleId": finding.rule,
+        "ruleIndex": rule_index,
+        "level": LEVELS[finding.level],
+        "message": {"text": _sentence(message)},
+        "locations": [location],
+        "partialFingerprints": {"symfix/v1": fingerprint, "primaryLocationLineHash": f"{fingerprint}:1"},
+        "properties": {
+            "mode": int(finding.mode),
+            "level": finding.level.name.lower(),
+            "refusal": finding.refusal,
+            "operators": list(finding.operators),
+            "group": finding.group,
+        },
+    }
+    if finding.reach or finding.flow:
+        here = {"location": {**location, "message": {"text": message}}, "importance": "essential"}
+        reach, flow = ([_flow_location(step) for step in steps] for steps in (finding.reach, finding.flow))
+        result["codeFlows"] = [
+            {
+                "message": {"text": "How a symbolic tensor arrives, and where the value goes."},
+                "threadFlows": [{"locations": [*reach, here, *flow]}],
+            }
+        ]
+    if fixes:
+        result["fixes"] = fixes
+    return result
+
+
+def _flow_location(step: Step) -> dict[str, Any]:
+    physical: dict[str, Any] = {"artifactLocation": _artifact(step.path)}
+    if step.line:
+        physical["region"] = {"startLine": step.line}
+    return {"location": {"physicalLocation": physical, "message": {"text": one_line(step.text)}}}
+
+
+def _fixes(findings: Sequence[Finding], places: _Places) -> dict[Finding, list[dict[str, Any]]]:
+    """The fix of each finding: all the edits of its group, for half of them would not compile.
+
+    None where an edit writes bytes that are no text.
+    """
+    found: dict[Finding, list[dict[str, Any]]] = {}
+    for group in make_groups(findings):
+        if not group.edits or not all(map(_is_text, group.edits)):
+            continue
+        count = len(group.findings)
+        text = "Make the value symbolic" if count == 1 else f"Make the value symbolic, with all {count} places it needs"
+        changes = [
+            {
+                "artifactLocation": _artifact(path),
+                "replacements": [places.replacement(edit) for edit in edits],
+            }
+            for path, edits in by_path(group.edits).items()
+        ]
+        fix = [{"description": {"text": _sentence(text)}, "artifactChanges": changes}]
+        found.update((finding, fix) for finding in group.findings)
+    return found
+
+
+class _Places:
+    """Where bytes stand, in lines and UTF-16 code units from 1, as SARIF counts."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+
+    def location(self, path: str, start: int, end: int) -> dict[str, Any]:
+        """The bytes [start, end) of a file as a physicalLocation."""
+        region = {**self._region(path, start, end), "snippet": {"text": decode(self._sources.of(path)[start:end])}}
+        return {"artifactLocation": _artifact(path), "region": region}
+
+    def replacement(self, edit: Edit) -> dict[str, Any]:
+        """An edit as a replacement."""
+        return {
+            "deletedRegion": self._region(edit.path, edit.start, edit.end),
+            "insertedContent": {"text": decode(edit.new)},
+        }
+
+    def _region(self, path: str, start: int, end: int) -> dict[str, int]:
+        (first, column), (last, stop) = self._sources.point(path, start), self._sources.point(path, end)
+        return {"startLine": first, "startColumn": column, "endLine": last, "endColumn": stop}
+
+
+def _is_text(edit: Edit) -> bool:
+    try:
+        edit.new.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _artifact(path: str) -> dict[str, str]:
+    return {"uri": quote(encode(path)), "uriBaseId": _ROOT}
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?", "…")) else text + "."

@@ -1,0 +1,174 @@
+"""What symfix keeps between runs in the user's cache folder. It may be deleted at any time, and never fails a run."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import pickle
+import re
+import shutil
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from codemod.tree.checkout import StatKey
+
+T = TypeVar("T")
+
+# File systems stamp times by the kernel's tick: a file changed this recently may change again and keep its stamp.
+RACY_NS = 20_000_000
+_KEPT_PLANS = 8
+_TABLES = """
+    CREATE TABLE IF NOT EXISTS stats(path TEXT PRIMARY KEY, mtime_ns, ctime_ns, size, inode, sha256 TEXT);
+    CREATE TABLE IF NOT EXISTS facts(extractor TEXT, path TEXT, sha256 TEXT, blob BLOB, PRIMARY KEY(extractor, path));
+"""
+
+
+def racy(key: StatKey) -> bool:
+    """Whether a file changed so recently that its stat cannot be trusted to tell the next change."""
+    return time.time_ns() - max(key.mtime_ns, key.ctime_ns) < RACY_NS
+
+
+@functools.cache
+def code_version(package: str) -> str:
+    """A digest that changes whenever a source of the top-level `package` does, for a release as for an editable one."""
+    spec = importlib.util.find_spec(package)
+    digest = hashlib.sha256()
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        for parent, _, names in sorted(os.walk(folder)):
+            for name in sorted(names):
+                if not name.endswith(".pyc"):
+                    found = os.stat(os.path.join(parent, name))
+                    digest.update(os.fsencode(f"{parent}/{name} {found.st_mtime_ns} {found.st_size}\n"))
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def dependency_versions(distribution: str) -> str:
+    """The versions of `distribution` and of what it requires, as one line; optional extras are left out."""
+    try:
+        found = importlib.metadata.distribution(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+    parts = [f"{distribution} {found.version}"]
+    for requirement in found.requires or ():
+        name = re.match(r"[\w.-]+", requirement)
+        if name and "extra ==" not in requirement:
+            try:
+                parts.append(f"{name[0]} {importlib.metadata.version(name[0])}")
+            except importlib.metadata.PackageNotFoundError:
+                parts.append(f"{name[0]} -")
+    return "; ".join(parts)
+
+
+class Cache:
+    """The cache of one checkout; with `folder` None it keeps nothing (`--no-cache`)."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    @classmethod
+    def of(cls, root: Path, base: Path) -> Cache:
+        """The cache of the checkout at `root` below the user's cache folder `base`."""
+        folder = base / "analyses" / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+        if not folder.exists():
+            _forget_deleted_trees(base / "analyses")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "root").write_bytes(os.fsencode(root))
+        except OSError:
+            return cls(None)
+        return cls(folder)
+
+    def hashes(self) -> dict[str, tuple[StatKey, str]]:
+        """The stat and sha256 under which each file was last read."""
+        rows = self._rows("SELECT path, mtime_ns, ctime_ns, size, inode, sha256 FROM stats")
+        return {_path(row[0]): (StatKey(*row[1:5]), row[5]) for row in rows}
+
+    def facts(self, extractor: str) -> dict[str, tuple[str, bytes]]:
+        """The sha256 and the pickled facts of every file known to `extractor`."""
+        rows = self._rows("SELECT path, sha256, blob FROM facts WHERE extractor = ?", (extractor,))
+        return {_path(row[0]): (row[1], row[2]) for row in rows}
+
+    def store(
+        self, stats: Mapping[str, tuple[StatKey, str]], extractor: str, facts: Mapping[str, tuple[str, bytes]]
+    ) -> None:
+        """Keep what was read: stats that can be trusted, and facts, whose older versions are forgotten."""
+        name = extractor.partition("@")[0]
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.executemany(
+                "REPLACE INTO stats VALUES(?, ?, ?, ?, ?, ?)",
+                [(os.fsencode(path), *key, sha) for path, (key, sha) in stats.items() if not racy(key)],
+            )
+            connection.execute("DELETE FROM facts WHERE extractor LIKE ? AND extractor != ?", (f"{name}@%", extractor))
+            connection.executemany(
+                "REPLACE INTO facts VALUES(?, ?, ?, ?)",
+                [(extractor, os.fsencode(path), sha, blob) for path, (sha, blob) in facts.items()],
+            )
+            connection.commit()
+
+        self._use(work)
+
+    def load_plan(self, key: str) -> Any:
+        """What `store_plan` kept under `key`, or None."""
+        if self._folder is None:
+            return None
+        try:
+            return pickle.loads((self._folder / f"plan-{key}").read_bytes())
+        except Exception:  # a cut or foreign pickle raises whatever its bytes happen to say
+            return None
+
+    def store_plan(self, key: str, value: object) -> None:
+        """Keep `value` under `key`, and forget the oldest of its kind."""
+        if self._folder is None:
+            return
+        try:
+            with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:
+                file.write(pickle.dumps(value, pickle.HIGHEST_PROTOCOL))
+            os.replace(file.name, self._folder / f"plan-{key}")
+            plans = sorted(self._folder.glob("plan-*"), key=lambda path: path.stat().st_mtime_ns)
+            for path in plans[:-_KEPT_PLANS]:
+                path.unlink()
+        except OSError:
+            return
+
+    def _rows(self, statement: str, values: Sequence[str] = ()) -> list[tuple[Any, ...]]:
+        return self._use(lambda connection: connection.execute(statement, values).fetchall()) or []
+
+    def _use(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """What `work` makes of the database, or None; one that turns out to be damaged is thrown away."""
+        if self._folder is None:
+            return None
+        path = self._folder / "facts.sqlite"
+        try:
+            with closing(sqlite3.connect(path, timeout=2)) as connection:
+                connection.executescript("PRAGMA synchronous = OFF;" + _TABLES)
+                return work(connection)
+        except sqlite3.Error as error:
+            if "locked" not in str(error):  # by another run: then it is in good hands
+                with suppress(OSError):
+                    path.unlink()
+            return None
+
+
+def _path(stored: bytes | str) -> str:
+    return os.fsdecode(stored)
+
+
+def _forget_deleted_trees(trees: Path) -> None:
+    """Remove the caches of checkouts that are gone."""
+    for folder in trees.glob("*"):
+        try:
+            gone = not os.path.exists((folder / "root").read_bytes())
+        except OSError:
+            continue
+        if gone:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,210 @@
+"""The tree as a transform sees it: what it reads is hashed, what it computes of a file is cached."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from codemod.errors import SymfixError
+from codemod.tree.cache import Cache, code_version, dependency_versions
+from codemod.tree.checkout import Checkout, StatKey
+from codemod.tree.pool import Failure, run
+
+F = TypeVar("F")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What an analysis asked of the tree: every file with one of `suffixes`, and single files by name."""
+
+    suffixes: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class CheckoutProject:
+    """A `codemod.model.transform.Project` over a checkout.
+
+    `paths` are relative to the root; empty selects everything. `hashes` holds the sha256 of every file read so far,
+    `stats` the stat of every file seen, made before it was read, and `failures` one line for every file whose facts
+    could not be made.
+    """
+
+    checkout: Checkout
+    cache: Cache
+    paths: tuple[str, ...] = ()
+    vocabulary: Path | None = None
+    jobs: int = 1
+    hashes: dict[str, str] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    stats: dict[str, StatKey] = field(default_factory=dict)
+    _names: list[str] | None = None
+    _found: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
+    _suffixes: set[str] = field(default_factory=set)
+    _known: dict[str, tuple[StatKey, str]] | None = None
+
+    @property
+    def root(self) -> Path:
+        """The checkout's root."""
+        return self.checkout.root
+
+    @property
+    def names(self) -> list[str]:
+        """What `Checkout.names` said when first asked."""
+        if self._names is None:
+            self._names = self.checkout.names()
+        return self._names
+
+    def selected(self, path: str) -> bool:
+        """Whether findings in `path` are asked for."""
+        chosen = self.paths
+        return not chosen or any(path == one or not one or path.startswith(one + "/") for one in chosen)
+
+    def files(self, suffixes: Sequence[str], under: Sequence[str] = ("",)) -> list[str]:
+        """All files with one of `suffixes` below one of the folders `under`, sorted."""
+        self._suffixes.update(suffixes)
+        endings = tuple(sorted(set(suffixes)))
+        if endings not in self._found:
+            found = self.checkout.files(name for name in self.names if name.endswith(endings))
+            for path, stat in found.items():
+                self.stats.setdefault(path, stat)
+            self._found[endings] = sorted(path for path in found if path.endswith(endings))
+        folders = tuple(folder.rstrip("/") + "/" if folder else "" for folder in under)
+        return [path for path in self._found[endings] if path.startswith(folders)]
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file, relative to the root or absolute; from then on the plan rests on it.
+
+        Raises OSError where it cannot be read.
+        """
+        self.hashes.setdefault(path, "")
+        self._stat(path)
+        source = (self.root / path).read_bytes()
+        self.hashes[path] = hashlib.sha256(source).hexdigest()
+        return source
+
+    def facts(self, extract: Callable[[str, bytes], F], paths: Sequence[str]) -> Mapping[str, F]:
+        """`extract(path, bytes)` for every path: from the cache, else computed in the process pool.
+
+        A file that cannot be read, or on which `extract` raises, is left out and named in `failures`.
+        """
+        package = extract.__module__.partition(".")[0]
+        version = hashlib.sha256(f"{code_version(package)} {dependency_versions('symfix')}".encode()).hexdigest()[:16]
+        extractor = f"{extract.__module__}.{extract.__qualname__}@{version}"
+        kept = self.cache.facts(extractor)
+        known = self._kept_hashes()
+        found: dict[str, F] = {}
+        wanted: list[str] = []
+        for path in paths:
+            seen = self._stat(path)
+            stat, sha = known.get(path, (None, ""))
+            entry = kept.get(path)
+            if entry is not None and stat is not None and stat == seen and entry[0] == sha:
+                try:
+                    found[path] = pickle.loads(entry[1])
+                    self.hashes[path] = sha
+                    continue
+                except Exception:  # a damaged entry raises whatever its bytes happen to say
+                    pass
+            wanted.append(path)
+        if wanted:
+            # Large files first, so that the processes end together.
+            wanted.sort(key=lambda path: (-self.stats[path].size if path in self.stats else 0, path))
+            self._extract(extract, extractor, wanted, kept, found)
+        return {path: found[path] for path in paths if path in found}
+
+    def map(self, function: Callable[[Any], T], items: Sequence[Any], label: str = "") -> list[T]:
+        """`[function(item) for item in items]`, in the process pool, with progress shown as `label`.
+
+        Raises SymfixError where `function` raises.
+        """
+        results: dict[int, T] = {}
+        for index, result in run(function, items, self.jobs, label):
+            if isinstance(result, Failure):
+                what = result.message if result.expected else f"{label or 'analysis'} failed: {result.message}"
+                raise SymfixError(what)
+            results[index] = result
+        return [results[index] for index in range(len(items))]
+
+    def watched(self) -> Watched:
+        """What was asked of the tree so far; the argument of `fingerprint`."""
+        single = (path for path in self.hashes if not path.endswith(tuple(self._suffixes)) or os.path.isabs(path))
+        return Watched(tuple(sorted(self._suffixes)), tuple(sorted(single)))
+
+    def fingerprint(self, watched: Watched) -> str:
+        """A digest that changes whenever a watched file is added, removed or changed, made without reading any."""
+        digest = hashlib.sha256()
+        for path in (*self.files(watched.suffixes), *watched.names):
+            stat = self._stat(path)
+            told = f"{stat.mtime_ns} {stat.ctime_ns} {stat.size} {stat.inode}" if stat else "absent"
+            digest.update(os.fsencode(f"{path}\0{told}\n"))
+        return digest.hexdigest()
+
+    def _stat(self, path: str) -> StatKey | None:
+        """The stat of a file when it was first seen, None where it is absent."""
+        if path not in self.stats:
+            try:
+                self.stats[path] = StatKey.of(os.stat(self.root / path))
+            except OSError:
+                return None
+        return self.stats[path]
+
+    def _kept_hashes(self) -> dict[str, tuple[StatKey, str]]:
+        if self._known is None:
+            self._known = self.cache.hashes()
+        return self._known
+
+    def _extract(
+        self,
+        extract: Callable[[str, bytes], F],
+        extractor: str,
+        wanted: Sequence[str],
+        kept: Mapping[str, tuple[str, bytes]],
+        found: dict[str, F],
+    ) -> None:
+        items = [(path, kept[path][0] if path in kept else "") for path in wanted]
+        work = functools.partial(_extract_file, str(self.root), extract)
+        fresh: dict[str, tuple[str, bytes]] = {}
+        stats: dict[str, tuple[StatKey, str]] = {}
+        for index, result in run(work, items, self.jobs, "reading"):
+            path = wanted[index]
+            if isinstance(result, Failure):
+                told = result.message
+                self.failures.append(told if told.startswith(f"{path}:") else f"{path}: {told}")
+                continue
+            sha, blob = result
+            if not blob:
+                blob = kept[path][1]
+            try:
+                found[path] = pickle.loads(blob)
+            except Exception:  # damaged, though its hash is right: made anew
+                sha, blob = _extract_file(str(self.root), extract, (path, ""))
+                found[path] = pickle.loads(blob)
+            self.hashes[path] = sha
+            fresh[path] = (sha, blob)
+            if path in self.stats:
+                stats[path] = (self.stats[path], sha)
+        self.failures.sort()
+        self._kept_hashes().update(stats)
+        self.cache.store(stats, extractor, fresh)
+
+
+def _extract_file(root: str, extract: Callable[[str, bytes], Any], item: tuple[str, str]) -> tuple[str, bytes]:
+    """The sha256 of a file and its pickled facts, the latter empty where the sha256 is the one known."""
+    path, known = item
+    try:
+        with open(os.path.join(root, path), "rb") as file:
+            source = file.read()
+    except OSError as error:
+        raise SymfixError(f"cannot be read: {error.strerror}") from error
+    sha = hashlib.sha256(source).hexdigest()
+    if sha == known:
+        return sha, b""
+    return sha, pickle.dumps(extract(path, source), pickle.HIGHEST_PROTOCOL)

@@ -1,0 +1,122 @@
+"""From the chosen groups of a plan to each file's new bytes, less the groups that would break a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from codemod.errors import SymfixError
+from codemod.model.edits import Edit, EditConflict, apply_edits, by_path
+from codemod.model.findings import Finding
+from codemod.model.groups import Group
+from codemod.model.plan import Plan
+from codemod.model.suppress import refuse
+from codemod.model.transform import Transform
+
+SYNTAX_ERROR = "syntax-error"
+
+Mapper = Callable[[Callable[[Any], int], Sequence[Any]], list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file's old and new bytes and the edits between them. `path` is relative to the root."""
+
+    path: str
+    old: bytes
+    new: bytes
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What to write: the changed files by path, the groups that are in them, and the findings refused at last."""
+
+    files: tuple[Change, ...]
+    groups: tuple[Group, ...]
+    refused: tuple[Finding, ...]
+
+
+def make_changes(
+    root: Path, plan: Plan, groups: Iterable[Group], transforms: Sequence[Transform], mapper: Mapper
+) -> Changes:
+    """The changes of `groups`, without those that would add a syntax error to a file.
+
+    `mapper` runs a function over items, as `Project.map` does.
+    Raises SymfixError where a file is no longer the one that the plan was made from.
+    """
+    accepted = [group for group in groups if group.edits]
+    paths = sorted({path for group in accepted for path in group.paths})
+    check_current(root, plan, paths)
+    sources = {path: (root / path).read_bytes() for path in paths}
+    count = partial(count_errors, transforms)
+    allowed = dict(zip(paths, mapper(count, sorted(sources.items())), strict=True))
+    refused: list[Finding] = []
+    pending = paths
+    while pending:
+        rendered = [(path, _apply(path, sources[path], accepted)) for path in pending]
+        errors = mapper(count, rendered)
+        broken = [path for path, found in zip(pending, errors, strict=True) if found > allowed[path]]
+        culprits: list[Group] = []
+        for path in broken:
+            clean = [group for group in accepted if group not in culprits]
+            for group in _culprits(path, sources[path], clean, allowed[path], count):
+                culprits.append(group)
+                reason = f"the rewrite would add a syntax error to {path}"
+                refused += (refuse(finding, SYNTAX_ERROR, reason) for finding in group.findings)
+        accepted = [group for group in accepted if group not in culprits]
+        pending = sorted({path for group in culprits for path in group.paths})
+    return Changes(changes_in(accepted, sources), tuple(accepted), tuple(refused))
+
+
+def changes_in(groups: Iterable[Group], sources: Mapping[str, bytes]) -> tuple[Change, ...]:
+    """What `groups` together change, by path, unchecked; `sources` holds the bytes of every file they edit.
+
+    Raises EditConflict where edits overlap or do not fit `sources`.
+    """
+    edited = by_path(edit for group in groups for edit in group.edits)
+    changes = (Change(path, sources[path], apply_edits(sources[path], edits), edits) for path, edits in edited.items())
+    return tuple(change for change in changes if change.new != change.old)
+
+
+def check_current(root: Path, plan: Plan, paths: Iterable[str] | None = None) -> None:
+    """Raise SymfixError, which names it, where a file (of `paths`, or any) has changed since the plan was made."""
+    stale = plan.stale(root, paths)
+    if stale:
+        more = f" and {len(stale) - 1} more" if len(stale) > 1 else ""
+        raise SymfixError(f"{stale[0]}{more}: changed since the plan was made; run symfix scan again")
+
+
+def _apply(path: str, source: bytes, groups: Sequence[Group]) -> bytes:
+    try:
+        return apply_edits(source, _edits_of(path, groups))
+    except EditConflict as error:
+        raise SymfixError(f"the plan does not fit the tree: {error}; make it again with symfix scan") from error
+
+
+def _edits_of(path: str, groups: Sequence[Group]) -> tuple[Edit, ...]:
+    return tuple(sorted({edit for group in groups for edit in group.edits if edit.path == path}))
+
+
+def count_errors(transforms: Sequence[Transform], item: tuple[str, bytes]) -> int:
+    """How many syntax errors a file, (path, bytes), has to those of `transforms` that read its kind."""
+    path, source = item
+    return max((t.parse_errors(path, source) for t in transforms if path.endswith(tuple(t.suffixes))), default=0)
+
+
+def _culprits(
+    path: str, source: bytes, groups: Sequence[Group], allowed: int, count: Callable[[tuple[str, bytes]], int]
+) -> list[Group]:
+    """The groups, in order, without which `path` has no more errors than allowed."""
+    good: list[Group] = []
+    culprits: list[Group] = []
+    for group in groups:
+        if path in group.paths:
+            if count((path, _apply(path, source, [*good, group]))) > allowed:
+                culprits.append(group)
+            else:
+                good.append(group)
+    return culprits

@@ -1,0 +1,62 @@
+"""Names of shards from plan to plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codemod.bundle.shard_names import Cluster, ShardNames, safe_name
+from codemod.errors import SymfixError
+from codemod.model.findings import Finding, Level, Mode
+from codemod.model.groups import Group
+
+
+def cluster(key: str, *names: str, functions: tuple[str, ...] = ("a.cc:f",)) -> Cluster:
+    found = []
+    for member in functions:
+        path, _, function = member.partition(":")
+        found.append(Group((Finding(path, 0, 1, 1, 1, Mode.LEAK, "r", Level.SAFE, function, (), "m"),)))
+    return Cluster(key, names, "helper", names[0], found)
+
+
+def test_a_name_stays_with_its_key(tmp_path: Path) -> None:
+    names = ShardNames()
+    assert list(names.assign([cluster("helper:b", "x")])) == ["x"]
+    names.save(tmp_path)
+    again = ShardNames.load(tmp_path)
+    assert "x" in again
+    found = again.assign([cluster("helper:a", "x", "x-a", functions=("c.cc:g",)), cluster("helper:b", "x", "x-b")])
+    assert {name: one.key for name, one in found.items()} == {"x": "helper:b", "x-a": "helper:a"}
+
+
+def test_a_shard_keeps_its_name_when_its_functions_move() -> None:
+    names = ShardNames()
+    names.assign([cluster("helper:a.cc:f", "old-name")])
+    assert list(names.assign([cluster("helper:b.cc:f", "new-name", functions=("b.cc:f",))])) == ["old-name"]
+
+
+def test_the_name_of_a_shard_that_is_gone_is_not_given_to_another() -> None:
+    names = ShardNames()
+    names.assign([cluster("helper:a.cc:f", "x")])
+    assert list(names.assign([cluster("helper:b.cc:g", "X", functions=("b.cc:g",))])) == ["X-2"]
+
+
+@given(st.text(max_size=100))
+def test_a_safe_name_is_fit_for_branches_and_files(text: str) -> None:
+    name = safe_name(text)
+    assert name
+    assert set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
+    assert ".." not in name
+    assert not name.startswith((".", "-"))
+    assert not name.endswith((".", ".lock"))
+    assert safe_name(name) == name
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b'{"format": "symfix-shard-names", "shards": {"x": 1}}'])
+def test_damaged_names_are_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "shards.json").write_bytes(content)
+    with pytest.raises(SymfixError, match=r"shards\.json: damaged; remove it"):
+        ShardNames.load(tmp_path)

@@ -1,0 +1,32 @@
+"""What an exception of PyTorch says, in a few words."""
+
+from __future__ import annotations
+
+from codemod.runner import causes
+
+NUMEL = "Cannot call numel() on tensor with symbolic sizes/strides"
+
+
+def raised(error: BaseException, cause: BaseException | None = None) -> BaseException:
+    try:
+        raise error from cause
+    except BaseException as caught:
+        return caught
+
+
+def test_the_sentence_that_names_the_cause_is_found_among_frames_and_advice() -> None:
+    text = f"Failed running call_function foo:\n{NUMEL}\nException raised from f at TensorImpl.cpp:291\nframe #0"
+    assert causes.describe(raised(RuntimeError(text))) == NUMEL
+    assert causes.telling(NUMEL)
+
+
+def test_the_first_cause_speaks_for_the_chain() -> None:
+    chained = raised(RuntimeError("wrapped"), raised(ValueError("mode 4 is unknown\nmore")))
+    assert causes.describe(chained) == "ValueError: mode 4 is unknown"
+    assert not causes.telling("ValueError: mode 4 is unknown")
+
+
+def test_an_error_that_causes_itself_ends() -> None:
+    one, other = ValueError("one"), ValueError("other")
+    one.__context__, other.__context__ = other, one
+    assert causes.chain(one) == [one, other]

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.conftest import left_of
+
+ROOT = Path(__file__).parents[3]
+
+SCRIPT = """
+import os, time
+from codemod.tree.pool import run
+
+def work(number):
+    print(os.getpid(), flush=True)
+    time.sleep(60)
+
+list(run(work, range(20), jobs=2))
+"""
+
+
+def test_workers_die_with_a_killed_parent() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT], env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        workers = {int(process.stdout.readline()) for _ in range(2)}
+        assert len(workers) == 2
+        process.send_signal(signal.SIGKILL)
+        left = left_of(workers)
+        for worker in left:
+            os.kill(worker, signal.SIGKILL)
+        assert left == []

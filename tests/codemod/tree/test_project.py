@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from codemod.errors import SymfixError
+from codemod.planning.analysis import analyse
+from codemod.tree import cache as cache_module
+from codemod.tree.cache import Cache
+from codemod.tree.checkout import find_checkout
+from codemod.tree.project import CheckoutProject
+from tests.codemod import fake
+from tests.conftest import MakeTree
+
+FILES = {f"d{number % 3}/f{number}.cc": b"size %d\n" % number for number in range(20)}
+
+
+def extract(path: str, source: bytes) -> tuple[str, bytes, int]:
+    """Says which process ran it."""
+    return path, source, os.getpid()
+
+
+def extract_or_raise(path: str, source: bytes) -> bytes:
+    if b"7" in source:
+        raise ValueError("seven")
+    return source
+
+
+def extract_and_say_where(path: str, source: bytes) -> bytes:
+    raise SymfixError(f"{path}:3: not understood")
+
+
+def square(number: int) -> int:
+    if number == 13:
+        raise ZeroDivisionError("thirteen")
+    return number * number
+
+
+@pytest.fixture
+def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(cache_module, "RACY_NS", 0)
+    return tmp_path / "cache"
+
+
+def project(root: Path, base: Path, jobs: int = 1) -> CheckoutProject:
+    return CheckoutProject(find_checkout(root), Cache.of(root, base), jobs=jobs)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_facts_are_of_every_path_asked_for_and_hashed(make_tree: MakeTree, base: Path, jobs: int) -> None:
+    one = project(make_tree(FILES), base, jobs)
+    facts = one.facts(extract, one.files([".cc"]))
+    assert {path: source for path, source, _ in facts.values()} == FILES
+    assert list(facts) == sorted(FILES)
+    assert one.hashes == {path: hashlib.sha256(source).hexdigest() for path, source in FILES.items()}
+    assert (os.getpid() in {pid for _, _, pid in facts.values()}) == (jobs == 1)
+
+
+def test_facts_are_kept_until_a_files_bytes_change(make_tree: MakeTree, base: Path) -> None:
+    root = make_tree(FILES)
+    first = project(root, base, jobs=2)
+    before = first.facts(extract, first.files([".cc"]))
+    (root / "d0/f0.cc").write_bytes(b"SIZE 0\n")
+    os.utime(root / "d1/f1.cc", ns=(1, 1))  # touched, and the same bytes
+    second = project(root, base)
+    after = second.facts(extract, second.files([".cc"]))
+    changed = {path for path in FILES if before[path] != after[path]}
+    assert changed == {"d0/f0.cc"}
+    assert after["d0/f0.cc"] == ("d0/f0.cc", b"SIZE 0\n", os.getpid())
+    assert second.hashes["d0/f0.cc"] == hashlib.sha256(b"SIZE 0\n").hexdigest()
+
+
+def test_a_file_that_may_still_change_within_the_clocks_tick_is_read_again(
+    make_tree: MakeTree, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache_module, "RACY_NS", 10**18)
+    root = make_tree(FILES)
+    first = project(root, base)
+    first.facts(extract, first.files([".cc"]))
+    assert Cache.of(root, base).hashes() == {}
+
+
+@pytest.mark.parametrize("damage", ["database", "rows", "plan", "foreign"])
+def test_a_damaged_cache_never_fails_a_run(make_tree: MakeTree, base: Path, damage: str) -> None:
+    root = make_tree(FILES)
+    expected = analyse(project(root, base), fake.transforms)
+    [folder] = (base / "analyses").iterdir()
+    if damage == "database":
+        (folder / "facts.sqlite").write_bytes(b"no database" * 1000)
+    elif damage == "rows":
+        with sqlite3.connect(folder / "facts.sqlite") as connection:
+            connection.execute("UPDATE facts SET blob = x'80'")
+        connection.close()
+    elif damage == "foreign":
+        with sqlite3.connect(folder / "facts.sqlite") as connection:
+            connection.execute("DROP TABLE facts")
+            connection.execute("CREATE TABLE facts(other)")
+        connection.close()
+    for plan in folder.glob("plan-*"):
+        if damage == "plan":
+            plan.write_bytes(b"\x80\x05garbage")
+        else:
+            plan.unlink()
+    for _ in range(2):
+        assert analyse(project(root, base), fake.transforms) == expected
+
+
+def test_without_changes_the_plan_is_the_kept_one(make_tree: MakeTree, base: Path) -> None:
+    root = make_tree({**FILES, "other.txt": b""})
+    first = analyse(project(root, base), fake.transforms)
+
+    def never() -> list[fake.FakeTransform]:
+        raise AssertionError("analysed again")
+
+    assert analyse(project(root, base), never) == first
+    (root / "other.txt").write_bytes(b"no source")
+    assert analyse(project(root, base), never) == first
+
+
+@pytest.mark.parametrize("change", ["edit", "add", "remove"])
+def test_any_change_of_a_source_makes_a_new_plan(make_tree: MakeTree, base: Path, change: str) -> None:
+    root = make_tree(FILES)
+    before = analyse(project(root, base), fake.transforms)
+    if change == "edit":
+        (root / "d0/f0.cc").write_bytes(b"loop\n")
+    elif change == "add":
+        (root / "d0/new.cc").write_bytes(b"size\n")
+    else:
+        (root / "d0/f0.cc").unlink()
+    after = analyse(project(root, base), fake.transforms)
+    assert len(after.findings) - len(before.findings) == {"edit": 0, "add": 1, "remove": -1}[change]
+    assert after.files != before.files
+
+
+def test_other_paths_are_another_question(make_tree: MakeTree, base: Path) -> None:
+    root = make_tree(FILES)
+    everything = analyse(project(root, base), fake.transforms)
+    narrow = project(root, base)
+    narrow.paths = ("d1",)
+    findings = analyse(narrow, fake.transforms).findings
+    assert {finding.path.partition("/")[0] for finding in findings} == {"d1"}
+    assert len(everything.findings) > len(findings)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_file_that_defeats_the_extractor_is_left_out_and_named(make_tree: MakeTree, base: Path, jobs: int) -> None:
+    one = project(make_tree(FILES), base, jobs)
+    facts = one.facts(extract_or_raise, [*one.files([".cc"]), "gone.cc"])
+    assert facts.keys() == FILES.keys() - {"d1/f7.cc", "d2/f17.cc"}
+    assert [failure.partition(" (")[0] for failure in one.failures] == [
+        "d1/f7.cc: ValueError: seven",
+        "d2/f17.cc: ValueError: seven",
+        "gone.cc: cannot be read: No such file or directory",
+    ]
+
+
+def test_a_failure_that_says_where_is_passed_on_as_it_is(make_tree: MakeTree, base: Path) -> None:
+    one = project(make_tree({"a.cc": b"x"}), base)
+    assert one.facts(extract_and_say_where, ["a.cc"]) == {}
+    assert one.failures == ["a.cc:3: not understood"]
+
+
+def test_files_outside_the_tree_are_watched_too(make_tree: MakeTree, base: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "torch.h"
+    outside.write_bytes(b"one")
+    root = make_tree(FILES)
+    first = project(root, base)
+    assert first.facts(extract, [str(outside)])[str(outside)][:2] == (str(outside), b"one")
+    assert first.failures == []
+    watched = first.watched()
+    fingerprint = first.fingerprint(watched)
+    assert project(root, base).fingerprint(watched) == fingerprint
+    outside.write_bytes(b"other")
+    assert project(root, base).fingerprint(watched) != fingerprint
+    second = project(root, base)
+    assert second.read(str(outside)) == b"other"
+    assert second.facts(extract, [str(outside)])[str(outside)][1] == b"other"
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_map_keeps_the_order_and_names_what_failed(make_tree: MakeTree, base: Path, jobs: int) -> None:
+    one = project(make_tree(FILES), base, jobs)
+    assert one.map(square, range(13)) == [number * number for number in range(13)]
+    with pytest.raises(SymfixError, match="squares failed: ZeroDivisionError: thirteen"):
+        one.map(square, range(20), "squares")
+
+
+def die(number: int) -> int:
+    os._exit(number)
+
+
+def test_a_worker_that_dies_is_an_error_and_no_hang(make_tree: MakeTree, base: Path) -> None:
+    one = project(make_tree(FILES), base, jobs=2)
+    with pytest.raises(SymfixError, match="--jobs 1"):
+        one.map(die, range(20))
+
+
+def test_without_a_cache_nothing_is_kept(make_tree: MakeTree, base: Path) -> None:
+    root = make_tree(FILES)
+    one = CheckoutProject(find_checkout(root), Cache(None))
+    assert len(one.facts(extract, one.files([".cc"]))) == len(FILES)
+    assert not base.exists()
+
+
+def test_the_caches_of_deleted_trees_go(make_tree: MakeTree, base: Path) -> None:
+    first = make_tree(FILES, "first")
+    project(first, base)
+    first.rename(first.parent / "moved")
+    project(make_tree(FILES, "second"), base)
+    assert len(list((base / "analyses").iterdir())) == 1
+
+
+def test_files_are_asked_for_by_ending_and_folder(make_tree: MakeTree, base: Path) -> None:
+    one = project(make_tree({"a/x.cc": b"", "ab/y.cc": b"", "a/z.h": b"", "w.cc": b""}), base)
+    assert one.files([".cc"]) == ["a/x.cc", "ab/y.cc", "w.cc"]
+    assert one.files([".cc", ".h"], ["a"]) == ["a/x.cc", "a/z.h"]
+    assert one.files([".h", ".cc"], ["a/", "ab"]) == ["a/x.cc", "a/z.h", "ab/y.cc"]

@@ -1,0 +1,111 @@
+"""Which registered decompositions may stand in for a C++ composite."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemod.errors import SymfixError
+from transforms.python.reach.composites import composites
+from transforms.python.reach.tree import SourceTree
+from transforms.python.reading.extract import extract
+
+YAML = b"""
+- func: composed(Tensor self, int? n=None, int[1] dim=[-2,-1], *, str? norm=None) -> Tensor
+  variants: function
+
+- func: composed.out(Tensor self, int? n=None, int[1] dim=[-2,-1], *, str? norm=None, Tensor(a!) out) -> Tensor(a!)
+
+- func: forwards(Tensor self) -> Tensor
+
+- func: a_view(Tensor(a) self) -> Tensor(a)
+
+- func: has_kernels(Tensor self) -> Tensor
+  dispatch:
+    CPU: has_kernels_cpu
+
+- func: has_both(Tensor self) -> Tensor
+
+- func: has_both.Scalar(Tensor self, Scalar other) -> Tensor
+  dispatch:
+    CPU: has_both_cpu
+
+- func: differentiated(Tensor self) -> Tensor
+  dispatch:
+    CPU, CUDA: differentiated_kernel
+    CompositeImplicitAutograd: differentiated_composite
+"""
+SIGNATURE = "x: Tensor, n=None, dim=(-2, -1), *, norm=None"
+ASKS = "    if x.shape[0] == 0:\n        return x\n    return x + 1\n"
+
+
+def found(source: str, **others: str) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The decompositions of `torch/_refs/a.py` that can stand in: their overloads and bodies by name."""
+    files = {"torch/_refs/a.py": source, **{f"torch/_refs/{name}.py": text for name, text in others.items()}}
+    tree = SourceTree({path: extract(path, text.encode()) for path, text in files.items()})
+    return {d.function.name: (one.overloads, one.bodies) for d, one in composites(tree, lambda: YAML).items()}
+
+
+def decomposition(name: str, signature: str = "x: Tensor", body: str = ASKS) -> str:
+    return f"@register_decomposition(aten.{name})\n@out_wrapper()\ndef {name}({signature}):\n{body}\n\n"
+
+
+def test_a_composite_with_the_same_arguments() -> None:
+    assert found(decomposition("composed", SIGNATURE)) == {"composed": (("composed.default",), ())}
+
+
+@pytest.mark.parametrize(
+    "signature",
+    [
+        "x: Tensor",
+        "x: Tensor, n=0, dim=(-2, -1), *, norm=None",
+        "x: Tensor, n=None, dim=(-1,), *, norm=None",
+        "x: Tensor, n=None, dim=(-2, -1), *, other=None",
+        "x: Tensor, n=None, dim=(-2, -1), *, norm='ortho'",
+        "x: Tensor, n=None, dim=(-2, -1), *, norm=None, more=None",
+    ],
+)
+def test_other_arguments_or_defaults(signature: str) -> None:
+    assert not found(decomposition("composed", signature))
+
+
+@pytest.mark.parametrize("name", ["a_view", "has_kernels", "has_both", "differentiated", "unknown"])
+def test_operators_that_are_no_mere_composites(name: str) -> None:
+    assert not found(decomposition(name))
+
+
+def test_what_asks_for_no_size_is_left() -> None:
+    assert not found(decomposition("forwards", body="    return x + 1\n"))
+
+
+def test_what_has_a_place_or_another_wrapper_is_left() -> None:
+    assert not found("@aten.forwards.default.py_impl(KEY)\n" + decomposition("forwards"))
+    assert not found("@elementwise_type_promotion_wrapper()\n" + decomposition("forwards"))
+
+
+def test_a_function_that_forwards_to_such_an_operator() -> None:
+    source = decomposition("composed", SIGNATURE) + decomposition("forwards", body="    return torch.composed(x)\n")
+    assert set(found(source)) == {"composed", "forwards"}
+
+
+def test_primitives_in_helpers_of_its_own() -> None:
+    body = "    if x.shape[0] == 0:\n        return x\n    return _helper(x)\n"
+    helper = "def _helper(x: Tensor):\n    return partial(prims.neg, x)\n"
+    source = decomposition("forwards", body=body) + helper
+    assert found(source) == {"forwards": (("forwards.default",), ("_helper",))}
+    assert not found(source.replace("_helper", "helper"))
+    assert not found(source + "\ndef other(x: Tensor):\n    return _helper(x)\n")
+    assert not found(source, b="from torch._refs.a import _helper\n")
+
+
+def test_no_yaml_is_read_without_a_registered_decomposition() -> None:
+    def missing() -> bytes:
+        raise AssertionError("read")
+
+    tree = SourceTree({"a.py": extract("a.py", b"def f(x: Tensor):\n    return x\n")})
+    assert composites(tree, missing) == {}
+
+
+def test_a_broken_entry_is_one_line() -> None:
+    tree = SourceTree({"a.py": extract("a.py", decomposition("forwards").encode())})
+    with pytest.raises(SymfixError, match=r"native_functions\.yaml:1: "):
+        composites(tree, lambda: b"- func: forwards(Tensor self\n")

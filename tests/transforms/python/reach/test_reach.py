@@ -1,0 +1,97 @@
+"""Which functions symbols reach, by which path, and what their parameters then hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from transforms.python.reach.reached import reach, scripted
+from transforms.python.reach.tree import SourceTree
+from transforms.python.reading.extract import extract
+
+
+def reached(**files: str) -> Any:
+    """Paths with `__` for `/`, and what is reached in them."""
+    facts = {}
+    for name, source in files.items():
+        path = name.replace("__", "/") + ".py"
+        facts[path] = extract(path, source.encode())
+    tree = SourceTree(facts)
+    return tree, {f"{d.path}:{d.function.name}": one for d, one in reach(tree).items()}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(x):\n    return x\n",
+        "def forward(x):\n    return x\n",
+        "class A:\n    def forward(self, x):\n        return x\n",
+        "@torch.compile\n@torch.compiler.disable\ndef f(x):\n    return x\n",
+        "def f(x):\n    return x\nlib.impl('op', f, 'CUDA')\n",
+    ],
+)
+def test_elsewhere_nothing(source: Any) -> None:
+    assert reached(user__code=source)[1] == {}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "@torch.compile\ndef f(x):\n    return x\n",
+        "def f(x):\n    return x\ng = torch.compile(f)\n",
+        "@torch.library.register_fake('my::op')\ndef f(x):\n    return x\n",
+        "@register_meta([aten.add.default])\ndef f(x):\n    return x\n",
+        "@aten.add.default.py_impl(DispatchKey.Autograd)\ndef f(x):\n    return x\n",
+        "def f(x):\n    return x\nmine.register_fake(f)\n",
+        "lib.impl('op', f, 'Meta')\ndef f(x):\n    return x\n",
+    ],
+)
+def test_entry_points(source: Any) -> None:
+    assert "user/code.py:f" in reached(user__code=source)[1]
+
+
+def test_a_module_forward_and_the_helpers_it_calls() -> None:
+    _, found = reached(
+        model="from lib import helper\n"
+        "class M(nn.Module):\n"
+        "    def forward(self, x: Tensor):\n        return self.inner(x, x.shape[0])\n"
+        "    def inner(self, x, n):\n        return helper(n, x.shape)\n",
+        lib="def helper(count, size):\n    return count\ndef other(x):\n    return x\n",
+    )
+    assert set(found) == {"model.py:M.forward", "model.py:M.inner", "lib.py:helper"}
+    helper = found["lib.py:helper"]
+    assert helper.inlined
+    assert (helper.parameters["count"].kind, helper.parameters["size"].kind) == ("int", "shape")
+    assert [step.text.partition(":")[0] for step in helper.path()] == ["M.forward", "M.inner", "helper"]
+
+
+def test_what_a_helper_returns_reaches_its_caller() -> None:
+    _, found = reached(
+        a="from b import sizes\n@register_meta(aten.x)\ndef f(x):\n    m, n = sizes(x)\n    return x.size(0), g(n)\n"
+        "def g(k):\n    return k\n",
+        b="def sizes(x):\n    return x.shape, x.shape[0]\n",
+    )
+    assert found["a.py:g"].parameters["k"].kind == "int"
+
+
+def test_torch_itself_by_place() -> None:
+    _, found = reached(
+        torch___refs____init__="def f(x):\n    return g(x)\n",
+        torch__nn__functional="def h(x):\n    return x\n",
+        torch__testing__x="@register_meta(aten.x)\ndef t(x):\n    return x\n",
+    )
+    assert {name.rpartition(":")[2]: one.inlined for name, one in found.items()} == {"f": False, "h": True}
+
+
+def test_decompositions_handed_to_torchscript_by_operator() -> None:
+    tree, found = reached(
+        torch___decomp__jvp="def _script(op):\n    return torch.jit.script(table[op])\n"
+        "_script(torch.ops.aten.glu.default)\n",
+        torch___decomp__all="@register_decomposition(aten.glu)\ndef glu(x):\n    return helper(x)\n"
+        "@register_decomposition(aten.elu)\ndef elu(x):\n    return x\n"
+        "def helper(x):\n    return x\n",
+    )
+    read = {d.function.name for d in scripted(tree, {one.definition: one for one in found.values()})}
+    assert {"glu", "helper"} <= read
+    assert "elu" not in read

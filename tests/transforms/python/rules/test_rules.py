@@ -1,0 +1,39 @@
+"""Every rule's examples, which are its manual page: what it leaves alone first, then what it changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from codemod.model.transform import Example
+from transforms.python.rules import RULES
+
+VALID = [(known.rule.name, one) for known in RULES for one in known.rule.examples if one.after is None]
+INVALID = [(known.rule.name, one) for known in RULES for one in known.rule.examples if one.after is not None]
+
+
+@pytest.mark.parametrize(("name", "example"), VALID)
+def test_left_alone(name: Any, example: Example, rewrite: Any, look: Any) -> None:
+    edits = [finding for finding in look(example.before) if finding.rule == name and finding.edits]
+    assert not edits, example.note
+
+
+@pytest.mark.parametrize(("name", "example"), INVALID)
+def test_changed(name: Any, example: Example, rewrite: Any, look: Any) -> None:
+    assert rewrite(example.before) == example.after
+    assert name in {finding.rule for finding in look(example.before) if finding.edits}
+
+
+@pytest.mark.parametrize(("name", "example"), INVALID)
+def test_a_second_run_changes_nothing(name: Any, example: Example, rewrite: Any) -> None:
+    once = rewrite(example.before)
+    assert rewrite(once) == once
+
+
+@pytest.mark.parametrize("known", RULES, ids=lambda known: known.rule.name)
+def test_every_rule_has_a_page_and_an_example_it_leaves_alone(known: Any) -> None:
+    assert known.rule.doc.startswith(known.rule.doc.strip())
+    for heading in ("What it does:", "Why:", "Fix safety:", "References:"):
+        assert heading in known.rule.doc
+    assert any(example.after is None for example in known.rule.examples)

@@ -1,0 +1,184 @@
+"""Between functions: which helper parameters and results become symbolic, so that a chain can go on through them.
+
+A slot (a parameter or a result) is tried because a value would flow into it. It is given up when the
+helper's own body cannot bear it, or when any caller in the tree cannot serve it; then everything that
+hoped for it is analysed again without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from codemod.model.transform import Project
+from transforms.cpp.flow.engine import OWN_RESULT, parameter_origin
+from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
+from transforms.cpp.reach.schemas import Family, links
+from transforms.cpp.reach.vocabulary import Vocabulary
+from transforms.cpp.reading.facts import FileFacts, Function, Slot
+
+Key = tuple[str, int]
+_ROUNDS = 12
+
+
+@dataclass(slots=True)
+class Propagation:
+    """What was settled, and the outcomes of the functions that it changed."""
+
+    settled: frozenset[Slot]
+    outcomes: dict[Key, Outcome]
+    families: tuple[Family, ...] = ()
+    """The families that hold as a whole."""
+
+
+class Propagator:
+    """The search for slots; `run` gives the result."""
+
+    def __init__(
+        self,
+        project: Project,
+        facts: Mapping[str, FileFacts],
+        vocabulary: Vocabulary,
+        reached: Callable[[Function], bool],
+        eligible: Callable[[Function, int], bool],
+        families: Sequence[Family] = (),
+    ) -> None:
+        self.project = project
+        self.vocabulary = vocabulary
+        self.reached = reached
+        self.eligible = eligible
+        self.families = [f for f in families if all(project.selected(slot.path) for slot in f.slots)]
+        self.links = links(self.families)
+        self.definitions = {(f.path, f.start): f for file in facts.values() for f in file.functions if f.body >= 0}
+        self.callers: dict[str, list[Key]] = {}
+        for key, function in self.definitions.items():
+            for name in {call.callee.rpartition("::")[2] for call in function.calls}:
+                self.callers.setdefault(name, []).append(key)
+        self.settled: set[Slot] = set()
+        self.refused: set[Slot] = set()
+        self.outcomes: dict[Key, Outcome] = {}
+
+    def run(self, base: Mapping[Key, Outcome]) -> Propagation:
+        """Settle what the refusals of `base` ask for, as far as it holds."""
+        seeds = {slot for family in self.families for slot in family.slots}
+        self.settled |= seeds
+        changed = seeds | self._ask(base.values())
+        for _ in range(_ROUNDS):
+            if not changed:
+                break
+            dirty = self._affected(changed)
+            fresh = self._analyse(dirty)
+            self.outcomes.update(fresh)
+            asked = self._ask(fresh.values())
+            changed = self._refuse(self._refusals(fresh, asked)) | asked
+        changed |= self._refuse(self._unneeded())
+        while changed:  # nothing more is settled: take back until everything that stands is consistent
+            fresh = self._analyse(self._affected(changed))
+            self.outcomes.update(fresh)
+            changed = self._refuse(self._refusals(fresh, set()))
+            changed |= self._refuse(self._unneeded())
+        settled = frozenset(self.settled)
+        owners = {(slot.path, slot.start) for slot in settled}
+        kept = {key: outcome for key, outcome in self.outcomes.items() if key in owners or outcome.uses & settled}
+        return Propagation(settled, kept, self._whole_families())
+
+    def _whole_families(self) -> tuple[Family, ...]:
+        return tuple(family for family in self.families if family.slots <= self.settled)
+
+    def _refuse(self, slots: set[Slot]) -> set[Slot]:
+        """Give up `slots` and all that is linked to them."""
+        gone: set[Slot] = set()
+        pending = list(slots)
+        while pending:
+            slot = pending.pop()
+            if slot not in gone:
+                gone.add(slot)
+                pending += self.links.get(slot, ())
+        self.settled -= gone
+        self.refused |= gone
+        return gone
+
+    def _unneeded(self) -> set[Slot]:
+        """Slots whose reason went away: no caller gives the parameter a symbolic value, no such value is returned."""
+        used = frozenset[Slot]().union(*(outcome.uses for outcome in self.outcomes.values()))
+        gone: set[Slot] = set()
+        for slot in self.settled:
+            owner = self.outcomes.get((slot.path, slot.start))
+            needed = owner is None or owner.gives if slot.index < 0 else slot in used or slot in self.links
+            if not needed:
+                gone.add(slot)
+        return gone
+
+    def _ask(self, outcomes: Iterable[Outcome]) -> set[Slot]:
+        """New slots that sinks ask for."""
+        wanted: set[Slot] = set()
+        for outcome in outcomes:
+            if not self.reached(outcome.function):
+                continue
+            for sink in outcome.refusals:
+                slot = sink.slot
+                if slot is None or slot in self.settled or slot in self.refused:
+                    continue
+                function = self.definitions.get((slot.path, slot.start))
+                if function is not None and self.eligible(function, slot.index):
+                    wanted.add(slot)
+                else:
+                    self.refused.add(slot)
+        self.settled |= wanted
+        return wanted
+
+    def _affected(self, slots: Iterable[Slot]) -> set[Key]:
+        keys: set[Key] = set()
+        for slot in slots:
+            owner = self.definitions.get((slot.path, slot.start))
+            if owner is not None:
+                keys.add((slot.path, slot.start))
+                keys.update(self.callers.get(owner.name, ()))
+        return keys
+
+    def _analyse(self, keys: Iterable[Key]) -> dict[Key, Outcome]:
+        settled = frozenset(self.settled)
+        renamed = frozenset(key for family in self._whole_families() for key in family.kernels)
+        tasks = [
+            Task(
+                path,
+                self.project.read(path),
+                tuple(functions),
+                self.vocabulary,
+                settled,
+                frozenset(f.start for f in functions if not self.reached(f) and not self._owns(f)),
+                renamed,
+            )
+            for path, functions in tasks_by_file([self.definitions[key] for key in sorted(keys)]).items()
+        ]
+        results = self.project.map(analyse, tasks, "following values into helpers")
+        return {(o.function.path, o.function.start): o for outcomes in results for o in outcomes}
+
+    def _owns(self, function: Function) -> bool:
+        return any(slot.path == function.path and slot.start == function.start for slot in self.settled)
+
+    def _refusals(self, fresh: Mapping[Key, Outcome], asked: set[Slot]) -> set[Slot]:
+        """Settled slots that an outcome shows to be impossible, even when those just `asked` for are granted."""
+        refused: set[Slot] = set()
+        for (path, start), outcome in fresh.items():
+            own = {slot for slot in self.settled if slot.path == path and slot.start == start}
+            if outcome.lost:
+                refused |= own
+                callee_names = {call.callee.rpartition("::")[2] for call in outcome.function.calls}
+                refused |= {s for s in self.settled if self.definitions[s.path, s.start].name in callee_names}
+                continue
+            for slot in own:
+                origin = OWN_RESULT if slot.index < 0 else parameter_origin(slot.index)
+                if origin in outcome.concrete and not _hopeful(outcome, origin, asked):
+                    refused.add(slot)
+            refused |= outcome.conflicts & self.settled
+            passive = not self.reached(outcome.function) and not own
+            if passive and outcome.emissions:
+                refused |= outcome.uses
+        return refused & self.settled
+
+
+def _hopeful(outcome: Outcome, origin: int, asked: set[Slot]) -> bool:
+    """Whether every sink that `origin` reached may go away with the slots just asked for."""
+    met = [sink for sink in outcome.refusals if origin in sink.origins]
+    return bool(met) and all(sink.slot in asked for sink in met)

@@ -1,0 +1,154 @@
+"""Which functions of the tree a call means: by name, scope, argument count and visibility."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from transforms.cpp.reading.facts import Call, Function
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_TEMPLATE = re.compile(r"<.*>")
+# Folders whose code runs for one backend only; see `dispatch:` in native_functions.yaml for what enters them.
+BACKEND_FOLDERS = frozenset(
+    ("cuda", "hip", "cpu", "xpu", "mps", "metal", "vulkan", "mkldnn", "mkl", "miopen", "cudnn", "xnnpack", "nnapi")
+) | {"quantized", "ao_sparse", "nested", "qnnpack", "hexagon", "kleidiai"}
+_KERNEL_FEATURES = frozenset(("dispatch", "parallel", "data_ptr", "accessor"))
+
+
+def backend_folder(path: str) -> str:
+    """The folder down to and including the first part that names a backend, "" where none does."""
+    parts = path.split("/")[:-1]
+    for index, part in enumerate(parts):
+        if part in BACKEND_FOLDERS:
+            return "/".join(parts[: index + 1])
+    return ""
+
+
+def is_kernel(function: Function) -> bool:
+    """Whether the body reads memory or picks a scalar type, which no function that symbolic tensors reach can do."""
+    return bool(function.structured) or not _KERNEL_FEATURES.isdisjoint(function.features)
+
+
+class Index:
+    """The function definitions of a tree, found by name and by call."""
+
+    def __init__(
+        self, functions: Iterable[Function], operators: frozenset[str], members: Iterable[tuple[str, str, str]] = ()
+    ) -> None:
+        """`functions` are definitions; `operators` the names of operators in C++, whose calls go to the dispatcher.
+
+        `members` are the data members of classes, as in FileFacts.
+        """
+        self.member_types: dict[str, set[str]] = {}
+        for owner, _, kind in members:
+            self.member_types.setdefault(owner, set()).update(_words(kind))
+        self.operators = operators
+        self.by_name: dict[str, list[Function]] = {}
+        for function in functions:
+            self.by_name.setdefault(function.name, []).append(function)
+
+    def named(self, written: str, near: str = "") -> list[Function]:
+        """The definitions that a qualified or plain name may mean, those in the file `near` alone if it has some."""
+        parts = _TEMPLATE.sub("", written).strip(":").split("::")
+        found = self.by_name.get(parts[-1], [])
+        strict = [f for f in found if f.qualified.split("::")[-len(parts) :] == parts]
+        found = strict or [f for f in found if _in_scope(f, parts[:-1])]
+        local = [f for f in found if f.path == near]
+        return local or [f for f in found if not f.internal]
+
+    def callees(self, caller: Function, calls: Iterable[Call]) -> Iterator[tuple[Call, list[Function]]]:
+        """Each of a function's calls with the definitions it may run; none where it goes through the dispatcher.
+
+        A method is only taken for the callee where its class is known to be about: defined in the same file, or named
+        by a parameter, a member of the caller's class, an earlier call or the result of one.
+        """
+        types = {caller.parent, *_words(caller.returns), *self.member_types.get(caller.parent, ())}
+        for param in caller.params:
+            types.update(_words(param.type))
+        for call in calls:
+            found = self._called(caller, call, types)
+            types.update(_words(call.callee))
+            for function in found:
+                types.update(_words(function.returns))
+            yield call, found
+
+    def _called(self, caller: Function, call: Call, types: set[str]) -> list[Function]:
+        parts = _TEMPLATE.sub("", call.callee).strip(":").split("::")
+        name = parts[-1]
+        if name == "apply" and len(parts) > 1:
+            return self._autograd_functions(caller, parts[-2])
+        candidates = self.by_name.get(name)
+        if not candidates:
+            return []
+        if call.member:
+            if name in self.operators:
+                return []
+            found = [f for f in candidates if f.parent and (f.path == caller.path or f.parent in types)]
+        elif len(parts) > 1:
+            if parts[-2] in ("at", "symint", "redispatch", "_ops") and name in self.operators:
+                return []
+            found = [f for f in candidates if _in_scope(f, parts[:-1])]
+        else:
+            if name in self.operators and "native" not in caller.qualified.split("::"):
+                return []
+            found = [f for f in candidates if f.parent in ("", caller.parent) or f.name == f.parent]
+            found = [f for f in found if _findable(caller, f)]
+        found = [f for f in found if f is not caller and self._visible(caller, f)]
+        return _best(caller, call, found)
+
+    def _autograd_functions(self, caller: Function, parent: str) -> list[Function]:
+        methods = [f for n in ("forward", "backward") for f in self.by_name.get(n, ()) if f.parent == parent]
+        local = [f for f in methods if f.path == caller.path]
+        return local or methods
+
+    def _visible(self, caller: Function, function: Function) -> bool:
+        if caller.path == function.path:
+            return not backend_folder(function.path)
+        if function.internal and not function.path.endswith((".h", ".hpp", ".cuh", ".inl")):
+            return False
+        return not backend_folder(function.path)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text)
+
+
+def _in_scope(function: Function, qualifiers: Sequence[str]) -> bool:
+    """Whether the function's scope ends with the qualifiers, an inner namespace allowed to be left out."""
+    if not qualifiers:
+        return True
+    scope = function.qualified.split("::")[:-1]
+    if scope[-len(qualifiers) :] == list(qualifiers):
+        return True
+    return not function.parent and bool(scope) and qualifiers[-1] in scope and qualifiers[-1] != "at"
+
+
+def _findable(caller: Function, function: Function) -> bool:
+    """Whether an unqualified name finds the function: in an enclosing or neighbouring scope, or by its arguments."""
+    scope = function.qualified.split("::")[: -2 if function.parent else -1]
+    return scope in ([], ["at"], ["c10"]) or scope[:2] == caller.qualified.split("::")[: len(scope[:2])]
+
+
+def _fits(function: Function, arguments: int) -> bool:
+    return arguments <= len(function.params) or any("..." in p.type for p in function.params)
+
+
+def _best(caller: Function, call: Call, found: list[Function]) -> list[Function]:
+    """Those of the nearest scope, then those of them whose parameters are as many as the arguments."""
+    fitting = [f for f in found if _fits(f, call.arguments)]
+    if not fitting:
+        return []
+    ranks = [_distance(caller, f) for f in fitting]
+    near = [f for f, rank in zip(fitting, ranks, strict=True) if rank == min(ranks)]
+    exact = [f for f in near if len(f.params) == call.arguments]
+    return exact or near
+
+
+def _distance(caller: Function, function: Function) -> int:
+    if caller.path == function.path:
+        return 0
+    scope = function.qualified.rpartition("::")[0]
+    if scope and caller.qualified.startswith(scope + "::"):
+        return 1
+    return 2

@@ -1,0 +1,159 @@
+"""Where the vocabulary comes from: the tree's own yaml and headers, `--vocabulary`, or the installed torch."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from codemod.errors import SymfixError
+from codemod.model.transform import Project
+from transforms.cpp.reach.vocabulary import ACCESSORS, Vocabulary
+from transforms.cpp.reading.extract import extract
+from transforms.cpp.reading.facts import FileFacts, Function
+from transforms.cpp.reading.types import Type, parse_type
+from transforms.schema.native_functions import NativeFunctions, load
+
+OWN_YAML = "aten/src/ATen/native/native_functions.yaml"
+_HEADER_FOLDERS = ("aten/src/ATen", "c10/core", "c10/util", "ATen", "torch/csrc/autograd")
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The yaml that lists the operators, and the folder with the headers that belong to it (None: the tree's own)."""
+
+    yaml: str
+    headers: Path | None
+
+
+def locate(project: Project) -> Sources:
+    """The vocabulary to use. Raises SymfixError where the tree has none and neither option nor torch gives one."""
+    chosen = project.vocabulary
+    if chosen is not None:
+        suffix = Path(OWN_YAML).parts
+        root = chosen.resolve()
+        if root.parts[-len(suffix) :] == suffix and (root.parents[len(suffix) - 1] / "c10").is_dir():
+            return Sources(str(root), root.parents[len(suffix) - 1])
+        return Sources(str(root), None)
+    if (project.root / OWN_YAML).is_file():
+        return Sources(OWN_YAML, None)
+    torch, torchgen = _package("torch"), _package("torchgen")
+    packaged = torchgen / "packaged/ATen/native/native_functions.yaml" if torchgen is not None else None
+    if torch is None or packaged is None or not packaged.is_file():
+        raise SymfixError(
+            f"{project.root}: no {OWN_YAML} here and no torch installed beside symfix; "
+            "name one with --vocabulary FILE, or install torch"
+        )
+    return Sources(str(packaged), torch / "include")
+
+
+def _package(name: str) -> Path | None:
+    spec = importlib.util.find_spec(name)
+    return Path(spec.origin).parent if spec is not None and spec.origin else None
+
+
+def load_operators(project: Project, yaml: str) -> NativeFunctions:
+    """The operators of `yaml`, from the cache where they are known. Raises SymfixError where it cannot be read."""
+    found = project.facts(load, [yaml])
+    if yaml in found:
+        return found[yaml]
+    try:
+        return load(yaml, project.read(yaml))
+    except (OSError, ValueError) as error:
+        raise SymfixError(str(error)) from error
+
+
+def load_vocabulary(
+    project: Project, facts: Mapping[str, FileFacts], sources: Sources, natives: NativeFunctions
+) -> Vocabulary:
+    """Schemas, helpers and names at hand: of the tree, and of the vocabulary's headers.
+
+    A PyTorch tree has helpers of its own, so that only symbolic ones are taken from another version's headers.
+    """
+    alone = not (project.root / OWN_YAML).is_file()
+    functions: dict[str, list[Function]] = {}
+    names: set[str] = set()
+    members: dict[tuple[str, str], str] = {}
+    aliases: dict[str, str] = {}
+    for path, file in facts.items():
+        for function in file.functions:
+            functions.setdefault(function.name, []).append(function)
+        for parent, member, spelled in file.members:
+            members.setdefault((parent, member), spelled)
+        aliases.update(file.aliases)
+        if sources.headers is None and path.endswith((".h", ".hpp", ".cuh")):
+            names |= _names(file)
+    if sources.headers is not None:
+        for file in _headers(project, sources.headers).values():
+            names |= _names(file)
+            for name, spelled in file.aliases:
+                aliases.setdefault(name, spelled)
+            for function in file.functions:
+                if alone or _is_symbolic(function):
+                    functions.setdefault(function.name, []).append(function)
+    schemas = natives.schemas()
+    if alone and sources.headers is None and "sym_size" in schemas:
+        # A yaml without headers: the accessors of TensorBase.h are as old as this operator (PyTorch 2.0).
+        names |= {f"sym_{accessor}" for accessor in ACCESSORS}
+    classes = {parent for parent, _ in members} | {f.parent for found in functions.values() for f in found if f.parent}
+    merged = MergedFunctions(functions)
+    return Vocabulary(schemas, merged, frozenset(names), members, aliases, frozenset(classes))
+
+
+class MergedFunctions(Mapping[str, tuple[Function, ...]]):
+    """Functions by name, each definition merged with its declarations when the name is first asked for."""
+
+    def __init__(self, found: Mapping[str, list[Function]]) -> None:
+        self._found = found
+        self._merged: dict[str, tuple[Function, ...]] = {}
+
+    def __getitem__(self, name: str) -> tuple[Function, ...]:
+        if name not in self._merged:
+            self._merged[name] = tuple(merge_declarations(self._found[name]))
+        return self._merged[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+def same_function(function: Function) -> tuple[str, str, tuple[Type, ...]]:
+    """What a declaration and its definition have in common."""
+    return function.name, function.parent, tuple(parse_type(parameter.type) for parameter in function.params)
+
+
+def merge_declarations(found: Iterable[Function]) -> Iterator[Function]:
+    """One Function for a definition and its declarations, with the default arguments of the latter."""
+    groups: dict[tuple[str, str, tuple[Type, ...]], list[Function]] = {}
+    for function in found:
+        groups.setdefault(same_function(function), []).append(function)
+    for members in groups.values():
+        definitions = [function for function in members if function.body >= 0]
+        if not definitions or len(members) == 1:
+            yield members[0]
+        for function in definitions:
+            defaults = [
+                next((other.params[i].default for other in members if other.params[i].default), "")
+                for i in range(len(function.params))
+            ]
+            yield replace(
+                function, params=tuple(replace(p, default=d) for p, d in zip(function.params, defaults, strict=True))
+            )
+
+
+def _names(file: FileFacts) -> set[str]:
+    return {f.name for f in file.functions} | {name for name, _ in file.aliases} | set(file.macros)
+
+
+def _is_symbolic(function: Function) -> bool:
+    return "Sym" in function.returns or any("Sym" in parameter.type for parameter in function.params)
+
+
+def _headers(project: Project, root: Path) -> Mapping[str, FileFacts]:
+    paths: Iterable[Path] = (
+        path for folder in _HEADER_FOLDERS if (root / folder).is_dir() for path in (root / folder).rglob("*.h")
+    )
+    return project.facts(extract, sorted(str(path) for path in paths if "/ops/" not in str(path)))

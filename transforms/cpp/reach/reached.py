@@ -1,0 +1,255 @@
+"""Which functions symbolic tensors reach, and by which path.
+
+The roots are what the dispatcher calls with symbolic tensors: kernels under composite, Meta, Autograd and functorch
+keys in native_functions.yaml and in C++ registrations, the functions of derivatives.yaml, and the two methods of a
+torch::autograd::Function. From there the call graph is followed, not through the dispatcher and not into code that
+reads memory. Kernels of backends only see concrete tensors (c10/core/DispatchKey.h has the order of the keys).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+
+from codemod.model.callgraph import gather, shortest_ways, way
+from codemod.model.findings import Step
+from codemod.model.operators import Reach
+from codemod.planning.selection import base_name
+from transforms.cpp.reach.calls import Index, backend_folder, is_kernel
+from transforms.cpp.reading.facts import Call, FileFacts, Function, Registration
+from transforms.schema.derivatives import Derivatives
+from transforms.schema.native_functions import NativeFunctions
+
+SYMBOLIC_KEYS = re.compile(
+    r"^(?:|CatchAll|Composite(?!\w*Nested)\w+|Meta|Autograd(?!Nested)\w*|ADInplaceOrView|FuncTorch\w+"
+    r"|Functionalize|Autocast\w*)$"
+)
+_COMPOSITE_KEYS = re.compile(r"^(?:|Composite\w+|Meta)$")
+# Tests, and what runs without symbolic shapes: TorchScript, lazy tensors, the profiler.
+_LEFT_OUT = re.compile(
+    r"(?:^|/)tests?/|_tests?\.(?:cpp|cc|h)$|(?:^|/)test_[^/]*$|^torch/csrc/(?:jit|lazy|onnx|profiler)/"
+)
+# Code that runs above the backends whichever operator it serves: the autograd engine, and the vmap and grad transforms.
+_AUTOGRAD = "torch/csrc/autograd/"
+_FUNCTORCH = "at::functorch::"
+_MANUAL = "torch/csrc/autograd/FunctionsManual.cpp"
+
+
+Node = tuple[str, int]
+
+
+def reached(
+    facts: Mapping[str, FileFacts], natives: NativeFunctions | None, derivatives: Derivatives | None
+) -> dict[Node, Reach]:
+    """The functions that symbolic tensors reach, by path and `Function.start`."""
+    return reached_and_stopped(facts, natives, derivatives)[0]
+
+
+def reached_and_stopped(
+    facts: Mapping[str, FileFacts], natives: NativeFunctions | None, derivatives: Derivatives | None
+) -> tuple[dict[Node, Reach], dict[Node, Reach]]:
+    """The functions that symbolic tensors reach, and the composite kernels that they enter only to be stopped.
+
+    The latter read memory or pick a scalar type: backend kernels whatever key they are registered under.
+    """
+    reacher = Reacher(facts, natives, derivatives)
+    return reacher.run(), reacher.stopped
+
+
+class Reacher:
+    """The call graph of what symbolic tensors reach. `edges`, by caller, is filled by `run`."""
+
+    def __init__(
+        self, facts: Mapping[str, FileFacts], natives: NativeFunctions | None, derivatives: Derivatives | None
+    ) -> None:
+        self.facts = {path: facts[path] for path in sorted(facts) if _LEFT_OUT.search(path) is None}
+        self.natives = natives
+        self.derivatives = derivatives
+        functions = [function for file in self.facts.values() for function in file.functions if function.body >= 0]
+        generated = [function for file in self.facts.values() for function in file.generated]
+        members = [member for file in self.facts.values() for member in file.members]
+        self.index = Index([*functions, *generated], _operator_names(natives), members)
+        self.nodes = {(f.path, f.start): f for f in functions}
+        for function in generated:
+            # One macro call may define several functions; they are reached together.
+            other = self.nodes.get((function.path, function.start), function)
+            calls = function.calls if other is function else other.calls + function.calls
+            self.nodes[function.path, function.start] = dataclasses.replace(function, calls=calls)
+        self.backend_kernels = _backend_kernels(natives)
+        self.inline = {
+            path: [(r.start, r.end) for r in file.registrations if r.inline and SYMBOLIC_KEYS.match(r.key) is not None]
+            for path, file in self.facts.items()
+            if file.registrations
+        }
+        self.kinds: dict[Node, str] = {}
+        self.reasons: dict[Node, Step | None] = {}
+        self.labels: dict[Node, set[str]] = {}
+        self.edges: dict[Node, dict[Node, int]] = {}
+        self.stopped: dict[Node, Reach] = {}
+
+    def run(self) -> dict[Node, Reach]:
+        """The reached functions."""
+        for function, kind, operator, step in self.roots():
+            node = (function.path, function.start)
+            self.kinds.setdefault(node, kind)
+            self.labels.setdefault(node, set())
+            if operator:
+                self.labels[node].add(operator)
+            if self.reasons.get(node) is None:
+                self.reasons[node] = step
+        # A path from an operator says more than that some code belongs to autograd.
+        groups = [[n for n in self.kinds if self.labels[n]], [n for n in self.kinds if not self.labels[n]]]
+        before = shortest_ways(groups, self.successors)
+        names = sorted({name for found in self.labels.values() for name in found})
+        bits = {name: 1 << index for index, name in enumerate(names)}
+        masks = {node: sum(bits[name] for name in found) for node, found in self.labels.items()}
+        everything = gather(masks, self.successors)
+        unpacked: dict[int, tuple[str, ...]] = {}
+        result = {}
+        for node in before:
+            mask = everything[node]
+            if mask not in unpacked:
+                unpacked[mask] = tuple(name for index, name in enumerate(names) if mask >> index & 1)
+            result[node] = Reach(unpacked[mask], self.steps(way(node, before)), self.kinds.get(node, "helper"))
+        return result
+
+    def steps(self, nodes: list[Node]) -> tuple[Step, ...]:
+        reason = self.reasons[nodes[0]]
+        found = [] if reason is None else [reason]
+        for caller, called in itertools.pairwise(nodes):
+            text = f"{_title(self.nodes[caller])} calls {_title(self.nodes[called])}"
+            found.append(Step(caller[0], self.edges[caller][called], text))
+        return tuple(found)
+
+    def successors(self, node: Node) -> dict[Node, int]:
+        """What a reached function calls, with the lines of the calls."""
+        if node not in self.edges:
+            found: dict[Node, int] = {}
+            self.edges[node] = found
+            caller = self.nodes[node]
+            for call, functions in self.index.callees(caller, self.calls_of(caller)):
+                for function in functions:
+                    if not is_kernel(function) and not self.backend_only(function):
+                        found.setdefault((function.path, function.start), call.line)
+        return self.edges[node]
+
+    def calls_of(self, caller: Function) -> Iterator[Call]:
+        """The calls of a function; of a block of registrations only those in lambdas that symbolic tensors reach."""
+        spans = self.inline.get(caller.path, ())
+        registers = any(r.start >= caller.start and r.end <= caller.end for r in self.facts[caller.path].registrations)
+        for call in caller.calls:
+            if not registers or any(start <= call.start < end for start, end in spans):
+                yield call
+
+    def backend_only(self, function: Function) -> bool:
+        """Whether native_functions.yaml names the function as a kernel, but for backends alone."""
+        return function.name in self.backend_kernels and not function.parent and not function.internal
+
+    def roots(self) -> Iterator[tuple[Function, str, str, Step | None]]:
+        yield from self.native_roots()
+        yield from self.registered_roots()
+        yield from self.derivative_roots()
+        for file in self.facts.values():
+            for function in file.functions:
+                if function.body >= 0 and _is_autograd_function(function):
+                    step = Step(function.path, function.line, f"{function.parent} is a torch::autograd::Function")
+                    yield function, "Autograd", "", step
+                elif function.body >= 0 and not is_kernel(function):
+                    if file.path.startswith(_AUTOGRAD):
+                        yield function, "Autograd", "", None
+                    elif function.qualified.startswith(_FUNCTORCH):
+                        yield function, "FuncTorch", "", None
+
+    def native_roots(self) -> Iterator[tuple[Function, str, str, Step | None]]:
+        if self.natives is None:
+            return
+        for entry, key, kernel in self.natives.kernels():
+            if entry.structured or SYMBOLIC_KEYS.match(key) is None:
+                continue
+            written = kernel if "::" in kernel else f"native::{kernel}"
+            found = [f for f in self.index.named(written) if not f.parent]
+            exact = [f for f in found if len(f.params) == len(entry.schema.arguments)]
+            step = Step(self.natives.path, entry.line, f"{entry.schema.base} is {key}")
+            for function in exact or found:
+                if not is_kernel(function):
+                    yield function, key, entry.schema.base, step
+                else:
+                    self.stop(function, key, entry.schema.base, step)
+
+    def registered_roots(self) -> Iterator[tuple[Function, str, str, Step | None]]:
+        for file in self.facts.values():
+            keys = _COMPOSITE_KEYS if backend_folder(file.path) else SYMBOLIC_KEYS
+            for registration in file.registrations:
+                if keys.match(registration.key) is None:
+                    continue
+                kind = registration.key or "CompositeImplicitAutograd"
+                operator = base_name(registration.operator)
+                step = Step(file.path, registration.line, f"{registration.operator} is registered for {kind}")
+                for function in self.registered(file, registration):
+                    if not is_kernel(function) or (kind == "Meta" and not function.structured):
+                        # What is registered for Meta runs without memory, whatever else a template does elsewhere.
+                        yield function, kind, operator, step
+                    else:
+                        self.stop(function, kind, operator, step)
+
+    def stop(self, function: Function, kind: str, operator: str, step: Step) -> None:
+        """Note a composite kernel that reads memory."""
+        if function.body >= 0 and not function.structured:
+            self.stopped.setdefault((function.path, function.start), Reach((operator,), (step,), kind))
+
+    def registered(self, file: FileFacts, registration: Registration) -> list[Function]:
+        """The kernel that a registration names, or what encloses the lambda that it is."""
+        if registration.function:
+            return self.index.named(registration.function, file.path)
+        if not registration.inline:
+            return []
+        return [f for f in file.functions if f.body >= 0 and f.start <= registration.start < f.end]
+
+    def derivative_roots(self) -> Iterator[tuple[Function, str, str, Step | None]]:
+        callers = self.derivatives.callers() if self.derivatives is not None else {}
+        path = self.derivatives.path if self.derivatives is not None else ""
+        for name, entries in callers.items():
+            for function in self.index.by_name.get(name, ()):
+                if "autograd" in function.qualified.split("::"):
+                    for entry in entries:
+                        step = Step(path, entry.line, f"the derivative of {entry.schema.full_name} calls {name}")
+                        yield function, "AutogradManual", entry.schema.base, step
+        for file in self.facts.values():
+            if file.path.endswith(_MANUAL):
+                for function in file.functions:
+                    if function.body >= 0:
+                        yield function, "AutogradManual", "", None
+
+
+def _title(function: Function) -> str:
+    return f"{function.parent}::{function.name}" if function.parent else function.name
+
+
+def _is_autograd_function(function: Function) -> bool:
+    return function.name in ("forward", "backward") and bool(
+        function.parent and function.params and "AutogradContext" in function.params[0].type
+    )
+
+
+def _backend_kernels(natives: NativeFunctions | None) -> frozenset[str]:
+    """The names of the kernels that native_functions.yaml has under keys of backends and under no other."""
+    keys: dict[str, set[bool]] = {}
+    for _, key, kernel in natives.kernels() if natives is not None else ():
+        keys.setdefault(kernel.rpartition("::")[2], set()).add(SYMBOLIC_KEYS.match(key) is not None)
+    return frozenset(name for name, symbolic in keys.items() if symbolic == {False})
+
+
+def _operator_names(natives: NativeFunctions | None) -> frozenset[str]:
+    """The names under which the C++ API calls operators."""
+    if natives is None:
+        return frozenset()
+    names: set[str] = set()
+    for entry in natives.entries:
+        names.add(entry.schema.base)
+        if entry.schema.outputs:
+            names.update((f"{entry.schema.base}_out", f"{entry.schema.base}_outf"))
+        names.update(entry.symint_names)
+        names.update(generated.partition(".")[0] + "_out" for generated in entry.autogen)
+    return frozenset(names)

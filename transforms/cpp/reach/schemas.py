@@ -1,0 +1,176 @@
+"""Operators whose schema could take SymInts: which kernel parameters, formulas and yaml entries go together.
+
+Between a schema and its kernels nothing may change alone: the functional, out and in-place entries, every composite
+kernel, the formulas of derivatives.yaml that pass the argument on. Such a set is a family; it converts as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from transforms.cpp.reading.facts import FileFacts, Function, Slot
+from transforms.schema.derivatives import Derivative, Derivatives
+from transforms.schema.native_functions import NativeFunction, NativeFunctions
+from transforms.schema.schema import Schema
+
+_COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
+_INTEGERS = re.compile(r"int(\[\d*\])?\??$")
+_ACCESSOR = re.compile(r"^(\w+)\s*\.\s*(size|sizes|numel|stride|strides|storage_offset)\s*\(")
+_CALL = re.compile(r"(?<![\w.>:])(?:\w+::)*([A-Za-z_]\w*)\s*\(")
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What changes together: kernel parameters, and the entries and formulas around them."""
+
+    argument: str
+    """The schema argument, or "" where only formulas are concerned."""
+    slots: frozenset[Slot]
+    kernels: frozenset[tuple[str, int]] = frozenset()
+    """(path, start) of the kernels, which gain the name `…_symint`."""
+    entries: tuple[NativeFunction, ...] = ()
+    derivatives: tuple[Derivative, ...] = ()
+    accessors: tuple[tuple[Derivative, str], ...] = ()
+    """(entry, `x.sizes()`): accessors in formulas that become symbolic."""
+
+
+def split_arguments(text: str, opening: int) -> list[str]:
+    """The arguments of the call whose `(` is at `opening`."""
+    out: list[str] = []
+    depth, last = 0, opening + 1
+    for index in range(opening, len(text)):
+        if text[index] in "([{":
+            depth += 1
+        elif text[index] in ")]}":
+            depth -= 1
+            if depth == 0:
+                return [*out, text[last:index].strip()]
+        elif text[index] == "," and depth == 1:
+            out.append(text[last:index].strip())
+            last = index + 1
+    return out
+
+
+class Schemas:
+    """The families of a tree."""
+
+    def __init__(
+        self,
+        facts: Mapping[str, FileFacts],
+        own: NativeFunctions | None,
+        wanted: Mapping[str, tuple[Schema, ...]] | None,
+        formulas: Derivatives | None,
+    ) -> None:
+        self.own = own.entries if own is not None else ()
+        self.wanted = wanted
+        """The schemas of another version, which say what becomes symbolic; None: nothing by itself."""
+        self.formulas = formulas.entries if formulas is not None else ()
+        self.functions: dict[str, list[Function]] = {}
+        self.definitions: dict[tuple[str, int], Function] = {}
+        for file in facts.values():
+            for function in file.functions:
+                if function.body >= 0 and not function.parent and not function.structured:
+                    self.functions.setdefault(function.name, []).append(function)
+                    self.definitions[function.path, function.start] = function
+
+    def families(self) -> Iterator[Family]:
+        """Every family that the other version's schemas or the formulas ask for."""
+        if self.wanted is not None:
+            groups: dict[tuple[str, str], list[NativeFunction]] = {}
+            for entry in self.own:
+                for name in self._to_change(entry.schema):
+                    groups.setdefault((entry.schema.base.rstrip("_"), name), []).append(entry)
+            for (_, name), entries in groups.items():
+                family = self._family(name, entries)
+                if family is not None:
+                    yield family
+        yield from self._formula_families()
+
+    def _to_change(self, schema: Schema) -> Iterator[str]:
+        others = (self.wanted or {}).get(schema.base, ())
+        other = next((other for other in others if other.overload == schema.overload), None)
+        symbolic = {argument.name for argument in other.arguments if argument.symbolic} if other is not None else set()
+        for argument in schema.arguments:
+            if argument.name in symbolic and _INTEGERS.match(argument.type):
+                yield argument.name
+
+    def _family(self, name: str, entries: list[NativeFunction]) -> Family | None:
+        slots: set[Slot] = set()
+        kernels: set[tuple[str, int]] = set()
+        for entry in entries:
+            for key, kernel in entry.dispatch:
+                if key not in _COMPOSITE:
+                    continue
+                index = [argument.name for argument in entry.schema.arguments].index(name)
+                found = [
+                    function
+                    for function in self.functions.get(kernel.rpartition("::")[2], ())
+                    if "native" in function.qualified.split("::")
+                    and len(function.params) == len(entry.schema.arguments)
+                ]
+                if len(found) != 1 or entry.structured:
+                    return None
+                slots.add(Slot(found[0].path, found[0].start, index))
+                kernels.add((found[0].path, found[0].start))
+        if not slots:
+            return None
+        names = {entry.schema.full_name for entry in entries}
+        derivatives = tuple(entry for entry in self.formulas if entry.schema.full_name in names)
+        for derivative in derivatives:
+            passed = self._passed_on(derivative, name)
+            if passed is None:
+                return None
+            slots |= passed
+        return Family(name, frozenset(slots), frozenset(kernels), tuple(entries), derivatives)
+
+    def _passed_on(self, derivative: Derivative, name: str) -> set[Slot] | None:
+        """The parameters that an entry's formulas hand the argument to; None where they use it otherwise."""
+        slots: set[Slot] = set()
+        for _, formula in derivative.formulas:
+            uses = len(re.findall(rf"(?<![\w.]){name}\b", formula))
+            for match in _CALL.finditer(formula):
+                for index, argument in enumerate(split_arguments(formula, match.end() - 1)):
+                    if argument != name:
+                        continue
+                    slot = self._parameter(match[1], index)
+                    if slot is None:
+                        return None
+                    slots.add(slot)
+                    uses -= 1
+            if uses:
+                return None
+        return slots
+
+    def _parameter(self, name: str, index: int) -> Slot | None:
+        found = [
+            f for f in self.functions.get(name, ()) if "native" not in f.qualified.split("::") and index < len(f.params)
+        ]
+        return Slot(found[0].path, found[0].start, index) if len(found) == 1 else None
+
+    def _formula_families(self) -> Iterator[Family]:
+        """Functions that formulas give `x.sizes()` to: symbolic where every formula does so."""
+        given: dict[Slot, list[tuple[Derivative, str]]] = {}
+        for derivative in self.formulas:
+            for _, formula in derivative.formulas:
+                for match in _CALL.finditer(formula):
+                    for index, argument in enumerate(split_arguments(formula, match.end() - 1)):
+                        slot = self._parameter(match[1], index)
+                        if slot is not None:
+                            given.setdefault(slot, []).append((derivative, argument))
+        for slot, calls in given.items():
+            concrete = [(entry, argument) for entry, argument in calls if _ACCESSOR.match(argument)]
+            spelled = self.definitions[slot.path, slot.start].params[slot.index].type
+            scalar = spelled.replace("const ", "").rstrip("& ") in ("int64_t", "int")
+            if concrete and (scalar or len(concrete) == len(calls)) and "Sym" not in spelled:
+                yield Family("", frozenset({slot}), accessors=tuple(concrete))
+
+
+def links(families: Iterable[Family]) -> dict[Slot, frozenset[Slot]]:
+    """For each slot of a family all slots that must change with it."""
+    out: dict[Slot, frozenset[Slot]] = {}
+    for family in families:
+        for slot in family.slots:
+            out[slot] = out.get(slot, frozenset()) | family.slots
+    return out

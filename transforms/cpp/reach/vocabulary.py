@@ -1,0 +1,70 @@
+"""What the PyTorch at hand offers: operator schemas, their `_symint` names, and the names in its headers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from transforms.cpp.reading.facts import Function
+from transforms.cpp.reading.types import parse_type
+from transforms.schema.schema import Schema
+
+ACCESSORS = ("numel", "size", "sizes", "stride", "strides", "storage_offset", "nbytes")
+"""The TensorBase accessors that throw on a symbolic tensor (c10/core/TensorImpl.h)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Schemas by base name, functions by name."""
+
+    schemas: Mapping[str, tuple[Schema, ...]]
+    functions: Mapping[str, tuple[Function, ...]]
+    names: frozenset[str]
+    """Identifiers that stand in the headers: macros, types, functions."""
+    members: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """(class, member) → type as written."""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    classes: frozenset[str] = frozenset()
+    """Names of classes with a member or a method."""
+
+
+def has_symbolic_twin(vocabulary: Vocabulary, function: Function) -> bool:
+    """Whether an overload, or a function named `…_symint`, takes or returns SymInts where `function` has integers."""
+    twins = [other for name in symbolic_twins(function.name) for other in vocabulary.functions.get(name, ())]
+    for other in (*vocabulary.functions.get(function.name, ()), *twins):
+        foreign = Path(other.path).is_absolute()  # a header of the vocabulary, not of the tree
+        if foreign or other.parent != function.parent or len(other.params) != len(function.params):
+            continue
+        theirs = [parse_type(t) for t in (other.returns, *(p.type for p in other.params))]
+        ours = [parse_type(t) for t in (function.returns, *(p.type for p in function.params))]
+        pairs = list(zip(theirs, ours, strict=True))
+        same = all(their.kind == our.kind for their, our in pairs)
+        if same and any(their.symbolic and not our.symbolic for their, our in pairs):
+            return True
+    return False
+
+
+def base_name(name: str) -> tuple[str, str]:
+    """(`topk`, `_out`) of `topk_out`; the suffix is one of "", "_out", "_outf"; `_symint` is dropped."""
+    suffix = next((s for s in ("_outf", "_out") if name.endswith(s)), "")
+    stem = name.removesuffix(suffix) if suffix else name
+    return stem.removesuffix("_symint"), suffix
+
+
+def symint_name(name: str) -> str:
+    """`topk_out` → `topk_symint_out`; `as_strided_` → `as_strided__symint` (torchgen/api/cpp.py, `name`)."""
+    base, suffix = base_name(name)
+    return f"{base}_symint{suffix}"
+
+
+def symbolic_twins(name: str) -> tuple[str, ...]:
+    """The names under which ATen keeps the symbolic twin of a helper, most likely first."""
+    twins = [f"{name}_symint", symint_name(name)]
+    if "dimvector" in name:
+        twins.insert(0, name.replace("dimvector", "symdimvector"))
+    if name.endswith("_dv"):
+        twins.append(name.removesuffix("_dv") + "_symdimvector")
+    if not name.startswith("sym_"):
+        twins.append(f"sym_{name}")
+    return tuple(dict.fromkeys(twins))

@@ -1,0 +1,215 @@
+"""The facts of one C++ file, from its bytes alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+import re
+from collections.abc import Iterable, Iterator
+
+from transforms.cpp.reading.blocks import (
+    Block,
+    Scope,
+    Statement,
+    arguments,
+    read_blocks,
+    without_defines,
+    without_literals,
+)
+from transforms.cpp.reading.facts import Call, FileFacts, Function, Registration
+from transforms.cpp.reading.macros import definitions, expansions
+from transforms.cpp.reading.registrations import registrations
+from transforms.cpp.reading.signatures import decode
+
+# Read backwards, from each `(`: template arguments, the callee with its qualifiers, `.` or `->`.
+_CALL = re.compile(
+    rb"\(\s*(?:>(?:[^<>(){};]|>[^<>(){};]*<)*<\s*)?"
+    rb"(\w+(?:\s*::\s*(?:>[^<>(){};]*<\s*)?\w+)*(?:\s*::(?!\w))?)(?:(?:\s*etalpmet\b)?\s*(\.|>-))?"
+)
+_CANDIDATE = frozenset(
+    name[::-1] for name in (b"size", b"sizes", b"numel", b"stride", b"strides", b"storage_offset", b"nbytes")
+)
+# No call of a function of the tree: keywords, casts, accessors of Tensors and of the standard containers.
+_UNINTERESTING = frozenset(
+    name[::-1]
+    for name in b"""
+    if for while switch catch return sizeof decltype alignof noexcept typeid static_cast reinterpret_cast const_cast
+    dynamic_cast assert defined operator int64_t int32_t int bool float double size_t void char uint8_t int8_t auto
+    irange move forward make_tuple make_pair get tie min max vector string optional function
+    begin end rbegin rend push_back emplace_back emplace pop_back back front at reserve resize empty clear find count
+    insert erase data has_value value value_or c_str str length append swap reset
+    defined dim dtype scalar_type options device layout is_cuda is_sparse item to data_ptr const_data_ptr
+    mutable_data_ptr contiguous requires_grad get_device numel size sizes stride strides storage_offset nbytes
+    """.split()
+)
+_MACRO = re.compile(r"[A-Z][A-Z0-9_]*$")
+_FEATURES = (
+    ("dispatch", (b"AT_DISPATCH", b"THO_DISPATCH", b"AT_PRIVATE_CASE_TYPE")),
+    ("parallel", (b"parallel_for", b"parallel_reduce")),
+    ("data_ptr", (b"data_ptr", b"->data()", b"mutable_data()", b".data<")),
+    ("iterator", (b"TensorIterator",)),
+    ("accessor", (b"accessor<", b"accessor_t<")),
+)
+_ALIAS = re.compile(rb"^\s*(?:using\s+(\w+)\s*=\s*(.+)|typedef\s+(.+?[\s*&>])(\w+))\s*$", re.S)
+_MEMBER = re.compile(rb"^(.*[\s&*>])([A-Za-z_]\w*)\s*((?:\[[^\]]*\])*)\s*$", re.S)
+_INITIALISER = re.compile(rb"(?<![=<>!])=(?!=)|\{")
+_NO_MEMBER = re.compile(rb"^\s*(?:using|typedef|friend|static_assert|template|class|struct|enum|union|return|extern)\b")
+_PREFIX = re.compile(
+    rb"(?:\b(?:public|private|protected)\s*:(?!:)|\b(?:static|mutable|constexpr|inline)\b|\s|\[\[[^\]]*\]\])*"
+)
+_INTEREST = re.compile(rb"Tensor|IntArrayRef|int64_t|SymInt|TORCH_LIBRARY|torch::Library|RegisterOperators|DimVector")
+
+
+def extract(path: str, source: bytes) -> FileFacts:
+    """The functions, registrations, members, aliases and macros of a file.
+
+    The file is not parsed (see `blocks`), so no function is lost to a macro the grammar does not know. A function is to
+    be found in a parse by its `body`, the offset of its `{`.
+    """
+    defined = definitions(source)
+    macros = tuple(name.decode() for name, _ in defined)
+    if _INTEREST.search(source) is None:
+        return FileFacts(path, macros=macros)
+    text = without_defines(without_literals(source))
+    blocks, statements = read_blocks(text)
+    lines = _Lines(source)
+    functions = tuple(_function(path, text, block, lines) for block in blocks)
+    members: list[tuple[str, str, str]] = []
+    aliases: list[tuple[str, str]] = []
+    for statement in statements:
+        _statement(text, statement, members, aliases)
+    found: tuple[Registration, ...] = registrations(source, text, functions, lines.line)
+    generated = tuple(_generated(path, expansions(source, text, defined, functions), lines))
+    return FileFacts(path, functions, found, tuple(members), tuple(aliases), macros, generated)
+
+
+def _generated(path: str, expanded_calls: Iterable[tuple[int, int, bytes, str]], lines: _Lines) -> Iterator[Function]:
+    for start, end, code, scope in expanded_calls:
+        line = lines.line(start)
+        expanded = without_literals(code)
+        for block in read_blocks(expanded)[0]:
+            function = _function(path, expanded, block, _Lines(expanded))
+            calls = tuple(dataclasses.replace(call, start=start, line=line) for call in function.calls)
+            qualified = f"{scope}::{function.qualified}" if scope else function.qualified
+            yield dataclasses.replace(
+                function, qualified=qualified, start=start, end=end, body=-1, line=line, calls=calls
+            )
+
+
+class _Lines:
+    """Line numbers for offsets, cheap when asked in ascending order."""
+
+    def __init__(self, source: bytes) -> None:
+        self.source = source
+        self.offset = 0
+        self.number = 1
+
+    def line(self, offset: int) -> int:
+        """The line of `offset`, counted from 1."""
+        if offset < self.offset:
+            self.offset, self.number = 0, 1
+        self.number += self.source.count(b"\n", self.offset, offset)
+        self.offset = offset
+        return self.number
+
+
+def _function(path: str, text: bytes, block: Block, lines: _Lines) -> Function:
+    found = block.signature
+    name = found.name
+    structured = ""
+    if name[:6] in ("META__", "IMPL__"):
+        structured, name = name[:4], name[6:]
+    spaces = [scope.name for scope in block.scopes if scope.name and scope.name != "extern"]
+    qualified = "::".join((*spaces, found.scope, name) if found.scope else (*spaces, name))
+    parent = _parent(block.scopes, found.scope)
+    in_class = bool(block.scopes) and block.scopes[-1].kind == "class"
+    internal = (found.static and not in_class) or any(s.kind == "namespace" and not s.name for s in block.scopes)
+    line = lines.line(found.start)
+    features: frozenset[str] = frozenset()
+    calls: tuple[Call, ...] = ()
+    candidates = 0
+    if block.body >= 0:
+        # The initialisers of a constructor belong to its code.
+        begin = found.start if name == parent else block.body
+        code = text[begin : block.end]
+        features = frozenset(feature for feature, words in _FEATURES if any(word in code for word in words))
+        calls, candidates = _calls(code, begin, lines)
+    return Function(
+        name,
+        qualified,
+        path,
+        found.start,
+        block.end,
+        block.body,
+        line,
+        found.params,
+        found.returns,
+        parent,
+        found.template,
+        internal,
+        structured,
+        features,
+        calls,
+        candidates,
+    )
+
+
+def _parent(scopes: tuple[Scope, ...], written: str) -> str:
+    """The class a function belongs to: the enclosing one, or the last part of a qualification that names one."""
+    if scopes and scopes[-1].kind == "class":
+        return scopes[-1].name
+    last = written.rpartition("::")[2]
+    return last if last and last not in ("native", "at", "detail", "torch", "std", "c10") else ""
+
+
+def _calls(code: bytes, offset: int, lines: _Lines) -> tuple[tuple[Call, ...], int]:
+    """The calls in a function's code, one per callee, argument count and kind, and the number of candidate sites."""
+    candidates = 0
+    backwards = code[::-1]
+    size = len(code)
+    seen: dict[tuple[bytes, bytes, int], int] = {}
+    for match in _CALL.finditer(backwards):
+        name, dot = match.groups()
+        if dot and name in _CANDIDATE:
+            candidates += 1
+        elif name not in _UNINTERESTING and not (name[-5:] == b"::dts" or name.isupper()):
+            opening = size - match.start() - 1
+            seen[name, dot or b"", _count(code, opening)] = size - match.end(1)
+    calls = [
+        Call("".join(decode(name[::-1]).split()), count, offset + start, bool(dot), lines.line(offset + start))
+        for (name, dot, count), start in sorted(seen.items(), key=operator.itemgetter(1))
+    ]
+    return tuple(calls), candidates
+
+
+_FLAT = re.compile(rb"\(([^(){}\[\]<>]*)\)")
+
+
+def _count(code: bytes, opening: int) -> int:
+    """How many arguments the call at `opening` has."""
+    flat = _FLAT.match(code, opening)
+    if flat is not None:
+        return flat[1].count(b",") + 1 if flat[1].strip() else 0
+    return sum(1 for _ in arguments(code, opening))
+
+
+def _statement(
+    text: bytes, statement: Statement, members: list[tuple[str, str, str]], aliases: list[tuple[str, str]]
+) -> None:
+    """Add what a statement declares, a data member or a type alias, to the lists."""
+    code = text[statement.start : statement.end]
+    if b"using" in code or b"typedef" in code:
+        alias = _ALIAS.match(code)
+        if alias is not None:
+            aliases.append((decode(alias[1] or alias[4]), decode(alias[2] or alias[3])))
+            return
+    if not statement.scopes or statement.scopes[-1].kind != "class":
+        return
+    prefix = _PREFIX.match(code)
+    code = code[prefix.end() :] if prefix is not None else code
+    if _NO_MEMBER.match(code) is not None or b"#" in code:
+        return
+    initialiser = _INITIALISER.search(code)
+    member = _MEMBER.match(code if initialiser is None else code[: initialiser.start()])
+    if member is not None and b"(" not in member[1]:
+        members.append((statement.scopes[-1].name, decode(member[2]), decode(member[1]) + decode(member[3])))

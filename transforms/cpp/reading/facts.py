@@ -1,0 +1,108 @@
+"""What one C++ file says by itself: functions, calls, registrations, members. Made once per content and cached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codemod.model.records import compact
+
+
+@compact
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A parameter: its type as written, one space for any white space, macros gone; `name` may be empty."""
+
+    type: str
+    name: str
+    default: str = ""
+
+
+@compact
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call by name inside a function: the callee as written (`at::native::f`, `Helper::g`), its arguments counted."""
+
+    callee: str
+    arguments: int
+    start: int
+    member: bool = False
+    """Written after `.` or `->`."""
+    line: int = 0
+
+
+@compact
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function definition or declaration. Offsets are bytes; `body` is the offset of `{`, or -1 for a declaration."""
+
+    name: str
+    qualified: str
+    """With namespaces and classes: `at::native::Helper::f`; anonymous namespaces are left out."""
+    path: str
+    start: int
+    end: int
+    body: int
+    line: int
+    params: tuple[Param, ...]
+    returns: str
+    parent: str = ""
+    """The enclosing (or qualifying) class, unqualified."""
+    template: bool = False
+    internal: bool = False
+    """`static` or in an anonymous namespace."""
+    structured: str = ""
+    """"META" or "IMPL" for TORCH_META_FUNC / TORCH_IMPL_FUNC."""
+    features: frozenset[str] = frozenset()
+    """Of "dispatch" (AT_DISPATCH_*), "parallel", "data_ptr", "iterator" (builds a TensorIterator), "accessor"."""
+    calls: tuple[Call, ...] = ()
+    """One for each callee, argument count and `member`: the first of its kind. Macros and the accessors of Tensors and
+    of the standard containers are left out."""
+    candidates: int = 0
+    """How often a name like `size(`, `sizes(`, `numel(` follows `.` or `->` in the body."""
+
+
+@compact
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """`m.impl("op", key, f)` and its kin: an operator given a kernel. `key` is "" for the catch-all and composite."""
+
+    operator: str
+    """`aten::add.Tensor`, `torchvision::nms`; the namespace of the TORCH_LIBRARY block where the name has none."""
+    key: str
+    function: str
+    """The callee as written, without `&`, `TORCH_FN(…)`, casts and template arguments; "" for a lambda."""
+    line: int
+    start: int
+    end: int
+    schema: str = ""
+    """Of `m.def("foo(Tensor x) -> Tensor", …)`."""
+    inline: bool = False
+    """The kernel is a lambda that is written in the registration itself."""
+
+
+@compact
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """All that the later stages want to know of a file without parsing it again."""
+
+    path: str
+    functions: tuple[Function, ...] = ()
+    registrations: tuple[Registration, ...] = ()
+    members: tuple[tuple[str, str, str], ...] = ()
+    """(class, member, type) of data members."""
+    aliases: tuple[tuple[str, str], ...] = ()
+    """`using A = B;` and `typedef B A;` as (A, B)."""
+    macros: tuple[str, ...] = ()
+    """Names of `#define`s."""
+    generated: tuple[Function, ...] = ()
+    """Functions that a macro call at namespace level defines, the macro being the file's own. Offsets and lines are
+    those of the macro call; `body` is -1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A parameter of a function, or its result (`index` -1)."""
+
+    path: str
+    start: int
+    index: int

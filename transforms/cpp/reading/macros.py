@@ -1,0 +1,59 @@
+"""The macros of a file, and the functions they define, such as `DEFINE_ALIAS(name) …{ return impl(…); }`."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Iterator, Sequence
+
+from transforms.cpp.reading.blocks import arguments
+from transforms.cpp.reading.facts import Function
+
+_DEFINE = re.compile(rb"#[ \t]*define[ \t]+(\w+)")
+_REST = re.compile(rb"\(([\w\s,.\\]*)\)((?:[^\n\\]|\\\r?\n|\\.)*)")
+_SIGNATURE = re.compile(rb"\w\s*\([^;{}]*\)\s*(?:const\s*)?\\?\s*\{")
+_CONTINUATION = re.compile(rb"\\\r?\n")
+_WORD = re.compile(rb"\b[A-Za-z_]\w*")
+_PASTE = re.compile(rb"\s*##\s*")
+
+
+def definitions(source: bytes) -> list[tuple[bytes, int]]:
+    """The name of every macro that `source` defines, and the offset past it."""
+    found = []
+    for match in _DEFINE.finditer(source):
+        line = source.rfind(b"\n", 0, match.start()) + 1
+        if not source[line : match.start()].strip():
+            found.append((match[1], match.end()))
+    return found
+
+
+def expansions(
+    source: bytes, text: bytes, macros: Sequence[tuple[bytes, int]], functions: Sequence[Function]
+) -> Iterator[tuple[int, int, bytes, str]]:
+    """(start, end, expanded code, scope) of every call at namespace level of a macro whose body defines functions.
+
+    `text` is `source` without literals and defines, `macros` its definitions. The scope is that of the function before
+    the call.
+    """
+    bodies: dict[bytes, tuple[list[bytes], bytes]] = {}
+    for name, end in macros:
+        rest = _REST.match(source, end)
+        if rest is not None and b"{" in rest[2] and _SIGNATURE.search(body := _CONTINUATION.sub(b"\n", rest[2])):
+            bodies[name] = (rest[1].replace(b"\\", b"").replace(b" ", b"").split(b","), body)
+    if not bodies:
+        return
+    known = sorted((f.start, f.end, f.qualified.rpartition("::")[0]) for f in functions if f.body >= 0)
+    starts = [start for start, _, _ in known]
+    for call in re.finditer(rb"(?m)^[ \t]*(" + b"|".join(bodies) + rb")\s*(\()", text):
+        spans = list(arguments(text, call.start(2)))
+        before = bisect.bisect(starts, call.start()) - 1
+        if not spans or (before >= 0 and call.start() < known[before][1]):
+            continue
+        parameters, body = bodies[call[1]]
+        values = dict(zip((p.strip() for p in parameters), (text[a:b].strip() for a, b in spans), strict=False))
+        end = text.find(b")", spans[-1][1]) + 1
+        yield call.start(), end, _substituted(body, values), known[before][2] if before >= 0 else ""
+
+
+def _substituted(body: bytes, values: dict[bytes, bytes]) -> bytes:
+    return _PASTE.sub(b"", _WORD.sub(lambda match: values.get(match.group(), match.group()), body))

@@ -1,0 +1,356 @@
+"""An abstract interpretation of one function: the values of its variables and expressions.
+
+It is flow-insensitive: a variable is the join of all its assignments.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+
+from transforms.python.flow.nodes import dotted
+from transforms.python.flow.values import (
+    A_FLOAT,
+    A_SHAPE,
+    A_SIZE,
+    A_TENSOR,
+    A_TRUTH,
+    BOOL,
+    FLOAT,
+    INT,
+    NOTHING,
+    PARAMETER,
+    PLAIN,
+    SEQUENCE,
+    SHAPE,
+    SOME_SHAPE,
+    TENSOR,
+    TENSORS,
+    TUPLE,
+    Value,
+    all_dependencies,
+    annotated,
+    element,
+    item,
+    join,
+)
+
+METHODS = {
+    "numel": A_SIZE, "nelement": A_SIZE, "storage_offset": A_SIZE, "size": A_SHAPE, "stride": A_SHAPE,
+    "dim": NOTHING, "ndimension": NOTHING, "item": NOTHING, "format": NOTHING, "join": NOTHING, "get": NOTHING,
+    "is_contiguous": NOTHING, "is_floating_point": NOTHING, "is_complex": NOTHING, "element_size": NOTHING,
+}  # fmt: skip
+ATTRIBUTES = {"shape": A_SHAPE, "nbytes": A_SIZE}
+TENSOR_ATTRIBUTES = frozenset({"T", "mT", "H", "mH", "real", "imag", "grad", "data"})
+GUARDS = frozenset(
+    {"guard_or_false", "guard_or_true", "guard_size_oblivious", "statically_known_true", "statically_known_false",
+     "definitely_true", "definitely_false", "guard_int", "guard_bool", "guard_scalar", "isinstance", "hasattr", "len",
+     "range", "str", "repr", "id", "type", "has_torch_function", "canonicalize_dim", "canonicalize_dims"}
+)  # fmt: skip
+TRUTHS = frozenset({"sym_and", "sym_or", "sym_not", "sym_eq"})
+SIZES = frozenset(
+    {"sym_max", "sym_ite", "sym_min", "sym_int", "sym_sum", "prod", "reduce", "ceil", "floor", "max", "min", "abs",
+     "sum", "int", "round", "pow"}
+)  # fmt: skip
+SEQUENCES = frozenset({"list", "tuple", "reversed", "sorted", "Size", "iter", "set"})
+TORCH_MODULES = frozenset({"torch", "aten", "prims", "F", "_VF", "refs", "_refs"})
+TENSOR_MODULES = re.compile(r"torch\.(?:ops|nn\.functional|fft|linalg|special|_C)(?:\.|$)|aten\.")
+
+_BINDING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.comprehension, ast.NamedExpr, ast.Call)
+
+
+class Interpreter:
+    """The values of one function's variables and expressions.
+
+    `nodes` are the function's own; `parameters` overrides what annotations say; `returns` says what a callee, as
+    written, returns.
+    `outer` is the enclosing function, whose variables a nested one sees.
+    """
+
+    def __init__(
+        self,
+        function: ast.FunctionDef | ast.AsyncFunctionDef,
+        nodes: Sequence[ast.AST],
+        parameters: Mapping[str, Value] | None = None,
+        returns: Mapping[str, Value] | None = None,
+        outer: Interpreter | None = None,
+    ) -> None:
+        self.variables: dict[str, Value] = dict(outer.variables) if outer else {}
+        self.mixed: set[str] = set(outer.mixed) if outer else set()  # may hold a Tensor, and something else as well
+        self.returns = returns
+        arguments = function.args
+        for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+            annotation = ast.unparse(one.annotation) if one.annotation else ""
+            value = annotated(annotation, one.arg)
+            if parameters is not None and value.kind == PARAMETER:
+                value = parameters.get(one.arg, NOTHING)
+            self.variables[one.arg] = value
+            if value.kind == TENSOR and re.search(r"\||\bUnion\b", re.sub(r"\| *None|None *\|", "", annotation)):
+                self.mixed.add(one.arg)
+        for rest in (arguments.vararg, arguments.kwarg):
+            if rest:
+                annotation = ast.unparse(rest.annotation) if rest.annotation else ""
+                self.variables[rest.arg] = annotated(f"list[{annotation}]", rest.arg) if annotation else NOTHING
+        binding = [node for node in nodes if isinstance(node, _BINDING)]
+        for _ in range(2):
+            before = dict(self.variables)
+            for node in binding:
+                self._bind_statement(node)
+            if self.variables == before:
+                break
+
+    def _bind_statement(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Assign):
+            value = self.value(node.value)
+            if value.kind == BOOL and coerces(node.value, self):
+                value = NOTHING  # a bool by the time it is stored
+            for target in node.targets:
+                self._bind(target, value)
+        elif isinstance(node, ast.AnnAssign) and node.value:
+            self._bind(node.target, self.value(node.value))
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            self._bind(node.target, self.value(ast.BinOp(node.target, node.op, node.value)))
+        elif isinstance(node, (ast.For, ast.comprehension)):
+            self._bind(node.target, element(self.value(node.iter)))
+        elif isinstance(node, ast.NamedExpr):
+            self._bind(node.target, self.value(node.value))
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and isinstance(node.func.value, ast.Name)
+        ):
+            if node.func.attr == "append" and len(node.args) == 1:
+                self._grow(node.func.value.id, self.value(node.args[0]))
+            elif node.func.attr == "extend" and len(node.args) == 1:
+                self._grow(node.func.value.id, element(self.value(node.args[0])))
+
+    def _grow(self, name: str, value: Value) -> None:
+        if name in self.variables and value.kind in (INT, PARAMETER, TENSOR):
+            held = Value(TENSORS) if value.kind == TENSOR else Value(SHAPE, value.dependencies)
+            self.variables[name] = join((self.variables[name], held))
+
+    def _bind(self, target: ast.expr, value: Value) -> None:
+        if isinstance(target, ast.Name):
+            old = self.variables.get(target.id)
+            known = old is not None and old.kind != PLAIN
+            if old is not None and (old.kind == TENSOR) != (value.kind == TENSOR):
+                self.mixed.add(target.id)
+            self.variables[target.id] = join((old, value)) if known and old else value
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            starred = any(isinstance(one, ast.Starred) for one in target.elts)
+            exact = value.kind in (TUPLE, PARAMETER) and not starred
+            for index, one in enumerate(target.elts):
+                if isinstance(one, ast.Starred):
+                    self._bind(one.value, value)
+                else:
+                    self._bind(one, item(value, index) if exact else element(value))
+
+    def surely_tensor(self, node: ast.expr) -> bool:
+        """Whether an expression is a Tensor on every path."""
+        return self.value(node).kind == TENSOR and not (isinstance(node, ast.Name) and node.id in self.mixed)
+
+    def value(self, node: ast.expr) -> Value:
+        """The value of an expression in this function."""
+        method = getattr(self, f"_{type(node).__name__}", None)
+        return method(node) if method else NOTHING
+
+    def _Name(self, node: ast.Name) -> Value:
+        return self.variables.get(node.id, NOTHING)
+
+    def _Starred(self, node: ast.Starred) -> Value:
+        return self.value(node.value)
+
+    def _NamedExpr(self, node: ast.NamedExpr) -> Value:
+        return self.value(node.value)
+
+    def _Await(self, node: ast.Await) -> Value:
+        return NOTHING
+
+    def _Attribute(self, node: ast.Attribute) -> Value:
+        if node.attr in ATTRIBUTES:
+            return ATTRIBUTES[node.attr]
+        if node.attr in TENSOR_ATTRIBUTES and self.value(node.value).kind == TENSOR:
+            return A_TENSOR
+        return NOTHING
+
+    def _Call(self, node: ast.Call) -> Value:
+        arguments = [self.value(argument) for argument in node.args]
+        first = arguments[0] if arguments else NOTHING
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        module = owner.id if isinstance(owner, ast.Name) and owner.id not in self.variables else ""
+        if name in GUARDS:
+            return NOTHING if name != "len" or first.kind != TENSOR else A_SIZE
+        if owner is not None and not module and name in METHODS:
+            return A_SIZE if name in ("size", "stride") and (node.args or node.keywords) else METHODS[name]
+        if name in TRUTHS:
+            return A_TRUTH
+        if name in ("int", "float") and node.args and called(node.args[0]) == "item":
+            return A_SIZE if name == "int" else A_FLOAT  # a number read from a Tensor is a symbol too
+        if name in ("all", "any", "bool") and first.symbolic:
+            return Value(BOOL, first.dependencies)
+        if name in ("broadcast_shapes", "_broadcast_shapes"):
+            return A_SHAPE if module == "torch" else SOME_SHAPE
+        if name in ("cast", "annotate") and len(node.args) == 2:
+            return arguments[1]
+        if name in SIZES and (owner is None or module in ("math", "torch", "utils", "functools", "operator", "np")):
+            return self._size_call(name, node, arguments)
+        if name in ("sym_float", "float", "sqrt", "sym_sqrt", "log2"):
+            return Value(FLOAT, first.dependencies) if first.symbolic else NOTHING
+        if name in SEQUENCES and len(arguments) == 1:
+            held = {"list": "list", "sorted": "list", "tuple": "tuple", "Size": "tuple"}.get(name, "")
+            if first.shapelike and first.kind != TUPLE:
+                return first._replace(container=held)
+            if first.kind == TUPLE and held == "tuple":
+                return first
+            if first.kind == TUPLE:
+                return Value(SHAPE, all_dependencies(first), container=held) if first.symbolic else NOTHING
+            return first._replace(container=held) if first.kind in (TENSORS, SEQUENCE, PARAMETER) else NOTHING
+        if name == "zip":
+            return Value(SEQUENCE, items=(Value(TUPLE, items=tuple(map(element, arguments))),))
+        if name == "enumerate" and arguments:
+            return Value(SEQUENCE, items=(Value(TUPLE, items=(NOTHING, element(first))),))
+        if module in TORCH_MODULES or (owner is not None and self.value(owner).kind == TENSOR):
+            return NOTHING if name.startswith(("is_", "_is_")) else A_TENSOR
+        if owner is not None and TENSOR_MODULES.match(dotted(owner)):
+            return A_TENSOR
+        return self._returned(dotted(node.func))
+
+    def _returned(self, callee: str) -> Value:
+        if not callee:
+            return NOTHING
+        if self.returns is not None:
+            return self.returns.get(callee, NOTHING)
+        return Value(PARAMETER, frozenset({"()" + callee}))
+
+    def _size_call(self, name: str, node: ast.Call, arguments: list[Value]) -> Value:
+        if name == "reduce":
+            arguments = arguments[1:]
+        touched = [a for a in arguments if a.symbolic]
+        if any(a.kind == TENSOR for a in arguments) and name not in ("sym_max", "sym_min", "sym_int", "sym_ite"):
+            return A_TENSOR if name in ("max", "min", "sum", "abs", "prod") else NOTHING
+        if not touched:
+            return A_SIZE if name.startswith("sym_") else NOTHING
+        certain = any(a.certain for a in touched)
+        return Value(INT, frozenset() if certain else frozenset().union(*(a.dependencies for a in touched)))
+
+    def _combined(self, values: list[Value], kind: str) -> Value:
+        touched = [value for value in values if value.symbolic]
+        if not touched:
+            return NOTHING
+        if any(value.certain for value in touched):
+            return Value(kind)
+        return Value(kind, frozenset().union(*(all_dependencies(value) for value in touched)))
+
+    def _BinOp(self, node: ast.BinOp) -> Value:
+        left, right = self.value(node.left), self.value(node.right)
+        if TENSOR in (left.kind, right.kind):
+            return A_TENSOR
+        if isinstance(node.op, (ast.Add, ast.Mult)) and (
+            left.shapelike or right.shapelike or TENSORS in (left.kind, right.kind)
+        ):
+            if TENSORS in (left.kind, right.kind):
+                return Value(TENSORS)
+            same = left.held == right.held or not isinstance(node.op, ast.Add)
+            return self._combined([left, right], SHAPE)._replace(container=(left.held or right.held) if same else "")
+        if isinstance(node.op, (ast.BitAnd, ast.BitOr)) and (BOOL in (left.kind, right.kind)):
+            return self._combined([left, right], BOOL)
+        real = isinstance(node.op, ast.Div) or FLOAT in (left.kind, right.kind)
+        if PARAMETER in (left.kind, right.kind) and not (left.certain or right.certain):
+            return self._combined([left, right], PARAMETER)
+        return self._combined([left, right], FLOAT if real else INT)
+
+    def _UnaryOp(self, node: ast.UnaryOp) -> Value:
+        value = self.value(node.operand)
+        if isinstance(node.op, ast.Not):
+            return Value(BOOL, all_dependencies(value)) if value.kind in (INT, FLOAT, BOOL) else NOTHING
+        return value
+
+    def _BoolOp(self, node: ast.BoolOp) -> Value:
+        return join(self.value(one) for one in node.values)
+
+    def _Compare(self, node: ast.Compare) -> Value:
+        operands = [node.left, *node.comparators]
+        if any(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops):
+            return NOTHING
+        if any(isinstance(o, ast.Constant) and not isinstance(o.value, (int, float)) for o in operands):
+            return NOTHING
+        values = [self.value(o) for o in operands]
+        if any(value.kind in (TENSOR, TENSORS) for value in values):
+            return A_TENSOR
+        if isinstance(node.ops[0], (ast.Eq, ast.NotEq)) and {value.held for value in values} == {"tuple", "list"}:
+            return NOTHING  # never equal
+        return self._combined(values, BOOL)
+
+    def _IfExp(self, node: ast.IfExp) -> Value:
+        if scripting(node.test):
+            return self.value(node.orelse)
+        return join((self.value(node.body), self.value(node.orelse)))
+
+    def _Subscript(self, node: ast.Subscript) -> Value:
+        value = self.value(node.value)
+        if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
+            return item(value, node.slice.value)
+        if isinstance(node.slice, ast.Slice):
+            return value
+        return element(value)
+
+    def _Tuple(self, node: ast.Tuple) -> Value:
+        values = [self.value(one) for one in node.elts]
+        if any(isinstance(one, ast.Starred) for one in node.elts):
+            return self._combined(values, SHAPE)._replace(container="tuple")
+        return Value(TUPLE, items=tuple(values))
+
+    def _List(self, node: ast.List) -> Value:
+        values = [self.value(one) for one in node.elts]
+        if any(value.kind in (TENSOR, TENSORS) for value in values):
+            return Value(TENSORS)
+        return self._combined(values, SHAPE)._replace(container="list")
+
+    def _ListComp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Value:
+        for generator in node.generators:
+            self._bind(generator.target, element(self.value(generator.iter)))
+        value = self.value(node.elt)
+        if value.kind in (TENSOR, TENSORS):
+            return Value(TENSORS)
+        if value.kind in (TUPLE, BOOL):
+            return Value(SEQUENCE, items=(value,))
+        held = "list" if isinstance(node, ast.ListComp) else ""
+        return Value(SHAPE, value.dependencies, container=held) if value.symbolic else NOTHING
+
+    _GeneratorExp = _SetComp = _ListComp
+
+
+def called(node: ast.AST) -> str:
+    """The last name of a callee: `_check` of `torch._check(…)`."""
+    function = getattr(node, "func", None)
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def scripting(node: ast.expr) -> bool:
+    """Whether an expression is `torch.jit.is_scripting()`."""
+    return isinstance(node, ast.Call) and called(node) == "is_scripting"
+
+
+def asks(value: Value) -> bool:
+    """Whether turning a value into a bool asks for a symbol."""
+    return value.kind in (BOOL, INT, FLOAT, PARAMETER)
+
+
+def coerces(node: ast.expr, values: Interpreter) -> bool:
+    """Whether evaluating an expression, whatever is done with its result, asks for a symbol."""
+    if isinstance(node, ast.BoolOp):
+        return any(asks(values.value(one)) for one in node.values[:-1]) or any(coerces(v, values) for v in node.values)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return asks(values.value(node.operand))
+    if isinstance(node, ast.Compare):
+        operands = [values.value(one) for one in (node.left, *node.comparators)]
+        if not values.value(node).symbolic:
+            return False
+        if any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops):
+            return True
+        return len(node.ops) > 1 or (len(operands) == 2 and any(one.shapelike for one in operands))
+    if isinstance(node, ast.Call) and called(node) in ("all", "any") and len(node.args) == 1:
+        return values.value(node).symbolic
+    return False

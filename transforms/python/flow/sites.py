@@ -1,0 +1,197 @@
+"""The places in a function that ask for a concrete size or truth: branches, checks, coercions, `min` and `max`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from transforms.python.flow.interpret import Interpreter, asks, called, coerces, scripting
+from transforms.python.flow.nodes import dotted
+from transforms.python.flow.values import BOOL, FLOAT, INT, PARAMETER, Value
+
+CHECKS = frozenset({"_check", "_check_value", "_check_index", "_check_type", "_check_not_implemented", "_check_with"})
+GUARD_CALLS = frozenset({"guard_or_false", "guard_or_true", "statically_known_true", "sym_and", "sym_or", "sym_not"})
+# Operators whose out= variants compare the buffer's size with a number.
+OUT_VARIANTS = re.compile(
+    r"^torch\.(?:(?:topk|max|min|cholesky|norm|sort|kthvalue|median|mode|cummax|cummin)$|linalg\.)"
+)
+# Methods of Inductor's SizeVarAllocator that came and went.
+SIZEVARS = frozenset(
+    {"evaluate_static_shape", "evaluate_static_shapes", "guard_static_shape", "guard_equals", "guard_leq", "guard_lt",
+     "size_hint"}
+)  # fmt: skip
+COERCIONS = frozenset({"int", "float", "bool", "range", "len", "round"})
+
+
+class Site(NamedTuple):
+    """A place. `node` is the statement or expression it belongs to, `expression` what is asked."""
+
+    kind: str
+    node: ast.AST
+    expression: ast.expr
+    value: Value
+
+
+def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
+    """Every place among a function's own nodes that may ask for a symbol, outer ones first.
+
+    What a message holds is left out, since it is evaluated only on failure, and what only TorchScript runs.
+    """
+    skipped, settled = set(_skipped(nodes)), set(_settled(nodes))
+    for node in nodes:
+        if id(node) in skipped:
+            continue
+        if isinstance(node, ast.Call) and id(node) not in settled:
+            yield from _operation_sites(node, nodes, values)
+        elif isinstance(node, ast.Lambda) and _constructs(node, nodes):
+            yield Site("constructor", node, node, Value(BOOL))
+        if isinstance(node, (ast.If, ast.While, ast.Assert, ast.IfExp)):
+            value = values.value(node.test)
+            if asks(value):
+                yield Site(type(node).__name__.lower(), node, node.test, value)
+        elif isinstance(node, ast.comprehension):
+            for test in node.ifs:
+                value = values.value(test)
+                if asks(value):
+                    yield Site("filter", node, test, value)
+        elif isinstance(node, ast.Call):
+            yield from _call_sites(node, values)
+        elif isinstance(node, (ast.Assign, ast.Return)) and node.value is not None:
+            value = values.value(node.value)
+            if value.kind == BOOL and coerces(node.value, values):
+                yield Site("stored", node, node.value, value)
+
+
+def _skipped(nodes: Sequence[ast.AST]) -> Iterator[int]:
+    for node in nodes:
+        roots: list[ast.AST] = [node] if isinstance(node, (ast.Raise, ast.JoinedStr)) else []
+        if isinstance(node, (ast.If, ast.IfExp)):
+            negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
+            if scripting(node.test.operand if isinstance(node.test, ast.UnaryOp) else node.test):
+                path = node.orelse if negated else node.body
+                roots += path if isinstance(path, list) else [path]
+        for root in roots:
+            yield from map(id, ast.walk(root))
+
+
+def _settled(nodes: Sequence[ast.AST]) -> Iterator[int]:
+    """The nodes on paths that only known sizes take, behind `not all(guard_or_true(…)…)` or `else` of a guard."""
+    for node in nodes:
+        if isinstance(node, ast.If):
+            negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
+            if "guard_or_true" in {called(one) for one in ast.walk(node.test)}:
+                for statement in node.body if negated else node.orelse:
+                    yield from map(id, ast.walk(statement))
+
+
+def _operation_sites(node: ast.Call, nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
+    """Calls of operations that ask for sizes themselves: to sort by them, infer one, resize to or lay out for them."""
+    name = called(node)
+    keywords = {one.arg: one.value for one in node.keywords}
+    key = keywords.get("key")
+    if name in ("sorted", "sort") and isinstance(key, ast.Lambda) and len(key.args.args) == 1:
+        value = values.value(key.body)
+        if value.kind in (INT, FLOAT) and (name == "sorted") == isinstance(node.func, ast.Name):
+            yield Site("sort", node, node, value)
+    elif name == "resize_" and len(node.args) == 1 and list(keywords) == ["memory_format"]:
+        if dotted(keywords["memory_format"]) == "torch.contiguous_format":
+            yield Site("resize", node, node, Value(BOOL))
+    elif name == "to" and not node.args and list(keywords) == ["memory_format"] and _new_empty(node.func):
+        yield Site("layout", node, node, Value(BOOL))
+    elif name in ("reshape", "view") and inferred(node, nodes) is not None:
+        yield Site("inferred", node, node, Value(BOOL))
+
+
+def _new_empty(function: ast.expr) -> bool:
+    """Whether `….to` is asked of `x.new_empty(sizes)`, with or without a dtype."""
+    made = function.value if isinstance(function, ast.Attribute) else function
+    if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute) or made.func.attr != "new_empty":
+        return False
+    return len(made.args) == 1 and all(one.arg == "dtype" for one in made.keywords)
+
+
+def _constructs(node: ast.Lambda, nodes: Sequence[ast.AST]) -> bool:
+    """Whether `lambda x: complex(x)` is returned beside constructors of symbolic numbers."""
+    returned = [one.value for one in nodes if isinstance(one, ast.Return)]
+    body = node.body
+    return (
+        isinstance(body, ast.Call)
+        and called(body) == "complex"
+        and [ast.unparse(one) for one in body.args] == [one.arg for one in node.args.args]
+        and any(one is node for one in returned)
+        and any(dotted(one).rpartition(".")[2] in ("sym_float", "sym_int") for one in returned if one is not None)
+    )
+
+
+class Inferred(NamedTuple):
+    """A `-1` among sizes, and `x.shape[start:]` behind it."""
+
+    unknown: ast.expr
+    tail: ast.Subscript
+    start: ast.expr
+
+
+def inferred(node: ast.Call, nodes: Sequence[ast.AST]) -> Inferred | None:
+    """The `-1` in `x.reshape(sizes)` where the other sizes are the tail of x's own shape; None for all else.
+
+    `sizes` may be a variable that the statement just above assigns.
+    """
+    if not isinstance(node.func, ast.Attribute) or not node.args:
+        return None
+    sizes: ast.expr = ast.Tuple(node.args, ast.Load()) if len(node.args) > 1 else node.args[0]
+    if isinstance(sizes, ast.Name):
+        above = [one for one in nodes if isinstance(one, ast.Assign) and one.lineno < node.lineno]
+        if not above or [ast.unparse(target) for target in above[-1].targets] != [sizes.id]:
+            return None
+        sizes = above[-1].value
+    parts: list[ast.expr] = [sizes.left, sizes.right] if isinstance(sizes, ast.BinOp) else [sizes]
+    elements: list[ast.expr] = []
+    for part in parts:
+        if isinstance(part, ast.Call) and called(part) in ("list", "tuple") and len(part.args) == 1:
+            part = part.args[0]
+        elements += part.elts if isinstance(part, (ast.List, ast.Tuple)) else [part]
+    if len(elements) != 2 or ast.unparse(elements[0]) != "-1":
+        return None
+    tail = elements[1].value if isinstance(elements[1], ast.Starred) else elements[1]
+    if not isinstance(tail, ast.Subscript) or not isinstance(tail.slice, ast.Slice):
+        return None
+    if tail.slice.upper or tail.slice.step or not isinstance(tail.slice.lower, (ast.Name, ast.Constant)):
+        return None
+    if ast.unparse(tail.value) != f"{ast.unparse(node.func.value)}.shape":
+        return None
+    return Inferred(elements[0], tail, tail.slice.lower)
+
+
+def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
+    name = called(node)
+    if any(one.arg == "out" for one in node.keywords) and OUT_VARIANTS.search(dotted(node.func)):
+        yield Site("out", node, node, Value(BOOL))
+    if name in SIZEVARS and dotted(node.func).endswith(f"sizevars.{name}"):
+        yield Site("sizevars", node, node, Value(BOOL))
+    if name in CHECKS and len(node.args) > (name == "_check_with"):
+        condition = node.args[1 if name == "_check_with" else 0]
+        value = values.value(condition)
+        if asks(value) and coerces(condition, values):
+            yield Site("check", node, condition, value)
+    elif name in GUARD_CALLS:
+        for argument in node.args:
+            value = values.value(argument)
+            if asks(value) and coerces(argument, values):
+                yield Site("guard", node, argument, value)
+    elif name in ("min", "max") and isinstance(node.func, ast.Name) and len(node.args) > 1 and not node.keywords:
+        value = values.value(node)
+        if value.kind in (INT, FLOAT, PARAMETER):
+            yield Site("extremum", node, node, value)
+    elif dotted(node.func) == "math.sqrt" and len(node.args) == 1:
+        value = values.value(node.args[0])
+        if value.kind in (INT, FLOAT, PARAMETER):
+            yield Site("root", node, node, value)
+    elif name in COERCIONS and isinstance(node.func, ast.Name) and node.args:
+        value = values.value(node.args[0])
+        item = name in ("int", "float") and isinstance(node.args[0], ast.Call) and called(node.args[0]) == "item"
+        if value.kind in (INT, FLOAT, BOOL) or (name == "len" and values.surely_tensor(node.args[0])) or item:
+            yield Site("coercion", node, node, value)
+    elif name in ("guard_size_oblivious", "_check_is_size", "definitely_true", "definitely_false"):
+        yield Site("deprecated", node, node, Value(BOOL))

@@ -1,0 +1,175 @@
+"""Registered decompositions that tracing never reaches, because the operator's C++ composite is traced in their place.
+
+`register_decomposition` fills a table for what is left in a graph. An operator that C++ composes of others
+(CompositeImplicitAutograd) leaves nothing of itself there, and where its C++ asks for a size, Python that would not
+ask is of no help. `py_impl(DispatchKey.CompositeImplicitAutograd)` puts the Python in the place of the C++, as
+torch/_decomp does for `matmul`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from codemod.errors import SymfixError
+from transforms.python.reach.tree import Definition, SourceTree
+from transforms.python.reading.facts import Function
+from transforms.schema.native_functions import COMPOSITE_IMPLICIT, NativeFunction, load
+from transforms.schema.schema import Argument, Schema
+
+REGISTERED = re.compile(r"^(?:\w+\.)*register_decomposition\b")
+NEUTRAL = re.compile(r"^(?:\w+\.)*(?:register_decomposition|out_wrapper)\b")
+OVERLOAD = re.compile(r"\baten\.(\w+)(?:\.(\w+))?")
+REPLACED = re.compile(r"\baten\.(\w+)(?:\.(\w+))?\.py_impl\b")
+ENTRY = r"^- func: (?:{})(?:\.\w+)?\(.*\n(?:(?!- func:).*\n?)*"
+
+
+class Composite(NamedTuple):
+    """What a decomposition can stand in for, and the functions whose primitives have no derivative yet."""
+
+    overloads: tuple[str, ...]
+    """As `fft_fft.default`."""
+    bodies: tuple[str, ...]
+    """The decomposition and the helpers of its own that call `prims`."""
+
+
+def composites(tree: SourceTree, yaml: Callable[[], bytes]) -> dict[Definition, Composite]:
+    """The decompositions that can stand in for a composite; `yaml` gives the bytes of native_functions.yaml.
+
+    Left out are those that would change what PyTorch differentiates, aliases or accepts: operators that write to or
+    return a view of an argument, Python that reaches `prims`, which have no derivatives, in code that others use too,
+    and what other wrappers do to the arguments before. So are those that ask for no size.
+    """
+    registered = {d: names for d in tree.definitions() if (names := dict(_registered(d.function)))}
+    if not registered:
+        return {}
+    taken = {found for d in tree.definitions() for one in d.function.decorators for found in REPLACED.findall(one)}
+    schemas = _schemas(yaml(), {base for names in registered.values() for base, _ in names})
+    found: dict[Definition, Composite] = {}
+    asking: set[Definition] = set()
+    for definition, names in registered.items():
+        overloads = tuple(
+            f"{base}.{schema.overload or 'default'}"
+            for base, overload in names
+            for schema in schemas.get(base, ())
+            if overload in ("", schema.overload or "default")
+            and (base, schema.overload or "default") not in taken
+            and matches(definition.function, schema)
+        )
+        reached = _reached(tree, definition)
+        bodies = tuple(one.function.name for one in reached if _primitives(one.function))
+        own = all(
+            one is definition or (one.path == definition.path and _private(tree, one, registered))
+            for one in reached
+            if _primitives(one.function)
+        )
+        if overloads and own:
+            found[definition] = Composite(overloads, bodies)
+            if any(one.function.conditions for one in reached if one.path == definition.path):
+                asking.add(definition)
+    return {d: one for d, one in found.items() if d in asking or _forwards(d, found, asking)}
+
+
+def _registered(function: Function) -> Iterator[tuple[tuple[str, str], None]]:
+    if "." not in function.name and all(NEUTRAL.search(one) for one in function.decorators):
+        for decorator in function.decorators:
+            if REGISTERED.search(decorator):
+                for base, overload in OVERLOAD.findall(decorator):
+                    yield (base, overload), None
+
+
+def _schemas(yaml: bytes, names: set[str]) -> dict[str, list[Schema]]:
+    """The functional overloads of the operators of those names that are composites and nothing else.
+
+    Raises SymfixError where an entry of theirs is broken.
+    """
+    found: dict[str, list[Schema]] = {}
+    kernels: set[str] = set()
+    pattern = re.compile(ENTRY.format("|".join(sorted(names))).encode(), re.MULTILINE)
+    blocks = b"".join(one[0] for one in pattern.finditer(yaml))
+    try:
+        operators = load("native_functions.yaml", blocks).entries if blocks else ()
+    except ValueError as error:
+        raise SymfixError(str(error)) from error
+    for entry in operators:
+        if _composite(entry):
+            found.setdefault(entry.schema.base, []).append(entry.schema)
+        elif not entry.schema.outputs:
+            kernels.add(entry.schema.base)
+    return {base: schemas for base, schemas in found.items() if base not in kernels}
+
+
+def _composite(entry: NativeFunction) -> bool:
+    annotated = any(one.annotation for one in (*entry.schema.arguments, *entry.schema.returns))
+    tensors = all(one.type == "Tensor" for one in entry.schema.returns)
+    return tensors and not annotated and [key for key, _ in entry.dispatch] == [COMPOSITE_IMPLICIT]
+
+
+def matches(function: Function, schema: Schema) -> bool:
+    """Whether a function takes what the dispatcher passes: as many arguments in the same order, with equal defaults."""
+    positional = [one for one in schema.arguments if not one.kwarg_only]
+    named = {one.name: one for one in schema.arguments if one.kwarg_only}
+    own = dict(function.defaults)
+    if len(positional) > len(function.parameters) or len(function.parameters) != len(schema.arguments):
+        return False
+    pairs = list(zip([name for name, _ in function.parameters], positional, strict=False))
+    pairs += [(name, named[name]) for name, _ in function.parameters[len(positional) :] if name in named]
+    return len(pairs) == len(schema.arguments) and all(_default(own.get(name), one) for name, one in pairs)
+
+
+def _default(written: str | None, argument: Argument) -> bool:
+    if not argument.default:
+        return True
+    if written is None:
+        return False
+    try:
+        own, other = ast.literal_eval(written), ast.literal_eval(argument.default)
+    except (ValueError, SyntaxError):
+        return written == argument.default
+    return bool(_listed(own) == _listed(other) and type(own) is type(other)) or _listed(own) == other
+
+
+def _listed(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _reached(tree: SourceTree, definition: Definition) -> list[Definition]:
+    """A definition and everything of the tree that it calls."""
+    found = {definition: None}
+    queue = [definition]
+    while queue:
+        one = queue.pop()
+        for call in one.function.calls:
+            callee = tree.resolve(one, call.callee)
+            if callee is not None and callee not in found:
+                found[callee] = None
+                queue.append(callee)
+    return list(found)
+
+
+def _private(tree: SourceTree, helper: Definition, registered: Mapping[Definition, object]) -> bool:
+    """Whether a helper serves nothing but registered decompositions of its own file."""
+    name = helper.function.name
+    dotted = f"{tree.module_name(helper.path)}.{name}"
+    if not name.startswith("_") or any(target == dotted for f in tree.facts.values() for _, target in f.imports):
+        return False
+    callers = (
+        definition
+        for function in tree.facts[helper.path].functions
+        if any(call.callee == name for call in function.calls)
+        and (definition := tree.definition(helper.path, function.name)) is not None
+    )
+    return all(caller in registered or _private(tree, caller, registered) for caller in callers)
+
+
+def _primitives(function: Function) -> bool:
+    return any(call.callee.startswith("prims.") for call in function.calls)
+
+
+def _forwards(definition: Definition, found: Mapping[Definition, Composite], asking: set[Definition]) -> bool:
+    """Whether a decomposition calls, as `torch.fft.fftn`, an operator whose own one is put in place."""
+    operators = {name.partition(".")[0] for d in asking for name in found[d].overloads}
+    called = (call.callee.removeprefix("torch.").replace(".", "_") for call in definition.function.calls)
+    return any(name in operators for name in called)

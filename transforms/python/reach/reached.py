@@ -1,0 +1,254 @@
+"""Which functions a symbolic tensor reaches, by which path, and what their parameters then are.
+
+Entry points are what PyTorch calls with symbolic sizes: meta, fake and decomposition registrations, the references, the
+composite Python that Dynamo traces through (`torch.nn.functional` and its kin), and in user code what is compiled or
+exported. Everything those call is reached too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from codemod.model.findings import Step
+from transforms.python.flow.values import NOTHING, PLAIN, Value, annotated, element, item, join, of_root
+from transforms.python.reach.tree import Definition, SourceTree
+from transforms.python.reading.facts import Call
+
+FAKE = re.compile(
+    r"^(?:\w+\.)*(?:register_meta|register_decomposition|register_inference_rule|register_fake|impl_abstract|py_impl"
+    r"|register_op_impl|register_lowering|lowering|register_kernel|register_prim|register_jagged_func|register_plain_decomp|register_inplace"
+    r"|elementwise_type_promotion_wrapper|register_meta_\w+|impl)\b"
+)
+COMPILED = re.compile(
+    r"^(?:torch\.compile|compile|torch\.compiler\.\w+|torch\._dynamo\.optimize|torch\.export\.export)\b"
+)
+NOT_COMPILED = re.compile(r"\b(?:disable|ignore|unused)\b")
+EXCUSED = re.compile(r"\b(?:_jit_)?(?:unused|ignore)\b")
+# Folders and files of PyTorch whose functions run under fake tensors without being registered one by one.
+TRACED = re.compile(r"(?:^|/)torch/(?:_refs|_prims|_prims_common|_decomp)/|(?:^|/)torch/_meta_registrations\.py$")
+# Python that implements operators as compositions, which Dynamo inlines into the graph it makes.
+COMPOSITE = re.compile(
+    r"(?:^|/)torch/(?:functional|nn/functional|_lowrank|_linalg_utils|_tensor)\.py$|(?:^|/)torch/masked/"
+)
+# Kernels, graphs, tools and tests, which see numbers; Inductor has its own vocabulary.
+ELSEWHERE = re.compile(
+    r"(?:^|/)torch/(?:_inductor|_dynamo|_native|_vendor|_library|testing|fx|utils|onnx|ao|jit|distributed|_export|export"
+    r"|multiprocessing|cuda|mps|xpu|backends|package|nn/parallel)/|(?:^|/)torch/_prims/debug_prims\.py$"
+)
+TESTS = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_\w+|\w+_test|conftest)\.py$")
+
+
+@dataclass(slots=True)
+class Reached:
+    """A function that symbols reach: its parameters' values, and who called it first.
+
+    `inlined` says that Dynamo traces its Python, so that a message may not close over sizes.
+    """
+
+    definition: Definition
+    why: str
+    inlined: bool
+    caller: Reached | None = None
+    parameters: dict[str, Value] = field(default_factory=dict)
+    returns: Value = NOTHING
+
+    def path(self) -> tuple[Step, ...]:
+        """The way from the entry point to this function."""
+        steps: list[Step] = []
+        one: Reached | None = self
+        while one is not None:
+            steps.append(
+                Step(one.definition.path, one.definition.function.line, f"{one.definition.function.name}: {one.why}")
+            )
+            one = one.caller
+        return tuple(reversed(steps))
+
+
+def entry(tree: SourceTree, definition: Definition) -> tuple[str, bool] | None:
+    """Why PyTorch calls this function with symbols and whether Dynamo inlines it, or None."""
+    function, path = definition.function, definition.path
+    if TESTS.search(path) or any(NOT_COMPILED.search(one) for one in function.decorators):
+        return None
+    for decorator in function.decorators:
+        if FAKE.search(decorator) and not ELSEWHERE.search("/" + tree_path(tree, path)):
+            return f"registered by @{decorator.partition('(')[0]}", False
+        if COMPILED.search(decorator):
+            return f"compiled by @{decorator.partition('(')[0]}", True
+    where = "/" + tree_path(tree, path)
+    if ELSEWHERE.search(where):
+        return None
+    if TRACED.search(where) and "." not in function.name:
+        return "a reference, meta or decomposition", False
+    if COMPOSITE.search(where) and "." not in function.name:
+        return "a composite that torch.compile traces", True
+    if function.name.rpartition(".")[2] == "forward" and any(base.endswith("Module") for base in function.bases):
+        return "the forward of a module", True
+    return None
+
+
+def tree_path(tree: SourceTree, path: str) -> str:
+    """The path with the root's own package in front, as PyTorch writes it."""
+    return f"{tree.package}/{path}" if tree.package else path
+
+
+def reach(tree: SourceTree) -> dict[Definition, Reached]:
+    """Every function that symbols reach, with what its parameters hold."""
+    found: dict[Definition, Reached] = {}
+    queue: list[Reached] = []
+
+    def add(definition: Definition, why: str, inlined: bool, caller: Reached | None) -> None:
+        one = found.get(definition)
+        if one is None:
+            found[definition] = one = Reached(definition, why, inlined, caller)
+            queue.append(one)
+        elif inlined and not one.inlined:
+            one.inlined = True
+            queue.append(one)
+
+    for definition in tree.definitions():
+        why = entry(tree, definition)
+        if why is not None:
+            add(definition, *why, None)
+            _seed(found[definition])
+    for path, facts in tree.facts.items():
+        where = "/" + tree_path(tree, path)
+        if not TESTS.search(path) and not ELSEWHERE.search(where):
+            for name in facts.registered:
+                registered = tree.definition(path, name)
+                if registered is not None:
+                    add(registered, "registered by name", False, None)
+                    _seed(found[registered])
+    while queue:
+        one = queue.pop()
+        for call in one.definition.function.calls:
+            callee = tree.resolve(one.definition, call.callee)
+            if callee is None or ELSEWHERE.search("/" + tree_path(tree, callee.path)):
+                continue
+            if tree_path(tree, callee.path) == "torch/__init__.py":
+                continue  # the sym_* functions themselves
+            traced = TRACED.search("/" + tree_path(tree, callee.path)) is not None
+            add(callee, f"called by {one.definition.function.name}", one.inlined and not traced, one)
+    _propagate(tree, found)
+    return found
+
+
+def _seed(one: Reached) -> None:
+    if any(FAKE.search(decorator) for decorator in one.definition.function.decorators):
+        for name, annotation in one.definition.function.parameters:
+            one.parameters[name] = of_root(annotation, name)
+
+
+def _propagate(tree: SourceTree, found: Mapping[Definition, Reached]) -> None:
+    """Carry sizes from arguments to parameters and from returns to callers until nothing changes."""
+    callees = {
+        definition: {
+            call.callee: found[callee]
+            for call in definition.function.calls
+            if (callee := tree.resolve(definition, call.callee)) is not None and callee in found
+        }
+        for definition in found
+    }
+    for _ in range(8):
+        changed = False
+        for definition, one in found.items():
+            known = callees[definition]
+            returns = resolve(definition.function.returns, one, known)
+            if returns != one.returns:
+                one.returns, changed = returns, True
+            for call in definition.function.calls:
+                target = known.get(call.callee)
+                if target is not None and target is not one:
+                    changed |= _pass(call, one, target, known)
+        if not changed:
+            break
+
+
+def _pass(call: Call, caller: Reached, callee: Reached, known: Mapping[str, Reached]) -> bool:
+    names = [name for name, _ in callee.definition.function.parameters]
+    if callee.definition.function.method and call.callee.startswith(("self.", "cls.")):
+        names = names[1:]
+    annotations = dict(callee.definition.function.parameters)
+    changed = False
+    for slot, passed in call.arguments:
+        name = (names[int(slot)] if int(slot) < len(names) else "") if slot.isdigit() else slot
+        if name not in annotations or annotated(annotations[name], name).kind != "parameter":
+            continue
+        value = resolve(passed, caller, known)
+        old = callee.parameters.get(name, NOTHING)
+        new = join((old, value))
+        if new != old:
+            callee.parameters[name] = new
+            changed = True
+    return changed
+
+
+def resolve(value: Value, one: Reached, callees: Mapping[str, Reached]) -> Value:
+    """A value with its dependencies filled in by what is known of a function's callers and callees."""
+    if value.items:
+        return value._replace(items=tuple(resolve(inner, one, callees) for inner in value.items))
+    if not value.dependencies:
+        return value
+    sources = [_dependency(name, one, callees) for name in value.dependencies]
+    if value.kind == "parameter":
+        return join(sources)
+    if any(source.kind == "tensor" for source in sources):
+        return NOTHING
+    return Value(value.kind) if any(source.symbolic for source in sources) else NOTHING
+
+
+def _dependency(name: str, one: Reached, callees: Mapping[str, Reached]) -> Value:
+    base, bracket, rest = name.partition("[")
+    if base.startswith("()"):
+        callee = callees.get(base[2:])
+        value = callee.returns if callee is not None else NOTHING
+    else:
+        value = one.parameters.get(base, NOTHING)
+    for index in filter(None, (bracket + rest).replace("[", " ").split("]")):
+        value = item(value, int(index)) if index.strip() else element(value)
+    return value
+
+
+def active(one: Reached, callees: Mapping[str, Reached]) -> bool:
+    """Whether some place of a reached function does ask for a symbol."""
+    return any(
+        not needed or any(_dependency(name, one, callees).kind != PLAIN for name in needed)
+        for needed in one.definition.function.conditions
+    )
+
+
+def returned_values(tree: SourceTree, found: Mapping[Definition, Reached], one: Reached) -> Iterator[tuple[str, Value]]:
+    """What each callee of a function, as written, returns."""
+    for call in one.definition.function.calls:
+        callee = tree.resolve(one.definition, call.callee)
+        if callee is not None and callee in found and found[callee].returns.kind != PLAIN:
+            yield call.callee, found[callee].returns
+
+
+def scripted(tree: SourceTree, found: Mapping[Definition, Reached]) -> set[Definition]:
+    """The functions that TorchScript reads.
+
+    A file may be written for it; decompositions may be handed to it by their operator; and it reads what those call.
+    """
+    operators = {name for facts in tree.facts.values() for name in facts.scripted_operators}
+    named = re.compile(rf"\baten\.(?:{'|'.join(sorted(operators))})\b") if operators else None
+    queue = []
+    for definition in found:
+        function = definition.function
+        if any(EXCUSED.search(one) for one in function.decorators) or "." in function.name:
+            continue
+        registered = named is not None and any(named.search(one) for one in function.decorators if FAKE.search(one))
+        if registered or tree.facts[definition.path].scripted:
+            queue.append(definition)
+    result = set(queue)
+    while queue:
+        definition = queue.pop()
+        for call in definition.function.calls:
+            callee = tree.resolve(definition, call.callee)
+            if callee is None or callee not in found or callee in result:
+                continue
+            if not any(EXCUSED.search(one) for one in callee.function.decorators):
+                result.add(callee)
+                queue.append(callee)
+    return result

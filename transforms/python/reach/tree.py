@@ -1,0 +1,86 @@
+"""All files together: modules by name, and which definition a callee as written means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from transforms.python.reading.facts import FileFacts, Function
+
+
+class Definition:
+    """A function in its file."""
+
+    __slots__ = ("function", "path")
+
+    def __init__(self, path: str, function: Function) -> None:
+        self.path = path
+        self.function = function
+
+    @property
+    def place(self) -> str:
+        """Path, line and name, for a reader."""
+        return f"{self.path}:{self.function.line} {self.function.name}"
+
+
+class SourceTree:
+    """The Python files of a checkout by module name. `package` is the root's own name where the root is a package."""
+
+    def __init__(self, facts: Mapping[str, FileFacts], package: str = "") -> None:
+        self.facts = facts
+        self.package = package
+        self.modules = {self.module_name(path): path for path in facts}
+        self._functions = {path: {f.name: f for f in one.functions} for path, one in facts.items()}
+        self._imports = {path: dict(one.imports) for path, one in facts.items()}
+        self._definitions: dict[tuple[str, str], Definition] = {}
+
+    def module_name(self, path: str) -> str:
+        """`torch._refs` for `torch/_refs/__init__.py`; a leading `src` folder is no package."""
+        parts = path.removesuffix(".py").removeprefix("src/").split("/")
+        if parts[-1] == "__init__":
+            parts.pop()
+        return ".".join([*filter(None, [self.package]), *parts])
+
+    def definition(self, path: str, name: str) -> Definition | None:
+        """The function of that qualified name in a file."""
+        key = (path, name)
+        if key not in self._definitions:
+            function = self._functions.get(path, {}).get(name)
+            if function is None:
+                return None
+            self._definitions[key] = Definition(path, function)
+        return self._definitions[key]
+
+    def definitions(self) -> list[Definition]:
+        """Every function of the tree."""
+        return [d for p, names in self._functions.items() for n in names if (d := self.definition(p, n)) is not None]
+
+    def resolve(self, caller: Definition, callee: str) -> Definition | None:
+        """What `callee` means inside `caller`; None where it is not in the tree, or a method of who knows what."""
+        head, _, rest = callee.partition(".")
+        if not rest:
+            scope = caller.function.name
+            while scope:
+                found = self.definition(caller.path, f"{scope}.{callee}")
+                if found is not None and not found.function.method:
+                    return found
+                scope = scope.rpartition(".")[0]
+        elif head in ("self", "cls") and "." not in rest and caller.function.method:
+            return self.definition(caller.path, f"{caller.function.name.rpartition('.')[0]}.{rest}")
+        return self._global(caller.path, callee, 0)
+
+    def _global(self, path: str, callee: str, depth: int) -> Definition | None:
+        found = self.definition(path, callee)
+        if found is not None or depth > 3:
+            return found
+        head, _, rest = callee.partition(".")
+        target = self._imports[path].get(head)
+        if target is None:
+            return None
+        dotted = f"{target}.{rest}" if rest else target
+        module, name = dotted, ""
+        while module not in self.modules and "." in module:
+            module, _, last = module.rpartition(".")
+            name = f"{last}.{name}" if name else last
+        if module not in self.modules or not name or self.modules[module] == path:
+            return None
+        return self._global(self.modules[module], name, depth + 1)

@@ -1,0 +1,1 @@
+"""What one Python file says by itself. Nothing here knows another file."""

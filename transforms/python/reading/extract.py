@@ -1,0 +1,174 @@
+"""From the bytes of a Python file to its facts, with the standard `ast`."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from transforms.python.flow.interpret import Interpreter, coerces
+from transforms.python.flow.nodes import dotted, own_nodes
+from transforms.python.flow.sites import sites
+from transforms.python.flow.values import Value, all_dependencies, join
+from transforms.python.reading.facts import Call, FileFacts, Function
+
+SIZES = re.compile(rb"\.shape\b|\.size\(|\.numel\(|\.stride\(|SymInt|IntLike|_check|guard_|sizevars|\bout=")
+SCRIPTED = re.compile(rb"jit\.(?:is_scripting|script\b|_overload|annotate|unused|ignore|export)|BroadcastingList")
+REGISTRARS = re.compile(
+    r"register|impl|_make_\w*prim|custom_op|^torch\.compile$|^torch\.export\.export|make_fx|aot_function"
+)
+BACKENDS = frozenset(
+    {"CPU", "CUDA", "XPU", "MPS", "HPU", "NestedTensorCPU", "NestedTensorCUDA", "SparseCPU", "SparseCUDA"}
+)
+OPERATOR = re.compile(r"(?:^|\.)aten\.(\w+)")
+Definition = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def parse(source: bytes) -> ast.Module:
+    """The tree of a file. Raises SyntaxError or ValueError where Python cannot read it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(source)
+
+
+def extract(path: str, source: bytes) -> FileFacts:
+    """The facts of one file; empty where it holds a syntax error."""
+    try:
+        tree = parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return FileFacts(path)
+    sized = SIZES.search(source) is not None
+    known: dict[str, Interpreter] = {}
+    functions: list[Function] = []
+    imports: dict[str, str] = {}
+    registered: set[str] = set()
+    for scope in scopes(tree):
+        for node in scope.nodes:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                imports.update(_imports(path, node))
+            elif isinstance(node, ast.Call):
+                registered.update(_registered(node))
+        if isinstance(scope.node, Definition):
+            values = None
+            if sized:
+                outer = known.get(scope.name.rpartition(".")[0])
+                values = known[scope.name] = Interpreter(scope.node, scope.nodes, outer=outer)
+            functions.append(_function(scope, scope.node, values))
+    return FileFacts(
+        path,
+        tuple(functions),
+        tuple(imports.items()),
+        tuple(sorted(registered)),
+        bool(SCRIPTED.search(source)),
+        tuple(sorted(_scripted_operators(tree, functions))) if b"jit.script" in source else (),
+    )
+
+
+class Scope(NamedTuple):
+    """A module, class or function with its own nodes. `owner` is the class that a method is defined in."""
+
+    name: str
+    node: ast.AST
+    owner: ast.ClassDef | None
+    nodes: list[ast.AST]
+
+
+def scopes(tree: ast.AST, name: str = "", owner: ast.ClassDef | None = None) -> Iterator[Scope]:
+    """The scope of `tree` and all below it, outer ones first."""
+    nodes = own_nodes(tree)
+    yield Scope(name, tree, owner, nodes)
+    for node in nodes:
+        if isinstance(node, (*Definition, ast.ClassDef)):
+            inner = f"{name}.{node.name}" if name else node.name
+            yield from scopes(node, inner, tree if isinstance(tree, ast.ClassDef) else None)
+
+
+def _scripted_operators(tree: ast.Module, functions: Sequence[Function]) -> Iterator[str]:
+    """The operators named in calls of functions that call `torch.jit.script`."""
+    scripting = {one.name for one in functions if any(call.callee == "torch.jit.script" for call in one.calls)}
+    for node in own_nodes(tree):
+        if isinstance(node, ast.Call) and dotted(node.func) in scripting:
+            for argument in node.args:
+                found = OPERATOR.search(dotted(argument))
+                if found:
+                    yield found[1]
+
+
+def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, values: Interpreter | None) -> Function:
+    arguments = node.args
+    function = Function(
+        scope.name,
+        node.lineno,
+        tuple(ast.unparse(one) for one in node.decorator_list),
+        tuple(
+            (one.arg, ast.unparse(one.annotation) if one.annotation else "")
+            for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+        ),
+        method=scope.owner is not None,
+        bases=tuple(ast.unparse(base) for base in scope.owner.bases) if scope.owner else (),
+    )
+    if any("register_decomposition" in one for one in function.decorators):
+        function = function._replace(defaults=tuple(_defaults(arguments)))
+    if values is None:
+        calls = {dotted(n.func) for n in scope.nodes if isinstance(n, ast.Call)}
+        return function._replace(calls=tuple(Call(callee) for callee in sorted(calls) if callee))
+    conditions = {all_dependencies(site.value) for site in sites(scope.nodes, values)}
+    return function._replace(
+        calls=tuple(sorted(_calls(scope.nodes, values), key=lambda call: (call.callee, repr(call.arguments)))),
+        returns=_returns(scope.nodes, values),
+        conditions=(frozenset(),) if frozenset() in conditions else tuple(conditions),
+    )
+
+
+def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, str]]:
+    positional = (*arguments.posonlyargs, *arguments.args)
+    given = zip(reversed(positional), reversed(arguments.defaults), strict=False)
+    for one, default in (*given, *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)):
+        if default is not None:
+            yield one.arg, ast.unparse(default)
+
+
+def _calls(nodes: Sequence[ast.AST], values: Interpreter) -> set[Call]:
+    found: set[Call] = set()
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "prims":
+            found.add(Call(f"prims.{node.attr}"))  # called, or passed on
+        if isinstance(node, ast.Call) and (callee := dotted(node.func)):
+            slots = [(str(index), argument) for index, argument in enumerate(node.args)]
+            slots += [(one.arg, one.value) for one in node.keywords if one.arg]
+            passed = ((slot, values.value(argument)) for slot, argument in slots)
+            arguments = tuple((slot, value) for slot, value in passed if value.symbolic or value.kind == "tensor")
+            found.add(Call(callee, arguments))
+            # A function passed as an argument is called with what nobody can see.
+            found.update(Call(argument.id) for _, argument in slots if isinstance(argument, ast.Name))
+    return found
+
+
+def _returns(nodes: Sequence[ast.AST], values: Interpreter) -> Value:
+    returned = (n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None)
+    return join(values.value(one) for one in returned if not coerces(one, values))
+
+
+def _imports(path: str, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
+        return
+    module = node.module or ""
+    if node.level:
+        package = path.removesuffix(".py").removesuffix("/__init__").split("/")
+        keep = len(package) - node.level + path.endswith("/__init__.py")
+        module = ".".join([*package[:keep], *filter(None, [module])])
+    for alias in node.names:
+        yield alias.asname or alias.name, f"{module}.{alias.name}"
+
+
+def _registered(node: ast.Call) -> Iterator[str]:
+    callee = node.func.func if isinstance(node.func, ast.Call) else node.func
+    keys = {one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+    if REGISTRARS.search(dotted(callee)) and not keys & BACKENDS:
+        for argument in (*node.args, *(one.value for one in node.keywords)):
+            if isinstance(argument, ast.Name):
+                yield argument.id

@@ -1,0 +1,51 @@
+"""What one Python file says by itself about functions, calls and sizes. Made once per content and cached."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from transforms.python.flow.values import Value
+
+
+class Call(NamedTuple):
+    """A call inside a function: the callee as written, and the arguments that may hold a size.
+
+    A slot is a position ("0", "1", …) or a keyword's name.
+    """
+
+    callee: str
+    arguments: tuple[tuple[str, Value], ...] = ()
+
+
+class Function(NamedTuple):
+    """A function definition. `name` is qualified: `Module.forward`, `outer.<locals>.inner` is written `outer.inner`."""
+
+    name: str
+    line: int
+    decorators: tuple[str, ...]
+    parameters: tuple[tuple[str, str], ...]
+    """Names with their annotations as written."""
+    calls: tuple[Call, ...] = ()
+    returns: Value = Value("plain")
+    conditions: tuple[frozenset[str], ...] = ()
+    """For each place that asks for a concrete size or truth, the dependencies of its value."""
+    method: bool = False
+    bases: tuple[str, ...] = ()
+    """Of the class a method belongs to."""
+    defaults: tuple[tuple[str, str], ...] = ()
+    """Of a registered decomposition: the parameters that have a default, with it as written."""
+
+
+class FileFacts(NamedTuple):
+    """All that the later stages want to know of a file without parsing it again."""
+
+    path: str
+    functions: tuple[Function, ...] = ()
+    imports: tuple[tuple[str, str], ...] = ()
+    """(local name, dotted name of the module or of `module.object`)."""
+    registered: tuple[str, ...] = ()
+    """Functions that are passed by name to a call that registers them or compiles them."""
+    scripted: bool = False
+    """Whether the file is written for TorchScript too."""
+    scripted_operators: tuple[str, ...] = ()
+    """Operators whose Python the file hands to `torch.jit.script`: `nll_loss_backward`."""

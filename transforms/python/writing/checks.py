@@ -1,0 +1,79 @@
+"""The statement that takes the place of a branch that only raises."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from transforms.python.writing.logic import Undecided, code
+from transforms.python.writing.place import WIDTH, Change, Place, folded
+
+CHECKS = {
+    "RuntimeError": "_check",
+    "ValueError": "_check_value",
+    "IndexError": "_check_index",
+    "TypeError": "_check_type",
+    "NotImplementedError": "_check_not_implemented",
+}
+
+
+def exception_check(raised: ast.Raise) -> tuple[str, ast.expr | None]:
+    """The check that raises the same exception ("" where none does), and the message."""
+    exception = raised.exc
+    if exception is None:
+        return "", None
+    arguments = exception.args if isinstance(exception, ast.Call) else []
+    kind = exception.func if isinstance(exception, ast.Call) else exception
+    if not isinstance(kind, ast.Name) or raised.cause or len(arguments) > 1 or getattr(exception, "keywords", None):
+        return "", None
+    if arguments and isinstance(arguments[0], ast.Starred):
+        return "", None
+    if kind.id not in CHECKS and kind.id != "AssertionError":
+        return "", None
+    return CHECKS.get(kind.id, f"_check_with({kind.id}, "), arguments[0] if arguments else None
+
+
+def check_statement(
+    place: Place, branch: ast.If, function: str, condition: cst.BaseExpression, message: ast.expr | None
+) -> Change:
+    """`function` called with the condition and a lazy message, in place of the branch; its comments stand above."""
+    layout = place.layout
+    indent, newline = layout.indent(branch) or "", layout.newline
+    name, _, kind = function.partition("(")
+    called = f"{place.names.torch}.{name}("
+    first = f"{kind}{code(condition)}".replace(newline, "\n").replace("\n", newline)
+    said = '""' if message is None else layout.text(layout.start(message), layout.end(message))
+    comments = "".join(f"{comment}{newline}{indent}" for comment in _comments(place, branch, message))
+    text = f"{called}{first}, lambda: {said})"
+    if "\n" in text or len(indent) + len(text) > WIDTH:
+        if "\n" in said:
+            said = f"({newline}{indent}        {said}{newline}{indent}    )"
+        asked = code(condition)
+        if len(indent) + len(asked) > WIDTH - 5:
+            asked = folded(condition, "    ", newline + indent)
+        pieces = [*([kind.rstrip(", ")] if kind else []), asked, f"lambda: {said}"]
+        text = called + "".join(f"{newline}{indent}    {piece}," for piece in pieces) + f"{newline}{indent})"
+    end = layout.end(branch)
+    tail = layout.text(end, layout.line_end(branch.end_lineno or branch.lineno)).strip()
+    if tail and not tail.startswith("#"):
+        raise Undecided("another statement stands on the line of the raise")
+    return Change(layout.start(branch), layout.line_end(branch.end_lineno or branch.lineno), comments + text)
+
+
+def _comments(place: Place, branch: ast.If, message: ast.expr | None) -> list[str]:
+    """The comments of the branch outside its message, which keep their order above the check."""
+    layout = place.layout
+    end = layout.line_end(branch.end_lineno or branch.lineno)
+    lines = layout.text(layout.start(branch), end)
+    module = cst.parse_module(lines if lines.endswith("\n") else lines + "\n")
+    inside = layout.text(layout.start(message), layout.end(message)) if message is not None else ""
+    test = layout.text(layout.start(branch.test), layout.end(branch.test))
+    found: list[str] = []
+
+    class Visitor(cst.CSTVisitor):
+        def visit_Comment(self, node: cst.Comment) -> None:
+            found.append(node.value)
+
+    module.visit(Visitor())
+    return [one for one in found if one not in inside and one not in test]

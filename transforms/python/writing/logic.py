@@ -1,0 +1,335 @@
+"""Truths about sizes rewritten with libcst: the same condition without a coercion, negated, or decided when unknown.
+
+Guards on a size that is known stay what they were; only for unknown (unbacked) sizes is a path picked.
+Sources: torch/fx/experimental/symbolic_shapes.py (guard_or_false, guard_or_true, sym_and, sym_or, sym_eq).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+
+import libcst as cst
+
+from transforms.python.flow.interpret import Interpreter
+from transforms.python.flow.values import BOOL, FLOAT, INT, NOTHING, Value
+
+
+class Undecided(Exception):
+    """The condition cannot be rewritten; the message says why and what a person has to decide."""
+
+
+def code(node: cst.CSTNode) -> str:
+    """The source of a node."""
+    return cst.Module([]).code_for_node(node)
+
+
+def parse_expression(source: str) -> cst.BaseExpression:
+    """An expression that may run over several lines, as it stands in the file."""
+    node = cst.parse_expression(f"({source})")
+    return node.with_changes(lpar=node.lpar[1:], rpar=node.rpar[:-1])
+
+
+def call(function: str, *arguments: cst.BaseExpression | cst.Arg) -> cst.Call:
+    """`function(arguments)`; an argument's own parentheses fall away."""
+    return cst.Call(
+        cst.parse_expression(function),
+        [one if isinstance(one, cst.Arg) else cst.Arg(bare(one)) for one in arguments],
+    )
+
+
+def bare(node: cst.BaseExpression) -> cst.BaseExpression:
+    """A node without its outer parentheses, save where they make a tuple or hold a comment."""
+    if isinstance(node, (cst.Tuple, cst.GeneratorExp, cst.Yield, cst.NamedExpr)) or not node.lpar or "#" in code(node):
+        return node
+    return node.with_changes(lpar=[], rpar=[])
+
+
+def parenthesized(node: cst.BaseExpression) -> cst.BaseExpression:
+    """A node that can stand beside any operator."""
+    if node.lpar or isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Integer, cst.Tuple)):
+        return node
+    return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+
+
+OPPOSITE: dict[type[cst.BaseCompOp], Callable[[], cst.BaseCompOp]] = {
+    cst.Equal: cst.NotEqual, cst.NotEqual: cst.Equal,
+    cst.LessThan: cst.GreaterThanEqual, cst.GreaterThanEqual: cst.LessThan,
+    cst.GreaterThan: cst.LessThanEqual, cst.LessThanEqual: cst.GreaterThan,
+    cst.Is: cst.IsNot, cst.IsNot: cst.Is, cst.In: cst.NotIn, cst.NotIn: cst.In,
+}  # fmt: skip
+
+
+class Conditions:
+    """Rewrites the conditions of one function.
+
+    `name` turns a function of symbolic_shapes or torch into what the file calls it, and notes that it is used.
+    `inlined` says that Dynamo traces the function, which takes no `sym_not` of what it knows.
+    """
+
+    def __init__(self, values: Interpreter, name: Callable[[str], str], inlined: bool = False) -> None:
+        self.values = values
+        self.inlined = inlined
+        self.name = name
+        self._known: dict[str, Value] = {}
+
+    def value(self, node: cst.BaseExpression) -> Value:
+        """What an expression is."""
+        text = code(node)
+        if text not in self._known:
+            try:
+                self._known[text] = self.values.value(ast.parse(f"({text})", mode="eval").body)
+            except SyntaxError:  # an unparenthesised generator
+                self._known[text] = NOTHING
+        return self._known[text]
+
+    def asks(self, node: cst.BaseExpression) -> bool:
+        """Whether the truth of an expression depends on a size."""
+        return self.value(node).kind in (BOOL, INT, FLOAT)
+
+    def symbolic(self, node: cst.BaseExpression) -> cst.BaseExpression:
+        """The same truth, never turned into a bool on the way. Raises Undecided where that cannot be written."""
+        if not self.asks(node):
+            return node
+        if isinstance(node, cst.BooleanOperation):
+            return self._joined(node)
+        if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+            pushed = self.pushed_not(node.expression)
+            if isinstance(pushed, cst.UnaryOperation):
+                return call(self.name("torch.sym_not"), self.symbolic(pushed.expression))
+            return self.symbolic(pushed)
+        if isinstance(node, cst.Comparison):
+            return self._compared(node)
+        gathered = self._gathered(node)
+        if gathered is not None:
+            function, elements = gathered
+            start = cst.Name("True" if function == "sym_and" else "False")
+            return call(self.name(function), start, cst.Arg(elements, star="*"))
+        if self.value(node).kind in (INT, FLOAT):
+            return cst.Comparison(parenthesized(node), [cst.ComparisonTarget(cst.NotEqual(), cst.Integer("0"))])
+        return node
+
+    def negated(self, node: cst.BaseExpression) -> cst.BaseExpression:
+        """The opposite truth, never turned into a bool on the way. Raises Undecided where that cannot be written."""
+        return self.symbolic(self.pushed_not(node))
+
+    def guarded(self, node: cst.BaseExpression, default: bool | None = None) -> cst.BaseExpression:
+        """A bool: the condition where it is known, else `default`, else what is true of sizes in general.
+
+        In general a size is neither 0 nor 1, and two sizes or shapes differ. Raises Undecided where a comparison says
+        nothing of that kind, such as `m < n`.
+        """
+        if not self.asks(node):
+            return node
+        if isinstance(node, cst.BooleanOperation):
+            return node.with_changes(left=self.guarded(node.left, default), right=self.guarded(node.right, default))
+        if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+            inner = self.guarded(node.expression, None if default is None else not default)
+            if isinstance(inner, cst.UnaryOperation) and isinstance(inner.operator, cst.Not):
+                return inner.expression
+            return node.with_changes(expression=inner)
+        if isinstance(node, cst.Comparison):
+            if len(node.comparisons) > 1:
+                parts = [self.guarded(part, default) for part in self._chain(node)]
+                joined = parts[0]
+                for part in parts[1:]:
+                    joined = cst.BooleanOperation(joined, cst.And(), part)
+                return parenthesized(joined)
+            return self._decided(node, default)
+        if isinstance(node, cst.Call) and self._gathered(node) is not None:
+            generator = node.args[0].value
+            if isinstance(generator, cst.GeneratorExp):
+                changed = generator.with_changes(elt=self.guarded(generator.elt, default))
+                return node.with_changes(args=[node.args[0].with_changes(value=changed)])
+        if self.value(node).kind in (INT, FLOAT):
+            nonzero = self.symbolic(node)
+            return call(self.name("guard_or_false" if default is False else "guard_or_true"), nonzero)
+        if default is None:
+            raise Undecided(f"whether {code(node)} holds in general is not to be seen here")
+        return call(self.name("guard_or_true" if default else "guard_or_false"), node)
+
+    def _decided(self, node: cst.Comparison, default: bool | None) -> cst.BaseExpression:
+        general = self.general(node) if default is None else default
+        if general is None:
+            raise Undecided(f"neither outcome of {code(node)} is the general case")
+        target = node.comparisons[0]
+        pair = self._shapes(node)
+        if pair is not None:
+            equal = call(self.name("sym_eq"), *pair)
+            if isinstance(target.operator, cst.Equal):
+                return call(self.name("guard_or_true" if general else "guard_or_false"), equal)
+            guard = call(self.name("guard_or_false" if general else "guard_or_true"), equal)
+            return cst.UnaryOperation(cst.Not(), guard)
+        return call(self.name("guard_or_true" if general else "guard_or_false"), self.symbolic(node))
+
+    def general(self, node: cst.Comparison) -> bool | None:
+        """Whether a single comparison holds for sizes in general; None where that is no question of being special."""
+        target = node.comparisons[0]
+        if isinstance(target.operator, (cst.Equal, cst.In)):
+            return False
+        if isinstance(target.operator, (cst.NotEqual, cst.NotIn)):
+            return True
+        left, right = node.left, target.comparator
+        bound = right if isinstance(right, cst.Integer) else left if isinstance(left, cst.Integer) else None
+        if bound is None:
+            return None
+        above = isinstance(target.operator, (cst.GreaterThan, cst.GreaterThanEqual)) == (bound is right)
+        strict = isinstance(target.operator, (cst.GreaterThan, cst.LessThan))
+        # `size > 1`, `size >= 2`, `size <= 1`, `size < 2` separate the special sizes from the rest.
+        least = bound.evaluated_value + (strict if above else not strict)
+        return above if 1 <= least <= 2 else None
+
+    def special(self, node: cst.BaseExpression) -> Iterator[cst.Comparison]:
+        """The single comparisons on sizes that a condition is made of."""
+        if isinstance(node, cst.BooleanOperation):
+            yield from self.special(node.left)
+            yield from self.special(node.right)
+        elif isinstance(node, cst.UnaryOperation):
+            yield from self.special(node.expression)
+        elif isinstance(node, cst.Comparison) and self.asks(node):
+            yield from self._chain(node)
+        elif isinstance(node, cst.Call) and self._gathered(node) is not None:
+            generator = node.args[0].value
+            if isinstance(generator, cst.GeneratorExp):
+                yield from self.special(generator.elt)
+
+    def pushed_not(self, node: cst.BaseExpression) -> cst.BaseExpression:
+        """`not node` with the negation pushed to the leaves; plain Python."""
+        if isinstance(node, cst.BooleanOperation):
+            other = cst.Or if isinstance(node.operator, cst.And) else cst.And
+            operator = other(node.operator.whitespace_before, node.operator.whitespace_after)
+            sides = []
+            for side in (node.left, node.right):
+                pushed = self.pushed_not(side)
+                sides.append(parenthesized(pushed) if isinstance(pushed, cst.BooleanOperation) and not pushed.lpar
+                             and isinstance(pushed.operator, cst.Or) and other is cst.And else pushed)  # fmt: skip
+            return node.with_changes(left=sides[0], operator=operator, right=sides[1])
+        if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+            return bare(node.expression)
+        if isinstance(node, cst.Comparison) and len(node.comparisons) == 1 and not self._real(node):
+            target = node.comparisons[0]
+            old = target.operator
+            before = getattr(old, "whitespace_before", cst.SimpleWhitespace(" "))
+            after = getattr(old, "whitespace_after", cst.SimpleWhitespace(" "))
+            opposite = OPPOSITE[type(old)]().with_changes(whitespace_before=before, whitespace_after=after)
+            return node.with_changes(comparisons=[target.with_changes(operator=opposite)])
+        if isinstance(node, cst.Comparison) and len(node.comparisons) > 1 and self.asks(node):
+            parts: Sequence[cst.BaseExpression] = [self.pushed_not(part) for part in self._chain(node)]
+            joined = parts[0]
+            for part in parts[1:]:
+                joined = cst.BooleanOperation(joined, cst.Or(), part)
+            return parenthesized(joined)
+        if self.value(node).kind == INT and not isinstance(node, cst.Comparison):
+            return cst.Comparison(parenthesized(node), [cst.ComparisonTarget(cst.Equal(), cst.Integer("0"))])
+        return cst.UnaryOperation(cst.Not(), parenthesized(node))
+
+    def _real(self, node: cst.Comparison) -> bool:
+        """Whether a NaN could make a comparison and its opposite both false."""
+        sides = (node.left, node.comparisons[0].comparator)
+        equality = isinstance(
+            node.comparisons[0].operator, (cst.Equal, cst.NotEqual, cst.Is, cst.IsNot, cst.In, cst.NotIn)
+        )
+        return not equality and any(self.value(side).kind == FLOAT for side in sides)
+
+    def _chain(self, node: cst.Comparison) -> list[cst.Comparison]:
+        """`a < b < c` as `a < b` and `b < c`. Raises Undecided where `b` would be called twice."""
+        left, parts = node.left, []
+        for target in node.comparisons:
+            parts.append(cst.Comparison(left, [target]))
+            left = target.comparator
+            if target is not node.comparisons[-1] and "(" in code(left) and not self.value(left).symbolic:
+                raise Undecided(f"{code(left)} would be evaluated twice")
+        return parts
+
+    def _shapes(self, node: cst.Comparison) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:
+        """The two sides of `==` or `!=` where they are shapes, else None."""
+        target = node.comparisons[0]
+        if not isinstance(target.operator, (cst.Equal, cst.NotEqual)):
+            return None
+        sides = (node.left, target.comparator)
+        known = [self.value(side).shapelike or isinstance(side, (cst.Tuple, cst.List)) for side in sides]
+        if not any(self.value(side).shapelike for side in sides):
+            return None
+        if not all(known):
+            raise Undecided(f"{code(sides[known.index(False)])} may be no shape, which sym_eq does not take")
+        held = ["list" if isinstance(side, cst.List) else self.value(side).held or _literal(side) for side in sides]
+        if not all(held) or held[0] != held[1]:
+            raise Undecided(f"one of {' and '.join(map(code, sides))} may be a list, which never equals a tuple")
+        return sides
+
+    def _compared(self, node: cst.Comparison) -> cst.BaseExpression:
+        if len(node.comparisons) > 1:
+            return call(self.name("sym_and"), *(self.symbolic(part) for part in self._chain(node)))
+        pair = self._shapes(node)
+        target = node.comparisons[0]
+        if pair is not None:
+            if self.inlined and isinstance(target.operator, cst.NotEqual):
+                return call(self.name("sym_ne"), *pair)
+            equal = call(self.name("sym_eq"), *pair)
+            return equal if isinstance(target.operator, cst.Equal) else call(self.name("torch.sym_not"), equal)
+        if isinstance(target.operator, (cst.In, cst.NotIn)):
+            container = target.comparator
+            if not isinstance(container, (cst.Tuple, cst.List)) or not container.elements:
+                raise Undecided(f"membership in {code(container)} compares with every element")
+            same = [
+                cst.Comparison(node.left, [cst.ComparisonTarget(cst.Equal(), one.value)]) for one in container.elements
+            ]
+            found = same[0] if len(same) == 1 else call(self.name("sym_or"), *same)
+            return found if isinstance(target.operator, cst.In) else call(self.name("torch.sym_not"), found)
+        return node
+
+    def _gathered(self, node: cst.BaseExpression) -> tuple[str, cst.BaseExpression] | None:
+        """`all(…)` and `any(…)` over truths: the function that joins them, and what they iterate over."""
+        if not isinstance(node, cst.Call) or len(node.args) != 1 or not isinstance(node.func, cst.Name):
+            return None
+        if node.func.value not in ("all", "any") or not self.value(node).symbolic:
+            return None
+        elements = node.args[0].value
+        if isinstance(elements, (cst.GeneratorExp, cst.ListComp)):
+            elements = elements.with_changes(elt=self.symbolic(elements.elt))
+        return ("sym_and" if node.func.value == "all" else "sym_or"), parenthesized(elements)
+
+    def _joined(self, node: cst.BooleanOperation) -> cst.BaseExpression:
+        operands, spaces = flattened(node, type(node.operator))
+        first = next(index for index, one in enumerate(operands) if self.asks(one))
+        symbolic = [self.symbolic(one) for one in operands[first:]]
+        if len(symbolic) > 1:
+            for old in operands[first:]:
+                if not self.asks(old) and not isinstance(old, (cst.Comparison, cst.UnaryOperation)):
+                    raise Undecided(f"{code(old)} may be no bool, which sym_and and sym_or do not take")
+            arguments = []
+            for index, one in enumerate(symbolic):
+                comma: cst.Comma | cst.MaybeSentinel = cst.MaybeSentinel.DEFAULT
+                if index + 1 < len(symbolic):
+                    space = spaces[first + index]
+                    comma = cst.Comma(whitespace_after=space if "#" in code(space) else cst.SimpleWhitespace(" "))
+                arguments.append(cst.Arg(bare(one), comma=comma))
+            joined: cst.BaseExpression = call(
+                self.name("sym_and" if isinstance(node.operator, cst.And) else "sym_or"), *arguments
+            )
+        else:
+            joined = symbolic[0]
+        if first == 0:
+            return joined
+        # What stands before the first truth about sizes keeps its short circuit; the last operand is never coerced.
+        tail: cst.BaseExpression = node
+        depth = len(operands) - first
+        while depth and isinstance(tail, cst.BooleanOperation):
+            holder, tail, depth = tail, tail.left, depth - 1
+        return holder.with_changes(right=joined, lpar=node.lpar, rpar=node.rpar)
+
+
+def flattened(
+    node: cst.BaseExpression, operator: type[cst.BaseBooleanOp]
+) -> tuple[list[cst.BaseExpression], list[cst.BaseParenthesizableWhitespace]]:
+    """The operands of `a and b and c` and the white space between them, line breaks and comments included."""
+    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, operator):
+        left, spaces = flattened(node.left, operator)
+        around = (node.operator.whitespace_before, node.operator.whitespace_after)
+        space = next((one for one in around if isinstance(one, cst.ParenthesizedWhitespace)), cst.SimpleWhitespace(" "))
+        return [*left, node.right], [*spaces, space]
+    return [node], []
+
+
+def _literal(node: cst.BaseExpression) -> str:
+    return "tuple" if isinstance(node, cst.Tuple) else ""
