@@ -337,7 +337,8 @@ def test_interrupted_it_exits_130(tree: Path, symfix: Symfix, monkeypatch: pytes
 def command() -> list[str]:
     """The command with the fake transform, as a process of its own."""
     script = (
-        "from codemod.model import transform\nfrom tests.codemod import fake\ntransform.load_transforms = fake.transforms\n"
+        "from codemod.model import transform\nfrom tests.codemod import fake\n"
+        "transform.load_transforms = fake.transforms\n"
         "from codemod.cli import main\nmain()"
     )
     return [sys.executable, "-c", script]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from transforms.cpp.reading import SUFFIXES
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from codemod.model.findings import Finding
     from codemod.model.transform import Project, Prover, Rule
-
-SUFFIXES = (".cpp", ".cc", ".cxx", ".h", ".hpp", ".cu", ".cuh", ".mm")
 
 
 class CppTransform:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from codemod.model.findings import Finding
 from codemod.model.operators import Reach
 from codemod.model.transform import Project
-from transforms.cpp import SUFFIXES
 from transforms.cpp.decisions import DERIVATIVES, decide
 from transforms.cpp.flow.outcome import Task, analyse, tasks_by_file
 from transforms.cpp.flow.propagate import Key, Propagator
@@ -16,8 +16,10 @@ from transforms.cpp.reach import headers, kernels
 from transforms.cpp.reach.reached import reached_and_stopped
 from transforms.cpp.reach.schemas import Schemas
 from transforms.cpp.reach.vocabulary import ACCESSORS, has_symbolic_twin
+from transforms.cpp.reading import SUFFIXES
 from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import FileFacts, Function
+from transforms.cpp.rules import load_rewrites
 from transforms.schema import derivatives as derivatives_yaml
 from transforms.schema.native_functions import NativeFunctions
 
@@ -114,7 +116,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         if not has_symbolic_twin(vocabulary, function)
     ]
     tasks = [Task(path, project.read(path), tuple(found), vocabulary) for path, found in tasks_by_file(chosen).items()]
-    results = project.map(analyse, tasks, "following values")
+    results = project.map(partial(analyse, load_rewrites()), tasks, "following values")
     base = {(o.function.path, o.function.start): o for outcomes in results for o in outcomes}
     names = _fixed_names(tree)
     device = DeviceCode(project)
@@ -122,6 +124,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         project,
         facts,
         vocabulary,
+        load_rewrites(),
         lambda function: (function.path, function.start) in tree.reach,
         lambda function, index: (
             _may_change(tree, names, device, function, index) and not has_symbolic_twin(vocabulary, function)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from transforms.cpp.flow import containers, helpers, standard
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
+from transforms.cpp.flow.events import AccessorCall, FloatCast, FreeAccessorCall, IntCast, RankQuery
 from transforms.cpp.flow.expressions import behind
 from transforms.cpp.flow.operators import resolve
 from transforms.cpp.flow.state import Site
@@ -13,7 +16,6 @@ from transforms.cpp.flow.truth import truth
 from transforms.cpp.reach.vocabulary import ACCESSORS
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import BOOL, FLOAT, INT, SIZE_T, STRING, TENSOR, UNKNOWN, Type, symbolic_spelling
-from transforms.cpp.rules import float_cast, int_cast, rank, sym_accessor, tensor_iterator
 
 _CHECKS = frozenset(
     {"TORCH_CHECK", "TORCH_CHECK_VALUE", "TORCH_CHECK_INDEX", "TORCH_CHECK_TYPE", "TORCH_CHECK_LINALG"}
@@ -47,6 +49,8 @@ _TENSOR_RESULTS = {
     "sym_nbytes": Type("int", "SymInt", origins=frozenset()),
 }
 
+_BUILDS_ITERATOR = re.compile(r"(?:^|::)TensorIterator(?:Base)?::\w+$|(?:^|::)TensorIteratorConfig$")
+
 
 def call(flow: Flow, node: Node) -> Type:
     """The type of a call; a site where it is a concrete accessor of a Tensor."""
@@ -59,7 +63,7 @@ def call(flow: Flow, node: Node) -> Type:
     if function.kind == "lambda_expression":
         return _lambda_call(flow, node, evaluate(flow, function), arguments)
     name, template = callee(function)
-    if tensor_iterator.builds(name):
+    if _BUILDS_ITERATOR.search(name):
         if not flow.passive:
             flow.iterators[node.start] = (node.start, node.end)
         for argument in arguments:
@@ -137,10 +141,10 @@ def convert(flow: Flow, node: Node, spelled: Node, value_node: Node, kind: Type,
     if not value.symbolic:
         return kind if kind.kind != "unknown" else value
     if kind.kind == "float" and value.kind in ("int", "float"):
-        float_cast.rewrite(flow, spelled, value.origins)
+        flow.announce(FloatCast(value.origins, spelled))
         return FLOAT.with_origins(value.origins)
     if kind.kind == "int" and value.kind == "int" and kind.name in ("int64_t", "long"):
-        int_cast.rewrite(flow, node, value_node, value.origins)
+        flow.announce(IntCast(value.origins, node, value_node))
         return INT.with_origins(value.origins)
     if kind.kind == "bool" and value.kind == "int":
         flow.sink(node, "cast", "is cast to bool", value)
@@ -177,7 +181,7 @@ def _free_accessor(flow: Flow, node: Node, function: Node, arguments: list[Node]
         return helpers.call(flow, node, function, function.text, arguments)
     value = _site(flow, node, function.start, api, arguments[0].text, arguments[1:], free=True)
     if value.symbolic:
-        sym_accessor.rewrite_free(flow, node, arguments, api, value.origins)
+        flow.announce(FreeAccessorCall(value.origins, node, arguments, api))
     return value
 
 
@@ -199,7 +203,7 @@ def _member_call(flow: Flow, node: Node, function: Node, arguments: list[Node]) 
                 return INT  # by name: a Dimname
             value = _site(flow, node, field.start, name, receiver.text, arguments)
             if value.symbolic:
-                sym_accessor.rewrite(flow, field, name, receiver.text, value.origins)
+                flow.announce(AccessorCall(value.origins, field, name, receiver.text))
             return value
         if _may_be_tensor(flow, owner) and (name != "size" or dims):
             flow.unknown_receivers[field.start] = Site(field.start, node.start, node.end, name, receiver.text)
@@ -248,7 +252,7 @@ def _rank(flow: Flow, node: Node, field: Node) -> Type | None:
     flow.sites[field.start] = Site(field.start, node.start, node.end, field.text, "", False)
     if field.start in flow.concrete or flow.passive:
         return None
-    rank.rewrite(flow, field, invoked, asked.text)
+    flow.announce(RankQuery(frozenset({field.start}), field, invoked, asked.text))
     return Type("ints", "IntArrayRef")
 
 

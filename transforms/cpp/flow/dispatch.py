@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from transforms.cpp.flow.engine import Flow
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import UNKNOWN, Type
-
-if TYPE_CHECKING:
-    from transforms.cpp.flow.engine import Flow
 
 EXPRESSIONS: dict[str, Callable[[Flow, Node], Type]] = {}
 STATEMENTS: dict[str, Callable[[Flow, Node], None]] = {}

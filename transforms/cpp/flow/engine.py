@@ -1,4 +1,4 @@
-"""The fixpoint: every accessor is taken to be symbolic, and what cannot bear that turns its sources concrete again."""
+"""The state of one function while it is solved: scopes, variables, sites, sinks, and the edits that rules want."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from transforms.cpp.flow.dispatch import run
+from transforms.cpp.flow.events import Event, Rewrites, StoredType
 from transforms.cpp.flow.state import Emission, Lambda, Sink, Site, Variable
 from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.facts import Function, Slot
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import UNKNOWN, Type, parse_type, symbolic_spelling
-from transforms.cpp.rules import local_type
 
-_PASSES = 12
 _ACCESS = re.compile(rb"(\w+)(?:\.|->)(numel|sizes?|strides?|storage_offset|nbytes)\(")
 NOTHING: frozenset[int] = frozenset()
 
@@ -36,13 +34,14 @@ def result_origin(start: int) -> int:
 
 
 class Flow:
-    """One function. `solve` leaves `emissions`, `sinks`, `sites`, `wants` and `returned` behind."""
+    """One function. `solve` leaves `emissions`, `sinks` and `sites` behind."""
 
     def __init__(
         self,
         function: Function,
         root: Node,
         vocabulary: Vocabulary,
+        rewrites: Rewrites,
         *,
         settled: frozenset[Slot] = frozenset(),
         passive: bool = False,
@@ -51,6 +50,7 @@ class Flow:
         self.function = function
         self.root = root
         self.vocabulary = vocabulary
+        self.rewrites = rewrites
         self.settled = settled
         """Parameters and results of functions of the tree that the plan makes symbolic."""
         self.renamed = renamed
@@ -62,9 +62,10 @@ class Flow:
         self.refusals: list[Sink] = []
         self.variables: dict[int, Variable] = {}
         self.lambdas: dict[str, Lambda] = {}
-        self._begin()
+        self.begin()
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Forget what the last pass saw, before another."""
         self.scopes: list[dict[str, Variable]] = [{}]
         self.emissions: dict[tuple[int, int, str], Emission] = {}
         self.sinks: list[Sink] = []
@@ -82,29 +83,6 @@ class Flow:
         """Settled slots that this function cannot serve: it has a concrete sequence, or needs an integer."""
         self.active_lambdas: list[Lambda] = []
         self.changed = False
-
-    # ------------------------------------------------------------------ solving
-    def solve(self) -> None:
-        """Run passes until nothing changes; take back what reaches a sink; repeat until no sink is reached."""
-        while True:
-            for variable in self.variables.values():
-                variable.origins = None
-            for _ in range(_PASSES):
-                self._begin()
-                self._pass()
-                if not self.changed:
-                    break
-            bad = frozenset().union(*(sink.origins for sink in self.sinks)) - self.concrete
-            for sink in self.sinks:
-                if sink.origins & bad:
-                    self.refusals.append(sink)
-            if not bad:
-                return
-            self.concrete |= bad
-
-    def _pass(self) -> None:
-        run(self, self.root)
-        self._retype_all()
 
     # ------------------------------------------------------------------- scopes
     @contextmanager
@@ -158,10 +136,15 @@ class Flow:
         if origins:
             self.sinks.append(Sink(code, reason, node.start, node.end, origins, slot))
 
-    def emit(self, rule: str, start: int, end: int, new: str, origins: frozenset[int] | None, message: str) -> None:
+    def announce(self, event: Event) -> None:
+        """Have the rules that answer `event` write what the source is to read there."""
+        if event.origins:
+            for rule, rewrite in self.rewrites.get(type(event), ()):
+                for part in rewrite(event):
+                    self._emit(rule, part.start, part.end, part.new, event.origins, part.message)
+
+    def _emit(self, rule: str, start: int, end: int, new: str, origins: frozenset[int], message: str) -> None:
         """Want the bytes `[start, end)` to read `new`, for the sake of `origins`."""
-        if not origins:
-            return
         key = (start, end, new)
         known = self.emissions.get(key)
         self.emissions[key] = Emission(rule, start, end, new, origins | (known.origins if known else NOTHING), message)
@@ -197,7 +180,7 @@ class Flow:
             api, receiver = match[2].decode(), match[1].decode()
             self.unreadable_sites[match.start(2)] = Site(match.start(2), match.start(), match.end(), api, receiver)
 
-    def _retype_all(self) -> None:
+    def retype_all(self) -> None:
         """Change the declared type of every variable that holds symbolic values, or let those sink there."""
         for variable in self.variables.values():
             if variable.parameter >= 0 or not variable.origins:
@@ -231,7 +214,7 @@ class Flow:
 
     def retype(self, spelled: Node, new: str, origins: frozenset[int] | None) -> None:
         """Edit a type as written."""
-        local_type.rewrite(self, spelled, new, origins)
+        self.announce(StoredType(origins, spelled, new))
 
     def available(self, name: str) -> bool:
         """Whether the version at hand has `name` in its headers."""

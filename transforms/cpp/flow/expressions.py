@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
+from transforms.cpp.flow.events import CompoundAssignment, FloatOperand, Step
 from transforms.cpp.flow.storing import assign, coerce
 from transforms.cpp.flow.truth import truth
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import BOOL, FLOAT, INT, STRING, TENSOR, UNKNOWN, Type
-from transforms.cpp.rules import compound_assignment, float_cast
 
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%"})
@@ -122,7 +122,7 @@ def _float_operands(flow: Flow, node: Node, left_node: Node, left: Type, right: 
     if left.symbolic and left.kind == "int":
         flow.sink(node, "unknown-use", "is combined with a SymFloat", left)
     elif not left.symbolic:
-        float_cast.rewrite_operand(flow, left_node, right.origins)
+        flow.announce(FloatOperand(right.origins, left_node))
 
 
 def _arithmetic(flow: Flow, node: Node, left: Type, right: Type) -> Type:
@@ -180,7 +180,7 @@ def _compound_assignment(flow: Flow, node: Node, left: Node, right: Node, curren
     """SymInt has `+=`, `*=` and `/=`, but neither `-=` nor `%=` (c10/core/SymInt.h)."""
     if not current.symbolic or current.kind != "int" or node.token not in ("-=", "%="):
         return
-    compound_assignment.rewrite(flow, node, left, right, current.origins)
+    flow.announce(CompoundAssignment(current.origins, node, left, right))
 
 
 def _tie(flow: Flow, left: Node, value: Type) -> None:
@@ -197,7 +197,7 @@ def _update(flow: Flow, node: Node) -> Type:
     value = evaluate(flow, argument)
     if value.symbolic and value.kind == "int":
         if node.parent is not None and node.parent.kind == "expression_statement":
-            compound_assignment.rewrite_step(flow, node, argument, value.origins)
+            flow.announce(Step(value.origins, node, argument))
         else:
             flow.sink(node, "increment", f"is changed by `{node.token}` inside an expression", value)
     return value

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, RENAMED, Flow, join, result_origin
+from transforms.cpp.flow.events import CalleeName, SequenceArgument
 from transforms.cpp.flow.operators import Resolved, resolve
 from transforms.cpp.flow.storing import coerce
 from transforms.cpp.reach.vocabulary import symbolic_twins, symint_name
 from transforms.cpp.reading.facts import Function, Slot
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import TENSOR, UNKNOWN, Type, parse_type, symbolic_spelling
-from transforms.cpp.rules import concrete_sequence, symint_overload
 
 _SCALARS = ("int", "ints", "wrap", "float", "iter", "braces")
 
@@ -99,7 +99,7 @@ def apply(flow: Flow, node: Node, name_node: Node, found: Resolved, arguments: l
     origins = join(*values).origins if values else None
     name = name_node.text.split("<")[0]
     if found.name != name and found.parameters:
-        symint_overload.rewrite(flow, name_node, name, found.name, origins)
+        flow.announce(CalleeName(origins, name_node, name, found.name))
     if origins and (found.name != name or "_symint" in name):
         for argument, value, wanted in zip(arguments, values, found.parameters, strict=False):
             if wanted.startswith("SymInt[") and not value.symbolic and value.kind in ("ints", "wrap"):
@@ -112,7 +112,7 @@ def _agree(flow: Flow, argument: Node, value: Type, origins: frozenset[int]) -> 
     variable = flow.lookup(argument.text) if argument.kind == "identifier" else None
     fixed = variable is None or variable.parameter >= 0 or variable.deduced
     if value.kind == "ints" and fixed and argument.kind != "call_expression" and flow.available("fromIntArrayRefSlow"):
-        concrete_sequence.rewrite(flow, argument, origins)
+        flow.announce(SequenceArgument(origins, argument))
         return
     coerce(flow, argument, origins)
 
@@ -213,7 +213,7 @@ def _function(
             if _fits(other, len(arguments)) and all(_accepts(flow, other, i, v) == "ok" for i, v in symbolic):
                 origins = join(*values).origins
                 target = _name_node(function)
-                symint_overload.rewrite(flow, target, bare, twin, origins)
+                flow.announce(CalleeName(origins, target, bare, twin))
                 _match_sequences(flow, other, arguments, values)
                 return _result(flow, node, other, origins)
     return _ask(flow, node, bare, _best(candidates, values), symbolic, arguments)
@@ -257,7 +257,7 @@ def _serve(flow: Flow, written: Node, function: Function, arguments: list[Node],
     """Check that a call can give every settled parameter what it now takes; follow a kernel's new name."""
     if (function.path, function.start) in flow.renamed:
         name = symint_name(function.name)
-        symint_overload.rewrite(flow, _name_node(written), function.name, name, frozenset({RENAMED}))
+        flow.announce(CalleeName(frozenset({RENAMED}), _name_node(written), function.name, name))
         flow.uses |= {slot for slot in flow.settled if (slot.path, slot.start) == (function.path, function.start)}
     for index, (argument, value) in enumerate(zip(arguments, values, strict=False)):
         slot = Slot(function.path, function.start, index)

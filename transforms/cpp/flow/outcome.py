@@ -10,6 +10,8 @@ from tree_sitter import Node as TreeSitterNode
 from tree_sitter import Tree
 
 from transforms.cpp.flow.engine import Flow
+from transforms.cpp.flow.events import Rewrites
+from transforms.cpp.flow.solve import solve
 from transforms.cpp.flow.state import Emission, Sink, Site
 from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.facts import Function, Slot
@@ -56,22 +58,25 @@ class Outcome:
     """The parser could not find the function: nothing in it is edited."""
 
 
-def analyse(task: Task) -> list[Outcome]:
-    """Analyse every function of a task; runs in a worker process."""
-    return [_analyse_alone(task, function) or _analyse_in_file(task, function) for function in task.functions]
+def analyse(rewrites: Rewrites, task: Task) -> list[Outcome]:
+    """The outcome of every function of a task, as `rewrites` convert it; runs in a worker process."""
+    return [
+        _analyse_alone(rewrites, task, function) or _analyse_in_file(rewrites, task, function)
+        for function in task.functions
+    ]
 
 
-def _analyse_alone(task: Task, function: Function) -> Outcome | None:
+def _analyse_alone(rewrites: Rewrites, task: Task, function: Function) -> Outcome | None:
     """The outcome of a function parsed by itself; None where it can only be read in its file."""
     tree, masked = parse_span(task.source, function.start, function.end)
     if tree.root_node.has_error:
         return None
-    outcome = analyse_function(task, tree, masked, function)
+    outcome = analyse_function(rewrites, task, tree, masked, function)
     return None if outcome.lost else outcome
 
 
-def _analyse_in_file(task: Task, function: Function) -> Outcome:
-    return analyse_function(task, *_parse_file(task.source), function)
+def _analyse_in_file(rewrites: Rewrites, task: Task, function: Function) -> Outcome:
+    return analyse_function(rewrites, task, *_parse_file(task.source), function)
 
 
 @functools.lru_cache(maxsize=8)
@@ -79,7 +84,7 @@ def _parse_file(source: bytes) -> tuple[Tree, bytes]:
     return parse(source)
 
 
-def analyse_function(task: Task, tree: Tree, masked: bytes, function: Function) -> Outcome:
+def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, function: Function) -> Outcome:
     """Analyse one function of a parsed file."""
     found = find_definition(tree.root_node, function)
     if found is None:
@@ -88,11 +93,12 @@ def analyse_function(task: Task, tree: Tree, masked: bytes, function: Function) 
         function,
         build(found, masked),
         task.vocabulary,
+        rewrites,
         settled=task.settled,
         passive=function.start in task.passive,
         renamed=task.renamed,
     )
-    flow.solve()
+    solve(flow)
     return Outcome(
         function,
         tuple(sorted(flow.emissions.values(), key=lambda e: (e.start, e.end))),

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from codemod.model.transform import Project
 from transforms.cpp.flow.engine import OWN_RESULT, parameter_origin
+from transforms.cpp.flow.events import Rewrites
 from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
 from transforms.cpp.reach.schemas import Family, links
 from transforms.cpp.reach.vocabulary import Vocabulary
@@ -39,12 +41,14 @@ class Propagator:
         project: Project,
         facts: Mapping[str, FileFacts],
         vocabulary: Vocabulary,
+        rewrites: Rewrites,
         reached: Callable[[Function], bool],
         eligible: Callable[[Function, int], bool],
         families: Sequence[Family] = (),
     ) -> None:
         self.project = project
         self.vocabulary = vocabulary
+        self.rewrites = rewrites
         self.reached = reached
         self.eligible = eligible
         self.families = [f for f in families if all(project.selected(slot.path) for slot in f.slots)]
@@ -151,7 +155,7 @@ class Propagator:
             )
             for path, functions in tasks_by_file([self.definitions[key] for key in sorted(keys)]).items()
         ]
-        results = self.project.map(analyse, tasks, "following values into helpers")
+        results = self.project.map(partial(analyse, self.rewrites), tasks, "following values into helpers")
         return {(o.function.path, o.function.start): o for outcomes in results for o in outcomes}
 
     def _owns(self, function: Function) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
+from transforms.cpp.flow.events import AccumulateOperation, AccumulateStart, ExtremumOperand, ExtremumTemplate
 from transforms.cpp.flow.storing import owner_of, same_range
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import BOOL, INT, SIZE_T, STRING, UNKNOWN, Type
-from transforms.cpp.rules import accumulate, min_max
 
 _TRANSPARENT = frozenset({"move", "forward", "ref", "cref", "as_const"})
 _PREDICATES = frozenset({"all_of", "any_of", "none_of", "find_if", "count_if", "for_each"})
@@ -122,13 +122,13 @@ def _min_max(flow: Flow, node: Node, bare: str, template: Node | None, arguments
             flow.sink(node, "callee-takes-int", f"stands beside integers in `std::{bare}({{…}})`", both)
         return Type("int", "int64_t", origins=origins)
     if template is not None:
-        min_max.rewrite_template(flow, template, origins)
+        flow.announce(ExtremumTemplate(origins, template))
         return Type("int", "int64_t", origins=origins)
     for argument, value in zip(arguments[:2], values[:2], strict=True):
         if not value.symbolic:
             if value.kind not in ("int", "bool"):
                 flow.sink(node, "unknown-use", f"stands beside a value of unknown type in `std::{bare}`", both)
-            min_max.rewrite_operand(flow, argument, origins)
+            flow.announce(ExtremumOperand(origins, argument))
     return Type("int", "int64_t", origins=origins)
 
 
@@ -139,13 +139,19 @@ def _accumulate(flow: Flow, arguments: list[Node]) -> Type:
     if not origins or len(arguments) < 3:
         return values[2] if len(values) > 2 else UNKNOWN
     if not values[2].symbolic:
-        accumulate.rewrite(flow, arguments[2], origins)
+        flow.announce(AccumulateStart(origins, arguments[2]))
     for operation in arguments[3:]:
         if operation.kind == "lambda_expression":
             flow.sink(operation, "callee-unknown", "is folded by a lambda", Type("int", origins=origins))
             continue
-        accumulate.rewrite_operation(flow, operation, origins)
+        element = next((n for n in operation.walk() if n.kind == "type_descriptor" and _spells_int(flow, n)), None)
+        if element is not None:
+            flow.announce(AccumulateOperation(origins, operation, element))
     return Type("int", "int64_t", origins=origins)
+
+
+def _spells_int(flow: Flow, node: Node) -> bool:
+    return flow.type_of(node.text).kind == "int"
 
 
 def _predicate(flow: Flow, bare: str, arguments: list[Node]) -> Type:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from transforms.cpp.flow.engine import Flow
+from transforms.cpp.flow.events import Condition
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import Type
-from transforms.cpp.rules import truthiness
 
 
 def truth(flow: Flow, node: Node, value: Type) -> None:
@@ -16,4 +16,4 @@ def truth(flow: Flow, node: Node, value: Type) -> None:
     while target.kind == "parenthesized_expression" and len(target.children) == 1:
         target = target.children[0]
     if not (target.kind == "unary_expression" and target.token == "!"):  # else: done with its operand
-        truthiness.rewrite(flow, node, value.origins)
+        flow.announce(Condition(value.origins, node))

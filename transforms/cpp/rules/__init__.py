@@ -1,16 +1,26 @@
-"""The rules of the C++ transform, one a module; the module's name is the rule's name."""
+"""The rules on C++, one a module. A rule names the events of the flow that it answers in `EVENTS`."""
 
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
+import sys
 
 from codemod.model.transform import Rule
+from transforms.cpp.flow.events import Event, Rewrite, Rewrites
+from transforms.rule_modules import load_rule_modules, rule_of
 
 
 @functools.cache
 def load_rules() -> tuple[Rule, ...]:
     """Every rule of this package, sorted by name."""
-    modules = (importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__))
-    return tuple(Rule(m.NAME, m.MODE, m.LEVEL, m.__doc__ or "", tuple(m.EXAMPLES)) for m in modules)
+    return tuple(rule_of(module) for module in load_rule_modules(sys.modules[__name__]))
+
+
+@functools.cache
+def load_rewrites() -> Rewrites:
+    """The function of each rule, by the events that it answers."""
+    rewrites: dict[type[Event], list[tuple[str, Rewrite]]] = {}
+    for module in load_rule_modules(sys.modules[__name__]):
+        for event in getattr(module, "EVENTS", ()):
+            rewrites.setdefault(event, []).append((module.NAME, module.rewrite))
+    return rewrites

@@ -12,18 +12,16 @@ References: c10/core/SymInt.h.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-
-if TYPE_CHECKING:
-    from transforms.cpp.flow.engine import Flow
-    from transforms.cpp.reading.tree import Node
+from transforms.cpp.flow.events import AccumulateOperation, AccumulateStart, Replacement
 
 NAME = "accumulate"
 MODE = Mode.DIRECT_THROW
 LEVEL = Level.SAFE
+EVENTS = (AccumulateOperation, AccumulateStart)
 EXAMPLES = (
     Example(
         "Tensor f(const Tensor& x) { auto s = x.sizes(); auto n = std::accumulate(s.begin(), s.end(), 1, "
@@ -34,24 +32,21 @@ EXAMPLES = (
 )
 
 
-def rewrite(flow: Flow, initial: Node, origins: frozenset[int] | None) -> None:
-    """Make the initial value a SymInt."""
+def rewrite(event: AccumulateStart | AccumulateOperation) -> Iterator[Replacement]:
+    """Make the initial value a SymInt, and `std::multiplies<int64_t>()` one over SymInts."""
+    if isinstance(event, AccumulateOperation):
+        element = event.element
+        yield Replacement(element.start, element.end, "c10::SymInt", f"`{event.operation.text}` over SymInts")
+        return
+    initial = event.initial
     message = f"starts at `{initial.text}` as a SymInt"
     text = initial.text.replace(" ", "")
     name = initial.field("function")
     if initial.kind == "number_literal":
-        flow.emit(NAME, initial.start, initial.end, f"c10::SymInt({initial.text.rstrip('lLuU')})", origins, message)
+        literal = initial.text.rstrip("lLuU")
+        yield Replacement(initial.start, initial.end, f"c10::SymInt({literal})", message)
     elif name is not None and text.startswith(("static_cast<int64_t>(", "int64_t(")):
-        flow.emit(NAME, name.start, name.end, "c10::SymInt", origins, message)
+        yield Replacement(name.start, name.end, "c10::SymInt", message)
     else:
-        flow.emit(NAME, initial.start, initial.start, "c10::SymInt(", origins, message)
-        flow.emit(NAME, initial.end, initial.end, ")", origins, message)
-
-
-def rewrite_operation(flow: Flow, operation: Node, origins: frozenset[int] | None) -> None:
-    """`std::multiplies<int64_t>()` → `std::multiplies<c10::SymInt>()`."""
-    for part in operation.walk():
-        if part.kind == "type_descriptor" and flow.type_of(part.text).kind == "int":
-            message = f"`{operation.text}` over SymInts"
-            flow.emit(NAME, part.start, part.end, "c10::SymInt", origins, message)
-            return
+        yield Replacement(initial.start, initial.start, "c10::SymInt(", message)
+        yield Replacement(initial.end, initial.end, ")", message)

@@ -12,18 +12,16 @@ References: c10/core/SymInt.h.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-
-if TYPE_CHECKING:
-    from transforms.cpp.flow.engine import Flow
-    from transforms.cpp.reading.tree import Node
+from transforms.cpp.flow.events import CompoundAssignment, Replacement, Step
 
 NAME = "compound-assignment"
 MODE = Mode.DIRECT_THROW
 LEVEL = Level.SAFE
+EVENTS = (CompoundAssignment, Step)
 EXAMPLES = (
     Example(
         "Tensor f(const Tensor& x, int64_t k) { auto n = x.size(0); n -= k + 1; return x.narrow(0, 0, n); }",
@@ -37,18 +35,18 @@ EXAMPLES = (
 )
 
 
-def rewrite(flow: Flow, node: Node, left: Node, right: Node, origins: frozenset[int] | None) -> None:
-    """`left -= right` → `left = left - right`."""
+def rewrite(event: CompoundAssignment | Step) -> Iterator[Replacement]:
+    """`left -= right` → `left = left - right`; `++n`, as a statement of its own, → `n = n + 1`."""
+    node = event.node
+    if isinstance(event, Step):
+        new = f"{event.argument.text} = {event.argument.text} {node.token[:1]} 1"
+        yield Replacement(node.start, node.end, new, f"`{node.text}` → `{new}`")
+        return
+    left, right = event.left, event.right
     operator = node.token[0]
     between = node.source[left.end : right.start].decode("utf-8", "surrogateescape").replace(node.token, "=")
     wrap = right.kind in ("binary_expression", "conditional_expression")
     message = f"`{left.text} {node.token} …` → `{left.text} = {left.text} {operator} …`"
-    flow.emit(NAME, left.end, right.start, f"{between}{left.text} {operator} {'(' if wrap else ''}", origins, message)
+    yield Replacement(left.end, right.start, f"{between}{left.text} {operator} {'(' if wrap else ''}", message)
     if wrap:
-        flow.emit(NAME, right.end, right.end, ")", origins, message)
-
-
-def rewrite_step(flow: Flow, node: Node, argument: Node, origins: frozenset[int] | None) -> None:
-    """`++n` → `n = n + 1`, for a statement of its own."""
-    new = f"{argument.text} = {argument.text} {node.token[:1]} 1"
-    flow.emit(NAME, node.start, node.end, new, origins, f"`{node.text}` → `{new}`")
+        yield Replacement(right.end, right.end, ")", message)

@@ -12,18 +12,16 @@ References: c10/core/SymIntArrayRef.h.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-
-if TYPE_CHECKING:
-    from transforms.cpp.flow.engine import Flow
-    from transforms.cpp.reading.tree import Node
+from transforms.cpp.flow.events import Replacement, SequenceArgument
 
 NAME = "concrete-sequence"
 MODE = Mode.DIRECT_THROW
 LEVEL = Level.SAFE
+EVENTS = (SequenceArgument,)
 EXAMPLES = (
     Example(
         "Tensor f(const Tensor& x, IntArrayRef strides) { return x.as_strided(x.sizes(), strides); }",
@@ -33,8 +31,9 @@ EXAMPLES = (
 )
 
 
-def rewrite(flow: Flow, argument: Node, origins: frozenset[int] | None) -> None:
-    """Wrap `argument`."""
+def rewrite(event: SequenceArgument) -> Iterator[Replacement]:
+    """Wrap the argument."""
+    argument = event.argument
     message = f"`{argument.text}` beside a symbolic sequence"
-    flow.emit(NAME, argument.start, argument.start, "c10::fromIntArrayRefSlow(", origins, message)
-    flow.emit(NAME, argument.end, argument.end, ")", origins, message)
+    yield Replacement(argument.start, argument.start, "c10::fromIntArrayRefSlow(", message)
+    yield Replacement(argument.end, argument.end, ")", message)

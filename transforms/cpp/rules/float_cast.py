@@ -12,18 +12,16 @@ References: c10/core/SymFloat.h.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-
-if TYPE_CHECKING:
-    from transforms.cpp.flow.engine import Flow
-    from transforms.cpp.reading.tree import Node
+from transforms.cpp.flow.events import FloatCast, FloatOperand, Replacement
 
 NAME = "float-cast"
 MODE = Mode.DIRECT_THROW
 LEVEL = Level.SAFE
+EVENTS = (FloatCast, FloatOperand)
 EXAMPLES = (
     Example(
         "Tensor f(const Tensor& x) { return x.sum() / static_cast<double>(x.numel()); }",
@@ -36,13 +34,13 @@ EXAMPLES = (
 )
 
 
-def rewrite(flow: Flow, spelled: Node, origins: frozenset[int] | None) -> None:
-    """Replace the type that is cast to."""
-    flow.emit(NAME, spelled.start, spelled.end, "c10::SymFloat", origins, f"`{spelled.text}` → `c10::SymFloat`")
-
-
-def rewrite_operand(flow: Flow, operand: Node, origins: frozenset[int] | None) -> None:
-    """Make the left operand of a SymFloat one as well."""
+def rewrite(event: FloatCast | FloatOperand) -> Iterator[Replacement]:
+    """Replace the type that is cast to; make the left operand of a SymFloat one as well."""
+    if isinstance(event, FloatCast):
+        spelled = event.spelled
+        yield Replacement(spelled.start, spelled.end, "c10::SymFloat", f"`{spelled.text}` → `c10::SymFloat`")
+        return
+    operand = event.operand
     message = f"`{operand.text}` beside a SymFloat"
-    flow.emit(NAME, operand.start, operand.start, "c10::SymFloat(", origins, message)
-    flow.emit(NAME, operand.end, operand.end, ")", origins, message)
+    yield Replacement(operand.start, operand.start, "c10::SymFloat(", message)
+    yield Replacement(operand.end, operand.end, ")", message)

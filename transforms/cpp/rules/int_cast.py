@@ -11,18 +11,16 @@ References: c10/core/SymInt.h.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-
-if TYPE_CHECKING:
-    from transforms.cpp.flow.engine import Flow
-    from transforms.cpp.reading.tree import Node
+from transforms.cpp.flow.events import IntCast, Replacement
 
 NAME = "int-cast"
 MODE = Mode.DIRECT_THROW
 LEVEL = Level.SAFE
+EVENTS = (IntCast,)
 EXAMPLES = (
     Example(
         "Tensor f(const Tensor& x) { return x.expand({static_cast<int64_t>(x.size(0)), 3}); }",
@@ -31,10 +29,11 @@ EXAMPLES = (
 )
 
 
-def rewrite(flow: Flow, cast: Node, value: Node, origins: frozenset[int] | None) -> None:
+def rewrite(event: IntCast) -> Iterator[Replacement]:
     """Leave the value, in parentheses where its operators need them."""
+    cast, value = event.cast, event.value
     bare = value.kind in ("identifier", "call_expression", "parenthesized_expression", "subscript_expression")
     message = f"`{cast.text}` needs no cast"
-    flow.emit(NAME, cast.start, value.start, "" if bare else "(", origins, message)
+    yield Replacement(cast.start, value.start, "" if bare else "(", message)
     if value.end < cast.end or not bare:
-        flow.emit(NAME, value.end, cast.end, "" if bare else ")", origins, message)
+        yield Replacement(value.end, cast.end, "" if bare else ")", message)

@@ -13,18 +13,16 @@ References: c10/core/SymInt.h, c10/core/SymIntArrayRef.h.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-
-if TYPE_CHECKING:
-    from transforms.cpp.flow.engine import Flow
-    from transforms.cpp.reading.tree import Node
+from transforms.cpp.flow.events import Replacement, StoredType
 
 NAME = "local-type"
 MODE = Mode.DIRECT_THROW
 LEVEL = Level.SAFE
+EVENTS = (StoredType,)
 EXAMPLES = (
     Example(
         "Tensor f(const Tensor& x) { int64_t n = x.size(0); return x.expand({n, 3}); }",
@@ -43,7 +41,8 @@ EXAMPLES = (
 )
 
 
-def rewrite(flow: Flow, spelled: Node, new: str, origins: frozenset[int] | None) -> None:
+def rewrite(event: StoredType) -> Iterator[Replacement]:
     """Replace a type as written."""
-    if new != spelled.text:
-        flow.emit(NAME, spelled.start, spelled.end, new, origins, f"`{spelled.text}` → `{new}`")
+    spelled, twin = event.spelled, event.twin
+    if twin != spelled.text:
+        yield Replacement(spelled.start, spelled.end, twin, f"`{spelled.text}` → `{twin}`")

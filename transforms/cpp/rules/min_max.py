@@ -12,18 +12,16 @@ References: c10/core/SymInt.h (min, max).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-
-if TYPE_CHECKING:
-    from transforms.cpp.flow.engine import Flow
-    from transforms.cpp.reading.tree import Node
+from transforms.cpp.flow.events import ExtremumOperand, ExtremumTemplate, Replacement
 
 NAME = "min-max"
 MODE = Mode.DIRECT_THROW
 LEVEL = Level.SAFE
+EVENTS = (ExtremumOperand, ExtremumTemplate)
 EXAMPLES = (
     Example(
         "Tensor f(const Tensor& x) { auto n = std::max(x.size(0), 1); return x.narrow(0, 0, n); }",
@@ -38,13 +36,13 @@ EXAMPLES = (
 )
 
 
-def rewrite_operand(flow: Flow, operand: Node, origins: frozenset[int] | None) -> None:
-    """Make an integer operand a SymInt."""
+def rewrite(event: ExtremumOperand | ExtremumTemplate) -> Iterator[Replacement]:
+    """Make an integer operand, or the spelled template argument, a SymInt."""
+    if isinstance(event, ExtremumTemplate):
+        template = event.template
+        yield Replacement(template.start, template.end, "c10::SymInt", f"`<{template.text}>` → `<c10::SymInt>`")
+        return
+    operand = event.operand
     message = f"`{operand.text}` beside a SymInt"
-    flow.emit(NAME, operand.start, operand.start, "c10::SymInt(", origins, message)
-    flow.emit(NAME, operand.end, operand.end, ")", origins, message)
-
-
-def rewrite_template(flow: Flow, template: Node, origins: frozenset[int] | None) -> None:
-    """Replace the spelled template argument."""
-    flow.emit(NAME, template.start, template.end, "c10::SymInt", origins, f"`<{template.text}>` → `<c10::SymInt>`")
+    yield Replacement(operand.start, operand.start, "c10::SymInt(", message)
+    yield Replacement(operand.end, operand.end, ")", message)

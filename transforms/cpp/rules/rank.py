@@ -12,18 +12,16 @@ References: c10/core/TensorImpl.h (dim).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-
-if TYPE_CHECKING:
-    from transforms.cpp.flow.engine import Flow
-    from transforms.cpp.reading.tree import Node
+from transforms.cpp.flow.events import RankQuery, Replacement
 
 NAME = "rank"
 MODE = Mode.DIRECT_THROW
 LEVEL = Level.SAFE
+EVENTS = (RankQuery,)
 EXAMPLES = (
     Example(
         "Tensor f(const Tensor& x) { int64_t d = x.sizes().size(); return x.sum(d - 1); }",
@@ -36,12 +34,11 @@ EXAMPLES = (
 )
 
 
-def rewrite(flow: Flow, accessor: Node, invoked: Node, asked: str) -> None:
+def rewrite(event: RankQuery) -> Iterator[Replacement]:
     """Replace `sizes().size()` / `sizes().empty()`; a `!` before the latter is folded in."""
-    origins = frozenset({accessor.start})
-    suffix = "dim()" if asked == "size" else "dim() == 0"
-    outer = invoked.parent
-    if asked == "empty" and outer is not None and outer.kind == "unary_expression" and outer.token == "!":
+    suffix = "dim()" if event.member == "size" else "dim() == 0"
+    outer = event.invoked.parent
+    if event.member == "empty" and outer is not None and outer.kind == "unary_expression" and outer.token == "!":
         suffix = "dim() != 0"
-        flow.emit(NAME, outer.start, invoked.start, "", origins, f"the rank: `{suffix}`")
-    flow.emit(NAME, accessor.start, invoked.end, suffix, origins, f"the rank: `{suffix}`")
+        yield Replacement(outer.start, event.invoked.start, "", f"the rank: `{suffix}`")
+    yield Replacement(event.accessor.start, event.invoked.end, suffix, f"the rank: `{suffix}`")

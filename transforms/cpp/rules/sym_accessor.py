@@ -14,18 +14,16 @@ References: c10/core/TensorImpl.h (sym_sizes, sym_numel), aten/src/ATen/core/Ten
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-
-if TYPE_CHECKING:
-    from transforms.cpp.flow.engine import Flow
-    from transforms.cpp.reading.tree import Node
+from transforms.cpp.flow.events import AccessorCall, FreeAccessorCall, Replacement
 
 NAME = "sym-accessor"
 MODE = Mode.DIRECT_THROW
 LEVEL = Level.SAFE
+EVENTS = (AccessorCall, FreeAccessorCall)
 EXAMPLES = (
     Example(
         "Tensor f(const Tensor& x) { return x.reshape({x.size(0), x.numel() / x.size(0)}); }",
@@ -48,16 +46,16 @@ EXAMPLES = (
 )
 
 
-def rewrite(flow: Flow, name: Node, api: str, receiver: str, origins: frozenset[int] | None) -> None:
-    """Prefix the accessor's name."""
-    flow.emit(NAME, name.start, name.end, f"sym_{api}", origins, f"`{receiver}.{api}` → `sym_{api}`")
-
-
-def rewrite_free(flow: Flow, call: Node, arguments: list[Node], api: str, origins: frozenset[int] | None) -> None:
-    """`at::size(t, d)` → `t.sym_size(d)`."""
+def rewrite(event: AccessorCall | FreeAccessorCall) -> Iterator[Replacement]:
+    """`t.size(d)` → `t.sym_size(d)`, and `at::size(t, d)` likewise."""
+    if isinstance(event, AccessorCall):
+        message = f"`{event.receiver}.{event.api}` → `sym_{event.api}`"
+        yield Replacement(event.name.start, event.name.end, f"sym_{event.api}", message)
+        return
+    call, arguments = event.call, event.arguments
     tensor = arguments[0]
     plain = tensor.kind in ("identifier", "call_expression", "field_expression", "subscript_expression")
     after = arguments[1].start if len(arguments) > 1 else tensor.end
-    message = f"`{call.text}` → `{tensor.text}.sym_{api}(…)`"
-    flow.emit(NAME, call.start, tensor.start, "" if plain else "(", origins, message)
-    flow.emit(NAME, tensor.end, after, f"{'' if plain else ')'}.sym_{api}(", origins, message)
+    message = f"`{call.text}` → `{tensor.text}.sym_{event.api}(…)`"
+    yield Replacement(call.start, tensor.start, "" if plain else "(", message)
+    yield Replacement(tensor.end, after, f"{'' if plain else ')'}.sym_{event.api}(", message)

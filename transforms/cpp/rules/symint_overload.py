@@ -13,18 +13,16 @@ References: torchgen/api/cpp.py (name), aten/src/ATen/native/native_functions.ya
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-
-if TYPE_CHECKING:
-    from transforms.cpp.flow.engine import Flow
-    from transforms.cpp.reading.tree import Node
+from transforms.cpp.flow.events import CalleeName, Replacement
 
 NAME = "symint-overload"
 MODE = Mode.DIRECT_THROW
 LEVEL = Level.SAFE
+EVENTS = (CalleeName,)
 EXAMPLES = (
     Example(
         "Tensor f(const Tensor& x) { return at::empty(x.sizes(), x.options()); }",
@@ -38,6 +36,7 @@ EXAMPLES = (
 )
 
 
-def rewrite(flow: Flow, name: Node, old: str, new: str, origins: frozenset[int] | None) -> None:
+def rewrite(event: CalleeName) -> Iterator[Replacement]:
     """Replace the called name; template arguments stay."""
-    flow.emit(NAME, name.start, name.start + len(old.encode()), new, origins, f"`{old}` → `{new}`")
+    end = event.name.start + len(event.old.encode())
+    yield Replacement(event.name.start, end, event.new, f"`{event.old}` → `{event.new}`")

@@ -12,8 +12,6 @@ References: aten/src/ATen/TensorIterator.cpp, torch/_refs/__init__.py.
 
 from __future__ import annotations
 
-import re
-
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 
@@ -31,10 +29,3 @@ EXAMPLES = (
         "listed, never edited",
     ),
 )
-
-_BUILDS = re.compile(r"(?:^|::)TensorIterator(?:Base)?::\w+$|(?:^|::)TensorIteratorConfig$")
-
-
-def builds(name: str) -> bool:
-    """Whether a call of `name` begins or ends the making of a TensorIterator."""
-    return _BUILDS.search(name) is not None

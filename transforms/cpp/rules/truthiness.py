@@ -11,18 +11,16 @@ References: c10/core/SymInt.h.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-
-if TYPE_CHECKING:
-    from transforms.cpp.flow.engine import Flow
-    from transforms.cpp.reading.tree import Node
+from transforms.cpp.flow.events import Condition, Replacement
 
 NAME = "truthiness"
 MODE = Mode.DIRECT_THROW
 LEVEL = Level.SAFE
+EVENTS = (Condition,)
 EXAMPLES = (
     Example(
         "Tensor f(const Tensor& x) { if (!x.numel()) { return x; } return x.sum(); }",
@@ -35,17 +33,17 @@ EXAMPLES = (
 )
 
 
-def rewrite(flow: Flow, node: Node, origins: frozenset[int] | None) -> None:
-    """Compare `node` with 0; a `!` right before it is folded into `==`."""
-    target = node
+def rewrite(event: Condition) -> Iterator[Replacement]:
+    """Compare the condition with 0; a `!` right before it is folded into `==`."""
+    node = target = event.node
     while target.kind == "parenthesized_expression" and len(target.children) == 1:
         target = target.children[0]
     outer = target.parent
     negated = outer is not None and outer.kind == "unary_expression" and outer.token == "!"
     message = f"`{target.text}` is compared with 0"
     if negated and outer is not None:
-        flow.emit(NAME, outer.start, target.start, "", origins, message)
+        yield Replacement(outer.start, target.start, "", message)
     wrap = target is node and target.kind in ("binary_expression", "conditional_expression", "assignment_expression")
     if wrap:
-        flow.emit(NAME, target.start, target.start, "(", origins, message)
-    flow.emit(NAME, target.end, target.end, f"{')' if wrap else ''} {'==' if negated else '!='} 0", origins, message)
+        yield Replacement(target.start, target.start, "(", message)
+    yield Replacement(target.end, target.end, f"{')' if wrap else ''} {'==' if negated else '!='} 0", message)

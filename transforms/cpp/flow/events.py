@@ -1,0 +1,161 @@
+"""What the flow tells the rules: for each kind of place that cannot stay as it is, an event that names its nodes.
+
+A rule lists the events it answers in `EVENTS`; its `rewrite(event)` yields what the source is to read instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from transforms.cpp.reading.tree import Node
+
+Origins = frozenset[int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """The bytes `[start, end)` are to read `new`; `message` says so to the user."""
+
+    start: int
+    end: int
+    new: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A place where a symbolic value arrives. Without `origins` that are still symbolic nothing is rewritten."""
+
+    origins: Origins
+
+
+@dataclass(frozen=True, slots=True)
+class AccessorCall(Event):
+    """`receiver.api(…)` on a Tensor; `name` is the node of `api`."""
+
+    name: Node
+    api: str
+    receiver: str
+
+
+@dataclass(frozen=True, slots=True)
+class FreeAccessorCall(Event):
+    """`at::api(arguments…)`, whose first argument is a Tensor."""
+
+    call: Node
+    arguments: Sequence[Node]
+    api: str
+
+
+@dataclass(frozen=True, slots=True)
+class RankQuery(Event):
+    """`t.sizes().size()` or `….empty()`: `accessor` is `sizes`, `invoked` the whole call, `member` its last name."""
+
+    accessor: Node
+    invoked: Node
+    member: str
+
+
+@dataclass(frozen=True, slots=True)
+class FloatCast(Event):
+    """A cast of a symbolic integer to the floating type `spelled`."""
+
+    spelled: Node
+
+
+@dataclass(frozen=True, slots=True)
+class FloatOperand(Event):
+    """A number on the left of a SymFloat."""
+
+    operand: Node
+
+
+@dataclass(frozen=True, slots=True)
+class IntCast(Event):
+    """A cast of the symbolic integer `value` to an integer type."""
+
+    cast: Node
+    value: Node
+
+
+@dataclass(frozen=True, slots=True)
+class CompoundAssignment(Event):
+    """`left -= right` and its like, which a SymInt lacks."""
+
+    node: Node
+    left: Node
+    right: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Event):
+    """`++argument` or `argument--` as a statement of its own."""
+
+    node: Node
+    argument: Node
+
+
+@dataclass(frozen=True, slots=True)
+class ExtremumOperand(Event):
+    """An integer beside a SymInt in `std::min` or `std::max`."""
+
+    operand: Node
+
+
+@dataclass(frozen=True, slots=True)
+class ExtremumTemplate(Event):
+    """The template argument of `std::min<int64_t>` or `std::max<int64_t>`."""
+
+    template: Node
+
+
+@dataclass(frozen=True, slots=True)
+class AccumulateStart(Event):
+    """The initial value of a `std::accumulate` over symbolic sizes."""
+
+    initial: Node
+
+
+@dataclass(frozen=True, slots=True)
+class AccumulateOperation(Event):
+    """The operation of such a call; `element` spells the integer type that it is over."""
+
+    operation: Node
+    element: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Condition(Event):
+    """A symbolic integer where a bool is wanted."""
+
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class StoredType(Event):
+    """The type `spelled` of something that holds a symbolic value, and its symbolic twin."""
+
+    spelled: Node
+    twin: str
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceArgument(Event):
+    """A concrete sequence among the symbolic arguments of a call."""
+
+    argument: Node
+
+
+@dataclass(frozen=True, slots=True)
+class CalleeName(Event):
+    """A call of `old`, at `name`, whose arguments only `new` takes."""
+
+    name: Node
+    old: str
+    new: str
+
+
+Rewrite = Callable[[Event], Iterator[Replacement]]
+Rewrites = Mapping[type[Event], Sequence[tuple[str, Rewrite]]]
+"""For each kind of event the names and functions of the rules that answer it."""
