@@ -9,7 +9,7 @@ from types import MappingProxyType
 from codemod.model.findings import Finding
 from codemod.model.transform import Override, Project
 from codemod.tree.checkout import NATIVE_FUNCTIONS
-from transforms.python.reach.reached import COMPOSITE, TESTS, tree_path
+from transforms.python.reach.reached import ATEN, COMPOSITE, TESTS, tree_path
 from transforms.python.reach.tree import Definition, SourceTree
 from transforms.python.reading.extract import extract
 
@@ -86,8 +86,6 @@ class PythonProver:
 
     def _operators(self, changed: Definition) -> Iterator[tuple[str, Definition]]:
         """(operator, its registered function) for what runs a function, the nearest first."""
-        from transforms.python.transform import ATEN
-
         seen, ring = {changed.place}, [changed]
         told: set[str] = set()
         while ring:

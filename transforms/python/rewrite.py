@@ -15,7 +15,7 @@ from transforms.python.flow.sites import Site, sites
 from transforms.python.flow.values import Value
 from transforms.python.reach.composites import Composite
 from transforms.python.reading.extract import Scope, parse, scopes
-from transforms.python.rules import RULES, undecided_branch
+from transforms.python.rules import load_rules, undecided_branch
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.names import EQUAL, Insertion, Layout, Names
 from transforms.python.writing.place import Change, Place, Rewrite
@@ -155,7 +155,7 @@ def _answers(
 
 def _first(place: Place) -> tuple[str, Rewrite]:
     """The first rule that knows a place, and what it says."""
-    for known in RULES:
+    for known in load_rules():
         try:
             place.names.used = set()
             rewrite = known.rewrite(place)
@@ -240,8 +240,8 @@ def _other_encoding(job: FileJob, scope: Scope) -> Finding:
         end=start,
         line=line,
         column=1,
-        mode=undecided_branch.RULE.mode,
-        rule=undecided_branch.RULE.name,
+        mode=undecided_branch.MODE,
+        rule=undecided_branch.NAME,
         level=Level.MANUAL,
         function=scope.name,
         operators=known.operators,
@@ -257,7 +257,7 @@ def _finding(
 ) -> Finding:
     rewrite = answer.rewrite
     line = layout.source.count(b"\n", 0, answer.start) + 1
-    rule = next(known.rule for known in RULES if known.rule.name == answer.rule)
+    rule = next(known.rule for known in load_rules() if known.rule.name == answer.rule)
     return Finding(
         path=path,
         start=answer.start,

@@ -13,6 +13,7 @@ from codemod.model.transform import Project, Prover, Rule
 from codemod.tree.checkout import NATIVE_FUNCTIONS
 from transforms.python.reach.composites import composites
 from transforms.python.reach.reached import (
+    ATEN,
     COMPOSITE,
     ELSEWHERE,
     TESTS,
@@ -27,12 +28,11 @@ from transforms.python.reach.reached import (
 from transforms.python.reach.tree import Definition, SourceTree
 from transforms.python.reading.extract import extract, parse
 from transforms.python.rewrite import FileJob, Job, findings
-from transforms.python.rules import RULES
+from transforms.python.rules import load_rules
 
 SYMBOLIC_SHAPES = "torch/fx/experimental/symbolic_shapes.py"
 SIZEVARS = "torch/_inductor/sizevars.py"
 PACKAGED = "packaged/ATen/native/native_functions.yaml"
-ATEN = re.compile(r"\b(aten|prims)\.(\w+)")
 
 
 class PythonTransform:
@@ -43,7 +43,7 @@ class PythonTransform:
 
     def rules(self) -> Sequence[Rule]:
         """The rules, in the order in which they are asked."""
-        return [known.rule for known in RULES]
+        return [known.rule for known in load_rules()]
 
     def parse_errors(self, path: str, source: bytes) -> int:
         """1 where Python does not compile the file, else 0."""

@@ -37,6 +37,9 @@ ELSEWHERE = re.compile(
     r"(?:^|/)torch/(?:_inductor|_dynamo|_native|_vendor|_library|testing|fx|utils|onnx|ao|jit|distributed|_export|export"
     r"|multiprocessing|cuda|mps|xpu|backends|package|nn/parallel)/|(?:^|/)torch/_prims/debug_prims\.py$"
 )
+ATEN = re.compile(r"\b(aten|prims)\.(\w+)")
+"""An operator as decorators name it."""
+
 TESTS = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_\w+|\w+_test|conftest)\.py$")
 
 

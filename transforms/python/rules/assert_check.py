@@ -18,9 +18,21 @@ import ast
 import re
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.writing.logic import code
 from transforms.python.writing.place import Change, Place, Rewrite
+
+NAME = "assert-check"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.SAFE
+PRECEDENCE = 110
+EXAMPLES = (
+    Example("def f(x: Tensor):\n    assert x.dim() == 2\n    return x\n", None, "ranks are no symbols"),
+    Example(
+        "def f(x: Tensor):\n    assert x.size(0) == 2, 'two'\n    return x\n",
+        "def f(x: Tensor):\n    torch._check_with(AssertionError, x.size(0) == 2, lambda: 'two')\n    return x\n",
+    ),
+)
 
 MESSAGE = "an assertion on sizes is a check"
 
@@ -38,18 +50,3 @@ def rewrite(place: Place) -> Rewrite | None:
     text = f"{place.names.torch}._check_with(AssertionError, {condition}, lambda: {message})"
     level = Level.REVIEW if re.search(r"\bsym_(?:or|not)\(", condition) else Level.SAFE
     return Rewrite(level, MESSAGE, (Change(place.layout.start(node), place.layout.end(node), text),))
-
-
-RULE = Rule(
-    "assert-check",
-    Mode.PYTHON_BRANCH,
-    Level.SAFE,
-    __doc__,
-    (
-        Example("def f(x: Tensor):\n    assert x.dim() == 2\n    return x\n", None, "ranks are no symbols"),
-        Example(
-            "def f(x: Tensor):\n    assert x.size(0) == 2, 'two'\n    return x\n",
-            "def f(x: Tensor):\n    torch._check_with(AssertionError, x.size(0) == 2, lambda: 'two')\n    return x\n",
-        ),
-    ),
-)

@@ -19,9 +19,40 @@ from __future__ import annotations
 import re
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.writing.logic import code
 from transforms.python.writing.place import Place, Rewrite
+
+NAME = "check-condition"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.SAFE
+PRECEDENCE = 120
+EXAMPLES = (
+    Example("def f(x: Tensor):\n    torch._check(x.shape[0] == 2, lambda: '')\n", None, "nothing is coerced"),
+    Example(
+        "def f(x: Tensor):\n    torch._check(x.ndim == 2 and x.shape[0] == 2)\n",
+        None,
+        "the last operand of `and` is not coerced",
+    ),
+    Example(
+        "def f(x: Tensor):\n    torch._check(x.shape[0] == 2 and x.shape[1] == 3)\n",
+        "def f(x: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import sym_and\n\n"
+        "    torch._check(sym_and(x.shape[0] == 2, x.shape[1] == 3))\n",
+    ),
+    Example(
+        "def f(x: Tensor, y: Tensor):\n    torch._check(x.shape == y.shape, lambda: 'shapes')\n",
+        "def f(x: Tensor, y: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import sym_eq\n\n"
+        "    torch._check(sym_eq(x.shape, y.shape), lambda: 'shapes')\n",
+    ),
+    Example(
+        "def f(x: Tensor):\n    torch._check(all(s > 0 for s in x.shape))\n",
+        "def f(x: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import sym_and\n\n"
+        "    torch._check(sym_and(True, *(s > 0 for s in x.shape)))\n",
+    ),
+)
 
 MESSAGE = "the condition of a check turns sizes into bools"
 
@@ -37,37 +68,3 @@ def rewrite(place: Place) -> Rewrite | None:
     conjunction = place.site.kind == "check" and not re.search(r"\bsym_(?:or|not)\(", code(new))
     level = Level.SAFE if conjunction and not place.inlined else Level.REVIEW
     return Rewrite(level, MESSAGE, place.replaced(expression, new))
-
-
-RULE = Rule(
-    "check-condition",
-    Mode.PYTHON_BRANCH,
-    Level.SAFE,
-    __doc__,
-    (
-        Example("def f(x: Tensor):\n    torch._check(x.shape[0] == 2, lambda: '')\n", None, "nothing is coerced"),
-        Example(
-            "def f(x: Tensor):\n    torch._check(x.ndim == 2 and x.shape[0] == 2)\n",
-            None,
-            "the last operand of `and` is not coerced",
-        ),
-        Example(
-            "def f(x: Tensor):\n    torch._check(x.shape[0] == 2 and x.shape[1] == 3)\n",
-            "def f(x: Tensor):\n"
-            "    from torch.fx.experimental.symbolic_shapes import sym_and\n\n"
-            "    torch._check(sym_and(x.shape[0] == 2, x.shape[1] == 3))\n",
-        ),
-        Example(
-            "def f(x: Tensor, y: Tensor):\n    torch._check(x.shape == y.shape, lambda: 'shapes')\n",
-            "def f(x: Tensor, y: Tensor):\n"
-            "    from torch.fx.experimental.symbolic_shapes import sym_eq\n\n"
-            "    torch._check(sym_eq(x.shape, y.shape), lambda: 'shapes')\n",
-        ),
-        Example(
-            "def f(x: Tensor):\n    torch._check(all(s > 0 for s in x.shape))\n",
-            "def f(x: Tensor):\n"
-            "    from torch.fx.experimental.symbolic_shapes import sym_and\n\n"
-            "    torch._check(sym_and(True, *(s > 0 for s in x.shape)))\n",
-        ),
-    ),
-)

@@ -24,12 +24,64 @@ import ast
 import libcst as cst
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.flow.interpret import called
 from transforms.python.writing.branches import is_elif
 from transforms.python.writing.clamps import begins_as_zeros, chooses_padding, is_extent, same
 from transforms.python.writing.logic import call
 from transforms.python.writing.place import Change, Place, Rewrite
+
+NAME = "clamped-branch"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+PRECEDENCE = 140
+EXAMPLES = (
+    Example(
+        "def f(x: Tensor, n: int):\n    if x.size(0) > n:\n        x = x.narrow(0, 1, n)\n    return x\n",
+        None,
+        "what is cut off differs",
+    ),
+    Example(
+        "def f(x: Tensor, n: int):\n    if x.size(0) > n:\n        x = x.narrow(1, 0, n)\n    return x\n",
+        None,
+        "another dimension",
+    ),
+    Example(
+        "def f(x: Tensor, n: int):\n    pads = [1, 1]\n    if x.size(0) < n:\n"
+        "        pads[0] = n - x.size(0)\n    return pads\n",
+        None,
+        "the amount was 1 before",
+    ),
+    Example(
+        "def f(x: Tensor, n: int):\n    s = x.shape\n    x = torch.cat([x, x])\n    if s[0] > n:\n"
+        "        x = x.narrow(0, 0, n)\n    return x\n",
+        None,
+        "the tensor has grown since",
+    ),
+    Example(
+        "def f(x: Tensor, n: int):\n    grown = False\n    if x.size(0) < n:\n"
+        "        grown = True\n    return x + 1 if grown else x\n",
+        None,
+        "the flag says more than that there is something to pad",
+    ),
+    Example(
+        "def f(x: Tensor, n: int):\n    if x.size(0) > n:\n        x = x.narrow(0, 0, n)\n    return x\n",
+        "def f(x: Tensor, n: int):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
+        "    if guard_or_true(x.size(0) > n):\n"
+        "        x = x.narrow(0, 0, torch.sym_min(n, x.size(0)))\n    return x\n",
+    ),
+    Example(
+        "def f(x: Tensor, n: int):\n    pads = [0] * 2\n    grown = False\n    if x.size(-1) < n:\n"
+        "        grown = True\n        pads[1] = n - x.size(-1)\n"
+        "    return torch.constant_pad_nd(x, pads) if grown else x\n",
+        "def f(x: Tensor, n: int):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
+        "    pads = [0] * 2\n    grown = False\n    if guard_or_true(x.size(-1) < n):\n"
+        "        grown = True\n        pads[1] = torch.sym_max(n - x.size(-1), 0)\n"
+        "    return torch.constant_pad_nd(x, pads) if grown else x\n",
+    ),
+)
 
 MESSAGE = "a branch pads or narrows by the difference of two sizes"
 
@@ -87,58 +139,3 @@ def _clamped(
     inside = {id(node) for one in branch.body for node in ast.walk(one)}
     used = [node for node in place.nodes if isinstance(node, ast.Name) and node.id == target.id]
     return () if all(id(node) in inside for node in used) and not place.values.value(value).symbolic else None
-
-
-RULE = Rule(
-    "clamped-branch",
-    Mode.PYTHON_BRANCH,
-    Level.REVIEW,
-    __doc__,
-    (
-        Example(
-            "def f(x: Tensor, n: int):\n    if x.size(0) > n:\n        x = x.narrow(0, 1, n)\n    return x\n",
-            None,
-            "what is cut off differs",
-        ),
-        Example(
-            "def f(x: Tensor, n: int):\n    if x.size(0) > n:\n        x = x.narrow(1, 0, n)\n    return x\n",
-            None,
-            "another dimension",
-        ),
-        Example(
-            "def f(x: Tensor, n: int):\n    pads = [1, 1]\n    if x.size(0) < n:\n"
-            "        pads[0] = n - x.size(0)\n    return pads\n",
-            None,
-            "the amount was 1 before",
-        ),
-        Example(
-            "def f(x: Tensor, n: int):\n    s = x.shape\n    x = torch.cat([x, x])\n    if s[0] > n:\n"
-            "        x = x.narrow(0, 0, n)\n    return x\n",
-            None,
-            "the tensor has grown since",
-        ),
-        Example(
-            "def f(x: Tensor, n: int):\n    grown = False\n    if x.size(0) < n:\n"
-            "        grown = True\n    return x + 1 if grown else x\n",
-            None,
-            "the flag says more than that there is something to pad",
-        ),
-        Example(
-            "def f(x: Tensor, n: int):\n    if x.size(0) > n:\n        x = x.narrow(0, 0, n)\n    return x\n",
-            "def f(x: Tensor, n: int):\n"
-            "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
-            "    if guard_or_true(x.size(0) > n):\n"
-            "        x = x.narrow(0, 0, torch.sym_min(n, x.size(0)))\n    return x\n",
-        ),
-        Example(
-            "def f(x: Tensor, n: int):\n    pads = [0] * 2\n    grown = False\n    if x.size(-1) < n:\n"
-            "        grown = True\n        pads[1] = n - x.size(-1)\n"
-            "    return torch.constant_pad_nd(x, pads) if grown else x\n",
-            "def f(x: Tensor, n: int):\n"
-            "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
-            "    pads = [0] * 2\n    grown = False\n    if guard_or_true(x.size(-1) < n):\n"
-            "        grown = True\n        pads[1] = torch.sym_max(n - x.size(-1), 0)\n"
-            "    return torch.constant_pad_nd(x, pads) if grown else x\n",
-        ),
-    ),
-)

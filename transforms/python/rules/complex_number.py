@@ -19,8 +19,22 @@ from __future__ import annotations
 import ast
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.writing.place import Change, Place, Rewrite
+
+NAME = "complex-number"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+PRECEDENCE = 80
+EXAMPLES = (
+    Example("def f(dtype: torch.dtype):\n    return lambda x: complex(x)\n", None, "no symbols among its numbers"),
+    Example(
+        "def f(dtype: torch.dtype):\n    if dtype.is_floating_point:\n        return sym_float\n"
+        "    return lambda x: complex(x)\n",
+        "def f(dtype: torch.dtype):\n    if dtype.is_floating_point:\n        return sym_float\n"
+        "    return lambda x: x if isinstance(x, torch.SymFloat) else complex(x)\n",
+    ),
+)
 
 MESSAGE = "a constructor of numbers fixes a symbolic one"
 
@@ -34,20 +48,3 @@ def rewrite(place: Place) -> Rewrite | None:
     text = f"{name} if isinstance({name}, {place.names.torch}.SymFloat) else "
     start = place.layout.start(node.body)
     return Rewrite(Level.REVIEW, MESSAGE, (Change(start, start, text),))
-
-
-RULE = Rule(
-    "complex-number",
-    Mode.PYTHON_BRANCH,
-    Level.REVIEW,
-    __doc__,
-    (
-        Example("def f(dtype: torch.dtype):\n    return lambda x: complex(x)\n", None, "no symbols among its numbers"),
-        Example(
-            "def f(dtype: torch.dtype):\n    if dtype.is_floating_point:\n        return sym_float\n"
-            "    return lambda x: complex(x)\n",
-            "def f(dtype: torch.dtype):\n    if dtype.is_floating_point:\n        return sym_float\n"
-            "    return lambda x: x if isinstance(x, torch.SymFloat) else complex(x)\n",
-        ),
-    ),
-)

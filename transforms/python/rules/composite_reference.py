@@ -27,10 +27,31 @@ import re
 from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.flow.nodes import dotted
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.place import Change, Place, Rewrite
+
+NAME = "composite-reference"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+PRECEDENCE = 10
+EXAMPLES = (
+    Example(
+        "@register_decomposition(aten.add)\ndef add(x: Tensor):\n    return torch.ops.aten.add(x, 1)\n",
+        None,
+        "has kernels of its own",
+    ),
+    Example(
+        "@register_decomposition(aten.composed)\n@out_wrapper()\n"
+        "def composed(x: Tensor):\n    return prims.neg(_helper(x))\n\n\n"
+        "def _helper(x: Tensor):\n    return prims.abs(x)\n",
+        "@aten.composed.default.py_impl(torch._C.DispatchKey.CompositeImplicitAutograd)\n"
+        "@register_decomposition(aten.composed)\n@out_wrapper()\n"
+        "def composed(x: Tensor):\n    return prims.neg.impl_aten(_helper(x))\n\n\n"
+        "def _helper(x: Tensor):\n    return prims.abs.impl_aten(x)\n",
+    ),
+)
 
 MESSAGE = "a decomposition is registered where tracing does not ask for it"
 
@@ -59,27 +80,3 @@ def _primitives(place: Place, bodies: tuple[str, ...]) -> Iterator[int]:
             for node in ast.walk(function):
                 if isinstance(node, ast.Attribute) and re.fullmatch(r"prims\.\w+", dotted(node)):
                     yield place.layout.end(node)
-
-
-RULE = Rule(
-    "composite-reference",
-    Mode.PYTHON_BRANCH,
-    Level.REVIEW,
-    __doc__,
-    (
-        Example(
-            "@register_decomposition(aten.add)\ndef add(x: Tensor):\n    return torch.ops.aten.add(x, 1)\n",
-            None,
-            "has kernels of its own",
-        ),
-        Example(
-            "@register_decomposition(aten.composed)\n@out_wrapper()\n"
-            "def composed(x: Tensor):\n    return prims.neg(_helper(x))\n\n\n"
-            "def _helper(x: Tensor):\n    return prims.abs(x)\n",
-            "@aten.composed.default.py_impl(torch._C.DispatchKey.CompositeImplicitAutograd)\n"
-            "@register_decomposition(aten.composed)\n@out_wrapper()\n"
-            "def composed(x: Tensor):\n    return prims.neg.impl_aten(_helper(x))\n\n\n"
-            "def _helper(x: Tensor):\n    return prims.abs.impl_aten(x)\n",
-        ),
-    ),
-)

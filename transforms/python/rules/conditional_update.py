@@ -17,10 +17,22 @@ from __future__ import annotations
 import ast
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.writing.branches import is_elif
 from transforms.python.writing.logic import code
 from transforms.python.writing.place import Change, Place, Rewrite
+
+NAME = "conditional-update"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+PRECEDENCE = 130
+EXAMPLES = (
+    Example("def f(x: Tensor):\n    n = x.ndim\n    if n > 2:\n        n -= 1\n    return n\n", None, "no size"),
+    Example(
+        "def f(x: Tensor):\n    n = x.size(0)\n    if n >= x.size(1):\n        n -= 1\n    return n\n",
+        "def f(x: Tensor):\n    n = x.size(0)\n    n = torch.sym_ite(n >= x.size(1), n - 1, n)\n    return n\n",
+    ),
+)
 
 MESSAGE = "a branch that corrects a size is an expression"
 OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
@@ -44,18 +56,3 @@ def rewrite(place: Place) -> Rewrite | None:
     condition = code(place.conditions.symbolic(place.tree(branch.test)))
     text = f"{name} = {place.names('torch.sym_ite')}({condition}, {name} {operator} {place.text(update.value)}, {name})"
     return Rewrite(Level.REVIEW, MESSAGE, (Change(place.layout.start(branch), place.layout.end(branch), text),))
-
-
-RULE = Rule(
-    "conditional-update",
-    Mode.PYTHON_BRANCH,
-    Level.REVIEW,
-    __doc__,
-    (
-        Example("def f(x: Tensor):\n    n = x.ndim\n    if n > 2:\n        n -= 1\n    return n\n", None, "no size"),
-        Example(
-            "def f(x: Tensor):\n    n = x.size(0)\n    if n >= x.size(1):\n        n -= 1\n    return n\n",
-            "def f(x: Tensor):\n    n = x.size(0)\n    n = torch.sym_ite(n >= x.size(1), n - 1, n)\n    return n\n",
-        ),
-    ),
-)

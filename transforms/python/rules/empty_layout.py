@@ -19,9 +19,36 @@ import ast
 import re
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.place import WIDTH, Change, Place, Rewrite
+
+NAME = "empty-layout"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+PRECEDENCE = 70
+EXAMPLES = (
+    Example("def f(x: Tensor, y: Tensor):\n    return y.to(memory_format=torch.channels_last)\n", None, "holds data"),
+    Example(
+        "def f(x: Tensor, f):\n    return x.new_empty(x.shape).to(memory_format=f)\n",
+        None,
+        "may be torch.preserve_format",
+    ),
+    Example(
+        "def f(x: Tensor):\n    f = utils.suggest_memory_format(x)\n"
+        "    return x.new_empty(x.shape).to(memory_format=f)\n",
+        "def f(x: Tensor):\n    f = utils.suggest_memory_format(x)\n"
+        "    return torch.empty(x.shape, dtype=x.dtype, device=x.device, memory_format=f)\n",
+    ),
+    Example(
+        "def f(x: Tensor, sizes: list[int]):\n"
+        "    return x.new_empty(sizes, dtype=torch.int64).to(\n"
+        "        memory_format=utils.suggest_memory_format(x)\n    )\n",
+        "def f(x: Tensor, sizes: list[int]):\n"
+        "    return torch.empty(\n        sizes,\n        dtype=torch.int64,\n        device=x.device,\n"
+        "        memory_format=utils.suggest_memory_format(x),\n    )\n",
+    ),
+)
 
 MESSAGE = "an uninitialised tensor is converted to a memory format"
 FORMATS = re.compile(r"^(?:torch\.(?:contiguous_format|channels_last(?:_3d)?)$|(?:\w+\.)*suggest_memory_format\()")
@@ -51,35 +78,3 @@ def rewrite(place: Place) -> Rewrite | None:
         inner = "".join(f"{indent}    {one},{layout.newline}" for one in arguments)
         text = f"{place.names.torch}.empty({layout.newline}{inner}{indent})"
     return Rewrite(Level.REVIEW, MESSAGE, (Change(layout.start(node), layout.end(node), text),))
-
-
-RULE = Rule(
-    "empty-layout",
-    Mode.PYTHON_BRANCH,
-    Level.REVIEW,
-    __doc__,
-    (
-        Example(
-            "def f(x: Tensor, y: Tensor):\n    return y.to(memory_format=torch.channels_last)\n", None, "holds data"
-        ),
-        Example(
-            "def f(x: Tensor, f):\n    return x.new_empty(x.shape).to(memory_format=f)\n",
-            None,
-            "may be torch.preserve_format",
-        ),
-        Example(
-            "def f(x: Tensor):\n    f = utils.suggest_memory_format(x)\n"
-            "    return x.new_empty(x.shape).to(memory_format=f)\n",
-            "def f(x: Tensor):\n    f = utils.suggest_memory_format(x)\n"
-            "    return torch.empty(x.shape, dtype=x.dtype, device=x.device, memory_format=f)\n",
-        ),
-        Example(
-            "def f(x: Tensor, sizes: list[int]):\n"
-            "    return x.new_empty(sizes, dtype=torch.int64).to(\n"
-            "        memory_format=utils.suggest_memory_format(x)\n    )\n",
-            "def f(x: Tensor, sizes: list[int]):\n"
-            "    return torch.empty(\n        sizes,\n        dtype=torch.int64,\n        device=x.device,\n"
-            "        memory_format=utils.suggest_memory_format(x),\n    )\n",
-        ),
-    ),
-)

@@ -19,10 +19,36 @@ import ast
 import libcst as cst
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.flow.sites import inferred
 from transforms.python.writing.logic import Undecided, call
 from transforms.python.writing.place import Place, Rewrite
+
+NAME = "inferred-size"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+PRECEDENCE = 50
+EXAMPLES = (
+    Example("import math\n\n\ndef f(x: Tensor):\n    return x.reshape(-1)\n", None, "all of it"),
+    Example(
+        "import math\n\n\ndef f(x: Tensor, y: Tensor):\n    return x.reshape([-1] + list(y.shape[1:]))\n",
+        None,
+        "the shape of another tensor",
+    ),
+    Example(
+        "def f(x: Tensor):\n    return x.reshape([-1] + list(x.shape[1:]))\n", None, "a file without `import math`"
+    ),
+    Example(
+        "import math\n\n\ndef f(x: Tensor, k: int):\n    return x.reshape(-1, *x.shape[k:])\n",
+        "import math\n\n\ndef f(x: Tensor, k: int):\n    return x.reshape(math.prod(x.shape[:k]), *x.shape[k:])\n",
+    ),
+    Example(
+        "import math\n\n\ndef f(x: Tensor, k: int):\n"
+        "    sizes = [-1] + list(x.shape[k:])\n    x = x.reshape(sizes)\n    return x\n",
+        "import math\n\n\ndef f(x: Tensor, k: int):\n"
+        "    sizes = [math.prod(x.shape[:k])] + list(x.shape[k:])\n    x = x.reshape(sizes)\n    return x\n",
+    ),
+)
 
 MESSAGE = "a size is inferred that can be computed"
 
@@ -39,32 +65,3 @@ def rewrite(place: Place) -> Rewrite | None:
     element = cst.SubscriptElement(cst.Slice(lower=None, upper=cst.parse_expression(ast.unparse(found.start))))
     product = call(f"{place.names.module('math')}.prod", shape.with_changes(slice=[element]))
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(found.unknown, product))
-
-
-RULE = Rule(
-    "inferred-size",
-    Mode.PYTHON_BRANCH,
-    Level.REVIEW,
-    __doc__,
-    (
-        Example("import math\n\n\ndef f(x: Tensor):\n    return x.reshape(-1)\n", None, "all of it"),
-        Example(
-            "import math\n\n\ndef f(x: Tensor, y: Tensor):\n    return x.reshape([-1] + list(y.shape[1:]))\n",
-            None,
-            "the shape of another tensor",
-        ),
-        Example(
-            "def f(x: Tensor):\n    return x.reshape([-1] + list(x.shape[1:]))\n", None, "a file without `import math`"
-        ),
-        Example(
-            "import math\n\n\ndef f(x: Tensor, k: int):\n    return x.reshape(-1, *x.shape[k:])\n",
-            "import math\n\n\ndef f(x: Tensor, k: int):\n    return x.reshape(math.prod(x.shape[:k]), *x.shape[k:])\n",
-        ),
-        Example(
-            "import math\n\n\ndef f(x: Tensor, k: int):\n"
-            "    sizes = [-1] + list(x.shape[k:])\n    x = x.reshape(sizes)\n    return x\n",
-            "import math\n\n\ndef f(x: Tensor, k: int):\n"
-            "    sizes = [math.prod(x.shape[:k])] + list(x.shape[k:])\n    x = x.reshape(sizes)\n    return x\n",
-        ),
-    ),
-)

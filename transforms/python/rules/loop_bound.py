@@ -17,8 +17,17 @@ from __future__ import annotations
 import ast
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.writing.place import Place, Rewrite
+
+NAME = "loop-bound"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.MANUAL
+PRECEDENCE = 230
+EXAMPLES = (
+    Example("def f(x: Tensor):\n    return [i for i in range(x.dim())]\n", None, "ranks are no symbols"),
+    Example("def f(x: Tensor):\n    return [x[i] for i in range(x.size(0))]\n", None, "named, not edited"),
+)
 
 LENGTH = "the number of turns is a size; use tensor operations on the whole dimension"
 FILTER = "how much is kept depends on sizes; decide whether unknown sizes are kept"
@@ -34,15 +43,3 @@ def rewrite(place: Place) -> Rewrite | None:
     if place.site.kind == "filter":
         return Rewrite(Level.MANUAL, "a filter asks for sizes", reason=FILTER, refusal="filter")
     return None
-
-
-RULE = Rule(
-    "loop-bound",
-    Mode.PYTHON_BRANCH,
-    Level.MANUAL,
-    __doc__,
-    (
-        Example("def f(x: Tensor):\n    return [i for i in range(x.dim())]\n", None, "ranks are no symbols"),
-        Example("def f(x: Tensor):\n    return [x[i] for i in range(x.size(0))]\n", None, "named, not edited"),
-    ),
-)

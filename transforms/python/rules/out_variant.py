@@ -22,9 +22,34 @@ import ast
 import libcst as cst
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.writing.logic import code, parenthesized
 from transforms.python.writing.place import Change, Place, Rewrite
+
+NAME = "out-variant"
+MODE = Mode.LEAK
+LEVEL = Level.REVIEW
+PRECEDENCE = 30
+HEAD = "import torch\n\n\n@torch.compile\ndef f(x, k: int, values, indices):\n"
+EXAMPLES = (
+    Example(HEAD + "    torch.add(x, x, out=values)\n    return values\n", None, "does not compile again"),
+    Example(
+        HEAD + "    values = torch.empty(0)\n    torch.linalg.norm(x, out=values)\n    return values\n",
+        None,
+        "the resize is relied on",
+    ),
+    Example(HEAD + "    return torch.topk(x, k, out=(values, indices))\n", None, "a named tuple is returned"),
+    Example(
+        HEAD + "    return torch.linalg.norm(x, dim=0, out=values)\n",
+        HEAD + "    return values.copy_(torch.linalg.norm(x, dim=0))\n",
+    ),
+    Example(
+        HEAD + "    torch.topk(x, k, out=(values, indices))\n    return values\n",
+        HEAD
+        + "    for buffer, result in zip((values, indices), torch.topk(x, k)):\n        buffer.copy_(result)\n"
+        + "    return values\n",
+    ),
+)
 
 MESSAGE = "an out= variant is compiled again for every size"
 EMPTY = frozenset({"empty", "zeros", "new_empty", "new_zeros", "tensor", "new_tensor"})
@@ -76,31 +101,3 @@ def _made_empty(place: Place, buffer: ast.expr) -> bool:
 
 def _stored(buffer: ast.expr) -> ast.expr:
     return ast.Name(buffer.id, ast.Store()) if isinstance(buffer, ast.Name) else buffer
-
-
-HEAD = "import torch\n\n\n@torch.compile\ndef f(x, k: int, values, indices):\n"
-RULE = Rule(
-    "out-variant",
-    Mode.LEAK,
-    Level.REVIEW,
-    __doc__,
-    (
-        Example(HEAD + "    torch.add(x, x, out=values)\n    return values\n", None, "does not compile again"),
-        Example(
-            HEAD + "    values = torch.empty(0)\n    torch.linalg.norm(x, out=values)\n    return values\n",
-            None,
-            "the resize is relied on",
-        ),
-        Example(HEAD + "    return torch.topk(x, k, out=(values, indices))\n", None, "a named tuple is returned"),
-        Example(
-            HEAD + "    return torch.linalg.norm(x, dim=0, out=values)\n",
-            HEAD + "    return values.copy_(torch.linalg.norm(x, dim=0))\n",
-        ),
-        Example(
-            HEAD + "    torch.topk(x, k, out=(values, indices))\n    return values\n",
-            HEAD
-            + "    for buffer, result in zip((values, indices), torch.topk(x, k)):\n        buffer.copy_(result)\n"
-            + "    return values\n",
-        ),
-    ),
-)

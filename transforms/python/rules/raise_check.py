@@ -22,11 +22,72 @@ import ast
 import re
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.writing.branches import is_elif, pinned, raises
 from transforms.python.writing.checks import check_statement, exception_check
 from transforms.python.writing.logic import code
 from transforms.python.writing.place import Place, Rewrite
+
+NAME = "raise-check"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.SAFE
+PRECEDENCE = 100
+EXAMPLES = (
+    Example(
+        "def f(x: Tensor, y: Tensor):\n    if x.ndim != 2:\n        raise ValueError('2D only')\n    return x\n",
+        None,
+        "ranks are no symbols",
+    ),
+    Example(
+        "def f(x: Tensor, y: Tensor):\n"
+        "    if x.numel() != y.numel():\n"
+        "        said = f'{x.shape}'\n"
+        "        raise ValueError(said)\n"
+        "    return x\n",
+        "def f(x: Tensor, y: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
+        "    if guard_or_false(x.numel() != y.numel()):\n"
+        "        said = f'{x.shape}'\n"
+        "        raise ValueError(said)\n"
+        "    torch._check_value(\n"
+        "        x.numel() == y.numel(),\n"
+        '        lambda: "expected x.numel() == y.numel(), which was assumed while tracing",\n'
+        "    )\n"
+        "    return x\n",
+        "a message that is made first stays where it is",
+    ),
+    Example(
+        "def f(x: Tensor, y: Tensor):\n"
+        "    if x.shape[0] != y.shape[0]:\n"
+        "        raise ValueError('sizes differ')\n"
+        "    return x\n",
+        "def f(x: Tensor, y: Tensor):\n"
+        "    torch._check_value(x.shape[0] == y.shape[0], lambda: 'sizes differ')\n"
+        "    return x\n",
+    ),
+    Example(
+        "def f(x: Tensor, y: Tensor):\n"
+        "    if x.size(0) < 2 or y.size(0) < 2:  # both\n"
+        "        # two are needed\n"
+        "        raise IndexError(f'too few: {x.shape}')\n"
+        "    return x\n",
+        "def f(x: Tensor, y: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import sym_and\n\n"
+        "    # both\n"
+        "    # two are needed\n"
+        "    torch._check_index(\n"
+        "        sym_and(x.size(0) >= 2, y.size(0) >= 2),\n"
+        "        lambda: f'too few: {x.shape}',\n"
+        "    )\n"
+        "    return x\n",
+    ),
+    Example(
+        "def f(x: Tensor, y: Tensor):\n    if x.numel() == 0:\n        raise AssertionError\n    return x\n",
+        "def f(x: Tensor, y: Tensor):\n"
+        '    torch._check_with(AssertionError, x.numel() != 0, lambda: "")\n'
+        "    return x\n",
+    ),
+)
 
 MESSAGE = "a branch on sizes that only raises is a check"
 
@@ -63,67 +124,3 @@ def rewrite(place: Place) -> Rewrite | None:
 
 def _closes_over(place: Place, message: ast.expr | None) -> bool:
     return message is not None and any(isinstance(node, ast.Name) for node in ast.walk(message))
-
-
-RULE = Rule(
-    "raise-check",
-    Mode.PYTHON_BRANCH,
-    Level.SAFE,
-    __doc__,
-    (
-        Example(
-            "def f(x: Tensor, y: Tensor):\n    if x.ndim != 2:\n        raise ValueError('2D only')\n    return x\n",
-            None,
-            "ranks are no symbols",
-        ),
-        Example(
-            "def f(x: Tensor, y: Tensor):\n"
-            "    if x.numel() != y.numel():\n"
-            "        said = f'{x.shape}'\n"
-            "        raise ValueError(said)\n"
-            "    return x\n",
-            "def f(x: Tensor, y: Tensor):\n"
-            "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
-            "    if guard_or_false(x.numel() != y.numel()):\n"
-            "        said = f'{x.shape}'\n"
-            "        raise ValueError(said)\n"
-            "    torch._check_value(\n"
-            "        x.numel() == y.numel(),\n"
-            '        lambda: "expected x.numel() == y.numel(), which was assumed while tracing",\n'
-            "    )\n"
-            "    return x\n",
-            "a message that is made first stays where it is",
-        ),
-        Example(
-            "def f(x: Tensor, y: Tensor):\n"
-            "    if x.shape[0] != y.shape[0]:\n"
-            "        raise ValueError('sizes differ')\n"
-            "    return x\n",
-            "def f(x: Tensor, y: Tensor):\n"
-            "    torch._check_value(x.shape[0] == y.shape[0], lambda: 'sizes differ')\n"
-            "    return x\n",
-        ),
-        Example(
-            "def f(x: Tensor, y: Tensor):\n"
-            "    if x.size(0) < 2 or y.size(0) < 2:  # both\n"
-            "        # two are needed\n"
-            "        raise IndexError(f'too few: {x.shape}')\n"
-            "    return x\n",
-            "def f(x: Tensor, y: Tensor):\n"
-            "    from torch.fx.experimental.symbolic_shapes import sym_and\n\n"
-            "    # both\n"
-            "    # two are needed\n"
-            "    torch._check_index(\n"
-            "        sym_and(x.size(0) >= 2, y.size(0) >= 2),\n"
-            "        lambda: f'too few: {x.shape}',\n"
-            "    )\n"
-            "    return x\n",
-        ),
-        Example(
-            "def f(x: Tensor, y: Tensor):\n    if x.numel() == 0:\n        raise AssertionError\n    return x\n",
-            "def f(x: Tensor, y: Tensor):\n"
-            '    torch._check_with(AssertionError, x.numel() != 0, lambda: "")\n'
-            "    return x\n",
-        ),
-    ),
-)

@@ -24,9 +24,39 @@ import ast
 import re
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.writing.logic import Undecided, parse_expression
 from transforms.python.writing.place import Change, Place, Rewrite
+
+NAME = "resized-in-place"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+PRECEDENCE = 60
+EXAMPLES = (
+    Example("def f(x: Tensor, y: Tensor):\n    x.resize_(y.shape)\n", None, "may keep its strides"),
+    Example(
+        "import math\n\nimport torch._prims_common as utils\n\n\n"
+        "def f(x: Tensor, y: Tensor):\n    x.resize_(y.size(), memory_format=torch.channels_last)\n",
+        None,
+        "another layout",
+    ),
+    Example(
+        "import math\n\nimport torch._prims_common as utils\n\n\n"
+        "def f(x: Tensor, s: list[int]):\n    x.resize_(s, memory_format=torch.contiguous_format)\n    return x\n",
+        "import math\n\nimport torch._prims_common as utils\n\n\n"
+        "def f(x: Tensor, s: list[int]):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
+        "    if guard_or_true(x.numel() == math.prod(s)):\n"
+        "        torch._check(\n"
+        "            x.numel() == math.prod(s),\n"
+        '            lambda: "expected x.numel() == math.prod(s), which was assumed while tracing",\n'
+        "        )\n"
+        "        x.as_strided_(s, utils.make_contiguous_strides_for(s))\n"
+        "    else:\n"
+        "        x.resize_(s, memory_format=torch.contiguous_format)\n"
+        "    return x\n",
+    ),
+)
 
 MESSAGE = "a tensor is resized in place"
 
@@ -54,36 +84,3 @@ def rewrite(place: Place) -> Rewrite | None:
     text += f"{indent}else:{newline}{inner}"
     start = layout.start(statement)
     return Rewrite(Level.REVIEW, MESSAGE, (Change(start, start, text),))
-
-
-RULE = Rule(
-    "resized-in-place",
-    Mode.PYTHON_BRANCH,
-    Level.REVIEW,
-    __doc__,
-    (
-        Example("def f(x: Tensor, y: Tensor):\n    x.resize_(y.shape)\n", None, "may keep its strides"),
-        Example(
-            "import math\n\nimport torch._prims_common as utils\n\n\n"
-            "def f(x: Tensor, y: Tensor):\n    x.resize_(y.size(), memory_format=torch.channels_last)\n",
-            None,
-            "another layout",
-        ),
-        Example(
-            "import math\n\nimport torch._prims_common as utils\n\n\n"
-            "def f(x: Tensor, s: list[int]):\n    x.resize_(s, memory_format=torch.contiguous_format)\n    return x\n",
-            "import math\n\nimport torch._prims_common as utils\n\n\n"
-            "def f(x: Tensor, s: list[int]):\n"
-            "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
-            "    if guard_or_true(x.numel() == math.prod(s)):\n"
-            "        torch._check(\n"
-            "            x.numel() == math.prod(s),\n"
-            '            lambda: "expected x.numel() == math.prod(s), which was assumed while tracing",\n'
-            "        )\n"
-            "        x.as_strided_(s, utils.make_contiguous_strides_for(s))\n"
-            "    else:\n"
-            "        x.resize_(s, memory_format=torch.contiguous_format)\n"
-            "    return x\n",
-        ),
-    ),
-)

@@ -18,10 +18,34 @@ from __future__ import annotations
 import ast
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.writing.branches import decided, kinds, lean, neutral
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.place import Place, Rewrite
+
+NAME = "shape-branch"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+PRECEDENCE = 170
+EXAMPLES = (
+    Example(
+        "def f(x: Tensor, y: Tensor):\n    if len(x.shape) != len(y.shape):\n        return x\n    return y\n",
+        None,
+        "ranks are no symbols",
+    ),
+    Example(
+        "def f(x: Tensor, y: Tensor):\n    if x.shape != y.shape:\n        x = x.expand(y.shape)\n    return x + y\n",
+        "def f(x: Tensor, y: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_false, sym_eq\n\n"
+        "    if not guard_or_false(sym_eq(x.shape, y.shape)):\n        x = x.expand(y.shape)\n    return x + y\n",
+    ),
+    Example(
+        "def f(x: Tensor, y: Tensor):\n    return x if x.shape == y.shape else x.expand(y.shape)\n",
+        "def f(x: Tensor, y: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_false, sym_eq\n\n"
+        "    return x if guard_or_false(sym_eq(x.shape, y.shape)) else x.expand(y.shape)\n",
+    ),
+)
 
 MESSAGE = "a branch on whole shapes asks for their sizes"
 
@@ -42,31 +66,3 @@ def rewrite(place: Place) -> Rewrite | None:
     else:
         path = branch.body if general else branch.orelse
     return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch, pin=not (path and neutral(path))))
-
-
-RULE = Rule(
-    "shape-branch",
-    Mode.PYTHON_BRANCH,
-    Level.REVIEW,
-    __doc__,
-    (
-        Example(
-            "def f(x: Tensor, y: Tensor):\n    if len(x.shape) != len(y.shape):\n        return x\n    return y\n",
-            None,
-            "ranks are no symbols",
-        ),
-        Example(
-            "def f(x: Tensor, y: Tensor):\n"
-            "    if x.shape != y.shape:\n        x = x.expand(y.shape)\n    return x + y\n",
-            "def f(x: Tensor, y: Tensor):\n"
-            "    from torch.fx.experimental.symbolic_shapes import guard_or_false, sym_eq\n\n"
-            "    if not guard_or_false(sym_eq(x.shape, y.shape)):\n        x = x.expand(y.shape)\n    return x + y\n",
-        ),
-        Example(
-            "def f(x: Tensor, y: Tensor):\n    return x if x.shape == y.shape else x.expand(y.shape)\n",
-            "def f(x: Tensor, y: Tensor):\n"
-            "    from torch.fx.experimental.symbolic_shapes import guard_or_false, sym_eq\n\n"
-            "    return x if guard_or_false(sym_eq(x.shape, y.shape)) else x.expand(y.shape)\n",
-        ),
-    ),
-)

@@ -20,9 +20,28 @@ from __future__ import annotations
 import ast
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.writing.branches import decided, kinds, lean, neutral, pads_by_difference
 from transforms.python.writing.place import Place, Rewrite
+
+NAME = "size-branch"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+PRECEDENCE = 180
+EXAMPLES = (
+    Example("def f(x: Tensor, n: int):\n    if n == 3:\n        return x\n    return x + 1\n", None, "no size"),
+    Example(
+        "def f(x: Tensor, y: Tensor):\n    if x.size(0) == y.size(0):\n        return x\n    return y\n",
+        "def f(x: Tensor, y: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
+        "    if guard_or_false(x.size(0) == y.size(0)):\n        return x\n"
+        "    torch._check(\n"
+        "        x.size(0) != y.size(0),\n"
+        '        lambda: "expected x.size(0) != y.size(0), which was assumed while tracing",\n'
+        "    )\n"
+        "    return y\n",
+    ),
+)
 
 MESSAGE = "a branch compares two sizes"
 
@@ -39,25 +58,3 @@ def rewrite(place: Place) -> Rewrite | None:
     path = [] if isinstance(branch, ast.IfExp) else branch.body if general else branch.orelse
     same = (bool(path) and neutral(path)) or (isinstance(branch, ast.If) and pads_by_difference(branch))
     return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch, pin=not same))
-
-
-RULE = Rule(
-    "size-branch",
-    Mode.PYTHON_BRANCH,
-    Level.REVIEW,
-    __doc__,
-    (
-        Example("def f(x: Tensor, n: int):\n    if n == 3:\n        return x\n    return x + 1\n", None, "no size"),
-        Example(
-            "def f(x: Tensor, y: Tensor):\n    if x.size(0) == y.size(0):\n        return x\n    return y\n",
-            "def f(x: Tensor, y: Tensor):\n"
-            "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
-            "    if guard_or_false(x.size(0) == y.size(0)):\n        return x\n"
-            "    torch._check(\n"
-            "        x.size(0) != y.size(0),\n"
-            '        lambda: "expected x.size(0) != y.size(0), which was assumed while tracing",\n'
-            "    )\n"
-            "    return y\n",
-        ),
-    ),
-)

@@ -22,11 +22,31 @@ import ast
 import libcst as cst
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.flow.interpret import called
 from transforms.python.writing.branches import outcome
 from transforms.python.writing.logic import Undecided, call, code, parenthesized
 from transforms.python.writing.place import Place, Rewrite
+
+NAME = "size-oblivious"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+PRECEDENCE = 90
+EXAMPLES = (
+    Example("def f(x: Tensor):\n    torch._check_is_size(x.size(0), max=5)\n", None, "an upper bound"),
+    Example(
+        "def f(x: Tensor):\n    n = x.size(0)\n    torch._check_is_size(n)\n",
+        "def f(x: Tensor):\n    n = x.size(0)\n    torch._check(n >= 0)\n",
+    ),
+    Example(
+        "def f(x: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_size_oblivious\n\n"
+        "    return guard_size_oblivious(x.size(0) != 1)\n",
+        "def f(x: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_size_oblivious, guard_or_true\n\n"
+        "    return guard_or_true(x.size(0) != 1)\n",
+    ),
+)
 
 MESSAGE = "the function is deprecated"
 
@@ -58,26 +78,3 @@ def rewrite(place: Place) -> Rewrite | None:
             raise Undecided(f"whether {code(condition)} holds in general is not to be seen here")
         new = call(place.names("guard_or_true" if general else "guard_or_false"), place.conditions.symbolic(condition))
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, new))
-
-
-RULE = Rule(
-    "size-oblivious",
-    Mode.PYTHON_BRANCH,
-    Level.REVIEW,
-    __doc__,
-    (
-        Example("def f(x: Tensor):\n    torch._check_is_size(x.size(0), max=5)\n", None, "an upper bound"),
-        Example(
-            "def f(x: Tensor):\n    n = x.size(0)\n    torch._check_is_size(n)\n",
-            "def f(x: Tensor):\n    n = x.size(0)\n    torch._check(n >= 0)\n",
-        ),
-        Example(
-            "def f(x: Tensor):\n"
-            "    from torch.fx.experimental.symbolic_shapes import guard_size_oblivious\n\n"
-            "    return guard_size_oblivious(x.size(0) != 1)\n",
-            "def f(x: Tensor):\n"
-            "    from torch.fx.experimental.symbolic_shapes import guard_size_oblivious, guard_or_true\n\n"
-            "    return guard_or_true(x.size(0) != 1)\n",
-        ),
-    ),
-)

@@ -18,9 +18,23 @@ from __future__ import annotations
 import ast
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.flow.interpret import called
 from transforms.python.writing.place import Change, Place, Rewrite
+
+NAME = "sizevars-names"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+PRECEDENCE = 20
+EXAMPLES = (
+    Example("def f(n):\n    return V.graph.sizevars.size_hint(n)\n", None, "decide or estimate: a person knows"),
+    Example("def f(n):\n    return V.graph.sizevars.guard_int(n)\n", None, "the version has it"),
+    Example(
+        "def f(n, m):\n    V.graph.sizevars.guard_equals(n, m)\n    return V.graph.sizevars.evaluate_static_shape(n)\n",
+        "def f(n, m):\n"
+        "    V.graph.sizevars.check_equals_and_simplify(n, m)\n    return V.graph.sizevars.guard_int(n)\n",
+    ),
+)
 
 MESSAGE = "this version of Inductor has no such method"
 SUCCESSORS = {
@@ -45,21 +59,3 @@ def rewrite(place: Place) -> Rewrite | None:
     place.names.used.add(f"sizevars.{new}")
     end = place.layout.end(node.func)
     return Rewrite(Level.REVIEW, MESSAGE, (Change(end - len(node.func.attr), end, new),))
-
-
-RULE = Rule(
-    "sizevars-names",
-    Mode.PYTHON_BRANCH,
-    Level.REVIEW,
-    __doc__,
-    (
-        Example("def f(n):\n    return V.graph.sizevars.size_hint(n)\n", None, "decide or estimate: a person knows"),
-        Example("def f(n):\n    return V.graph.sizevars.guard_int(n)\n", None, "the version has it"),
-        Example(
-            "def f(n, m):\n"
-            "    V.graph.sizevars.guard_equals(n, m)\n    return V.graph.sizevars.evaluate_static_shape(n)\n",
-            "def f(n, m):\n"
-            "    V.graph.sizevars.check_equals_and_simplify(n, m)\n    return V.graph.sizevars.guard_int(n)\n",
-        ),
-    ),
-)

@@ -23,9 +23,58 @@ import ast
 import re
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.writing.logic import Undecided, parse_expression
 from transforms.python.writing.place import Change, Place, Rewrite
+
+NAME = "sort-order"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+PRECEDENCE = 40
+EXAMPLES = (
+    Example("def f(dims: list[int]):\n    dims.sort(key=lambda d: -d)\n    return dims\n", None, "no sizes"),
+    Example(
+        "def f(x: Tensor, dims: list[int]):\n    return g(sorted(dims, key=lambda d: x.stride(d)))\n",
+        None,
+        "part of a larger expression",
+    ),
+    Example(
+        "def f(x: Tensor, dims: list[int]):\n"
+        "    strides = x.stride()\n    dims.sort(key=lambda d: strides[d], reverse=True)\n    return dims\n",
+        "def f(x: Tensor, dims: list[int]):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
+        "    strides = x.stride()\n"
+        "    if not all(\n"
+        "        guard_or_true(strides[one] >= strides[other])\n"
+        "        for one, other in zip(dims, dims[1:])\n"
+        "    ):\n"
+        "        dims.sort(key=lambda d: strides[d], reverse=True)\n"
+        "    for one, other in zip(dims, dims[1:]):\n"
+        "        torch._check(\n"
+        "            strides[one] >= strides[other],\n"
+        '            lambda: "expected strides[one] >= strides[other], which was assumed while tracing",\n'
+        "        )\n"
+        "    return dims\n",
+    ),
+    Example(
+        "def f(x: Tensor, dims: list[int]):\n"
+        "    order = sorted(\n        dims, key=lambda d: x.size(d)\n    )\n    return order\n",
+        "def f(x: Tensor, dims: list[int]):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
+        "    order = list(dims)\n"
+        "    if not all(\n"
+        "        guard_or_true(x.size(one) <= x.size(other))\n"
+        "        for one, other in zip(order, order[1:])\n"
+        "    ):\n"
+        "        order = sorted(\n            dims, key=lambda d: x.size(d)\n        )\n"
+        "    for one, other in zip(order, order[1:]):\n"
+        "        torch._check(\n"
+        "            x.size(one) <= x.size(other),\n"
+        '            lambda: "expected x.size(one) <= x.size(other), which was assumed while tracing",\n'
+        "        )\n"
+        "    return order\n",
+    ),
+)
 
 MESSAGE = "a list is sorted by sizes"
 SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Constant, ast.expr_context, ast.UnaryOp, ast.USub)
@@ -74,55 +123,3 @@ def _names(node: ast.expr) -> set[str]:
 
 def _known(place: Place) -> set[str]:
     return {node.id for node in place.nodes if isinstance(node, ast.Name)} | place.values.variables.keys()
-
-
-RULE = Rule(
-    "sort-order",
-    Mode.PYTHON_BRANCH,
-    Level.REVIEW,
-    __doc__,
-    (
-        Example("def f(dims: list[int]):\n    dims.sort(key=lambda d: -d)\n    return dims\n", None, "no sizes"),
-        Example(
-            "def f(x: Tensor, dims: list[int]):\n    return g(sorted(dims, key=lambda d: x.stride(d)))\n",
-            None,
-            "part of a larger expression",
-        ),
-        Example(
-            "def f(x: Tensor, dims: list[int]):\n"
-            "    strides = x.stride()\n    dims.sort(key=lambda d: strides[d], reverse=True)\n    return dims\n",
-            "def f(x: Tensor, dims: list[int]):\n"
-            "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
-            "    strides = x.stride()\n"
-            "    if not all(\n"
-            "        guard_or_true(strides[one] >= strides[other])\n"
-            "        for one, other in zip(dims, dims[1:])\n"
-            "    ):\n"
-            "        dims.sort(key=lambda d: strides[d], reverse=True)\n"
-            "    for one, other in zip(dims, dims[1:]):\n"
-            "        torch._check(\n"
-            "            strides[one] >= strides[other],\n"
-            '            lambda: "expected strides[one] >= strides[other], which was assumed while tracing",\n'
-            "        )\n"
-            "    return dims\n",
-        ),
-        Example(
-            "def f(x: Tensor, dims: list[int]):\n"
-            "    order = sorted(\n        dims, key=lambda d: x.size(d)\n    )\n    return order\n",
-            "def f(x: Tensor, dims: list[int]):\n"
-            "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
-            "    order = list(dims)\n"
-            "    if not all(\n"
-            "        guard_or_true(x.size(one) <= x.size(other))\n"
-            "        for one, other in zip(order, order[1:])\n"
-            "    ):\n"
-            "        order = sorted(\n            dims, key=lambda d: x.size(d)\n        )\n"
-            "    for one, other in zip(order, order[1:]):\n"
-            "        torch._check(\n"
-            "            x.size(one) <= x.size(other),\n"
-            '            lambda: "expected x.size(one) <= x.size(other), which was assumed while tracing",\n'
-            "        )\n"
-            "    return order\n",
-        ),
-    ),
-)

@@ -20,9 +20,50 @@ from __future__ import annotations
 import ast
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.writing.branches import decided, divisions, general_path, kinds, lean, neutral, never_zero
 from transforms.python.writing.place import Place, Rewrite
+
+NAME = "special-size-branch"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+PRECEDENCE = 160
+EXAMPLES = (
+    Example("def f(x: Tensor):\n    if x.dim() == 0:\n        return x\n    return x + 1\n", None, "no size"),
+    Example("def f(x: Tensor):\n    if len(x.shape) == 1:\n        return x\n    return x + 1\n", None, "no size"),
+    Example(
+        "def f(x: Tensor):\n    if x.numel() == 0:\n        return x.clone()\n    return x + 1\n",
+        "def f(x: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
+        "    if guard_or_false(x.numel() == 0):\n        return x.clone()\n    return x + 1\n",
+    ),
+    Example(
+        "def f(x: Tensor):\n    if x.numel() != 0 and x.ndim != 0:\n        x = x + 1\n    return x\n",
+        "def f(x: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
+        "    if guard_or_true(x.numel() != 0) and x.ndim != 0:\n        x = x + 1\n    return x\n",
+    ),
+    Example(
+        "def f(x: Tensor, k: int):\n    if x.numel() == 0:\n        return x.clone()\n    return x + k % x.size(0)\n",
+        "def f(x: Tensor, k: int):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
+        "    if guard_or_false(x.numel() == 0):\n        return x.clone()\n"
+        "    return x + k % torch.sym_max(x.size(0), 1)\n",
+        "the general path divides by the size",
+    ),
+    Example(
+        "def f(x: Tensor):\n    if x.size(0) == 1:\n        return x.squeeze(0)\n    return x.mean(0)\n",
+        "def f(x: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
+        "    if guard_or_false(x.size(0) == 1):\n        return x.squeeze(0)\n"
+        "    torch._check(\n"
+        "        x.size(0) != 1,\n"
+        '        lambda: "expected x.size(0) != 1, which was assumed while tracing",\n'
+        "    )\n"
+        "    return x.mean(0)\n",
+        "size 1 may mean another thing",
+    ),
+)
 
 MESSAGE = "a shortcut for special sizes asks for a size"
 
@@ -45,48 +86,3 @@ def rewrite(place: Place) -> Rewrite | None:
     zero = divisions(place, general_path(place, branch, general))
     safe = never_zero(place, zero)
     return Rewrite(Level.REVIEW, MESSAGE, (*decided(place, branch, pin=bool(zero) and not safe), *safe))
-
-
-RULE = Rule(
-    "special-size-branch",
-    Mode.PYTHON_BRANCH,
-    Level.REVIEW,
-    __doc__,
-    (
-        Example("def f(x: Tensor):\n    if x.dim() == 0:\n        return x\n    return x + 1\n", None, "no size"),
-        Example("def f(x: Tensor):\n    if len(x.shape) == 1:\n        return x\n    return x + 1\n", None, "no size"),
-        Example(
-            "def f(x: Tensor):\n    if x.numel() == 0:\n        return x.clone()\n    return x + 1\n",
-            "def f(x: Tensor):\n"
-            "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
-            "    if guard_or_false(x.numel() == 0):\n        return x.clone()\n    return x + 1\n",
-        ),
-        Example(
-            "def f(x: Tensor):\n    if x.numel() != 0 and x.ndim != 0:\n        x = x + 1\n    return x\n",
-            "def f(x: Tensor):\n"
-            "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
-            "    if guard_or_true(x.numel() != 0) and x.ndim != 0:\n        x = x + 1\n    return x\n",
-        ),
-        Example(
-            "def f(x: Tensor, k: int):\n"
-            "    if x.numel() == 0:\n        return x.clone()\n    return x + k % x.size(0)\n",
-            "def f(x: Tensor, k: int):\n"
-            "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
-            "    if guard_or_false(x.numel() == 0):\n        return x.clone()\n"
-            "    return x + k % torch.sym_max(x.size(0), 1)\n",
-            "the general path divides by the size",
-        ),
-        Example(
-            "def f(x: Tensor):\n    if x.size(0) == 1:\n        return x.squeeze(0)\n    return x.mean(0)\n",
-            "def f(x: Tensor):\n"
-            "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
-            "    if guard_or_false(x.size(0) == 1):\n        return x.squeeze(0)\n"
-            "    torch._check(\n"
-            "        x.size(0) != 1,\n"
-            '        lambda: "expected x.size(0) != 1, which was assumed while tracing",\n'
-            "    )\n"
-            "    return x.mean(0)\n",
-            "size 1 may mean another thing",
-        ),
-    ),
-)

@@ -18,9 +18,30 @@ from __future__ import annotations
 import ast
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.place import Change, Place, Rewrite
+
+NAME = "stored-truth"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+PRECEDENCE = 190
+EXAMPLES = (
+    Example("def f(x: Tensor):\n    flat = x.ndim == 1 and not x.is_complex()\n    return flat\n", None, "no size"),
+    Example(
+        "def f(x: Tensor, y: Tensor):\n    same = x.ndim == 1 or x.shape == y.shape\n    return x if same else y\n",
+        "def f(x: Tensor, y: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_false, sym_eq\n\n"
+        "    same = x.ndim == 1 or guard_or_false(sym_eq(x.shape, y.shape))\n"
+        "    if not same:\n"
+        "        torch._check(\n"
+        "            x.ndim != 1 and torch.sym_not(sym_eq(x.shape, y.shape)),\n"
+        '            lambda: "expected x.ndim != 1 and sym_not(sym_eq(x.shape, y.shape)), which was '
+        'assumed while tracing",\n'
+        "        )\n"
+        "    return x if same else y\n",
+    ),
+)
 
 MESSAGE = "a stored truth about sizes is decided at once"
 
@@ -51,27 +72,3 @@ def rewrite(place: Place) -> Rewrite | None:
     offset = place.layout.line_end(line)
     pin = Change(offset, offset, newline + check.removesuffix(newline), 1000)
     return Rewrite(Level.REVIEW, MESSAGE, (*changes, pin), plain=(name,))
-
-
-RULE = Rule(
-    "stored-truth",
-    Mode.PYTHON_BRANCH,
-    Level.REVIEW,
-    __doc__,
-    (
-        Example("def f(x: Tensor):\n    flat = x.ndim == 1 and not x.is_complex()\n    return flat\n", None, "no size"),
-        Example(
-            "def f(x: Tensor, y: Tensor):\n    same = x.ndim == 1 or x.shape == y.shape\n    return x if same else y\n",
-            "def f(x: Tensor, y: Tensor):\n"
-            "    from torch.fx.experimental.symbolic_shapes import guard_or_false, sym_eq\n\n"
-            "    same = x.ndim == 1 or guard_or_false(sym_eq(x.shape, y.shape))\n"
-            "    if not same:\n"
-            "        torch._check(\n"
-            "            x.ndim != 1 and torch.sym_not(sym_eq(x.shape, y.shape)),\n"
-            '            lambda: "expected x.ndim != 1 and sym_not(sym_eq(x.shape, y.shape)), which was '
-            'assumed while tracing",\n'
-            "        )\n"
-            "    return x if same else y\n",
-        ),
-    ),
-)

@@ -16,10 +16,26 @@ from __future__ import annotations
 import ast
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.flow.nodes import dotted
 from transforms.python.writing.logic import call
 from transforms.python.writing.place import Place, Rewrite
+
+NAME = "sym-cast"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+PRECEDENCE = 220
+EXAMPLES = (
+    Example("def f(x: Tensor):\n    return int(x.dim() / 2)\n", None, "ranks are no symbols"),
+    Example(
+        "def f(x: Tensor, scale: float):\n    return int(x.size(0) * scale)\n",
+        "def f(x: Tensor, scale: float):\n    return torch.sym_int(x.size(0) * scale)\n",
+    ),
+    Example(
+        "def f(x: Tensor):\n    return x / math.sqrt(x.size(-1))\n",
+        "def f(x: Tensor):\n    return x / torch._sym_sqrt(x.size(-1))\n",
+    ),
+)
 
 MESSAGE = "the conversion fixes a size"
 SYMBOLIC = {"int": "torch.sym_int", "float": "torch.sym_float", "math.sqrt": "torch._sym_sqrt"}
@@ -35,22 +51,3 @@ def rewrite(place: Place) -> Rewrite | None:
         return None
     new = call(place.names(function), place.tree(node.args[0]))
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, new))
-
-
-RULE = Rule(
-    "sym-cast",
-    Mode.PYTHON_BRANCH,
-    Level.REVIEW,
-    __doc__,
-    (
-        Example("def f(x: Tensor):\n    return int(x.dim() / 2)\n", None, "ranks are no symbols"),
-        Example(
-            "def f(x: Tensor, scale: float):\n    return int(x.size(0) * scale)\n",
-            "def f(x: Tensor, scale: float):\n    return torch.sym_int(x.size(0) * scale)\n",
-        ),
-        Example(
-            "def f(x: Tensor):\n    return x / math.sqrt(x.size(-1))\n",
-            "def f(x: Tensor):\n    return x / torch._sym_sqrt(x.size(-1))\n",
-        ),
-    ),
-)

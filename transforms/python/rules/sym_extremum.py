@@ -18,9 +18,25 @@ import ast
 import libcst as cst
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.writing.logic import call
 from transforms.python.writing.place import Place, Rewrite
+
+NAME = "sym-extremum"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+PRECEDENCE = 200
+EXAMPLES = (
+    Example("def f(x: Tensor, y: Tensor):\n    return min(x.dim(), y.dim())\n", None, "ranks are no symbols"),
+    Example(
+        "def f(x: Tensor):\n    m, n = x.shape\n    return min(m, n)\n",
+        "def f(x: Tensor):\n    m, n = x.shape\n    return torch.sym_min(m, n)\n",
+    ),
+    Example(
+        "def f(x: Tensor):\n    m, n = x.shape\n    return max(1, m, n)\n",
+        "def f(x: Tensor):\n    m, n = x.shape\n    return torch.sym_max(torch.sym_max(1, m), n)\n",
+    ),
+)
 
 MESSAGE = "the builtin compares sizes"
 
@@ -38,22 +54,3 @@ def rewrite(place: Place) -> Rewrite | None:
     for argument in arguments[1:]:
         joined = call(name, joined, argument)
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, joined))
-
-
-RULE = Rule(
-    "sym-extremum",
-    Mode.PYTHON_BRANCH,
-    Level.REVIEW,
-    __doc__,
-    (
-        Example("def f(x: Tensor, y: Tensor):\n    return min(x.dim(), y.dim())\n", None, "ranks are no symbols"),
-        Example(
-            "def f(x: Tensor):\n    m, n = x.shape\n    return min(m, n)\n",
-            "def f(x: Tensor):\n    m, n = x.shape\n    return torch.sym_min(m, n)\n",
-        ),
-        Example(
-            "def f(x: Tensor):\n    m, n = x.shape\n    return max(1, m, n)\n",
-            "def f(x: Tensor):\n    m, n = x.shape\n    return torch.sym_max(torch.sym_max(1, m), n)\n",
-        ),
-    ),
-)

@@ -17,9 +17,25 @@ from __future__ import annotations
 import ast
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.writing.logic import parenthesized
 from transforms.python.writing.place import Place, Rewrite
+
+NAME = "tensor-length"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+PRECEDENCE = 210
+EXAMPLES = (
+    Example("def f(x: Tensor):\n    return len(x.shape)\n", None, "a rank"),
+    Example("def f(x: list[list[Tensor]]):\n    return len(x[0])\n", None, "a list of lists holds lists"),
+    Example("def f(x: Tensor | list[int]):\n    return len(x)\n", None, "may be a list"),
+    Example(
+        "def f(x: Tensor, n: int):\n    y = x\n    if n:\n        y = [0] + list(x)\n    return len(y)\n",
+        None,
+        "a list on one of the paths",
+    ),
+    Example("def f(x: Tensor):\n    return len(x)\n", "def f(x: Tensor):\n    return x.size(0)\n"),
+)
 
 MESSAGE = "len needs the size itself"
 
@@ -34,22 +50,3 @@ def rewrite(place: Place) -> Rewrite | None:
     receiver = parenthesized(place.tree(node.args[0]))
     new = cst.Call(cst.Attribute(receiver, cst.Name("size")), [cst.Arg(cst.Integer("0"))])
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, new))
-
-
-RULE = Rule(
-    "tensor-length",
-    Mode.PYTHON_BRANCH,
-    Level.REVIEW,
-    __doc__,
-    (
-        Example("def f(x: Tensor):\n    return len(x.shape)\n", None, "a rank"),
-        Example("def f(x: list[list[Tensor]]):\n    return len(x[0])\n", None, "a list of lists holds lists"),
-        Example("def f(x: Tensor | list[int]):\n    return len(x)\n", None, "may be a list"),
-        Example(
-            "def f(x: Tensor, n: int):\n    y = x\n    if n:\n        y = [0] + list(x)\n    return len(y)\n",
-            None,
-            "a list on one of the paths",
-        ),
-        Example("def f(x: Tensor):\n    return len(x)\n", "def f(x: Tensor):\n    return x.size(0)\n"),
-    ),
-)

@@ -15,8 +15,16 @@ References: torch/fx/experimental/symbolic_shapes.py (guard_or_false, guard_or_t
 from __future__ import annotations
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.writing.place import Place, Rewrite
+
+NAME = "undecided-branch"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.MANUAL
+PRECEDENCE = 240
+EXAMPLES = (
+    Example("def f(x: Tensor):\n    m, n = x.shape\n    if m < n:\n        x = x.mT\n    return x\n", None, "named"),
+)
 
 
 def rewrite(place: Place) -> Rewrite | None:
@@ -27,12 +35,3 @@ def rewrite(place: Place) -> Rewrite | None:
         " torch.sym_ite, or decide with guard_or_false or guard_or_true and check the assumption"
     )
     return Rewrite(Level.MANUAL, f"a {asked} asks for a size", reason=reason, refusal="undecided")
-
-
-RULE = Rule(
-    "undecided-branch",
-    Mode.PYTHON_BRANCH,
-    Level.MANUAL,
-    __doc__,
-    (Example("def f(x: Tensor):\n    m, n = x.shape\n    if m < n:\n        x = x.mT\n    return x\n", None, "named"),),
-)

@@ -17,9 +17,24 @@ from __future__ import annotations
 import ast
 
 from codemod.model.findings import Level, Mode
-from codemod.model.transform import Example, Rule
+from codemod.model.transform import Example
 from transforms.python.writing.branches import only
 from transforms.python.writing.place import Place, Rewrite
+
+NAME = "warning-branch"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+PRECEDENCE = 150
+EXAMPLES = (
+    Example("def f(x: Tensor):\n    if x.ndim > 2:\n        warnings.warn('w')\n", None, "ranks are no symbols"),
+    Example(
+        "def f(x: Tensor, y: Tensor):\n    if x.size() != y.size():\n        warnings.warn('differ')\n",
+        "def f(x: Tensor, y: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_true, sym_eq\n\n"
+        "    if not guard_or_true(sym_eq(x.size(), y.size())):\n"
+        "        warnings.warn('differ')\n",
+    ),
+)
 
 MESSAGE = "a branch on sizes only warns"
 
@@ -31,21 +46,3 @@ def rewrite(place: Place) -> Rewrite | None:
         return None
     new = place.conditions.guarded(place.tree(branch.test), False)
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, new))
-
-
-RULE = Rule(
-    "warning-branch",
-    Mode.PYTHON_BRANCH,
-    Level.REVIEW,
-    __doc__,
-    (
-        Example("def f(x: Tensor):\n    if x.ndim > 2:\n        warnings.warn('w')\n", None, "ranks are no symbols"),
-        Example(
-            "def f(x: Tensor, y: Tensor):\n    if x.size() != y.size():\n        warnings.warn('differ')\n",
-            "def f(x: Tensor, y: Tensor):\n"
-            "    from torch.fx.experimental.symbolic_shapes import guard_or_true, sym_eq\n\n"
-            "    if not guard_or_true(sym_eq(x.size(), y.size())):\n"
-            "        warnings.warn('differ')\n",
-        ),
-    ),
-)

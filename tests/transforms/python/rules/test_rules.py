@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from codemod.model.transform import Example
-from transforms.python.rules import RULES
+from transforms.python import rules
+from transforms.python.rules import load_rules
+from transforms.rule_modules import load_rule_modules
+
+RULES = load_rules()
 
 VALID = [(known.rule.name, one) for known in RULES for one in known.rule.examples if one.after is None]
 INVALID = [(known.rule.name, one) for known in RULES for one in known.rule.examples if one.after is not None]
@@ -37,3 +41,8 @@ def test_every_rule_has_a_page_and_an_example_it_leaves_alone(known: Any) -> Non
     for heading in ("What it does:", "Why:", "Fix safety:", "References:"):
         assert heading in known.rule.doc
     assert any(example.after is None for example in known.rule.examples)
+
+
+def test_no_two_rules_have_the_same_precedence() -> None:
+    modules = load_rule_modules(rules)
+    assert len({module.PRECEDENCE for module in modules}) == len(modules)
