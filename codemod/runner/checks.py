@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from . import opinfo
-from .job import prepare
+from .setup import prepare
 
 SAMPLES = 100
 OUT_SAMPLES = 5

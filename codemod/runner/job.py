@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import logging
 import platform
 import sys
 import time
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
@@ -175,26 +172,6 @@ def forecasts(job: dict[str, Any], operator: str, piece: str, entries: Any, firs
             yield number, [asdict(case), cases.probe(case)]
 
 
-def prepare(job: dict[str, Any]) -> None:
-    """Import torch and load what the job names."""
-    import torch
-    import torch._dynamo
-    import torch._logging
-
-    from . import libraries
-
-    logging.disable(logging.CRITICAL)
-    warnings.filterwarnings("ignore")
-    torch.set_num_threads(1)
-    torch._dynamo.config.verbose = True  # keep the traceback below the compiler
-    torch._dynamo.config.capture_scalar_outputs = True
-    torch._dynamo.config.capture_dynamic_output_shape_ops = True
-    for library in job.get("libraries") or ():
-        libraries.load(library)
-    for module in job.get("imports") or ():
-        importlib.import_module(module)
-
-
 def chosen(job: dict[str, Any], operator: str, index: Any, ended: list[str]) -> Iterator[Any]:
     """The cases of `operator` to run: those given, the user's own, else what a search finds, piece by piece."""
     from . import cases
@@ -231,6 +208,7 @@ def run(job: dict[str, Any], out: Path) -> None:
     import torch
 
     from . import check, opinfo, schema
+    from .setup import prepare
 
     prepare(job)
     report = Report(out, torch.__version__)

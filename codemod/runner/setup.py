@@ -1,0 +1,28 @@
+"""Making the interpreter ready for a job: torch imported and set, libraries loaded."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import warnings
+from typing import Any
+
+
+def prepare(job: dict[str, Any]) -> None:
+    """Import torch and load what the job names."""
+    import torch
+    import torch._dynamo
+    import torch._logging
+
+    from . import libraries
+
+    logging.disable(logging.CRITICAL)
+    warnings.filterwarnings("ignore")
+    torch.set_num_threads(1)
+    torch._dynamo.config.verbose = True  # keep the traceback below the compiler
+    torch._dynamo.config.capture_scalar_outputs = True
+    torch._dynamo.config.capture_dynamic_output_shape_ops = True
+    for library in job.get("libraries") or ():
+        libraries.load(library)
+    for module in job.get("imports") or ():
+        importlib.import_module(module)
