@@ -18,33 +18,17 @@ import argparse
 import os
 import resource
 import shutil
-import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from corpus_trees import symfix
-
-_IDENTITY = {f"GIT_{who}_{what}": "symfix@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-
-
-def git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
-    """What a git command prints. Raises SystemExit with its message where it fails."""
-    environment = {**os.environ, **_IDENTITY, "GIT_CONFIG_GLOBAL": os.devnull}
-    done = subprocess.run(
-        ["git", *arguments], cwd=folder, input=stdin, capture_output=True, check=False, env=environment
-    )
-    if done.returncode:
-        raise SystemExit(f"git {' '.join(arguments[:3])}: {done.stderr.decode('utf-8', 'replace').strip()}")
-    return done.stdout
+from corpus_trees import IDENTITY, commit_all, git, symfix
 
 
 def make_repository(tree: Path, folder: Path) -> int:
     """Copy all of `tree` to `folder` and commit it; returns how many files that are."""
     shutil.copytree(tree, folder, symlinks=True)
-    git(folder, "init", "-q", "-b", "main", ".")
-    git(folder, "add", "-A", "-f", ".")
-    git(folder, "commit", "-q", "-m", "start")
+    commit_all(folder)
     return len(git(folder, "ls-files", "-z").split(b"\0")) - 1
 
 
@@ -102,7 +86,7 @@ def main() -> int:
     parser.add_argument("--python", type=Path, metavar="PYTHON", help="compile over the torch of this interpreter")
     options = parser.parse_args()
     tree, folder = options.tree.resolve(), options.out.resolve()
-    os.environ.update(_IDENTITY)
+    os.environ.update(IDENTITY)
     compiler = os.environ.get("CXX", "")
     os.environ["CXX"] = os.devnull  # the split alone is timed at first
     print(f"{make_repository(tree, folder):,} files", flush=True)

@@ -1,4 +1,4 @@
-"""Where the real PyTorch trees lie, patched copies of them, and what `symfix apply` changed in a copy."""
+"""Where the real PyTorch trees lie, copies and repositories of them, and what `symfix apply` changed in a copy."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ SOURCE_SUFFIXES = (".cpp", ".cc", ".cxx", ".h", ".hpp", ".cuh", ".cu", ".py", ".
 _SYMBOLIC = re.compile(rb"(?:\.|->)\s*sym_(?:numel|sizes?|strides?|storage_offset|nbytes)\s*\(")
 # What `symfix` changes belongs to the tree; what it reads of these folders is nothing.
 _SKIPPED = ("third_party", "docs", "android", "ios", ".git", "build")
+
+IDENTITY = {f"GIT_{who}_{what}": "symfix@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+"""The environment in which commits of a copy are made, whoever makes them."""
+_DATES = dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), "@1600000000 +0000")
 
 
 def trees_folder() -> Path:
@@ -41,6 +45,29 @@ def copy_tree(tree: Path, target: Path) -> Path:
 
     shutil.copytree(tree, target, symlinks=True, ignore=skipped)
     return target
+
+
+def git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
+    """What a git command prints, run in `folder` without the user's configuration and with a fixed date.
+
+    Raises SystemExit with its message where it fails.
+    """
+    environment = {**os.environ, **IDENTITY, **_DATES, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    done = subprocess.run(
+        ["git", *arguments], cwd=folder, input=stdin, capture_output=True, check=False, env=environment
+    )
+    if done.returncode:
+        raise SystemExit(f"git {' '.join(arguments[:3])}: {done.stderr.decode('utf-8', 'replace').strip()}")
+    return done.stdout
+
+
+def commit_all(folder: Path) -> str:
+    """Make `folder` a git repository with all its files in one commit; returns the id of the commit's tree."""
+    git(folder, "init", "-q", "-b", "main", ".")
+    git(folder, "config", "gc.auto", "0")  # it would go on in the background, and the folder may be removed by then
+    git(folder, "add", "-A", "-f", ".")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "start")
+    return git(folder, "rev-parse", "HEAD^{tree}").decode().strip()
 
 
 def symfix(arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
