@@ -9,6 +9,7 @@ from typing import Any
 
 from codemod.bundle.shard_names import member, safe_name
 from codemod.bundle.shards import Shard
+from codemod.documents import LARGEST_SETTINGS, read_bounded
 from codemod.errors import SymfixError
 from codemod.model.groups import Group
 
@@ -74,11 +75,13 @@ def _entries(path: Path) -> list[dict[str, Any]]:
     import yaml
 
     try:
-        document = yaml.safe_load(path.read_bytes())
+        document = yaml.safe_load(read_bounded(path, LARGEST_SETTINGS))
     except OSError as error:
         raise SymfixError(f"{path}: the shards cannot be read: {error.strerror}") from error
     except (yaml.YAMLError, ValueError) as error:
         raise SymfixError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    except RecursionError:
+        raise SymfixError(f"{path}: not YAML: nested too deep") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise SymfixError(f"{path}: no plan of shards; make one with symfix bundle --dry-run --save-shards FILE")
     if document.get("version") != VERSION:

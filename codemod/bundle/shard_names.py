@@ -8,11 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from codemod.documents import fit, load_json, read_bounded
 from codemod.errors import SymfixError
 from codemod.model.groups import Group
 from codemod.writing.write import replace_file
 
 _FORMAT = "symfix-shard-names"
+_DOCUMENT = {"format": frozenset([_FORMAT]), "shards": {str: {"key": str, "members": [str]}}}
 _LONGEST = 80
 
 
@@ -72,15 +74,19 @@ class ShardNames:
         """
         path = journal / "shards.json"
         names = cls()
+        remedy = "remove it, and shards get new names"
         try:
-            document = json.loads(path.read_bytes())
-            if document["format"] == _FORMAT:
-                names._shards = {str(n): (str(e["key"]), tuple(e["members"])) for n, e in document["shards"].items()}
-                names._loaded = frozenset(names._shards)
+            document = load_json(read_bounded(path, regular=True), str(path), remedy)
         except FileNotFoundError:
-            pass
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise SymfixError(f"{path}: damaged; remove it, and shards get new names") from error
+            return names
+        except OSError as error:
+            raise SymfixError(f"{path}: cannot be read: {error.strerror}; {remedy}") from error
+        fit(document, _DOCUMENT, str(path), remedy)
+        names._shards = {name: (entry["key"], tuple(entry["members"])) for name, entry in document["shards"].items()}
+        for name, (key, _) in names._shards.items():
+            if safe_name(name) != name or not (key.partition("#")[2] or "1").isdecimal():
+                raise SymfixError(f"{path}: damaged ({name!a} is no name of a shard); {remedy}")
+        names._loaded = frozenset(names._shards)
         return names
 
     def save(self, journal: Path) -> None:

@@ -12,6 +12,7 @@ import click
 from codemod.cli.options import Run, level_option, tree_options
 from codemod.cli.root import group
 from codemod.cli.running import begin, load_plan, plan_option
+from codemod.documents import read_bounded
 from codemod.errors import SymfixError
 from codemod.model.decisions import Choice, Decision, decide, from_json, standing, summary, to_json
 from codemod.model.groups import Group
@@ -124,7 +125,7 @@ def _imported(path: Path, plan: Plan, groups: list[Group]) -> list[Decision]:
     from codemod.reporting.report import plural
 
     try:
-        read = from_json(path.read_bytes(), str(path))
+        read = from_json(read_bounded(path), str(path))
     except OSError as error:
         raise SymfixError(f"{path}: the decisions cannot be read: {error.strerror}") from error
     holding = [decision for decision in standing(groups, plan.files, read) if _fits(decision, plan, groups, path)]

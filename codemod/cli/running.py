@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from codemod.cli.options import Run, start
+from codemod.documents import read_bounded
 from codemod.errors import SymfixError
 from codemod.model import transform
 from codemod.model.decisions import followed, standing
@@ -72,7 +73,7 @@ def load_plan(run: Run) -> Plan:
         from codemod.writing.changes import check_current
 
         try:
-            plan = Plan.from_json(plan_file.read_bytes(), str(plan_file))
+            plan = Plan.from_json(read_bounded(plan_file), str(plan_file))
         except OSError as error:
             raise SymfixError(f"{plan_file}: the plan cannot be read: {error.strerror}") from error
         check_current(run.checkout.root, plan)

@@ -5,16 +5,26 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from codemod.documents import Shape, fit, load_json
 from codemod.errors import SymfixError
-from codemod.model.edits import Edit, edit_from_json, edit_to_json
+from codemod.model.edits import EDIT, Edit, edit_from_json, edit_to_json
 from codemod.model.groups import Group
 
 FORMAT = "symfix-decisions"
 VERSION = 1
+
+HASHES: Shape = {Path: re.compile("([0-9a-f]{64})?")}
+"""The sha256 of files, "" for one that is absent."""
+DECISION: Shape = {
+    "id": str, "choice": frozenset(["accept", "reject", "edit"]), "files": HASHES, "title?": str, "edits?": [EDIT],
+}  # fmt: skip
+"""What `decision_from_json` takes."""
 
 
 class Choice(enum.Enum):
@@ -112,19 +122,17 @@ def to_json(decisions: Iterable[Decision]) -> str:
 def from_json(text: str | bytes, name: str) -> list[Decision]:
     """The decisions of a document. Raises SymfixError, calling it `name`, where it holds none that can be read."""
     made_by = "make it with: symfix review --export FILE"
-    try:
-        document = json.loads(text)
-    except ValueError as error:
-        raise SymfixError(f"{name}: not JSON ({error}); {made_by}") from error
+    document = load_json(text, name, made_by)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise SymfixError(f"{name}: not a file of decisions; {made_by}")
     if document.get("version") != VERSION:
         found = document.get("version")
         raise SymfixError(f"{name}: decisions of version {found}, but this symfix reads {VERSION}; {made_by}")
+    fit(document, {"format": str, "version": int, "decisions": [DECISION]}, name, made_by)
     try:
         return [decision_from_json(entry) for entry in document["decisions"]]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise SymfixError(f"{name}: damaged ({type(error).__name__}: {error}); {made_by}") from error
+    except ValueError as error:
+        raise SymfixError(f"{name}: damaged ({error}); {made_by}") from error
 
 
 def decision_to_json(decision: Decision) -> dict[str, Any]:
@@ -139,16 +147,18 @@ def decision_to_json(decision: Decision) -> dict[str, Any]:
 
 
 def decision_from_json(entry: Mapping[str, Any]) -> Decision:
-    """The inverse of `decision_to_json`.
+    """The inverse of `decision_to_json`: `entry` is of the shape `DECISION`.
 
-    Raises KeyError, TypeError, ValueError or AttributeError where `entry` is no decision.
+    Raises ValueError where there are edits without the choice to edit, or the other way round, or one does not fit.
     """
+    if ("edits" in entry) != (entry["choice"] == Choice.EDIT.value):
+        raise ValueError(f"edits belong to the choice to edit, which {entry['id']!a} is not, or lacks them")
     return Decision(
-        id=str(entry["id"]),
+        id=entry["id"],
         choice=Choice(entry["choice"]),
-        files={str(path): str(sha) for path, sha in entry["files"].items()},
+        files=entry["files"],
         edits=tuple(sorted(edit_from_json(edit) for edit in entry.get("edits", ()))),
-        title=str(entry.get("title", "")),
+        title=entry.get("title", ""),
     )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
+from codemod.documents import Shape
 from codemod.model.records import compact
 from codemod.terminal import decode, encode
 
@@ -56,6 +58,10 @@ def apply_edits(source: bytes, edits: Iterable[Edit]) -> bytes:
     return b"".join(out)
 
 
+EDIT: Shape = {"path": Path, "start": int, "end": int, "old": str, "new": str}
+"""What `edit_from_json` takes."""
+
+
 def edit_to_json(edit: Edit) -> dict[str, Any]:
     """`edit` as plans and decisions hold it; a byte that is no UTF-8 becomes a lone surrogate."""
     return {
@@ -68,9 +74,9 @@ def edit_to_json(edit: Edit) -> dict[str, Any]:
 
 
 def edit_from_json(entry: Mapping[str, Any]) -> Edit:
-    """The edit that `edit_to_json` wrote. Raises KeyError, TypeError, ValueError or AttributeError where it is none."""
+    """The edit of an entry of the shape `EDIT`. Raises ValueError where its offsets do not fit its bytes."""
     start, end = entry["start"], entry["end"]
     old, new = encode(entry["old"]), encode(entry["new"])
-    if type(start) is not int or type(end) is not int or not 0 <= start <= end or end - start != len(old):
+    if not 0 <= start <= end or end - start != len(old):
         raise ValueError(f"an edit of bytes {start} to {end}")
-    return Edit(str(entry["path"]), start, end, old, new)
+    return Edit(entry["path"], start, end, old, new)

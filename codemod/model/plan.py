@@ -15,13 +15,26 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
+from codemod.documents import Shape, fit, load_json, read_bounded
 from codemod.errors import SymfixError
-from codemod.model.decisions import Decision, decision_from_json, decision_to_json
-from codemod.model.edits import edit_from_json, edit_to_json
+from codemod.model.decisions import DECISION, HASHES, Decision, decision_from_json, decision_to_json
+from codemod.model.edits import EDIT, edit_from_json, edit_to_json
 from codemod.model.findings import Finding, Level, Mode, Step
 
 FORMAT = "symfix-plan"
 VERSION = 2
+
+_STEP = {"path": Path, "line": int, "text": str}
+_FINDING = {
+    "path": Path, "start": int, "end": int, "line": int, "column": int, "mode": frozenset(map(int, Mode)), "rule": str,
+    "level": frozenset(level.name.lower() for level in Level), "function": str, "operators": [str], "message": str,
+    "reason": str, "refusal": str, "group": str, "id": str, "reach": [_STEP], "flow": [_STEP], "edits": [EDIT],
+}  # fmt: skip
+_OPTIONS = {"paths?": [Path], "op?": [str], "mode?": [int], "rule?": [str], "level?": str, "vocabulary?": str}
+_PLAN: Shape = {
+    "format": str, "version": int, "symfix": str, "options": _OPTIONS, "suppressed": int, "failures": [str],
+    "findings": [_FINDING], "decisions": [DECISION], "files": HASHES,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,27 +76,25 @@ class Plan:
     @classmethod
     def from_json(cls, text: str | bytes, name: str = "the plan") -> Plan:
         """The plan a document holds. Raises SymfixError, calling it `name`, where it is none or of another version."""
-        try:
-            document = json.loads(text)
-        except ValueError as error:
-            raise SymfixError(f"{name}: not JSON ({error}); make it with: symfix scan --format json") from error
+        document = load_json(text, name, "make it with: symfix scan --format json")
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise SymfixError(f"{name}: not a symfix plan; make it with: symfix scan --format json")
         if document.get("version") != VERSION:
             found = document.get("version")
             raise SymfixError(f"{name}: plan version {found}, but this symfix reads {VERSION}; make the plan again")
+        fit(document, _PLAN, name, "make the plan again")
         try:
             return cls(
                 findings=tuple(_finding_from_json(entry) for entry in document["findings"]),
-                files={str(path): str(sha) for path, sha in document["files"].items()},
-                options=dict(document["options"]),
-                suppressed=int(document["suppressed"]),
+                files=document["files"],
+                options=document["options"],
+                suppressed=document["suppressed"],
                 failures=tuple(document["failures"]),
-                symfix=str(document["symfix"]),
+                symfix=document["symfix"],
                 decisions=tuple(decision_from_json(entry) for entry in document["decisions"]),
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise SymfixError(f"{name}: damaged ({type(error).__name__}: {error}); make the plan again") from error
+        except ValueError as error:
+            raise SymfixError(f"{name}: damaged ({error}); make the plan again") from error
 
 
 def symfix_version() -> str:
@@ -120,7 +131,7 @@ def _finding_to_json(finding: Finding) -> dict[str, Any]:
 def _finding_from_json(entry: dict[str, Any]) -> Finding:
     fields = dict(entry)
     fields["mode"] = Mode(entry["mode"])
-    fields["level"] = Level[str(entry["level"]).upper()]
+    fields["level"] = Level[entry["level"].upper()]
     fields["operators"] = tuple(entry["operators"])
     fields["reach"] = tuple(Step(**step) for step in entry["reach"])
     fields["flow"] = tuple(Step(**step) for step in entry["flow"])
@@ -130,6 +141,6 @@ def _finding_from_json(entry: dict[str, Any]) -> Finding:
 
 def _sha256(path: Path) -> str:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hashlib.sha256(read_bounded(path, regular=True)).hexdigest()
     except OSError:
         return ""

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from codemod.documents import fit, load_json, read_bounded
 from codemod.errors import SymfixError
 from codemod.model.findings import Finding
 
 FORMAT = "symfix-baseline"
 VERSION = 1
 
+_ENTRY = {"path": str, "rule": str, "function": str, "fingerprint": str}
 _HOW = "make it with: symfix scan --format baseline"
 
 
@@ -41,21 +43,15 @@ def read_baseline(path: Path) -> dict[str, Entry]:
     Raises SymfixError where the file cannot be read or is no baseline of this version.
     """
     try:
-        document = json.loads(path.read_bytes())
+        content = read_bounded(path)
     except OSError as error:
         raise SymfixError(f"{path}: the baseline cannot be read: {error.strerror}; {_HOW}") from error
-    except ValueError as error:
-        raise SymfixError(f"{path}: not JSON ({error}); {_HOW}") from error
+    document = load_json(content, str(path), _HOW)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise SymfixError(f"{path}: not a symfix baseline; {_HOW}")
     if document.get("version") != VERSION:
         found = document.get("version")
         raise SymfixError(f"{path}: baseline version {found}, but this symfix reads {VERSION}; {_HOW}")
-    try:
-        entries = [
-            Entry(str(e["fingerprint"]), str(e["path"]), str(e["rule"]), str(e["function"]))
-            for e in document["findings"]
-        ]
-    except (KeyError, TypeError) as error:
-        raise SymfixError(f"{path}: damaged ({type(error).__name__}: {error}); {_HOW}") from error
+    fit(document, {"format": str, "version": int, "findings": [_ENTRY]}, str(path), _HOW)
+    entries = [Entry(e["fingerprint"], e["path"], e["rule"], e["function"]) for e in document["findings"]]
     return {entry.fingerprint: entry for entry in entries}

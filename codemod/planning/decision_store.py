@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from codemod.documents import read_bounded
 from codemod.errors import SymfixError
 from codemod.model.decisions import Decision, from_json, to_json
 from codemod.writing.write import locked, replace_file
@@ -22,7 +23,7 @@ class DecisionStore:
     def load(self) -> list[Decision]:
         """All decisions, the oldest first. Raises SymfixError where the file cannot be read."""
         try:
-            content = self.path.read_bytes()
+            content = read_bounded(self.path, regular=True)
         except FileNotFoundError:
             return []
         except OSError as error:

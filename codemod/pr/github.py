@@ -108,7 +108,7 @@ class GitHub:
         said = self._run("pr", "list", *filters, "--limit", str(_MOST), "--json", _FIELDS)
         try:
             return [Pull.of(entry) for entry in json.loads(said)]
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise SymfixError(f"gh pr list: said what is no list of pull requests ({error}); update gh") from error
 
     def _run(self, *arguments: str, text: str = "") -> str:

@@ -6,10 +6,12 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from codemod.documents import fit, load_json, read_bounded
 from codemod.errors import SymfixError
 from codemod.writing.write import replace_file
 
 _FORMAT = "symfix-pulls"
+_DOCUMENT = {"format": frozenset([_FORMAT]), "branches": {str: {"pushed": str, "url?": str}}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +26,18 @@ class Journal:
     """Entries by `REMOTE BRANCH`, on disk after every change."""
 
     def __init__(self, path: Path) -> None:
-        """Raises SymfixError where the file is damaged."""
+        """Raises SymfixError where the file cannot be read or is damaged."""
         self._path = path
         self._entries: dict[str, Entry] = {}
+        remedy = "remove it, and GitHub is asked what there is"
         try:
-            document = json.loads(path.read_bytes())
-            if document["format"] == _FORMAT:
-                self._entries = {str(key): Entry(**entry) for key, entry in document["branches"].items()}
+            document = load_json(read_bounded(path, regular=True), str(path), remedy)
         except FileNotFoundError:
-            pass
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise SymfixError(f"{path}: damaged; remove it, and GitHub is asked what there is") from error
+            return
+        except OSError as error:
+            raise SymfixError(f"{path}: cannot be read: {error.strerror}; {remedy}") from error
+        fit(document, _DOCUMENT, str(path), remedy)
+        self._entries = {key: Entry(**entry) for key, entry in document["branches"].items()}
 
     def get(self, remote: str, branch: str) -> Entry | None:
         """What is known of a branch."""

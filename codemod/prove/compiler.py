@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codemod.digest import digest
+from codemod.documents import check, load_json, read_bounded
 from codemod.errors import SymfixError
 from codemod.prove.isolate import Limits, run
 
@@ -21,7 +22,14 @@ _LIMITS = Limits(seconds=600, memory=8 << 30)
 _DIAGNOSTIC = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.M)
 _INCLUDED_AT = re.compile(r"^(?:In file included from|\s+from) (.*?):(\d+)", re.M)
 _NOTED_AT = re.compile(r"^(.*?):(\d+):(?:(\d+):)? +(?:required from|note:)", re.M)
+_MANIFEST = {
+    "error": (None, {"message": str, "places": [{"path": str, "line": int}]}),
+    "dependencies": {Path: str},
+}
 _KEPT_BYTES = 4 << 30
+# g++ takes FILE.gch in place of the FILE that it is the first to include: a memory image, which a tree may bring along.
+# After the first token of C++ it takes none: https://gcc.gnu.org/onlinedocs/gcc/Precompiled-Headers.html.
+_NO_PRECOMPILED = ";\n"
 _KEY = 32  # digits in the names of what is kept
 
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
@@ -92,7 +100,7 @@ class Compiler:
     def _run(self, unit: Unit, command: list[str], key: str, output: Path) -> Path | Diagnostic:
         self.kept.mkdir(parents=True, exist_ok=True)
         source, needed = self.kept / f"{key}.cpp", self.kept / f"{key}.{os.getpid()}.d"
-        source.write_text(unit.text, encoding="utf-8", errors="surrogateescape")
+        source.write_text(_NO_PRECOMPILED + unit.text, encoding="utf-8", errors="surrogateescape")
         staged = output.with_name(f"{key}.{os.getpid()}{output.suffix}")
         target = ["-o", str(staged)] if output.suffix == ".o" else []
         try:
@@ -176,23 +184,25 @@ def first_error(output: str, source: str) -> Diagnostic:
 def _load(manifest: Path, output: Path) -> Path | Diagnostic | None:
     """What an earlier run made, if nothing that it was made from has changed since."""
     try:
-        kept = json.loads(manifest.read_bytes())
-        if any(_state(path) != state for path, state in kept["dependencies"]):
+        kept = load_json(read_bounded(manifest, regular=True), str(manifest), "")
+        check(kept, _MANIFEST)
+        if any(_state(path) != state for path, state in kept["dependencies"].items()):
             return None
         if kept["error"] is not None:
-            message, places = kept["error"]
-            return Diagnostic(message, tuple((path, line) for path, line in places))
+            places = tuple((place["path"], place["line"]) for place in kept["error"]["places"])
+            return Diagnostic(kept["error"]["message"], places)
         os.utime(manifest)
         os.utime(output)
         return output
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, SymfixError):
         return None
 
 
 def _save(manifest: Path, error: Diagnostic | None, dependencies: Mapping[str, str]) -> None:
+    places = [{"path": path, "line": line} for path, line in error.places] if error is not None else []
     document = {
-        "error": None if error is None else [error.message, error.places],
-        "dependencies": sorted(dependencies.items()),
+        "error": None if error is None else {"message": error.message, "places": places},
+        "dependencies": dict(sorted(dependencies.items())),
     }
     staged = manifest.with_name(f"{manifest.stem}.{os.getpid()}.tmp")
     staged.write_text(json.dumps(document), encoding="ascii")

@@ -12,9 +12,21 @@ from pathlib import Path
 from typing import Any, Literal
 
 from codemod.digest import digest
+from codemod.documents import Shape, fit, load_json, read_bounded
+from codemod.errors import SymfixError
 from codemod.writing.changes import Change
 
 VERSION = 1
+_VERDICT = {
+    "status": frozenset(["passes", "throws", "wrong", "crashes", "hangs"]), "mode": int, "message": str,
+    "guards": [str], "frames": int, "unbacked": str,
+}  # fmt: skip
+_DOCUMENT: Shape = {
+    "version": frozenset([VERSION]), "operator": str,
+    "outcome": frozenset(["cured", "unchanged", "worse", "not provable"]), "key": str, "reason": str,
+    "before": (None, _VERDICT), "after": (None, _VERDICT), "repro": str, "versions": {str: str}, "compiled": [str],
+    "seconds": float, "checks?": {str: [str]}, "test?": str,
+}  # fmt: skip
 FOLDER = "evidence"
 
 Status = Literal["passes", "throws", "wrong", "crashes", "hangs"]
@@ -86,11 +98,13 @@ class EvidenceStore:
         found = []
         for path in (self._folder / key).glob("*.json"):
             try:
-                made, document = path.stat().st_mtime_ns, json.loads(path.read_bytes())
-            except (OSError, ValueError):
+                made = path.stat().st_mtime_ns
+                document = load_json(read_bounded(path, regular=True), str(path), "")
+                fit(document, _DOCUMENT, str(path), "")
+            except (OSError, SymfixError):  # proved again
                 continue
-            if isinstance(document, dict) and document.pop("version", None) == VERSION:
-                found.append((-made, path.name, _from_json(document)))
+            del document["version"]
+            found.append((-made, path.name, _from_json(document)))
         return [evidence for _, _, evidence in sorted(found, key=operator.itemgetter(0, 1))]
 
     def save(self, *found: Evidence) -> None:
@@ -133,5 +147,5 @@ def _from_json(document: dict[str, Any]) -> Evidence:
         if fields[name] is not None:
             fields[name] = Verdict(**{**fields[name], "guards": tuple(fields[name]["guards"])})
     fields["compiled"] = tuple(fields["compiled"])
-    fields["checks"] = {check: tuple(ends) for check, ends in fields.get("checks", {}).items()}
+    fields["checks"] = {check: tuple(ends) for check, ends in fields.get("checks", {}).items() if len(ends) == 2}
     return Evidence(**fields)

@@ -14,6 +14,7 @@ from codemod.prove.flags import compile_flags
 from codemod.prove.overlay import forget_unused
 from codemod.prove.target import Target
 from codemod.prove.task import Settings
+from codemod.terminal import note
 from codemod.tree.checkout import user_cache
 
 _DIGITS = 12
@@ -48,6 +49,9 @@ class Provers:
         Raises SymfixError where there is no compiler, or the checkout's compile_commands.json cannot be read.
         """
         kept = scratch()
+        database = compile_flags(self.root)
+        if database.left_out:
+            note(f"symfix: {database.left_out_line()}")
         compiler = find_compiler(kept / "builds")
         forget_old(kept / "builds")
         for name in ("trees", "headers", "packages"):
@@ -61,7 +65,7 @@ class Provers:
             include=tuple(dict.fromkeys(folder for prover in self for folder in prover.include)),
             further=tuple(map(str, include)),
             flags=tuple(flag for prover in self for flag in prover.flags),
-            sources=compile_flags(self.root),
+            sources=database.flags,
             runner=_code_digest(),
         )
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from codemod.digest import digest
+from codemod.documents import fit, load_json, read_bounded
 from codemod.errors import SymfixError
 from codemod.terminal import one_line
 from codemod.tree.checkout import user_cache
@@ -31,6 +32,10 @@ _ASK = """
 import json, torch
 print(json.dumps([torch.__version__, bool(torch._C._GLIBCXX_USE_CXX11_ABI)]))
 """
+_KEPT = {
+    "python": str, "python_version": str, "python_include": str, "package": str, "torch_version": str,
+    "cxx11_abi": bool, "standard": str,
+}  # fmt: skip
 _VERSION_HEADERS = ("torch/headeronly/version.h", "torch/csrc/api/include/torch/version.h")
 _VERSION = re.compile(r'#define TORCH_VERSION\s*\\?\s*"((\d+)\.(\d+)[^"]*)"')
 _INSTALLED = re.compile(r"^__version__ = '([^']+)'", re.M)
@@ -72,20 +77,22 @@ def find_target(python: Path | None, imported: bool = True) -> Target:
     path = python or _default_python()
     if path.exists():  # else a name that is looked for in $PATH
         path = path.absolute()
-    version, include, origin = _ask(path, _LOCATE)
+    version, include, origin = _ask(path, _LOCATE, 3)
     if origin is None:
         raise SymfixError(f"{path}: torch is not installed there; name an interpreter that has it with --python")
     package = Path(origin).parent
     kept = _kept(path, package)
     try:
-        target = Target(**json.loads(kept.read_bytes()))
+        document = load_json(read_bounded(kept, regular=True), str(kept), "")
+        fit(document, _KEPT, str(kept), "")
+        target = Target(**document)
         if target.python_version == version:
             return target
-    except (OSError, ValueError, TypeError):
+    except (OSError, SymfixError):
         pass
     if not imported:
         return Target(str(path), version, include, str(package), *_read(package), _standard(package))
-    torch_version, abi = _ask(path, _ASK)
+    torch_version, abi = _ask(path, _ASK, 2)
     target = Target(str(path), version, include, str(package), torch_version, abi, _standard(package))
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -117,8 +124,11 @@ def _default_python() -> Path:
     return candidate if candidate is not None and candidate.exists() else Path(sys.executable)
 
 
-def _ask(python: Path, program: str) -> list[Any]:
-    """The JSON list that `program` prints in `python`; a module that stands in the current folder is not found."""
+def _ask(python: Path, program: str, fields: int) -> list[Any]:
+    """The JSON list of so many `fields` that `program` prints in `python`.
+
+    A module that stands in the current folder is not found.
+    """
     try:
         result = subprocess.run(
             [str(python), "-I", "-c", program], capture_output=True, text=True, timeout=_SECONDS, check=False, cwd="/"
@@ -132,9 +142,9 @@ def _ask(python: Path, program: str) -> list[Any]:
         raise SymfixError(f"{python}: torch cannot be imported there: {one_line(last)}")
     try:
         answer = json.loads(result.stdout.splitlines()[-1])
-    except (ValueError, IndexError):
+    except (ValueError, IndexError, RecursionError):
         answer = None
-    if not isinstance(answer, list):
+    if not isinstance(answer, list) or len(answer) != fields:
         raise SymfixError(f"{python}: is no Python interpreter; --python takes one that has torch")
     return answer
 

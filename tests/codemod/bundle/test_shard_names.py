@@ -58,5 +58,5 @@ def test_a_safe_name_is_fit_for_branches_and_files(text: str) -> None:
 @pytest.mark.parametrize("content", [b"{", b"[]", b'{"format": "symfix-shard-names", "shards": {"x": 1}}'])
 def test_damaged_names_are_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "shards.json").write_bytes(content)
-    with pytest.raises(SymfixError, match=r"shards\.json: damaged; remove it"):
+    with pytest.raises(SymfixError, match=r"shards\.json: (not JSON|damaged) .*; remove it"):
         ShardNames.load(tmp_path)

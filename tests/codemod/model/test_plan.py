@@ -17,7 +17,11 @@ from codemod.model.plan import Plan
 
 SCHEMA = json.loads(files("codemod").joinpath("model/plan.schema.json").read_text())
 
-paths = st.binary(max_size=8).map(lambda raw: raw.decode("utf-8", "surrogateescape"))
+paths = (
+    st.binary(min_size=1, max_size=8)
+    .filter(lambda raw: b"\0" not in raw)
+    .map(lambda raw: raw.decode("utf-8", "surrogateescape"))
+)
 texts = st.text(max_size=8)
 numbers = st.integers(1, 10**6)
 steps = st.builds(Step, paths, numbers, texts)
