@@ -13,6 +13,7 @@ import click
 from codemod.errors import SymfixError
 from codemod.model.findings import Level
 from codemod.planning.selection import Selection
+from codemod.private import distrust, make_private
 from codemod.tree.cache import Cache
 from codemod.tree.checkout import Checkout, find_checkout, user_cache
 from codemod.tree.config import read_config
@@ -96,11 +97,25 @@ class Run:
 
     @property
     def journal(self) -> Path:
-        """Where writing keeps its books: in the git folder, else in the user's cache."""
+        """Where writing keeps its books: in the git folder, else in the user's cache.
+
+        Raises SymfixError where that is a link, or may be somebody else's.
+        """
         git_dir = self.checkout.git_dir
         if git_dir is not None:
-            return git_dir / "symfix"
-        return user_cache() / "journal" / str(self.checkout.root).strip("/").replace("/", "%")
+            folder = git_dir / "symfix"
+            for name in (folder, folder / "evidence", folder / "pulls"):
+                if name.is_symlink():
+                    raise SymfixError(f"{name}: is a link, and symfix writes its books there; remove it")
+            return folder
+        base = user_cache()
+        folder = base / "journal" / str(self.checkout.root).strip("/").replace("/", "%")
+        with contextlib.suppress(OSError):  # what only reads needs no folder
+            make_private(folder, base)
+        reason = distrust(folder, base)
+        if reason:
+            raise SymfixError(f"{reason}; decisions and unfinished writes are kept there")
+        return folder
 
 
 def start(context: click.Context, parameters: Mapping[str, Any]) -> Run:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import operator
-import os
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -15,6 +14,7 @@ from codemod.digest import digest
 from codemod.documents import Shape, fit, load_json, read_bounded
 from codemod.errors import SymfixError
 from codemod.writing.changes import Change
+from codemod.writing.write import replace_file
 
 VERSION = 1
 _VERDICT = {
@@ -117,10 +117,10 @@ class EvidenceStore:
         for evidence in found:
             torch = file_name(evidence.versions.get("torch", ""))
             path = self._folder / evidence.key / f"{file_name(evidence.operator)}-{torch}.json"
+            if path.parent.is_symlink():
+                raise OSError(None, "is a link; remove it", str(path.parent))
             path.parent.mkdir(parents=True, exist_ok=True)
-            staged = path.with_suffix(f".{os.getpid()}.tmp")
-            staged.write_text(json.dumps({"version": VERSION, **asdict(evidence)}, indent=1), encoding="ascii")
-            staged.replace(path)
+            replace_file(path, json.dumps({"version": VERSION, **asdict(evidence)}, indent=1).encode("ascii"))
             written.add(path)
             places.add((path.parent, torch))
         for folder, torch in places:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codemod.digest import digest
+from codemod.errors import SymfixError
 from codemod.model import transform
 from codemod.model.transform import Project, Prover
+from codemod.private import kept_folder, private_folder
 from codemod.prove.compiler import find_compiler, forget_old
 from codemod.prove.flags import compile_flags
 from codemod.prove.overlay import forget_unused
@@ -18,12 +20,17 @@ from codemod.terminal import note
 from codemod.tree.checkout import user_cache
 
 _DIGITS = 12
+_ROOMS = ("builds", "trees", "headers", "packages", "generated", "runner", "targets")
 _PACKAGE = Path(__file__).parents[1]
 
 
 def scratch() -> Path:
-    """The folder for overlays, builds and generated code, which all checkouts share."""
-    return user_cache() / "prove"
+    """The folder for overlays, builds and generated code, which all checkouts share.
+
+    A temporary one where that of the user's cache is not the user's alone, for what is built there is run.
+    """
+    base = user_cache()
+    return kept_folder(base / "prove", base)
 
 
 def _code_digest() -> str:
@@ -49,6 +56,9 @@ class Provers:
         Raises SymfixError where there is no compiler, or the checkout's compile_commands.json cannot be read.
         """
         kept = scratch()
+        for name in _ROOMS:
+            if private_folder(kept / name, kept) is None:
+                raise SymfixError(f"{kept / name}: cannot be used for what is built; remove it")
         database = compile_flags(self.root)
         if database.left_out:
             note(f"symfix: {database.left_out_line()}")

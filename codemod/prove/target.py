@@ -17,6 +17,7 @@ from typing import Any
 from codemod.digest import digest
 from codemod.documents import fit, load_json, read_bounded
 from codemod.errors import SymfixError
+from codemod.private import kept_folder
 from codemod.terminal import one_line
 from codemod.tree.checkout import user_cache
 
@@ -94,11 +95,8 @@ def find_target(python: Path | None, imported: bool = True) -> Target:
         return Target(str(path), version, include, str(package), *_read(package), _standard(package))
     torch_version, abi = _ask(path, _ASK, 2)
     target = Target(str(path), version, include, str(package), torch_version, abi, _standard(package))
-    try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(OSError):  # asked again next time
         kept.write_text(json.dumps(asdict(target)), encoding="ascii")
-    except OSError:
-        pass  # asked again next time
     return target
 
 
@@ -173,7 +171,9 @@ def _kept(python: Path, package: Path) -> Path:
         with contextlib.suppress(OSError):
             found = os.stat(package / name)
             states.append(f"{name} {found.st_mtime_ns} {found.st_size} {found.st_ino}")
-    return user_cache() / "prove" / "targets" / f"{digest(str(python.absolute()), *states)[:24]}.json"
+    base = user_cache()
+    folder = kept_folder(base / "prove" / "targets", base)
+    return folder / f"{digest(str(python.absolute()), *states)[:24]}.json"
 
 
 def _standard(package: Path) -> str:

@@ -18,6 +18,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from codemod.private import check_private, private_folder, read_private
 from codemod.tree.checkout import StatKey
 
 T = TypeVar("T")
@@ -76,12 +77,18 @@ class Cache:
 
     @classmethod
     def of(cls, root: Path, base: Path) -> Cache:
-        """The cache of the checkout at `root` below the user's cache folder `base`."""
+        """The cache of the checkout at `root` below the user's cache folder `base`.
+
+        It keeps nothing where that folder is not the user's alone, for what is in it is unpickled.
+        """
         folder = base / "analyses" / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+        if private_folder(base / "analyses", base) is None:
+            return cls(None)
         if not folder.exists():
             _forget_deleted_trees(base / "analyses")
+        if private_folder(folder, base) is None:
+            return cls(None)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
             (folder / "root").write_bytes(os.fsencode(root))
         except OSError:
             return cls(None)
@@ -122,7 +129,7 @@ class Cache:
         if self._folder is None:
             return None
         try:
-            return pickle.loads((self._folder / f"plan-{key}").read_bytes())
+            return pickle.loads(read_private(self._folder / f"plan-{key}"))
         except Exception:  # a cut or foreign pickle raises whatever its bytes happen to say
             return None
 
@@ -149,9 +156,13 @@ class Cache:
             return None
         path = self._folder / "facts.sqlite"
         try:
+            for name in (path, f"{path}-journal", f"{path}-wal"):
+                check_private(Path(name))
             with closing(sqlite3.connect(path, timeout=2)) as connection:
                 connection.executescript("PRAGMA synchronous = OFF;" + _TABLES)
                 return work(connection)
+        except OSError:
+            return None
         except sqlite3.Error as error:
             if "locked" not in str(error):  # by another run: then it is in good hands
                 with suppress(OSError):

@@ -53,7 +53,8 @@ def test_what_decides_how_a_source_is_read_is_kept(tmp_path: Path) -> None:
 
 def test_flags_of_language_and_processor_are_kept(tmp_path: Path) -> None:
     flags = ("-fPIC", "-fno-exceptions", "-fvisibility=hidden", "-ffast-math", "-fno-gnu-unique",
-             "-ftemplate-depth=900", "-march=x86-64-v3", "-mavx512f", "-mno-avx", "-mfma", "-pthread", "-std=c++20", "-U_A", "-UB")  # fmt: skip
+             "-ftemplate-depth=900", "-march=x86-64-v3", "-mavx512f", "-mno-avx", "-mfma", "-pthread",
+             "-std=c++20", "-U_A", "-UB")  # fmt: skip
     assert let_in(tmp_path, *flags) == (flags, "")
 
 

@@ -1,0 +1,5 @@
+"""`python -m codemod.cli` is `symfix`."""
+
+from codemod.cli import main
+
+main()

@@ -1,0 +1,88 @@
+"""How the command starts and ends: no traceback, whenever it is interrupted and whatever goes wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from codemod.planning import analysis
+from tests.conftest import MakeTree, Symfix
+
+ROOT = Path(__file__).parents[1]
+
+INTERRUPTED_AT_IMPORT = """
+import os, signal, sys
+
+class Interrupt:
+    left = int(sys.argv.pop(1))
+
+    def find_spec(self, name, path=None, target=None):
+        self.left -= 1
+        if not self.left:
+            os.kill(os.getpid(), signal.SIGINT)
+
+from codemod.cli import main
+sys.meta_path.insert(0, Interrupt())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
+
+
+@pytest.mark.parametrize("imports", [1, 2, 3, 10, 40, 100])
+def test_interrupted_while_modules_load_it_says_so_in_one_line(tmp_path: Path, imports: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_AT_IMPORT, str(imports), "--version"],
+        cwd=ROOT, capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "symfix: interrupted\n")
+
+
+def test_the_package_is_the_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "codemod.cli", "--version"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert done.stdout.startswith("symfix, version")
+
+
+@pytest.fixture
+def broken(make_tree: MakeTree, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A tree whose analysis fails as nobody foresaw."""
+
+    def fail(*arguments: object) -> None:
+        raise LookupError("no such\nthing \x1b[31m")
+
+    monkeypatch.setattr(analysis, "_make", fail)
+    monkeypatch.delenv("SYMFIX_DEBUG", raising=False)
+    return make_tree({"a.cc": b"size\n"})
+
+
+def test_what_nobody_foresaw_is_one_line(broken: Path, symfix: Symfix) -> None:
+    code, out, err = symfix("scan", cwd=broken)
+    assert (code, out) == (2, b"")
+    assert err.startswith("symfix: this is a bug in symfix, please report it: LookupError: no such thing")
+    assert "planning/analysis.py:" in err
+    assert err.endswith("; SYMFIX_DEBUG=1 shows the traceback\n")
+    assert err.count("\n") == 1
+    assert "\x1b" not in err
+
+
+def test_its_traceback_is_shown_where_it_is_asked_for(
+    broken: Path, symfix: Symfix, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SYMFIX_DEBUG", "1")
+    code, _, err = symfix("scan", cwd=broken)
+    assert code == 2
+    assert err.startswith("Traceback (most recent call last):")
+    assert err.splitlines()[-1].startswith("symfix: this is a bug in symfix")
+
+
+def test_out_of_memory_is_one_line(make_tree: MakeTree, symfix: Symfix, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(analysis, "_make", fail)
+    code, _, err = symfix("scan", cwd=make_tree({"a.cc": b"size\n"}))
+    assert code == 2
+    assert err.startswith("symfix: out of memory; ")
