@@ -11,6 +11,8 @@ from typing import NamedTuple
 import pytest
 from hypothesis import settings
 
+from codemod import private
+
 # A slow machine is no failure.
 settings.register_profile("symfix", deadline=None)
 settings.load_profile("symfix")
@@ -21,7 +23,9 @@ MakeTree = Callable[..., Path]
 @pytest.fixture(autouse=True)
 def _own_surroundings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(private, "_said", set())  # as in a process of its own
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):  # as set where a git hook runs the tests
         monkeypatch.delenv(name, raising=False)
 

@@ -21,6 +21,7 @@ from codemod.model.edits import Edit
 from codemod.model.findings import Level
 from codemod.model.groups import make_groups
 from codemod.model.plan import Plan
+from codemod.tree.config import user_config
 from tests.codemod.fake import FakeTransform
 from tests.conftest import MakeTree, Symfix
 
@@ -46,7 +47,9 @@ def write(files: dict[str, bytes]) -> Path:
     for path, content in files.items():
         (root / path).parent.mkdir(exist_ok=True)
         (root / path).write_bytes(content)
-    (root / "pyproject.toml").write_bytes(b"[tool.symfix]\nallow-no-vcs = true\nno-cache = true\n")
+    (root / "pyproject.toml").write_bytes(b"[tool.symfix]\nno-cache = true\n")
+    user_config().parent.mkdir(exist_ok=True)
+    user_config().write_bytes(b"allow-no-vcs = true\n")
     return root
 
 

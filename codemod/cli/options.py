@@ -10,13 +10,14 @@ from typing import Any, TypeVar
 
 import click
 
+from codemod.documents import read_bounded
 from codemod.errors import SymfixError
 from codemod.model.findings import Level
 from codemod.planning.selection import Selection
-from codemod.private import distrust, make_private
+from codemod.private import distrust, make_private, say_once
 from codemod.tree.cache import Cache
 from codemod.tree.checkout import Checkout, find_checkout, user_cache
-from codemod.tree.config import read_config
+from codemod.tree.config import MOST_JOBS, Config, read_config, read_user_config
 from codemod.tree.pool import default_jobs
 from codemod.tree.project import CheckoutProject
 from codemod.tree.touched import touched_since
@@ -54,7 +55,9 @@ _TREE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="A native_functions.yaml that says which _symint overloads exist."
         "  [default: the tree's own, else the installed torch's]",
     ),
-    click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes.  [default: one for each processor]"),
+    click.option(
+        "--jobs", type=click.IntRange(1, MOST_JOBS), metavar="N", help="Processes.  [default: one for each processor]"
+    ),
     click.option("--no-cache", is_flag=True, help="Neither read nor write the cache in ~/.cache/symfix."),
     click.option("--exit-zero", is_flag=True, help="Exit 0 also where there is something to report."),
 )
@@ -93,7 +96,7 @@ class Run:
     project: CheckoutProject
     selection: Selection
     values: Mapping[str, Any]
-    """The command's parameters, from the command line, else from [tool.symfix]."""
+    """The command's parameters, from the command line, else from [tool.symfix], else from the user's config.toml."""
 
     @property
     def journal(self) -> Path:
@@ -125,7 +128,7 @@ def start(context: click.Context, parameters: Mapping[str, Any]) -> Run:
     """
     paths: tuple[Path, ...] = parameters["paths"]
     checkout = find_checkout(paths[0] if paths else Path())
-    values = {**parameters, **_configured(context, parameters, read_config(checkout.root))}
+    values = {**parameters, **_configured(context, parameters, read_user_config(), read_config(checkout))}
     relative = tuple(sorted({checkout.relative(path) for path in values["paths"]}))
     project = CheckoutProject(
         checkout=checkout,
@@ -147,20 +150,29 @@ def start(context: click.Context, parameters: Mapping[str, Any]) -> Run:
     return Run(checkout, project, selection, values)
 
 
-def _configured(context: click.Context, parameters: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of `config` for parameters of this command that the command line leaves at their default.
+def _configured(
+    context: click.Context, parameters: Mapping[str, Any], user: Config, tree: Config
+) -> dict[str, Any]:
+    """The configured values of parameters of this command that the command line leaves at their default.
 
-    A choice that this command does not have is another's: --format is scan's.
+    The tree's go before the user's, but only lower how much is done at once; what it cannot set is said. A choice that
+    this command does not have is another's: --format is scan's.
     """
     given = click.core.ParameterSource.COMMANDLINE
     kinds = {option.name: option.type for option in context.command.params}
     choices = {name: kind.choices for name, kind in kinds.items() if isinstance(kind, click.Choice)}
+    unset = {name for name in parameters if context.get_parameter_source(name) is not given}
+    for key in tree.ignored:
+        if key.replace("-", "_") in unset - user.values.keys():
+            say_once(f"{tree.path}: {key} is ignored, for it is not the tree's to say; give --{key}, or set it in"
+                     f" {user.path}")  # fmt: skip
+    most: dict[str, Any] = {"jobs": default_jobs(), "max_open": parameters.get("max_open") or 1, **user.values}
+    lowered: dict[str, Any] = {name: min(tree.values[name], most[name]) for name in ("jobs", "max_open") if name in tree.values}
+    config: dict[str, Any] = {**user.values, **tree.values, **lowered}
     return {
         name: value
         for name, value in config.items()
-        if name in parameters
-        and context.get_parameter_source(name) is not given
-        and (name not in choices or value in choices[name])
+        if name in unset and (name not in choices or value in choices[name])
     }
 
 
@@ -170,7 +182,7 @@ def _vocabulary(path: Path | None) -> Path | None:
         return None
     with contextlib.suppress(UnicodeDecodeError):
         try:
-            if "- func:" in path.read_text(encoding="utf-8"):
+            if "- func:" in read_bounded(path).decode("utf-8"):
                 return path.resolve()
         except OSError as error:
             raise SymfixError(f"{path}: the vocabulary cannot be read: {error.strerror}") from error

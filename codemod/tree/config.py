@@ -1,14 +1,24 @@
-"""[tool.symfix] of a checkout's pyproject.toml: the command line's options under their own names."""
+"""Options that are kept in files: [tool.symfix] of a checkout's pyproject.toml, and the user's own config.toml.
+
+A checkout may be anybody's. So its file says what is looked at and reported, and names files of the checkout alone.
+What symfix is trusted with (`allow-dirty`, `allow-no-vcs`), and to whom something is sent in the user's name (`remote`,
+`repo`), is said on the command line or in the user's own file. How much is done at once (`jobs`, `max-open`) the
+checkout may lower.
+"""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from codemod.documents import LARGEST_SETTINGS, load_toml, read_bounded
 from codemod.errors import SymfixError
-from codemod.tree.checkout import configured
+from codemod.private import read_settings, say_once
+from codemod.terminal import visible
+from codemod.tree.checkout import Checkout
 
 # Each key and the type of its value; `[str]` is a list of strings, `{str: str}` a table of them.
 _KEYS: Mapping[str, Any] = {
@@ -37,6 +47,10 @@ _KEYS: Mapping[str, Any] = {
 }
 FORMATS = ("text", "json", "csv", "github", "sarif", "baseline")
 """What `scan` prints."""
+MOST_JOBS = 1024
+"""The most processes, or tasks of a cluster, that can be asked for."""
+USERS_ALONE = ("allow-dirty", "allow-no-vcs", "remote", "repo")
+"""The keys that a checkout cannot set."""
 
 _CHOICES = {
     "level": ("safe", "review", "manual"),
@@ -45,62 +59,148 @@ _CHOICES = {
     "group": ("operator", "file", "module"),
 }
 _POSITIVE = ("jobs", "max-files", "max-lines", "max-open")
+_FILES = ("vocabulary", "baseline", "template")
+# Their text goes into pull requests: an ignored file, as one with the user's tokens, is none to be published.
+_PUBLISHED = ("template", "repro")
 
 
-def read_config(root: Path) -> dict[str, Any]:
-    """The options of the checkout at `root`, keyed as the command's parameters (`no_cache`).
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The options of one file, keyed as the command's parameters (`no_cache`); lists are tuples, paths absolute."""
 
-    Lists come back as tuples and paths resolved against `root`.
-    Raises SymfixError, which names file and key, on what the command line would not take.
+    path: Path
+    values: dict[str, Any] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+    """The keys that it has and cannot set."""
+
+
+def read_config(checkout: Checkout) -> Config:
+    """What the pyproject.toml of `checkout` says.
+
+    Raises SymfixError, which names file and key, on what the command line would not take, and on the name of a file
+    that is none of the checkout, links followed.
     """
+    root = checkout.root
     path = root / "pyproject.toml"
-    if not configured(path):
-        return {}
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
+    if not _inside(path, root):
+        return Config(path)
     try:
-        tool = tomllib.loads(path.read_text(encoding="utf-8")).get("tool")
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SymfixError(f"{path}: not TOML: {error}") from error
+        content = read_bounded(path, LARGEST_SETTINGS, regular=True)
+    except FileNotFoundError:
+        return Config(path)
+    except OSError as error:
+        say_once(f"{path}: cannot be read ({error.strerror}), so options of it are not known")
+        return Config(path)
+    if b"tool.symfix" not in content:
+        return Config(path)
+    tool = load_toml(content, str(path)).get("tool")
     table = tool.get("symfix", {}) if isinstance(tool, dict) else {}
     if not isinstance(table, dict):
         raise SymfixError(f"{path}: [tool.symfix] is not a table of options")
-    return {str(key).replace("-", "_"): _checked(path, root, key, value) for key, value in table.items()}
+
+    def place(key: str, name: str) -> Path:
+        file = root / name
+        expected = Path.exists if key == "paths" else Path.is_file
+        if not (_usable(name) and expected(file) and _inside(file, root)):
+            what = "file or folder" if key == "paths" else "file"
+            raise SymfixError(
+                f"{path}: [tool.symfix] {key}: {name!a} is no {what} of the checkout; name one that lies in it"
+            )
+        if key in _PUBLISHED and os.path.relpath(os.path.realpath(file), root) not in checkout.names():
+            raise SymfixError(f"{path}: [tool.symfix] {key}: {name!a} is ignored by git, or third party; name another")
+        return file
+
+    values = _values(f"{path}: [tool.symfix]", table, place)
+    own = {key.replace("-", "_") for key in USERS_ALONE}
+    kept = {name: value for name, value in values.items() if name not in own}
+    return Config(path, kept, tuple(key for key in USERS_ALONE if key in table))
 
 
-def _checked(path: Path, root: Path, key: str, value: Any) -> Any:
+def read_user_config() -> Config:
+    """What `symfix/config.toml` in $XDG_CONFIG_HOME, else in ~/.config, says; paths are relative to its folder.
+
+    Nothing, which is said on stderr, where others may have written it. Raises SymfixError as `read_config`.
+    """
+    path = user_config()
+    try:
+        content = read_settings(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return Config(path)
+    except PermissionError as error:
+        say_once(f"{visible(str(path))}: {error.strerror}; until then it is not read")
+        return Config(path)
+    except OSError as error:
+        raise SymfixError(f"{path}: cannot be read: {error.strerror}") from error
+
+    def place(key: str, name: str) -> Path:
+        if key == "paths" or not _usable(name):
+            raise SymfixError(f"{path}: {key}: {name!a} cannot be said for every tree; say it in its pyproject.toml")
+        return path.parent / os.path.expanduser(name)
+
+    return Config(path, _values(f"{path}:", load_toml(content, str(path)), place))
+
+
+def user_config() -> Path:
+    """Where the user's own options are; the file need not be there."""
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    return Path(base if os.path.isabs(base) else os.path.expanduser("~/.config"), "symfix", "config.toml")
+
+
+def _values(where: str, table: Mapping[str, Any], place: Callable[[str, str], Path]) -> dict[str, Any]:
+    """The options of `table`; `place` gives the file that a key names. Raises SymfixError that begins with `where`."""
+    return {key.replace("-", "_"): _checked(where, key, value, place) for key, value in table.items()}
+
+
+def _checked(where: str, key: str, value: Any, place: Callable[[str, str], Path]) -> Any:
     expected = _KEYS.get(key)
     if expected is None:
-        raise SymfixError(f"{path}: [tool.symfix] has no option {key!r}; it knows {', '.join(_KEYS)}")
+        raise SymfixError(f"{where} has no option {key!a}; it knows {', '.join(_KEYS)}")
     if isinstance(expected, dict):
-        return _scripts(path, root, key, value)
+        return _scripts(where, key, value, place)
     if isinstance(expected, list):
         values = value if isinstance(value, list) else [value]
         kind, plural = expected[0], True
     else:
         values, kind, plural = [value], expected, False
     choices = _CHOICES.get(key)
-    for one in values:
-        if type(one) is not kind:
-            raise SymfixError(f"{path}: [tool.symfix] {key}: {one!r} is not {_named(kind)}")
-        if choices and one not in choices:
-            raise SymfixError(f"{path}: [tool.symfix] {key}: {one!r} is not one of {', '.join(map(str, choices))}")
+    for item in values:
+        if type(item) is not kind:
+            raise SymfixError(f"{where} {key}: {_shown(item)} is not {_named(kind)}")
+        if choices and item not in choices:
+            raise SymfixError(f"{where} {key}: {_shown(item)} is not one of {', '.join(map(str, choices))}")
     if key in _POSITIVE and value < 1:
-        raise SymfixError(f"{path}: [tool.symfix] {key}: {value} is not a positive number")
-    if key in ("paths", "vocabulary", "baseline", "template"):
-        values = [root / one for one in values]
+        raise SymfixError(f"{where} {key}: {_shown(value)} is not a positive number")
+    if key == "jobs":
+        values = [min(value, MOST_JOBS)]
+    if key == "paths" or key in _FILES:
+        values = [place(key, item) for item in values]
     return tuple(values) if plural else values[0]
 
 
-def _scripts(path: Path, root: Path, key: str, value: Any) -> dict[str, Path]:
+def _scripts(where: str, key: str, value: Any, place: Callable[[str, str], Path]) -> dict[str, Path]:
     if not isinstance(value, dict):
-        raise SymfixError(f"{path}: [tool.symfix] {key}: {value!r} is not a table of operators and their scripts")
+        raise SymfixError(f"{where} {key}: {_shown(value)} is not a table of operators and their scripts")
     for operator, file in value.items():
-        if not isinstance(file, str) or not (root / file).is_file():
-            raise SymfixError(f"{path}: [tool.symfix.{key}] {operator}: {file!r} is not a file of the checkout")
-    return {operator: root / file for operator, file in value.items()}
+        if not isinstance(file, str) or not place(key, file).is_file():
+            raise SymfixError(f"{where} {key}: {_shown(file)}, the script of {operator!a}, is no file; name another")
+    return {operator: place(key, file) for operator, file in value.items()}
+
+
+def _inside(path: Path, root: Path) -> bool:
+    """Whether `path`, links followed, lies in `root` and not in a git folder."""
+    real, base = os.path.realpath(path), os.path.realpath(root)
+    below = os.path.relpath(real, base).split(os.sep)
+    return os.pardir not in below and ".git" not in [part.lower() for part in below]
+
+
+def _usable(name: str) -> bool:
+    return bool(name) and "\0" not in name
+
+
+def _shown(value: Any) -> str:
+    """`value` as it may stand in a line for the user."""
+    text = ascii(value)
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _named(kind: type) -> str:

@@ -28,11 +28,6 @@ class Evil:
         return os.system, (f"touch {self.path}",)
 
 
-@pytest.fixture(autouse=True)
-def _nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(private, "_said", set())
-
-
 def others_may_write(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path.chmod(path.stat().st_mode | 0o020)
 
