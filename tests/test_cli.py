@@ -17,8 +17,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from codemod.cli.command import group
 from codemod.cli.options import start
-from codemod.cli.root import group
 from codemod.model.plan import Plan
 from codemod.planning import analysis
 from codemod.tree.config import user_config

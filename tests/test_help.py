@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from codemod.cli.root import group
+from codemod.cli.command import group
 
 CONTEXT = click.Context(group, info_name="symfix", terminal_width=80, max_content_width=80)
 

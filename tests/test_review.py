@@ -62,7 +62,7 @@ def test_apply_takes_the_accepted_whatever_their_level_and_leaves_the_rejected(t
     assert code == 1
     assert content(tree) == new("sym_size", "numel", "size", "sym_size", "sym_numel")
     assert shown.count(b"\n-") == shown.count(b"\n+") == 2 + 3
-    assert "symfix: 1 site left out, as rejected in review (symfix review --forget)" in err.splitlines()
+    assert "symfix: 1 site left out, as rejected in review (symfix review --forget WHAT)" in err.splitlines()
 
 
 def test_accepted_takes_nothing_else(tree: Path, symfix: Symfix) -> None:
@@ -72,7 +72,7 @@ def test_accepted_takes_nothing_else(tree: Path, symfix: Symfix) -> None:
     assert content(tree) == new("size", "numel", "size", "sym_size", "sym_numel")
     assert err.splitlines()[:2] == [
         "symfix: rewrote 2 sites in 1 file",
-        "symfix: 3 sites left out, as rejected in review (symfix review --forget)",
+        "symfix: 3 sites left out, as rejected in review (symfix review --forget WHAT)",
     ]
 
 
@@ -87,9 +87,9 @@ def test_what_is_rejected_stays_away_until_its_code_changes_or_it_is_forgotten(t
         b"+five = sym_numel(); // op:zeta @g",
     ]
     assert b"two" not in symfix("diff", "--accepted", cwd=tree).out
-    symfix("review", "--forget", "--op", "add", cwd=tree)
+    symfix("review", "--forget", "op:add", cwd=tree)
     assert b"+one" in symfix("diff", cwd=tree).out
-    assert symfix("review", "--forget", cwd=tree).err == "symfix: every decision is forgotten\n"
+    assert "symfix: forgot 2 decisions\n" in symfix("review", "--forget", "--all", cwd=tree).err
     assert symfix("diff", "--accepted", cwd=tree).out == b""
 
 
@@ -104,14 +104,14 @@ def test_decisions_travel_in_a_file_and_in_a_plan(tree: Path, symfix: Symfix, ma
         "symfix: of 4 changes 1 accepted, 0 edited, 2 rejected, 1 to decide"
     )
     assert symfix("review", "--export", "-", cwd=other).out == (tree / "d.json").read_bytes()
-    symfix("review", "--forget", cwd=other)
+    symfix("review", "--forget", "--all", cwd=other)
     symfix("apply", "--plan", "plan.json", cwd=other)
     assert content(other) == new("size", "numel", "sym_size", "sym_size", "sym_numel")
 
 
 def test_an_import_takes_what_fits_and_counts_the_rest(tree: Path, symfix: Symfix) -> None:
     symfix("review", "--accept", "level:review", "--accept", "level:safe", "--export", "d.json", cwd=tree)
-    symfix("review", "--forget", cwd=tree)
+    symfix("review", "--forget", "--all", cwd=tree)
     document = json.loads((tree / "d.json").read_bytes())
     one, two, three, *_ = document["decisions"]
     start = FILES["a.cc"].index(b"numel")
@@ -149,13 +149,68 @@ def test_bad_input_is_told_in_one_line(tree: Path, symfix: Symfix, options: tupl
 def test_a_damaged_store_is_named_and_can_be_forgotten(tree: Path, symfix: Symfix) -> None:
     symfix("review", "--accept", "op:add", cwd=tree)
     store = tree / ".git/symfix/decisions.json"
-    store.write_bytes(store.read_bytes()[:-30])
+    damaged = store.read_bytes()[:-30]
+    store.write_bytes(damaged)
     code, _, err = symfix("apply", cwd=tree)
     assert code == 2
     assert "decisions.json: not JSON" in err
-    assert "symfix review --forget" in err
-    assert symfix("review", "--forget", cwd=tree).code == 0
+    assert "symfix review --forget --all" in err
+    assert symfix("review", "--forget", "--all", cwd=tree).code == 0
     assert symfix("apply", cwd=tree).code == 1
+    assert store.with_name("decisions.before-forget.json").read_bytes() == damaged
+
+
+def test_what_is_forgotten_is_named_counted_and_kept(tree: Path, symfix: Symfix) -> None:
+    symfix("review", "--accept", "op:add", "--reject", "op:mul", cwd=tree)
+    store = tree / ".git/symfix/decisions.json"
+    before = store.read_bytes()
+    code, out, err = symfix("review", "--forget", "op:add", cwd=tree)
+    backup = store.with_name("decisions.before-forget.json")
+    assert (code, out) == (0, b"")
+    assert err.splitlines() == [
+        "symfix: forgot 2 decisions",
+        "symfix:   accept  a.cc:1 f",
+        "symfix:   accept  a.cc:2 f",
+        f"symfix: take them back with: symfix review --import {backup}",
+    ]
+    assert backup.read_bytes() == before
+    assert choices(tree) == [Choice.REJECT]
+    assert symfix("review", "--forget", "op:zeta", cwd=tree).err == "symfix: nothing is decided on op:zeta\n"
+    assert backup.read_bytes() == before  # what is to be taken back is not lost by asking for nothing
+    symfix("review", "--import", backup, cwd=tree)
+    assert sorted(choice.value for choice in choices(tree)) == ["accept", "accept", "reject"]
+
+
+def test_a_decision_on_a_change_that_is_gone_is_forgotten_by_its_id(tree: Path, symfix: Symfix) -> None:
+    symfix("review", "--accept", "op:add", cwd=tree)
+    gone = DecisionStore(tree / ".git/symfix").load()[0]
+    (tree / "a.cc").write_bytes(b"")
+    assert "symfix: forgot 1 decision\n" in symfix("review", "--forget", f"id:{gone.id}", cwd=tree).err
+    assert "symfix: forgot 1 decision\n" in symfix("review", "--forget", "--all", cwd=tree).err
+    assert choices(tree) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--forget"], "Error: Option '--forget' requires an argument."),
+        (["--forget", "--accept", "op:add"], "symfix: --forget --accept: say what to forget: op:GLOB"),
+        (["--forget", "op:add", "--accept", "op:add"], "symfix: --forget does not go with --accept"),
+        (["--accept", "op:add", "--forget", "--all"], "symfix: --forget does not go with --accept"),
+        (["--forget", "--all", "--import", "d.json"], "symfix: --forget does not go with --import"),
+        (["--forget", "--all", "--op", "add"], "symfix: --forget --all forgets every decision"),
+        (["--forget", "--all", "--forget", "op:add"], "symfix: --forget --all forgets every decision"),
+        (["--forget", "everything"], "symfix: everything: names no change"),
+    ],
+    ids=" ".join,
+)
+def test_nothing_is_forgotten_that_is_not_named(tree: Path, symfix: Symfix, options: list[str], says: str) -> None:
+    symfix("review", "--accept", "op:add", cwd=tree)
+    before = (tree / ".git/symfix/decisions.json").read_bytes()
+    code, _, err = symfix("review", *options, cwd=tree)
+    assert code == 2
+    assert says in err
+    assert (tree / ".git/symfix/decisions.json").read_bytes() == before
 
 
 def choices(tree: Path) -> list[Choice]:

@@ -119,7 +119,7 @@ def _print_summary(
     rejected = {decision.id for decision in plan.decisions if decision.choice is Choice.REJECT}
     left_out = sum(len(one.findings) for one in groups if one.id in rejected)
     if left_out:
-        note(f"symfix: {plural(left_out, 'site')} left out, as rejected in review (symfix review --forget)")
+        note(f"symfix: {plural(left_out, 'site')} left out, as rejected in review (symfix review --forget WHAT)")
     waiting -= left_out
     if waiting > 0 and run.values["accepted"]:
         note(f"symfix: {plural(waiting, 'site')} not decided; symfix review asks")

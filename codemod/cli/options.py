@@ -167,7 +167,8 @@ def _configured(
             say_once(f"{tree.path}: {key} is ignored, for it is not the tree's to say; give --{key}, or set it in"
                      f" {user.path}")  # fmt: skip
     most: dict[str, Any] = {"jobs": default_jobs(), "max_open": parameters.get("max_open") or 1, **user.values}
-    lowered: dict[str, Any] = {name: min(tree.values[name], most[name]) for name in ("jobs", "max_open") if name in tree.values}
+    lowered: dict[str, Any]
+    lowered = {name: min(tree.values[name], most[name]) for name in ("jobs", "max_open") if name in tree.values}
     config: dict[str, Any] = {**user.values, **tree.values, **lowered}
     return {
         name: value

@@ -94,8 +94,8 @@ def _texts(run: Run, made: Bundle) -> dict[str, Text]:
         if shard and shard not in names:
             raise SymfixError(f"--fixes {one}: there is no shard {shard}; symfix bundle --dry-run lists them")
         fixes.setdefault(shard or names[0], []).append(number)
-    template = run.values["template"]
-    return {name: render(made.descriptions[name], fixes.get(name, ()), template) for name in names}
+    texts = render([made.descriptions[name] for name in names], fixes, run.values["template"])
+    return dict(zip(names, texts, strict=True))
 
 
 def _create(run: Run, made: Bundle, texts: dict[str, Text]) -> dict[str, Result]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,24 @@ from codemod.errors import SymfixError
 from codemod.model.decisions import Choice, Decision, decide, from_json, standing, summary, to_json
 from codemod.model.groups import Group
 from codemod.model.plan import Plan
-from codemod.terminal import note, write
+from codemod.terminal import note, visible, write
+
+_ALL = "--all"
+_SHOWN = 20  # so many forgotten decisions are listed
+_OTHERS = {
+    "--accept": "accept", "--reject": "reject", "--import": "import_file", "--export": "export_file",
+    "--html": "html_file",
+}  # fmt: skip
+
+
+def _no_option(context: click.Context, parameter: click.Parameter, wanted: tuple[str, ...]) -> tuple[str, ...]:
+    """The values of --forget, once none is the option after it but --all."""
+    from codemod.planning.selectors import FORMS
+
+    for selector in wanted:
+        if selector.startswith("-") and selector != _ALL:
+            raise SymfixError(f"--forget {selector}: say what to forget: {FORMS}; or --forget --all for everything")
+    return wanted
 
 
 @group.command()
@@ -27,7 +46,9 @@ from codemod.terminal import note, write
 @click.option("--accept", multiple=True, metavar="WHAT", help="Accept without asking: op:GLOB, rule:GLOB, path:GLOB,"
               " level:safe, level:review or id:ID. May be repeated.")  # fmt: skip
 @click.option("--reject", multiple=True, metavar="WHAT", help="Reject without asking; wins over --accept.")
-@click.option("--forget", is_flag=True, help="Forget what was decided: all, or what the options choose.")
+@click.option("--forget", multiple=True, metavar="WHAT", callback=_no_option,
+              help="Forget what was decided on op:GLOB, … as for --accept; --forget --all forgets everything."
+              " What was decided before is kept in a file.")  # fmt: skip
 @click.option("--import", "import_file", type=click.Path(path_type=Path), metavar="FILE",
               help="Take over decisions from a file, as --export or the page of --html write it.")  # fmt: skip
 @click.option("--export", "export_file", type=click.Path(path_type=Path), metavar="FILE",
@@ -48,25 +69,25 @@ def review(context: click.Context, /, **parameters: Any) -> int:
       symfix review --export decisions.json     for another checkout
       symfix review --import decisions.json
       symfix review --html review.html          in a browser; see --import
-      symfix review --forget --op cov           to be asked again
+      symfix review --forget op:cov             to be asked again
       symfix apply --accepted                   write that, and nothing else
     """
     run = begin(context, parameters)
-    if run.values["forget"] and _forget_all(run):
-        return 0
+    if run.values["forget"]:
+        return _forget(run, run.values["forget"])
     plan = load_plan(run)
     groups = [one for one in run.selection.groups(plan.findings) if one.edits]
     if run.values["html_file"] is not None:
         from codemod.cli.review_page import write_page
 
         return write_page(run, plan, run.values["html_file"])
-    batch = [name for name in ("accept", "reject", "forget", "import_file", "export_file") if run.values[name]]
+    batch = [name for name in ("accept", "reject", "import_file", "export_file") if run.values[name]]
     if batch:
         return _batch(run, plan, groups)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise SymfixError(
             "review asks on a terminal; without one, say: symfix review --accept 'op:cross_entropy*',"
-            " --reject rule:NAME, --import FILE, --export FILE or --forget"
+            " --reject rule:NAME, --import FILE, --export FILE or --forget WHAT"
         )
     if not groups:
         note("symfix: there is nothing to review" + (f" at --level {run.values['level']}" if plan.findings else ""))
@@ -76,17 +97,49 @@ def review(context: click.Context, /, **parameters: Any) -> int:
     return review_on_screen(run, plan, groups)
 
 
-def _forget_all(run: Run) -> bool:
-    """Forget everything where nothing is chosen by an option; returns whether it was so."""
+def _forget(run: Run, wanted: Sequence[str]) -> int:
+    """Forget the decisions on what `wanted` names, and say which they were and where to find them again."""
     from codemod.planning.decision_store import DecisionStore
+    from codemod.reporting.report import plural
 
-    selection = run.selection
-    others = ("accept", "reject", "import_file", "export_file", "html_file")
-    if selection.ops or selection.modes or selection.rules or run.project.paths or any(run.values[o] for o in others):
+    for option, name in _OTHERS.items():
+        if run.values[name]:
+            raise SymfixError(f"--forget does not go with {option}; run symfix review once for each")
+    store = DecisionStore(run.journal)
+    forgotten = store.forget_all() if _all(run, wanted) else store.forget(_ids(run, wanted))
+    if forgotten is None:
+        note(f"symfix: what could not be read as decisions is forgotten, and kept as {store.backup}")
+        return 0
+    if not forgotten:
+        note(f"symfix: nothing is decided on {' or '.join(wanted) if not _all(run, wanted) else 'any change'}")
+        return 0
+    note(f"symfix: forgot {plural(len(forgotten), 'decision')}")
+    for decision in forgotten[:_SHOWN]:
+        note(f"symfix:   {decision.choice.value}  {visible(decision.title or decision.id)}")
+    if len(forgotten) > _SHOWN:
+        note(f"symfix:   and {len(forgotten) - _SHOWN:,} more")
+    note(f"symfix: take them back with: symfix review --import {shlex.quote(str(store.backup))}")
+    return 0
+
+
+def _all(run: Run, wanted: Sequence[str]) -> bool:
+    """Whether everything is to be forgotten. Raises SymfixError where that contradicts the other options."""
+    if _ALL not in wanted:
         return False
-    DecisionStore(run.journal).clear()
-    note("symfix: every decision is forgotten")
+    selection = run.selection
+    scoped = selection.ops or selection.modes or selection.rules or run.project.paths or selection.since is not None
+    if len(wanted) > 1 or scoped:
+        raise SymfixError("--forget --all forgets every decision; leave out the other options, or --all")
     return True
+
+
+def _ids(run: Run, wanted: Sequence[str]) -> set[str]:
+    """The ids of the changes that `wanted` names."""
+    from codemod.planning.selectors import selected
+
+    groups = [group for group in run.selection.groups(load_plan(run).findings) if group.edits]
+    named = {group.id for selector in wanted for group in selected(selector, groups)}
+    return named | {selector.removeprefix("id:") for selector in wanted if selector.startswith("id:")}
 
 
 def _batch(run: Run, plan: Plan, groups: list[Group]) -> int:
@@ -96,10 +149,6 @@ def _batch(run: Run, plan: Plan, groups: list[Group]) -> int:
 
     store = DecisionStore(run.journal)
     made = {decision.id: decision for decision in plan.decisions}
-    if run.values["forget"]:
-        store.set([one.id for one in groups], ())
-        made.clear()
-        note(f"symfix: decisions on {plural(len(groups), 'change')} are forgotten")
     decided: list[Decision] = []
     if run.values["import_file"] is not None:
         decided += _imported(run.values["import_file"], plan, groups)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 from codemod.documents import read_bounded
@@ -11,6 +12,7 @@ from codemod.model.decisions import Decision, from_json, to_json
 from codemod.writing.write import locked, replace_file
 
 NAME = "decisions.json"
+BACKUP = "decisions.before-forget.json"
 
 
 class DecisionStore:
@@ -19,6 +21,8 @@ class DecisionStore:
     def __init__(self, journal: Path) -> None:
         self._journal = journal
         self.path = journal / NAME
+        self.backup = journal / BACKUP
+        """The file as it was before decisions were last forgotten; `symfix review --import` takes it."""
 
     def load(self) -> list[Decision]:
         """All decisions, the oldest first. Raises SymfixError where the file cannot be read."""
@@ -31,7 +35,7 @@ class DecisionStore:
         try:
             return from_json(content, str(self.path))
         except SymfixError as error:
-            raise SymfixError(f"{error}; or forget them with: symfix review --forget") from error
+            raise SymfixError(f"{error}; or forget them with: symfix review --forget --all") from error
 
     def set(self, ids: Iterable[str], decisions: Iterable[Decision]) -> None:
         """Put `decisions` in place of all that are known about `ids`. Raises SymfixError where it cannot write."""
@@ -44,12 +48,40 @@ class DecisionStore:
         if decisions:
             self._update(lambda known: [*known, *(one for one in decisions if one not in known)])
 
-    def clear(self) -> None:
-        """Forget everything. Raises SymfixError where the file cannot be removed."""
+    def forget(self, ids: Collection[str]) -> list[Decision]:
+        """Forget the decisions on `ids`, and return the latest on each; where there is any, `backup` is made anew.
+
+        Raises SymfixError where the file cannot be read or written.
+        """
+        return self._forget(lambda decision: decision.id in ids)
+
+    def forget_all(self) -> list[Decision] | None:
+        """As `forget`, of everything; None for a file that cannot be read as decisions, which becomes `backup`."""
         try:
-            self.path.unlink(missing_ok=True)
+            self.load()
+        except SymfixError:
+            self._replace_with_backup()
+            return None
+        return self._forget(lambda decision: True)
+
+    def _forget(self, dropped: Callable[[Decision], bool]) -> list[Decision]:
+        forgotten: dict[str, Decision] = {}
+
+        def change(known: list[Decision]) -> list[Decision]:
+            forgotten.update((decision.id, decision) for decision in known if dropped(decision))
+            if forgotten:
+                replace_file(self.backup, to_json(known).encode("ascii"))
+            return [decision for decision in known if not dropped(decision)]
+
+        self._update(change)
+        return list(forgotten.values())
+
+    def _replace_with_backup(self) -> None:
+        try:
+            with locked(self._journal, wait=True):
+                os.replace(self.path, self.backup)
         except OSError as error:
-            raise SymfixError(f"{self.path}: cannot be removed: {error.strerror}") from error
+            raise SymfixError(f"{self.path}: cannot be moved to {BACKUP}: {error.strerror}") from error
 
     def _update(self, change: Callable[[list[Decision]], list[Decision]]) -> None:
         try:

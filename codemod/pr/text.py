@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codemod.bundle.description import Description
 from codemod.bundle.message import outcome_line, why
-from codemod.errors import SymfixError
 from codemod.model.xfails import told_check
+from codemod.pr.template import render_template
 
 if TYPE_CHECKING:
-    from jinja2 import Environment, TemplateError
+    from jinja2 import Environment
 
 _BODY = "body.md.j2"
 _SERIES = "series.md.j2"
@@ -40,16 +39,25 @@ class Row:
     url: str = ""
 
 
-def render(description: Description, fixes: Sequence[str] = (), template: Path | None = None) -> Text:
-    """The pull request of one shard; `fixes` are the numbers of the issues that it closes.
+def render(
+    descriptions: Sequence[Description], fixes: Mapping[str, Sequence[str]] | None = None, template: Path | None = None
+) -> list[Text]:
+    """The pull request of each shard; `fixes` are the numbers of the issues that it closes, by its name.
 
     `template` is a Jinja2 template for the body, which sees `shard` (a Description), `fixes`, `why` (sentences) and
     `commands` (the shell lines of the test plan).
     Raises SymfixError, which names the template and the line, where it cannot be used.
     """
-    values = {"fixes": list(fixes), "why": why(description), "commands": shown_by(description)}
-    body = _rendered(template, _BODY, shard=description, **values)
-    return Text(description.title, _tidy(body))
+    values = [
+        {"shard": one, "fixes": list((fixes or {}).get(one.name, ())), "why": why(one), "commands": shown_by(one)}
+        for one in descriptions
+    ]
+    if template is not None:
+        bodies = render_template(template, values)
+    else:
+        own = environment().get_template(_BODY)
+        bodies = [own.render(**shown) for shown in values]
+    return [Text(one.title, _tidy(body)) for one, body in zip(descriptions, bodies, strict=True)]
 
 
 def shown_by(description: Description) -> list[str]:
@@ -68,7 +76,7 @@ def shown_by(description: Description) -> list[str]:
 
 def series(rows: Sequence[Row]) -> str:
     """The index of a series, in Markdown, in the order in which it can land."""
-    return _tidy(_rendered(None, _SERIES, rows=list(rows)))
+    return _tidy(environment().get_template(_SERIES).render(rows=list(rows)))
 
 
 def fenced(text: str, language: str = "") -> str:
@@ -86,41 +94,20 @@ def code(text: str) -> str:
     return f"{mark} {line} {mark}" if longest else f"{mark}{line}{mark}"
 
 
-def _rendered(template: Path | None, name: str, **values: object) -> str:
-    from jinja2 import TemplateError
-
-    environment = _environment()
-    told = str(template) if template is not None else name
-    try:
-        if template is None:
-            return environment.get_template(name).render(**values)
-        return environment.from_string(template.read_text(encoding="utf-8")).render(**values)
-    except (OSError, UnicodeDecodeError) as error:
-        raise SymfixError(f"{told}: the template cannot be read: {getattr(error, 'strerror', error)}") from error
-    except TemplateError as error:
-        raise SymfixError(f"{told}:{_line(error)}: {error.message or error}") from error
-
-
-def _line(error: TemplateError) -> int:
-    """The line of the template that `error` is about, 1 where none is known."""
-    frames = traceback.extract_tb(error.__traceback__)
-    ran = [frame.lineno for frame in frames if frame.filename == "<template>" and frame.lineno]
-    return getattr(error, "lineno", None) or (ran[-1] if ran else 1)
-
-
-def _environment() -> Environment:
+def environment() -> Environment:
+    """What templates are rendered in: none of them reaches or changes more than the values it is given."""
     from jinja2 import PackageLoader, StrictUndefined
-    from jinja2.sandbox import SandboxedEnvironment
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    environment = SandboxedEnvironment(
+    made = ImmutableSandboxedEnvironment(
         loader=PackageLoader("codemod.pr", "."),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,
     )
-    environment.filters |= {"fenced": fenced, "code": code, "outcome": outcome_line, "check": told_check}
-    return environment
+    made.filters |= {"fenced": fenced, "code": code, "outcome": outcome_line, "check": told_check}
+    return made
 
 
 def _tidy(text: str) -> str:

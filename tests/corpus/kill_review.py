@@ -68,7 +68,7 @@ def main() -> int:
         folder = copy_tree(options.tree.resolve(), Path(scratch) / Path(scratch).name)
         git(folder, "init", "-q", ".")
         for number in range(1, options.kills + 1):
-            symfix(["review", "--forget"], folder)
+            symfix(["review", "--forget", "--all"], folder)
             keys = "".join(chance.choice("yn") for _ in range(20))
             shown = killed_review(folder, keys, chance.uniform(0, LONGEST))
             made = kept(folder)

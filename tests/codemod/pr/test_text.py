@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from codemod.bundle.follow_up import FollowUp
 from codemod.errors import SymfixError
 from codemod.model.findings import Mode
 from codemod.model.xfails import ExpectedFailure
-from codemod.pr.text import Row, code, fenced, render, series
+from codemod.pr import template as templates
+from codemod.pr.text import Row, Text, code, fenced, render, series
 from codemod.prove.evidence import Evidence, Verdict
 
 ENTRY = ExpectedFailure("test/test_x.py", 10, 20, 7, "symbolic_failures", "xfail", "foo", variant="v")
@@ -33,8 +35,12 @@ def description(**changed: object) -> Description:
     return replace(PLAIN, **changed)  # type: ignore[arg-type]
 
 
+def rendered(shard: Description, fixes: Sequence[str] = (), template: Path | None = None) -> Text:
+    return render([shard], {shard.name: fixes}, template)[0]
+
+
 def test_the_least_there_is_to_say() -> None:
-    text = render(PLAIN)
+    text = rendered(PLAIN)
     assert text.title == "[dynamic shapes] Use symbolic sizes in foo"
     assert (
         text.body
@@ -68,7 +74,7 @@ Not run yet.
 def test_all_there_is_to_say() -> None:
     left = Left("loop-bound", 1, "a.cpp", 9, "foo", "its value bounds a loop")
     follow_up = FollowUp(removed=(ENTRY,), listed=((ENTRY, "it also runs on CUDA"),))
-    body = render(
+    body = rendered(
         description(left=(left,), evidence=(EVIDENCE,), bases=("helper-x",), follow_up=follow_up), fixes=["12", "34"]
     ).body
     assert body.startswith("Fixes #12\nFixes #34\n\n### Summary\n")
@@ -95,7 +101,7 @@ def test_the_tests_whose_failure_was_expected_show_the_cure() -> None:
     evidence = replace(EVIDENCE, before=Verdict("passes"), reason="other guards", checks=checks)
     removed = replace(ENTRY, name="nn.foo")
     follow_up = FollowUp(removed=(removed,), tests=("test/test_y.py::TestY::test_foo_symbolic_sizes",))
-    body = render(description(evidence=(evidence,), follow_up=follow_up)).body
+    body = rendered(description(evidence=(evidence,), follow_up=follow_up)).body
     told = "make_fx with symbolic sizes over all samples of nn.foo (v), float32"
     assert f"### Failure and repro\n\n- {told}: fails before this change, passes after it\n\n### What" in body
     assert "- `test/test_y.py::TestY::test_foo_symbolic_sizes`: fails before" in body
@@ -107,20 +113,20 @@ def test_the_tests_whose_failure_was_expected_show_the_cure() -> None:
 
 def test_what_passed_before_is_said() -> None:
     passes = Evidence("foo", "unchanged", "k", before=Verdict("passes"), after=Verdict("passes"))
-    body = render(description(evidence=(passes,))).body
+    body = rendered(description(evidence=(passes,))).body
     assert "No run failed before this change." in body
     assert "foo: passed before: passes before, passes after" in body
 
 
 def test_what_could_not_be_proved_says_why() -> None:
-    body = render(description(evidence=(Evidence("foo", "not provable", "k", "no inputs could be made"),))).body
+    body = rendered(description(evidence=(Evidence("foo", "not provable", "k", "no inputs could be made"),))).body
     assert "foo: not provable: no inputs could be made" in body
 
 
 def test_a_template_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "mine.j2"
     path.write_text("{{ shard.about | code }}: {% for rule, n in shard.rules %}{{ rule }} {{ n }}{% endfor %}\n")
-    assert render(PLAIN, template=path).body == "`foo`: sym-accessor 2\n"
+    assert rendered(PLAIN, template=path).body == "`foo`: sym-accessor 2\n"
 
 
 @pytest.mark.parametrize(
@@ -130,6 +136,16 @@ def test_a_template_of_ones_own(tmp_path: Path) -> None:
         (b"\n\n{{ shard.nothing.more }}", "mine.j2:3: "),
         (b"{{ nothing }}", "mine.j2:1: 'nothing' is undefined"),
         (b"{{ ''.__class__.__mro__ }}", "mine.j2:1: access to attribute"),
+        (b"\n{{ 1/0 }}", "mine.j2:2: ZeroDivisionError: division by zero"),
+        (b"{% for n in range(10 ** 9) %}{{ n }}{% endfor %}", "mine.j2:1: OverflowError: Range too big"),
+        (b"{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "mine.j2:1: RecursionError"),
+        (b"{% for n in range(99999) %}{{ 'x' * 99 }}{% endfor %}", "mine.j2:1: makes a text of more than 1,048,576"),
+        (b"{{ 'x' * 10 ** 11 }}", "mine.j2:1: MemoryError"),
+        (b"{{ shard.rules | fenced }}", "mine.j2:1: "),
+        (b"{{ fixes.append(1) }}", "mine.j2:1: "),
+        (b"{{ shard.__init__.__globals__ }}", "mine.j2:1: access to attribute"),
+        (b"{{ " + b"(" * 5000 + b"1" + b")" * 5000 + b" }}", "mine.j2:"),
+        (b"{% include 'body.md.j2.evil' %}", "mine.j2:1: "),
         (b"\xff", "mine.j2: the template cannot be read"),
         (None, "mine.j2: the template cannot be read: No such file"),
     ],
@@ -139,8 +155,26 @@ def test_a_template_that_cannot_be_used(tmp_path: Path, content: bytes | None, s
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(SymfixError) as error:
-        render(PLAIN, template=path)
+        rendered(PLAIN, template=path)
     assert f"{tmp_path}/{said}" in str(error.value)
+    assert len(str(error.value).splitlines()) == 1
+
+
+def test_a_template_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(templates, "_SECONDS", 1.0)
+    path = tmp_path / "mine.j2"
+    for text in ("{{ 9 ** (9 ** 9) }}", "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"):
+        path.write_text(text)
+        with pytest.raises(SymfixError, match=r"mine\.j2: not rendered within 1\.1 seconds"):
+            render([PLAIN], template=path)
+
+
+def test_one_template_serves_all_shards(tmp_path: Path) -> None:
+    path = tmp_path / "mine.j2"
+    path.write_text("{{ shard.name }}{{ fixes | join }}")
+    shards = [PLAIN, description(name="bar", title="Bar")]
+    texts = render(shards, {"bar": ["7"]}, path)
+    assert [(text.title, text.body) for text in texts] == [(PLAIN.title, "foo\n"), ("Bar", "bar7\n")]
 
 
 @given(st.text(alphabet="`\n ab", max_size=30))
