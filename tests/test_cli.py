@@ -17,8 +17,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from codemod.cli.command import group
+from codemod.cli import command as _command  # noqa: F401  (has the commands added to the group)
 from codemod.cli.options import start
+from codemod.cli.root import group
 from codemod.model.plan import Plan
 from codemod.planning import analysis
 from codemod.tree.config import user_config

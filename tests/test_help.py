@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 import pytest
 
-from codemod.cli.command import group
+from codemod.cli import command as _command  # noqa: F401  (has the commands added to the group)
+from codemod.cli.root import group
 
 CONTEXT = click.Context(group, info_name="symfix", terminal_width=80, max_content_width=80)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from codemod.errors import SymfixError
 from codemod.prove.compiler import Unit, find_compiler
-from codemod.prove.flags import compile_flags
+from codemod.prove.flags import _LET_IN, _kept, compile_flags
 
 needs_gcc = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 
@@ -106,8 +107,6 @@ def test_a_header_is_included_from_the_tree_alone_and_never_precompiled(tmp_path
 
 @given(st.lists(st.text(alphabet="-fplugmBxD=/@.,aW \0", max_size=10) | st.sampled_from(["-include", "-I", "-o"])))
 def test_only_flags_of_the_list_come_through(arguments: list[str]) -> None:
-    from codemod.prove.flags import _LET_IN, Counter, _kept
-
     kept = list(_kept(arguments, "/tree", Path("/tree"), Counter()))
     for before, flag in zip(["", *kept], kept, strict=False):
         value = before in ("-isystem", "-iquote", "-idirafter", "-include")
