@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -95,7 +96,29 @@ def symfix(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[b
     return run
 
 
-def left_of(pids: Iterable[int], seconds: float = 30) -> list[int]:
+PATIENCE = 120.0
+"""Seconds after which what should have come about hangs; only where it does are they waited for."""
+
+
+def await_true(condition: Callable[[], bool]) -> None:
+    """Wait until something outside this process has come about. Fails where it does not."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def free(path: Path) -> bool:
+    """Whether no process has a lock of the file: a process that has ended has none."""
+    with open(path, "rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def left_of(pids: Iterable[int], seconds: float = PATIENCE) -> list[int]:
     """Those of the processes `pids` that still run when the others have ended, or after so many seconds.
 
     A process that was killed runs on for a moment, until the kernel has taken down what it holds.

@@ -16,9 +16,10 @@ from pathlib import Path
 from codemod.digest import digest
 from codemod.documents import check, load_json, read_bounded
 from codemod.errors import SymfixError
-from codemod.prove.isolate import Limits, run
+from codemod.prove.isolate import Ended, Limits, run
+from codemod.prove.run_folder import LOCK, run_folder
 
-_LIMITS = Limits(seconds=600, memory=8 << 30)
+_LIMITS = Limits(seconds=600, memory=8 << 30, network=True)  # it may be one that has others compile
 _DIAGNOSTIC = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.M)
 _INCLUDED_AT = re.compile(r"^(?:In file included from|\s+from) (.*?):(\d+)", re.M)
 _NOTED_AT = re.compile(r"^(.*?):(\d+):(?:(\d+):)? +(?:required from|note:)", re.M)
@@ -82,9 +83,9 @@ class Compiler:
             if not library.is_file():
                 staged = library.with_suffix(f".{os.getpid()}.so")
                 command = [*self.command, "-shared", *map(str, objects), *flags, "-o", str(staged)]
-                ended = run(command, _LIMITS)
+                ended = _run_tool(command)
                 if ended.code != 0:
-                    return Diagnostic(ended.last_line or "the linker failed without a message")
+                    return Diagnostic(ended.over or ended.last_line or "the linker failed without a message")
                 staged.replace(library)
         os.utime(library)
         return library
@@ -104,9 +105,9 @@ class Compiler:
         staged = output.with_name(f"{key}.{os.getpid()}{output.suffix}")
         target = ["-o", str(staged)] if output.suffix == ".o" else []
         try:
-            ended = run([*command, "-MD", "-MF", str(needed), "-MT", "x", str(source), *target], _LIMITS)
+            ended = _run_tool([*command, "-MD", "-MF", str(needed), "-MT", "x", str(source), *target])
             if ended.code not in (0, 1):
-                return Diagnostic(f"the compiler {ended.how}: {ended.last_line}", of_source=False)
+                return Diagnostic(f"the compiler {ended.how}: {ended.over or ended.last_line}", of_source=False)
             error = first_error(ended.output, str(source)) if ended.code else None
             if error is not None and not error.of_source:
                 return error
@@ -115,7 +116,7 @@ class Compiler:
                     staged.write_bytes(b"")
                 staged.replace(output)
             if error is not None:  # g++ tells no dependencies where it stops at an error: ask for them alone
-                run([*command, "-M", "-MG", "-MF", str(needed), "-MT", "x", str(source)], _LIMITS)
+                _run_tool([*command, "-M", "-MG", "-MF", str(needed), "-MT", "x", str(source)])
             dependencies = _dependencies(needed, [flag[2:] for flag in command if flag.startswith("-I")])
             dependencies.pop(str(source), None)  # the unit is in the key, and gone when this returns
             if dependencies:
@@ -157,6 +158,12 @@ def forget_old(kept: Path) -> None:
             return
         path.unlink(missing_ok=True)
         total -= size
+
+
+def _run_tool(command: Sequence[str]) -> Ended:
+    """Run the compiler, with a folder for its temporary files: it leaves them where it is killed."""
+    with run_folder() as folder:
+        return run(command, _LIMITS, {**os.environ, "TMPDIR": str(folder)}, held=folder / LOCK)
 
 
 def _version(command: tuple[str, ...]) -> str:

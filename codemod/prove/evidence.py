@@ -67,6 +67,8 @@ class Evidence:
     seconds: float = 0.0
     checks: dict[str, tuple[str, str]] = field(default_factory=dict)
     """How each check of `codemod.model.xfails` ended before and after: "passes", "fails" or "absent"."""
+    network: Literal["", "cut off", "open"] = ""
+    """Whether its runs had a network, "" where none was run."""
     test: str = ""
     """A test method (see `codemod.prove.regression`) that was run: it fails before and passes after. "" for none."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import socket
 import subprocess
 import threading
@@ -12,10 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from codemod.prove import isolate
-from codemod.prove.isolate import Ended, Limits
+from codemod.prove.isolate import Ended, Kept, Limits
+from codemod.prove.run_folder import LOCK
 
-_START = 180.0  # seconds for torch to be imported
-_END = 60.0  # seconds for a group that is killed to end
+_NONE = Limits(seconds=0, memory=0, file=0, processes=0)  # each job has limits of its own
 
 _lock = threading.Lock()
 _servers: dict[tuple[str, ...], _Server] = {}
@@ -76,18 +75,9 @@ class _Server:
 
     def __init__(self, command: tuple[str, ...], environment: Mapping[str, str]) -> None:
         ours, theirs = socket.socketpair()
-        with ours, theirs:
-            self._process = subprocess.Popen(
-                command,
-                stdin=theirs.fileno(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env=dict(environment),
-                cwd="/",
-                start_new_session=True,
-            )
-            self._requests = ours.dup()
-        isolate.watch(self._process)
+        with theirs:
+            self.kept = Kept(command, _NONE, environment, Path("/"), None, theirs.fileno(), subprocess.DEVNULL)
+        self._requests = ours
 
     def run(self, job: Path, out: Path, folder: Path, environment: Mapping[str, str], limits: Limits) -> Ended:
         """Run one job in a child, and wait until it and all that it has started have ended.
@@ -96,42 +86,18 @@ class _Server:
         """
         log = folder / "log"
         request = {
-            "job": str(job), "out": str(out), "log": str(log), "folder": str(folder),
-            "environment": dict(environment), "memory": limits.memory,
+            "job": str(job), "out": str(out), "log": str(log), "folder": str(folder), "environment": dict(environment),
+            **isolate.request(limits, folder / LOCK),
         }  # fmt: skip
         place, theirs = socket.socketpair()
         with place:
             with theirs:
                 socket.send_fds(self._requests, [b"+"], [theirs.fileno()])
             place.sendall(json.dumps(request).encode("ascii") + b"\n")
-            _answer(place, _START)
-            timed_out = False
-            try:
-                status = _answer(place, limits.seconds)
-            except TimeoutError:
-                timed_out = True
-                place.shutdown(socket.SHUT_WR)
-                status = _answer(place, _END)
-        code = os.waitstatus_to_exitcode(status)
-        try:
-            output = log.read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            output = ""
-        return Ended("timed out" if timed_out else "crashed" if code < 0 else "ended", code, output)
+            how, answer = isolate.follow(place, limits.seconds)
+        return isolate.ended(how, answer, isolate.last_bytes(log))
 
     def close(self) -> None:
         """End the process, and what it runs."""
-        isolate.forget(self._process)
+        self.kept.close()
         self._requests.close()
-
-
-def _answer(place: socket.socket, seconds: float) -> int:
-    """The number in the next line. Raises TimeoutError where none comes in time, ValueError where none will come."""
-    place.settimeout(seconds)
-    line = b""
-    while not line.endswith(b"\n"):
-        more = place.recv(1)
-        if not more:
-            raise ValueError("the runner has ended")
-        line += more
-    return int(line)

@@ -14,6 +14,7 @@ from codemod.private import kept_folder, private_folder
 from codemod.prove.compiler import find_compiler, forget_old
 from codemod.prove.flags import compile_flags
 from codemod.prove.overlay import forget_unused
+from codemod.prove.run_folder import remove_dead
 from codemod.prove.target import Target
 from codemod.prove.task import Settings
 from codemod.terminal import note
@@ -64,6 +65,7 @@ class Provers:
             note(f"symfix: {database.left_out_line()}")
         compiler = find_compiler(kept / "builds")
         forget_old(kept / "builds")
+        remove_dead()
         for name in ("trees", "headers", "packages"):
             forget_unused(kept / name)
         return Settings(

@@ -44,7 +44,7 @@ def told(verdict: Verdict) -> str:
 
 
 def totals(evidence: Sequence[Evidence], versions: str) -> str:
-    """How many operators have each outcome, and over which torch."""
+    """How many operators have each outcome, and over which torch; and what was run with a network."""
     counts = Counter(entry.outcome for entry in evidence)
     passed = sum(entry.outcome == "unchanged" and entry.passed_before for entry in evidence)
     parts = []
@@ -53,7 +53,11 @@ def totals(evidence: Sequence[Evidence], versions: str) -> str:
             more = f" ({passed} passed before)" if outcome == "unchanged" and passed else ""
             parts.append(f"{counts[outcome]} {outcome}{more}")
     number = f"{len(evidence)} operator{'' if len(evidence) == 1 else 's'}"
-    return f"{number} over torch {versions}: {', '.join(parts) or 'nothing to prove'}"
+    total = f"{number} over torch {versions}: {', '.join(parts) or 'nothing to prove'}"
+    reachable = sum(entry.network == "open" for entry in evidence)
+    if reachable:
+        total += f"\nwhat was run for {reachable} of them had the network: where that was, the system cuts none off"
+    return total
 
 
 def document(proved: Iterable[Proved], target: dict[str, str]) -> str:

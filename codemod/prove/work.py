@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import stat
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,14 +22,15 @@ from codemod.prove import check, nursery
 from codemod.prove.build import Side, build, on_both, python_path, sides
 from codemod.prove.compiler import Diagnostic
 from codemod.prove.evidence import Evidence, Outcome, Status
-from codemod.prove.isolate import Ended, Limits, run
+from codemod.prove.isolate import RUNNER, Ended, Limits, run
 from codemod.prove.regression import make_test
+from codemod.prove.run_folder import LOCK, run_folder
 from codemod.prove.task import Settings, Task
 from codemod.prove.verdict import ended, headline, judge
 from codemod.writing.changes import Change
 
-_RUNNER = Path(__file__).parents[1] / "runner"
 _RESUMED = 3  # so many cases of a job may end the process before the job is given up
+_REPORT = 256 << 20  # bytes of a report that are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +100,19 @@ def _run_job(
     settings: Settings, job: _Job, both: tuple[_Laid, _Laid]
 ) -> Iterator[tuple[str, Outcome, str, dict[str, Any]]]:
     """Of each operator of the job: its name, the outcome, the reason, and what else there is to tell."""
-    cases, later = _run_both(settings, job, *both)
+    before, after = _run_both(settings, job, *both)
+    seen = {"network": "cut off" if before["network"] == after["network"] == "cut off" else "open"}
     for operator in job.operators:
         name = operator.removeprefix("aten::")
-        one, other = cases.get(operator), later.get(operator)
+        one, other = before["operators"].get(operator), after["operators"].get(operator)
         if one is None or other is None or not one["cases"]:
-            yield name, "not provable", (one or {}).get("reason") or "the run said nothing", {}
+            yield name, "not provable", (one or {}).get("reason") or "the run said nothing", {**seen}
         elif not other["cases"]:
-            yield name, "worse", f"only before the change: {other['reason']}", {}
+            yield name, "worse", f"only before the change: {other['reason']}", {**seen}
         else:
             told = judge(one["cases"], other["cases"])
-            yield name, told.outcome, told.reason, {"before": told.before, "after": told.after, "repro": told.repro}
+            more = {"before": told.before, "after": told.after, "repro": told.repro}
+            yield name, told.outcome, told.reason, {**more, **seen}
 
 
 def _with_test(
@@ -199,8 +202,7 @@ def _run_identified(
     imports = sorted({name for override in overrides for name in override.imports})
     while len(ends) < len(wanted):
         left = [one for one in wanted if one not in ends]
-        with tempfile.TemporaryDirectory(prefix="symfix-prove-", ignore_cleanup_errors=True) as name:
-            folder = Path(name)
+        with run_folder() as folder:
             document = {
                 kind: left, "libraries": laid.libraries, "python_path": laid.python_path, "imports": imports,
             }  # fmt: skip
@@ -215,15 +217,14 @@ def _run_identified(
 
 
 def _run_both(settings: Settings, job: _Job, before: _Laid, after: _Laid) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the runner found on both sides, by operator; the second runs the cases that the first found."""
+    """The runner's reports on both sides; the second runs the cases that the first found."""
     one = _run(settings, job, before, None)
     cases = {
         operator: [{name: case[name] for name in ("name", "piece", "script")} for case in found["cases"]]
         for operator, found in one["operators"].items()
         if found["cases"]
     }
-    other = _run(settings, job, after, cases) if cases else {"operators": {}}
-    return one["operators"], other["operators"]
+    return one, _run(settings, job, after, cases) if cases else {"operators": {}, "network": one["network"]}
 
 
 def _run(settings: Settings, job: _Job, laid: _Laid, cases: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -231,8 +232,8 @@ def _run(settings: Settings, job: _Job, laid: _Laid, cases: Mapping[str, Any] | 
     skip: list[str] = []
     reports: list[dict[str, Any]] = []
     failure = ""
-    with tempfile.TemporaryDirectory(prefix="symfix-prove-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
+    cut_off = True
+    with run_folder() as folder:
         document = {
             "operators": job.operators, "libraries": laid.libraries, "python_path": laid.python_path,
             "pieces": job.pieces or None, "functions": job.functions, "imports": job.imports, "modules": job.imports,
@@ -244,37 +245,38 @@ def _run(settings: Settings, job: _Job, laid: _Laid, cases: Mapping[str, Any] | 
             (folder / "job.json").write_text(json.dumps({**given, "skip": skip}), encoding="ascii")
             (folder / "out.json").unlink(missing_ok=True)
             done = _start(settings, laid, folder)
+            cut_off = cut_off and done.cut_off
             report = _read(folder / "out.json")
             if done.how == "ended" and done.code == 0 and report is not None:
                 reports.append(report)
                 break
             how: Status = "hangs" if done.how == "timed out" else "crashes"
             running = (report or {}).get("running")
-            said = ": ".join(part for part in (done.signal, done.error_line) if part) or done.last_line
+            said = done.told
             failure = f"the run {done.how}: {said}"
             reports.append(ended(report, how, said))
             if not running or not running.get("name"):
                 break
             skip.append(running["name"])
-    return _joined(job, reports, failure)
+    return {**_joined(job, reports, failure), "network": "cut off" if cut_off else "open"}
 
 
 def _start(settings: Settings, laid: _Laid, folder: Path) -> Ended:
     """Run the job in `folder`: by a process that has torch already, unless the torch to import is another."""
     job, out = folder / "job.json", folder / "out.json"
-    command = (settings.target.python, str(_RUNNER))
+    command = (settings.target.python, str(RUNNER))
     limits = Limits(settings.seconds, settings.memory)
     variables = environment(folder, laid.preloaded)
     if not laid.preloaded and not laid.python_path:
         done = nursery.run(_server(settings), job, out, folder, variables, limits)
         if done is not None:
             return done
-    return run((*command, str(job), str(out)), limits, variables, folder)
+    return run((*command, str(job), str(out)), limits, variables, folder, folder / LOCK)
 
 
 def _server(settings: Settings) -> tuple[str, ...]:
     """The command of a process that has torch, and runs jobs."""
-    return settings.target.python, str(_RUNNER), "--serve", _cache(settings)
+    return settings.target.python, str(RUNNER), "--serve", _cache(settings)
 
 
 def _cache(settings: Settings) -> str:
@@ -293,7 +295,7 @@ def own_scripts(settings: Settings, operators: Sequence[str]) -> dict[str, str]:
 
 
 def environment(folder: Path, preloaded: Sequence[str]) -> dict[str, str]:
-    """The environment of a run: its caches and temporary files in `folder`, one thread, no network."""
+    """The environment of a run: its caches and temporary files in `folder`, and one thread."""
     kept = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CXX", "CC", "VIRTUAL_ENV")
     values = {name: os.environ[name] for name in kept if name in os.environ}
     for name in ("HOME", "TMPDIR", "XDG_CACHE_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"):
@@ -307,9 +309,13 @@ def environment(folder: Path, preloaded: Sequence[str]) -> dict[str, str]:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
+    """The report of a run, None where none can be read: what lies there is the doing of the checkout's code."""
     try:
-        document = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
+            document = json.loads(file.read(_REPORT))
+    except (OSError, ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) else None
 

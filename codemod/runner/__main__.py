@@ -1,6 +1,6 @@
 """`PYTHON path/to/runner JOB.json OUT.json`: run a job in the interpreter that holds the torch to prove with.
 
-With `--serve CACHE` instead it runs many, see `serve`.
+With `--serve CACHE` instead it runs many, see `serve`; with `--keep FD` it runs a command, see `keeper`.
 
 That interpreter has no symfix, so the package is loaded from its folder, under a name of its own; the folder is taken
 off `sys.path`, where its modules would shadow others.
@@ -34,6 +34,8 @@ if __name__ == "__main__":
     load()
     arguments = sys.argv[1:]
     del sys.argv[1:]  # a repro takes its own for libraries to load
+    if arguments[0] == "--keep":
+        sys.exit(importlib.import_module(f"{PACKAGE}.keeper").main(arguments[1:]))
     if arguments[0] == "--serve":
         sys.exit(importlib.import_module(f"{PACKAGE}.serve").main(arguments[1]))
     sys.exit(importlib.import_module(f"{PACKAGE}.job").main(arguments))

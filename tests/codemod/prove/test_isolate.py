@@ -1,23 +1,80 @@
 from __future__ import annotations
 
+import errno
 import os
 import signal
+import socket
 import subprocess
 import sys
+import textwrap
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from codemod.prove import isolate
 from codemod.prove.isolate import Ended, Limits, run
-from tests.conftest import left_of
+from codemod.prove.run_folder import LOCK
+from tests.conftest import PATIENCE, await_true, free
 
-LIMITS = Limits(seconds=60, memory=1 << 30)
+ROOT = Path(__file__).parents[3]
+LIMITS = Limits(seconds=PATIENCE, memory=1 << 30)
+# The keeper on a system that has no namespaces.
+BARE = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from codemod.runner import contain, keeper
+contain.find_way = lambda network: contain.Way()
+sys.exit(keeper.main(sys.argv[2:]))
+"""
+# What it starts inherits the lock, which is free once all of them have ended.
+LOCKING = "import fcntl, os, subprocess, sys, time\nalive = open('alive', 'a')\nfcntl.flock(alive, fcntl.LOCK_SH)\n"
+LEAVES = """
+if not os.fork():
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    subprocess.Popen([sys.executable, "-c", "while True: pass"], pass_fds=[alive.fileno()])
+    open("left", "w").close()
+    while True: time.sleep(60)
+while not os.path.exists("left"): time.sleep(0.01)
+"""
+RUNS_AWAY = """
+if not os.fork():
+    while True:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        open("left", "w").close()
+while not os.path.exists("left"): time.sleep(0.01)
+"""
 
 
-def python(program: str, limits: Limits = LIMITS) -> Ended:
-    return run([sys.executable, "-c", program], limits)
+@pytest.fixture(params=["as the system can", "without namespaces"])
+def _ways(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the test also as on a system without namespaces."""
+    if request.param == "without namespaces":
+        (tmp_path / "bare.py").write_text(BARE)
+        monkeypatch.setattr(isolate, "RUNNER", tmp_path / "bare.py")
+
+
+@pytest.fixture
+def listening() -> Iterator[int]:
+    """The port of a server on this machine."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.fixture
+def alive(tmp_path: Path) -> Path:
+    """What `LOCKING` locks; there also where a busy machine is late to start that."""
+    (tmp_path / "alive").touch()
+    return tmp_path / "alive"
+
+
+def python(program: str, limits: Limits = LIMITS, folder: Path | None = None) -> Ended:
+    return run([sys.executable, "-c", textwrap.dedent(program)], limits, folder=folder)
 
 
 def test_output_and_exit_code() -> None:
@@ -25,27 +82,133 @@ def test_output_and_exit_code() -> None:
     assert (ended.how, ended.code, ended.last_line) == ("ended", 3, "two")
 
 
+@pytest.mark.usefixtures("_ways")
 def test_a_crash_has_the_signal_s_name() -> None:
     ended = python("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
     assert (ended.how, ended.signal) == ("crashed", "SIGSEGV")
 
 
-def test_an_endless_loop_is_ended_with_all_it_started(tmp_path: Path) -> None:
-    program = f"""
-import subprocess, sys
-child = subprocess.Popen([sys.executable, "-c", "while True: pass"])
-open({str(tmp_path / "pid")!r}, "w").write(str(child.pid))
-while True: pass
-"""
-    assert python(program, Limits(seconds=6, memory=1 << 30)).how == "timed out"
-    assert left_of([int((tmp_path / "pid").read_text())]) == []
+def test_what_cannot_be_started(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        run(["/nonexistent/python"], LIMITS)
+    with pytest.raises(NotADirectoryError):
+        run([sys.executable, "-c", ""], LIMITS, folder=Path(__file__))
 
 
-def test_memory_has_a_limit() -> None:
-    ended = python("import time; time.sleep(0.3); x = bytearray(400 << 20); x[::4096] = x[::4096]",
-                   Limits(seconds=60, memory=200 << 20))  # fmt: skip
+def test_it_has_the_environment_and_the_folder_that_are_named(tmp_path: Path) -> None:
+    program = "import os; print(os.environ['A'], 'HOME' in os.environ, os.getcwd())"
+    ended = run([sys.executable, "-c", program], LIMITS, {"A": "\udcff b"}, tmp_path)
+    assert ended.last_line.endswith(f"b False {tmp_path}")
+
+
+@pytest.mark.usefixtures("_ways")
+def test_an_endless_loop_is_ended_with_all_it_started(tmp_path: Path, alive: Path) -> None:
+    loop = 'subprocess.Popen([sys.executable, "-c", "while True: pass"], pass_fds=[alive.fileno()])\nwhile True: pass'
+    assert python(LOCKING + loop, Limits(seconds=3, memory=1 << 30), tmp_path).how == "timed out"
+    assert free(alive)
+
+
+@pytest.mark.usefixtures("_ways")
+@pytest.mark.parametrize("program", [LEAVES, RUNS_AWAY], ids=["leaves", "runs away"])
+@pytest.mark.parametrize(("after", "how"), [("", "ended"), ("time.sleep(600)", "timed out")])
+def test_what_has_left_its_session_is_ended_too(
+    tmp_path: Path, alive: Path, program: str, after: str, how: str
+) -> None:
+    ended = python(LOCKING + program + after, Limits(seconds=3 if after else PATIENCE, memory=1 << 30), tmp_path)
+    assert ended.how == how
+    assert free(alive)
+
+
+@pytest.mark.usefixtures("_ways")
+def test_what_kills_all_that_it_may_is_a_crash(tmp_path: Path) -> None:
+    ended = python("import os, signal; os.killpg(0, signal.SIGKILL)")
+    assert (ended.how, ended.signal) == ("crashed", "SIGKILL")
+
+
+def test_one_process_may_not_write_to_more_memory() -> None:
+    ended = python("x = bytearray(400 << 20); x[::4096] = x[::4096]", Limits(PATIENCE, 200 << 20))
     assert ended.code == 1
     assert "MemoryError" in ended.output
+
+
+SHARED = "import mmap, os, time\nx = mmap.mmap(-1, {size} << 20)\nx[::4096] = x[::4096]\n"
+
+
+@pytest.mark.usefixtures("_ways")
+@pytest.mark.parametrize("program", [
+    SHARED.format(size=300) + "time.sleep(600)",
+    "import os, time\n[os.fork() for _ in range(2)]\nx = bytearray(b'x') * (90 << 20)\ntime.sleep(600)",
+], ids=["shared", "of several"])  # fmt: skip
+def test_all_together_may_not_hold_more_memory(program: str) -> None:
+    ended = python(program, Limits(PATIENCE, 200 << 20))
+    assert (ended.how, ended.over, ended.told) == ("crashed", *["more than 0.195 GiB of memory"] * 2)
+
+
+def test_what_several_share_counts_once() -> None:
+    program = SHARED.format(size=150) + "children = [os.fork() for _ in range(2)]\nx[::4096]\ntime.sleep(1)"
+    ended = python(program, Limits(PATIENCE, 400 << 20))
+    assert (ended.how, ended.code, ended.over) == ("ended", 0, "")
+
+
+@pytest.mark.usefixtures("_ways")
+def test_processes_have_a_limit() -> None:
+    program = "import os, time\nfor _ in range(20): os.fork() or time.sleep(600)\ntime.sleep(600)"
+    assert python(program, Limits(PATIENCE, 1 << 30, processes=10)).over == "more than 10 processes"
+
+
+def test_files_have_a_limit(tmp_path: Path) -> None:
+    program = "open('big', 'wb').write(bytes(2 << 20))"
+    ended = python(program, Limits(PATIENCE, 1 << 30, file=1 << 20), tmp_path)
+    assert os.strerror(errno.EFBIG) in ended.output
+    assert (tmp_path / "big").stat().st_size <= 1 << 20
+
+
+def test_no_core_is_dumped(tmp_path: Path) -> None:
+    assert python("import resource; print(resource.getrlimit(resource.RLIMIT_CORE))").last_line == "(0, 0)"
+
+
+@pytest.mark.usefixtures("_ways")
+def test_what_runs_without_a_network_is_told(listening: int) -> None:
+    program = f"import socket; socket.create_connection(('127.0.0.1', {listening})); print('connected')"
+    ended = python(program)
+    assert ended.cut_off == (ended.last_line != "connected")
+    tool = python(program, Limits(PATIENCE, 1 << 30, network=True))
+    assert (tool.cut_off, tool.last_line) == (False, "connected")
+
+
+def test_without_namespaces_the_network_is_not_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bare.py").write_text(BARE)
+    monkeypatch.setattr(isolate, "RUNNER", tmp_path / "bare.py")
+    assert not python("").cut_off
+
+
+def test_its_lock_is_held_while_anything_runs(tmp_path: Path) -> None:
+    (tmp_path / LOCK).touch()
+    program = """
+    import fcntl, sys
+    try: fcntl.flock(open(sys.argv[1]), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError: print("held")
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program), str(tmp_path / LOCK)]
+    assert run(command, LIMITS, held=tmp_path / LOCK).last_line == "held"
+    assert free(tmp_path / LOCK)
+
+
+@pytest.mark.usefixtures("_ways")
+def test_what_a_killed_caller_leaves_is_ended(tmp_path: Path, alive: Path) -> None:
+    script = f"""
+    import sys
+    sys.path.insert(0, {str(ROOT)!r})
+    from pathlib import Path
+    from codemod.prove import isolate
+    isolate.RUNNER = Path({str(isolate.RUNNER)!r})
+    isolate.run([sys.executable, "-c", {LOCKING + LEAVES + "time.sleep(600)"!r}], isolate.Limits(600, 1 << 30),
+                folder=Path({str(tmp_path)!r}))
+    """
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)]) as caller:
+        await_true((tmp_path / "left").exists)
+        caller.send_signal(signal.SIGKILL)
+    await_true(lambda: free(alive))
 
 
 def test_what_runs_in_another_thread_is_stopped() -> None:
@@ -53,17 +216,16 @@ def test_what_runs_in_another_thread_is_stopped() -> None:
 
     def work() -> None:
         try:
-            python("import time; time.sleep(60)")
+            python("import time; time.sleep(600)")
         except KeyboardInterrupt:
             seen.append("interrupted")
 
     thread = threading.Thread(target=work)
     thread.start()
     try:
-        while not isolate._live:
-            os.sched_yield()
+        await_true(lambda: bool(isolate._live))
         isolate.stop_all()
-        thread.join(30)
+        thread.join(PATIENCE)
         with pytest.raises(KeyboardInterrupt):
             python("")
     finally:
@@ -72,14 +234,15 @@ def test_what_runs_in_another_thread_is_stopped() -> None:
 
 
 def test_what_starts_while_all_is_stopped_is_stopped_too() -> None:
-    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True) as process:
-        try:
-            isolate.stop_all()
-            isolate.watch(process)
-            assert process.wait(30) == -signal.SIGKILL
-        finally:
-            isolate.forget(process)
-            isolate.resume()
+    command = [sys.executable, "-c", "import time; time.sleep(600)"]
+    isolate.stop_all()
+    try:
+        kept = isolate.Kept(command, LIMITS, os.environ, None, None, subprocess.DEVNULL, subprocess.DEVNULL)
+        how, answer = kept.follow(PATIENCE)
+        kept.close()
+    finally:
+        isolate.resume()
+    assert (how, answer["status"]) == ("ended", signal.SIGKILL)
 
 
 def test_the_line_that_names_an_error_is_told_from_noise() -> None:

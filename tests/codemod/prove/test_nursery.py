@@ -3,10 +3,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,7 +15,7 @@ import pytest
 
 from codemod.prove import isolate, nursery
 from codemod.prove.isolate import Ended, Limits
-from tests.conftest import left_of
+from tests.conftest import PATIENCE, await_true, free
 
 ROOT = Path(__file__).parents[3]
 # The runner's server without torch, whose jobs are programs.
@@ -33,14 +33,22 @@ runner.job = types.SimpleNamespace(main=main)
 sys.exit(serve.main(""))
 """
 COMMAND = (sys.executable, "-c", SERVER)
-FOREVER = """
-import os, subprocess, sys, time
-child = subprocess.Popen([sys.executable, "-c", "while True: pass"])
-with open("pids.new", "w") as out:
-    out.write(f"{os.getpid()} {child.pid}")
-os.rename("pids.new", "pids")
-while True: time.sleep(0.01)
+# The same on a system that has no namespaces.
+NO_WAY = "from codemod.runner import contain\ncontain.find_way = lambda network: contain.Way()\n"
+BARE = (sys.executable, "-c", NO_WAY + SERVER)
+# It has left its session, and what it starts inherits the lock, which is free once all of them have ended.
+STARTS = """
+import fcntl, os, subprocess, sys, time
+alive = open("alive", "a")
+fcntl.flock(alive, fcntl.LOCK_SH)
+if not os.fork():
+    os.setsid()
+    subprocess.Popen([sys.executable, "-c", "while True: pass"], pass_fds=[alive.fileno()])
+    open("started", "w").close()
+    while True: time.sleep(60)
+while not os.path.exists("started"): time.sleep(0.01)
 """
+FOREVER = f"{STARTS}\nwhile True: time.sleep(60)"
 
 
 @pytest.fixture(autouse=True)
@@ -50,19 +58,13 @@ def _no_server_is_left() -> Iterator[None]:
     isolate.resume()
 
 
-def run(folder: Path, program: str, seconds: float = 60, command: tuple[str, ...] = COMMAND) -> Ended | None:
+def run(folder: Path, program: str, seconds: float = PATIENCE, command: tuple[str, ...] = COMMAND) -> Ended | None:
     folder.mkdir(exist_ok=True)
+    (folder / "alive").touch()
     (folder / "job.json").write_text(json.dumps({"program": program}), encoding="ascii")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     limits = Limits(seconds, 1 << 30)
     return nursery.run(command, folder / "job.json", folder / "out.json", folder, environment, limits)
-
-
-def pids(folder: Path) -> list[int]:
-    deadline = time.monotonic() + 60
-    while not (folder / "pids").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return [int(pid) for pid in (folder / "pids").read_text().split()]
 
 
 def test_jobs_are_run_in_their_folders_by_children_of_one_process(tmp_path: Path) -> None:
@@ -101,18 +103,38 @@ def test_memory_has_a_limit(tmp_path: Path) -> None:
     assert (ended.how, ended.last_line) == ("ended", "MemoryError")
 
 
-def test_what_takes_too_long_is_ended_with_all_it_started(tmp_path: Path) -> None:
-    ended = run(tmp_path, FOREVER, seconds=6)
+@pytest.mark.parametrize("command", [COMMAND, BARE], ids=["as the system can", "without namespaces"])
+def test_what_takes_too_long_is_ended_with_all_it_started(tmp_path: Path, command: tuple[str, ...]) -> None:
+    ended = run(tmp_path, FOREVER, 3, command)
     assert ended is not None
     assert ended.how == "timed out"
-    assert left_of(pids(tmp_path)) == []
+    assert free(tmp_path / "alive")
 
 
-def test_what_a_job_leaves_behind_is_ended(tmp_path: Path) -> None:
-    ended = run(tmp_path, FOREVER.replace("while True: time.sleep(0.01)", ""))
+@pytest.mark.parametrize("command", [COMMAND, BARE], ids=["as the system can", "without namespaces"])
+def test_what_a_job_leaves_behind_is_ended(tmp_path: Path, command: tuple[str, ...]) -> None:
+    ended = run(tmp_path, STARTS, command=command)
     assert ended is not None
-    assert ended.how == "ended"
-    assert left_of(pids(tmp_path)) == []
+    assert (ended.how, ended.code) == ("ended", 0)
+    assert free(tmp_path / "alive")
+
+
+def test_what_runs_without_a_network_is_told(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        program = f"import socket; socket.create_connection({server.getsockname()}); print('connected')"
+        ended = run(tmp_path, program)
+        bare = run(tmp_path, program, command=BARE)
+    assert ended is not None
+    assert bare is not None
+    assert ended.cut_off == (ended.last_line != "connected")
+    assert not bare.cut_off
+
+
+def test_of_a_long_output_the_end_is_read(tmp_path: Path) -> None:
+    ended = run(tmp_path, "print('x' * (4 << 20)); print('last')")
+    assert ended is not None
+    assert ended.last_line == "last"
+    assert len(ended.output) < 1 << 20
 
 
 def test_all_is_stopped(tmp_path: Path) -> None:
@@ -126,20 +148,22 @@ def test_all_is_stopped(tmp_path: Path) -> None:
 
     thread = threading.Thread(target=work)
     thread.start()
-    started = pids(tmp_path)
+    await_true((tmp_path / "started").exists)
     isolate.stop_all()
-    thread.join(30)
+    thread.join(PATIENCE)
     assert seen == ["interrupted"]
-    assert left_of(started) == []
+    nursery.close()
+    assert free(tmp_path / "alive")
 
 
-def test_of_a_job_that_goes_with_its_server_nothing_is_said(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", [COMMAND, BARE], ids=["as the system can", "without namespaces"])
+def test_of_a_job_that_goes_with_its_server_nothing_is_said(tmp_path: Path, command: tuple[str, ...]) -> None:
     with ThreadPoolExecutor(1) as pool:
-        job = pool.submit(run, tmp_path, FOREVER)
-        started = pids(tmp_path)
-        nursery._servers[COMMAND]._process.kill()
+        job = pool.submit(run, tmp_path, FOREVER, command=command)
+        await_true((tmp_path / "started").exists)
+        nursery._servers[command].kept.keeper.kill()
         assert job.result() is None
-    assert left_of(started) == []
+    await_true(lambda: free(tmp_path / "alive"))
 
 
 def test_a_killed_client_leaves_nothing(tmp_path: Path) -> None:
@@ -147,9 +171,9 @@ def test_a_killed_client_leaves_nothing(tmp_path: Path) -> None:
     script += "from pathlib import Path\nfrom tests.codemod.prove.test_nursery import *\n"
     script += f"run(Path({str(tmp_path)!r}), FOREVER)"
     with subprocess.Popen([sys.executable, "-c", script]) as client:
-        started = pids(tmp_path)
+        await_true((tmp_path / "started").exists)
         client.send_signal(signal.SIGKILL)
-    assert left_of(started) == []
+    await_true(lambda: free(tmp_path / "alive"))
 
 
 @pytest.mark.parametrize("command", [("/nonexistent/python",), (sys.executable, "-c", "import no_such_module")])

@@ -1,0 +1,116 @@
+"""All processes that have come of this one, as /proc shows them. Standard library only."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import time
+from collections import defaultdict
+from pathlib import Path
+
+from .contain import Limits
+
+_PROC = Path("/proc")
+_AT_ONCE = 200  # rounds without a pause: what forks and ends faster than that is met while it runs
+_PAUSE = 0.01
+_PARENT = re.compile(r".*\) \S (\d+) ", re.S)
+_GIB = 1 << 30
+
+
+def of(pid: int) -> list[int]:
+    """The descendants of `pid`; some may have ended, and others begun, by the time this returns."""
+    found: list[int] = []
+    left = [pid]
+    table: dict[int, list[int]] | None = None
+    while left:
+        parent = left.pop()
+        children = _children(parent) if table is None else table[parent]
+        if children is None:
+            table = _table()
+            children = table[parent]
+        found += children
+        left += children
+    return found
+
+
+def over(limits: Limits, pid: int) -> str:
+    """What the descendants of `pid` together have too much of, in words; "" where they keep to `limits`.
+
+    What several of them share in memory counts once.
+    """
+    if not limits.processes and not limits.memory:
+        return ""
+    pids = of(pid)
+    if limits.processes and len(pids) > limits.processes:
+        return f"more than {limits.processes} processes"
+    if limits.memory and sum(map(_resident, pids)) > limits.memory and sum(map(_share, pids)) > limits.memory:
+        return f"more than {limits.memory / _GIB:.3g} GiB of memory"
+    return ""
+
+
+def end_all() -> None:
+    """Kill the descendants of this process, which adopts orphans, and wait until none is left."""
+    rounds = 0
+    while True:
+        for pid in of(os.getpid()):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:  # an orphan would be a child
+            return
+        rounds += 1
+        if rounds > _AT_ONCE:
+            time.sleep(_PAUSE)
+
+
+def _children(pid: int) -> list[int] | None:
+    """The children of `pid`; None where the kernel does not list them."""
+    try:
+        threads = os.listdir(_PROC / str(pid) / "task")
+    except OSError:
+        return None if not _PROC.joinpath("self/task").exists() else []
+    found: list[int] = []
+    for thread in threads:
+        try:
+            found += map(int, (_PROC / str(pid) / "task" / thread / "children").read_text().split())
+        except FileNotFoundError:
+            if not _PROC.joinpath(f"self/task/{os.getpid()}/children").exists():
+                return None
+        except OSError:
+            continue
+    return found
+
+
+def _table() -> dict[int, list[int]]:
+    """The children of each process."""
+    table: defaultdict[int, list[int]] = defaultdict(list)
+    for name in os.listdir(_PROC) if _PROC.is_dir() else ():
+        if name.isdigit():
+            with contextlib.suppress(OSError):
+                parent = _PARENT.match((_PROC / name / "stat").read_text(errors="replace"))
+                if parent is not None:
+                    table[int(parent[1])].append(int(name))
+    return table
+
+
+def _resident(pid: int) -> int:
+    """Bytes of memory and of swap that `pid` holds, those that it shares included."""
+    return _sum(pid, "status", ("VmRSS:", "VmSwap:")) or 0
+
+
+def _share(pid: int) -> int:
+    """The same, of what it shares with others its part; all where the kernel does not say."""
+    share = _sum(pid, "smaps_rollup", ("Pss:", "SwapPss:"))
+    return _resident(pid) if share is None else share
+
+
+def _sum(pid: int, name: str, fields: tuple[str, ...]) -> int | None:
+    try:
+        lines = (_PROC / str(pid) / name).read_text(errors="replace").splitlines()
+    except OSError:
+        return None
+    return sum(int(line.split()[1]) << 10 for line in lines if line.startswith(fields))
