@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-_PATIENCE = 60.0  # seconds
+_PATIENCE = 120.0  # seconds after which what should have come hangs
 
 
 class TypingTerminal:

@@ -311,9 +311,9 @@ def environment(folder: Path, preloaded: Sequence[str]) -> dict[str, str]:
 def _read(path: Path) -> dict[str, Any] | None:
     """The report of a run, None where none can be read: what lies there is the doing of the checkout's code."""
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return None
+        if not stat.S_ISREG(path.lstat().st_mode):  # nothing runs any more that could change it
+            return None
+        with open(path, "rb") as file:
             document = json.loads(file.read(_REPORT))
     except (OSError, ValueError, RecursionError):
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -140,6 +141,24 @@ def test_the_compiler_is_that_of_the_environment(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("CXX", str(tmp_path / "absent"))
     with pytest.raises(SymfixError, match=r"\$CXX: .*absent: cannot be run"):
         find_compiler(tmp_path)
+
+
+def test_what_a_compiler_leaves_in_its_temporary_folder_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, temporary = tmp_path / "c++", tmp_path / "temporary"
+    program.write_text(f'#!/bin/sh\ntouch "$TMPDIR/left"; echo "$TMPDIR" >> {tmp_path}/seen; exec g++ "$@"\n')
+    program.chmod(0o755)
+    temporary.mkdir()
+    monkeypatch.setenv("CXX", str(program))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    compiler = find_compiler(tmp_path / "kept")
+    (tmp_path / "seen").unlink()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    assert compiler.check(Unit("int x;")) is None
+    assert (tmp_path / "seen").read_text().startswith(f"{temporary}/")
+    assert list(temporary.iterdir()) == []
 
 
 def test_without_a_compiler_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +24,21 @@ def operator(x):
 CURED = Evidence("foo", "cured", "k", before=Verdict("throws"), after=Verdict("passes", frames=1), repro=REPRO)
 
 
-def runner(monkeypatch: pytest.MonkeyPatch, *runs: dict[str, str]) -> list[list[str]]:
-    """Stands in for the process: the nth run says this much, and is done only where it has said all it was asked."""
-    asked: list[list[str]] = []
+ONE_SIDE = work._Laid()
 
-    def start(settings: Any, laid: Any, folder: Path) -> None:
+
+def runner(monkeypatch: pytest.MonkeyPatch, runs: Mapping[work._Laid, Sequence[dict[str, str]]]) -> list[list[str]]:
+    """Stands in for the process, and returns what it will have been asked, run by run.
+
+    The nth run of a side, both of which run at once, says this much. It is done only where it has said all.
+    """
+    asked: list[list[str]] = []
+    left_to_say = {laid: iter(said) for laid, said in runs.items()}
+
+    def start(settings: Any, laid: work._Laid, folder: Path) -> None:
         job = json.loads((folder / "job.json").read_bytes())
         kind = "checks" if "checks" in job else "tests"
-        said = runs[len(asked)]
+        said = next(left_to_say[laid])
         asked.append(job[kind])
         left = [one for one in job[kind] if one not in said]
         report = {kind: said, "running": {"name": left[0]} if left else None, "done": not left}
@@ -41,23 +50,23 @@ def runner(monkeypatch: pytest.MonkeyPatch, *runs: dict[str, str]) -> list[list[
 
 
 def identified(wanted: list[str]) -> dict[str, str]:
-    return work._run_identified(None, "checks", wanted, [], work._Laid())  # type: ignore[arg-type]
+    return work._run_identified(None, "checks", wanted, [], ONE_SIDE)  # type: ignore[arg-type]
 
 
 def test_all_in_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = runner(monkeypatch, {"a": "passes", "b": "absent"})
+    asked = runner(monkeypatch, {ONE_SIDE: [{"a": "passes", "b": "absent"}]})
     assert identified(["a", "b"]) == {"a": "passes", "b": "absent"}
     assert asked == [["a", "b"]]
 
 
 def test_what_ends_the_process_fails_and_the_rest_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = runner(monkeypatch, {"a": "passes"}, {"c": "passes"})
+    asked = runner(monkeypatch, {ONE_SIDE: [{"a": "passes"}, {"c": "passes"}]})
     assert identified(["a", "b", "c"]) == {"a": "passes", "b": "fails", "c": "passes"}
     assert asked == [["a", "b", "c"], ["c"]]
 
 
 def test_a_process_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    runner(monkeypatch, {"nothing": ""}, {"nothing": ""})
+    runner(monkeypatch, {ONE_SIDE: [{"nothing": ""}, {"nothing": ""}]})
     assert identified(["a", "b"]) == {"a": "fails", "b": "fails"}
 
 
@@ -69,6 +78,19 @@ def test_a_regression_test_is_kept_where_it_tells_the_sides_apart(
     from codemod.prove.regression import make_test
 
     text = make_test("foo", REPRO, 1)
-    runner(monkeypatch, {text: before}, {text: after})
-    both = [work._Laid(), work._Laid()]
+    both = work._Laid(("before",)), work._Laid(("after",))
+    runner(monkeypatch, dict(zip(both, ([{text: before}], [{text: after}]), strict=True)))
     assert work._with_test(None, [], both, CURED).test == (text if kept else "")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("report", ["[" * 100_000, "[]", "{", "\0"])
+def test_a_report_that_is_none_is_no_report(tmp_path: Path, report: str) -> None:
+    (tmp_path / "out.json").write_text(report)
+    assert work._read(tmp_path / "out.json") is None
+
+
+def test_what_stands_in_the_place_of_a_report_is_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "link").symlink_to("/dev/zero")
+    (tmp_path / "folder").mkdir()
+    assert [work._read(tmp_path / name) for name in ("fifo", "link", "folder", "gone")] == [None] * 4

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib.resources import files
 
 import jsonschema
@@ -36,6 +37,12 @@ def test_totals_say_what_passed_before() -> None:
     said = totals([CURED, PASSED, LOST], "2.6.0")
     assert said == "3 operators over torch 2.6.0: 1 cured, 1 unchanged (1 passed before), 1 not provable"
     assert totals([], "2.6.0") == "0 operators over torch 2.6.0: nothing to prove"
+
+
+def test_a_network_is_said_where_there_was_one() -> None:
+    cut_off, reachable = replace(CURED, network="cut off"), replace(PASSED, network="open")
+    assert "network" not in totals([cut_off, LOST], "2.6.0")
+    assert "what was run for 1 of them had the network" in totals([cut_off, reachable], "2.6.0")
 
 
 def test_json_follows_the_published_schema() -> None:

@@ -15,8 +15,8 @@ import os, time
 from codemod.tree.pool import run
 
 def work(number):
-    print(os.getpid(), flush=True)
-    time.sleep(60)
+    os.write(1, b"%d\\n" % os.getpid())  # at once: print may write the number and the end of the line apart
+    time.sleep(600)
 
 list(run(work, range(20), jobs=2))
 """
