@@ -7,7 +7,8 @@ what it had too much of, for which it was ended; or {"errno"} where it could not
 all is ended.
 
 Where the system gives namespaces, the kernel ends what is in them with the first process there. Elsewhere this process
-is the one that orphans fall to, so that whatever the job starts stays below it, and is found there and killed.
+is the one that orphans fall to, so that whatever the job starts stays below it, and is found there and killed. Where
+the system is not Linux, what is ended is the job's process group.
 """
 
 from __future__ import annotations
@@ -59,8 +60,7 @@ def keep(
     for number in _ENDING:
         signal.signal(number, _interrupted)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    contain.adopt()
-    job = _Job()
+    job = _Job(grouped=not contain.adopt())
     answer: dict[str, Any] | None = None
     try:
         contain.leave(way)
@@ -70,7 +70,7 @@ def keep(
             for unused in (read, control.fileno(), held, server):
                 if unused >= 0:
                     os.close(unused)
-            _first(work, write, limits, way)
+            _first(work, write, limits, way, job.grouped)
         os.close(write)
         _silence()
         control.sendall(json.dumps({"apart": sorted(way.apart)}).encode("ascii") + b"\n")
@@ -81,7 +81,7 @@ def keep(
     finally:
         for number in _ENDING:
             signal.signal(number, signal.SIG_IGN)
-        job.end(grouped=contain.PROCESSES not in way.apart)
+        job.end()
     if answer is not None:
         with contextlib.suppress(OSError):
             control.sendall(json.dumps(answer).encode("ascii") + b"\n")
@@ -89,8 +89,12 @@ def keep(
 
 @dataclass
 class _Job:
-    """What is known of a job: the number of the process that waits for it, its own, 0 for none, and how it ended."""
+    """What is known of a job: the number of the process that waits for it, its own, 0 for none, and how it ended.
 
+    `grouped` says that there is nothing but its group by which to end what it started.
+    """
+
+    grouped: bool
     first: int = 0
     number: int = 0
     status: int | None = None
@@ -115,16 +119,18 @@ class _Job:
 
     def reap(self) -> None:
         """Wait for orphans that have ended."""
+        if self.grouped:
+            return
         with contextlib.suppress(ChildProcessError):
             while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
                 if ended.si_pid == self.first:
                     return
                 os.waitpid(ended.si_pid, 0)
 
-    def end(self, grouped: bool) -> None:
-        """End it, and all that came of it; `grouped` says that its number is one of this namespace."""
+    def end(self) -> None:
+        """End it, and all that came of it."""
         with contextlib.suppress(OSError):
-            if grouped and self.number and self.status is None:  # else its number may be another's
+            if self.grouped and self.number and self.status is None:  # else its number may be another's
                 os.killpg(self.number, signal.SIGKILL)
         with contextlib.suppress(OSError):
             if self.first:
@@ -151,7 +157,7 @@ def _watch(job: _Job, control: socket.socket, said: Any, server: int, limits: co
             return {"status": int(signal.SIGKILL), "over": over}
 
 
-def _first(work: Callable[[], int], write: int, limits: contain.Limits, way: contain.Way) -> NoReturn:
+def _first(work: Callable[[], int], write: int, limits: contain.Limits, way: contain.Way, grouped: bool) -> NoReturn:
     """Start the job, say its number, wait for it and for orphans, and say how it ended.
 
     In a namespace this is the first process, which signals from there do not reach, and the others end with it.
@@ -166,11 +172,13 @@ def _first(work: Callable[[], int], write: int, limits: contain.Limits, way: con
             _work(work, write, limits)
         os.write(write, b"job %d\n" % child)
         _silence()
-        while (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)) is not None and ended.si_pid != child:
-            os.waitpid(ended.si_pid, 0)
-        with contextlib.suppress(OSError):  # before it is waited for: until then the number is its own
-            os.killpg(child, signal.SIGKILL)
-        os.write(write, b"status %d\n" % os.waitpid(child, 0)[1])
+        ended = status = 0
+        while ended != child:
+            ended, status = os.waitpid(-1, 0)
+        with contextlib.suppress(OSError):
+            if grouped:
+                os.killpg(child, signal.SIGKILL)
+        os.write(write, b"status %d\n" % status)
     finally:
         os._exit(0)
 

@@ -28,6 +28,8 @@ from codemod.runner import contain, keeper
 contain.find_way = lambda network: contain.Way()
 sys.exit(keeper.main(sys.argv[2:]))
 """
+# The same on a system that is not Linux.
+GROUPED = BARE.replace("sys.exit", "contain.adopt = lambda: False\nkeeper.descendants.of = lambda pid: []\nsys.exit")
 # What it starts inherits the lock, which is free once all of them have ended.
 LOCKING = "import fcntl, os, subprocess, sys, time\nalive = open('alive', 'a')\nfcntl.flock(alive, fcntl.LOCK_SH)\n"
 LEAVES = """
@@ -57,6 +59,13 @@ def _ways(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     if request.param == "without namespaces":
         (tmp_path / "bare.py").write_text(BARE)
         monkeypatch.setattr(isolate, "RUNNER", tmp_path / "bare.py")
+
+
+@pytest.fixture
+def _grouped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the test as on a system that is not Linux."""
+    (tmp_path / "grouped.py").write_text(GROUPED)
+    monkeypatch.setattr(isolate, "RUNNER", tmp_path / "grouped.py")
 
 
 @pytest.fixture
@@ -106,6 +115,15 @@ def test_an_endless_loop_is_ended_with_all_it_started(tmp_path: Path, alive: Pat
     loop = 'subprocess.Popen([sys.executable, "-c", "while True: pass"], pass_fds=[alive.fileno()])\nwhile True: pass'
     assert python(LOCKING + loop, Limits(seconds=3, memory=1 << 30), tmp_path).how == "timed out"
     assert free(alive)
+
+
+@pytest.mark.usefixtures("_grouped")
+@pytest.mark.parametrize(("after", "how"), [("", "ended"), ("time.sleep(600)", "timed out")])
+def test_elsewhere_its_group_is_ended(tmp_path: Path, alive: Path, after: str, how: str) -> None:
+    start = 'subprocess.Popen([sys.executable, "-c", "while True: pass"], pass_fds=[alive.fileno()])\n'
+    ended = python(LOCKING + start + after, Limits(seconds=3 if after else PATIENCE, memory=1 << 30), tmp_path)
+    assert (ended.how, ended.code) == (how, -signal.SIGKILL if after else 0)
+    await_true(lambda: free(alive))
 
 
 @pytest.mark.usefixtures("_ways")
