@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import click
 
-from codemod.cli import INTERRUPTED, bundle, commands, pr, prove, review, rules, scan  # noqa: F401  (each adds its commands to the group)
+from codemod.cli import INTERRUPTED
 from codemod.cli.root import group
 from codemod.errors import SymfixError, system_error
 from codemod.terminal import note, one_line

@@ -1,28 +1,56 @@
-"""The command `symfix` itself; each module of this package adds its own below it."""
+"""The command `symfix` itself. A subcommand's module is loaded when that command is asked for."""
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import NamedTuple
+
 import click
 
-from codemod.model.plan import symfix_version
+from codemod import __version__
 
-_ORDER = ("scan", "diff", "apply", "review", "prove", "bundle", "pr", "rule")
+
+class _Command(NamedTuple):
+    module: str
+    summary: str
+    """The first sentence of the command's own help, so that the list needs no module of it."""
+
+
+_COMMANDS = {
+    "scan": _Command("scan", "Find concrete-shape code that symbolic tensors reach."),
+    "diff": _Command("commands", "Show what apply would write, as a diff that git apply takes."),
+    "apply": _Command("commands", "Rewrite the files, all or none."),
+    "review": _Command("review", "Look at the changes one by one, and decide: symfix apply follows."),
+    "prove": _Command("prove", "Run operators before and after their change, to prove it."),
+    "bundle": _Command("bundle", "Split the change into one commit for each operator."),
+    "pr": _Command("pr", "Write a pull request for each shard, and open them."),
+    "rule": _Command("rules", "List the rules, or print the manual page of one, or of all."),
+}
 """The commands in the order in which they are used."""
 
 
-class _InOrder(click.Group):
-    """Lists its commands in the order in which they are used."""
+class _Lazy(click.Group):
+    """Loads the module of a command when it is asked for, which adds the command to the group."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(self.commands, key=_ORDER.index)
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in _COMMANDS:
+            import_module(f"codemod.cli.{_COMMANDS[cmd_name].module}")
+        return super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.summary) for name, command in _COMMANDS.items()])
 
 
 @click.group(
-    cls=_InOrder,
+    cls=_Lazy,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 nothing to do, 1 findings or changes, 2 an error.",
 )
-@click.version_option(symfix_version(), prog_name="symfix")
+@click.version_option(__version__, prog_name="symfix")
 def group() -> None:
     """Make PyTorch operators work with symbolic shapes.
 

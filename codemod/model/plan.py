@@ -10,8 +10,6 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
@@ -95,14 +93,6 @@ class Plan:
             )
         except ValueError as error:
             raise SymfixError(f"{name}: damaged ({error}); make the plan again") from error
-
-
-def symfix_version() -> str:
-    """The version of the installed symfix."""
-    try:
-        return installed_version("symfix")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def _finding_to_json(finding: Finding) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -167,6 +166,8 @@ def load_transforms() -> list[Transform]:
 
     Raises SymfixError where one cannot be loaded.
     """
+    from importlib.metadata import entry_points
+
     transforms: list[Transform] = []
     for point in entry_points(group=ENTRY_POINT_GROUP):
         try:

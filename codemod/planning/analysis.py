@@ -6,13 +6,13 @@ import gc
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import entry_points
 from typing import Any
 
+from codemod import __version__
 from codemod.model.findings import Finding
 from codemod.model.groups import refuse_overlaps
 from codemod.model.identity import with_ids
-from codemod.model.plan import Plan, symfix_version
+from codemod.model.plan import Plan
 from codemod.model.suppress import suppress, suppressions
 from codemod.model.transform import ENTRY_POINT_GROUP, Transform
 from codemod.tree.cache import code_version, dependency_versions, racy
@@ -57,7 +57,7 @@ def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:
         options=options,
         suppressed=suppressed,
         failures=tuple(dict.fromkeys(project.failures)),
-        symfix=symfix_version(),
+        symfix=__version__,
     )
 
 
@@ -66,6 +66,8 @@ def _key(project: CheckoutProject) -> str:
     parts = [code_version("codemod"), dependency_versions("symfix"), repr(project.paths), repr(project.vocabulary)]
     if project.vocabulary is not None:
         parts.append(hashlib.sha256(project.vocabulary.read_bytes()).hexdigest())
+    from importlib.metadata import entry_points
+
     for point in sorted(entry_points(group=ENTRY_POINT_GROUP)):
         package = point.module.partition(".")[0]
         parts.append(f"{point.name} {point.value} {point.dist.version if point.dist else ''} {code_version(package)}")

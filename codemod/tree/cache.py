@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.metadata
 import importlib.util
 import os
 import pickle
@@ -54,6 +53,8 @@ def code_version(package: str) -> str:
 @functools.cache
 def dependency_versions(distribution: str) -> str:
     """The versions of `distribution` and of what it requires, as one line; optional extras are left out."""
+    import importlib.metadata
+
     try:
         found = importlib.metadata.distribution(distribution)
     except importlib.metadata.PackageNotFoundError:
