@@ -1,16 +1,33 @@
-"""What goes to stdout and stderr: bytes as they are, colour only on a terminal, and no fuss over a closed pipe."""
+"""What goes to stdout and stderr, and how text is kept from giving orders to a terminal or the log of a CI service.
+
+`show` and `note` neutralise each line they print, whatever it is made of; `style` alone reaches the terminal's codes.
+`write` is for documents that programs read, `write_exact` for those that quote a tree byte for byte.
+"""
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
+import stat
 import sys
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from typing import IO
 
+from codemod.errors import SymfixError
+
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+# What `style` writes in place of an escape character: no text that is printed can know it.
+_STYLE = f"\x1b{os.urandom(8).hex()}"
+_STYLED = re.compile(_STYLE + r"(\[[\d;]*m)")
+# Letters and marks that are drawn as nothing; what Unicode calls control or format characters is known by category.
+_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\U000e0100-\U000e01ef]")
+# A GitHub runner takes `::error::` after white space, and the older `##[error]` anywhere in a line; Azure Pipelines
+# reads `##vso[`, TeamCity `##teamcity[`.
+_COMMAND = re.compile(r"^((?:\s|\x1b\[[\d;]*m)*)::")
+_OLD_COMMAND = re.compile(r"##(?=\w*\[)")
 _CLOSED_PIPE = 141  # what a shell reports of a program that SIGPIPE ends
 
 
@@ -33,7 +50,12 @@ def style(text: str, *names: str) -> str:
     """`text` in colour where stdout shows it."""
     if not names or not text or not colours():
         return text
-    return f"\x1b[{';'.join(_CODES[name] for name in names)}m{text}\x1b[0m"
+    return f"{_STYLE}[{';'.join(_CODES[name] for name in names)}m{text}{_STYLE}[0m"
+
+
+def unstyled(text: str) -> str:
+    """`text` without what `style` did to it."""
+    return _STYLED.sub("", text)
 
 
 def width() -> int:
@@ -41,9 +63,12 @@ def width() -> int:
     return max(60, shutil.get_terminal_size((100, 24)).columns)
 
 
-def write(content: bytes | str) -> None:
-    """Write to stdout and flush. Ends the program quietly where the reader has closed the pipe."""
-    rest = memoryview(encode(content) if isinstance(content, str) else content)
+def write(content: bytes) -> None:
+    """Write to stdout and flush. Ends the program quietly where the reader has closed the pipe.
+
+    The bytes go out as they are: for documents whose format keeps text harmless, such as `quoting.json_text`.
+    """
+    rest = memoryview(content)
     try:
         sys.stdout.flush()
         while rest:  # unbuffered, as with python -u, a pipe takes a part at a time
@@ -54,9 +79,66 @@ def write(content: bytes | str) -> None:
         raise SystemExit(_CLOSED_PIPE) from None
 
 
+def show(lines: Iterable[str]) -> None:
+    """Write lines to stdout, each kept on its own, so that none is an order to a terminal or a CI service."""
+    write("".join(f"{harmless(line)}\n" for line in lines).encode())
+
+
+def write_exact(content: bytes, colour: Callable[[str], str] = str, skippable: bool = False) -> None:
+    """Write a document that quotes a tree byte for byte, such as a diff.
+
+    A terminal shows its lines, in the `colour` of each, as `show` does. In the log of a GitHub workflow no line of it
+    is a command: where the reader passes over lines around it (`skippable`) commands are switched off for its length.
+    Raises SymfixError for another document there that holds one.
+    """
+    if sys.stdout.isatty():
+        show(map(colour, decode(content).removesuffix("\n").split("\n")) if content else ())
+        return
+    if _is_log() and holds_command(decode(content)):
+        if not skippable:
+            raise SymfixError("a line of the output would be read as a workflow command; send it to a file: > FILE")
+        token = os.urandom(16).hex().encode()
+        content = b"::stop-commands::%s\n%s::%s::\n" % (token, content, token)
+    write(content)
+
+
+def _is_log() -> bool:
+    """Whether stdout may be read by a GitHub runner: in its environment, all that is no file."""
+    if os.environ.get("GITHUB_ACTIONS") != "true":
+        return False
+    try:
+        return not stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+    except (OSError, ValueError):
+        return True
+
+
+def holds_command(text: str) -> bool:
+    """Whether a GitHub runner could take a line of `text` for a command; a carriage return ends a line too."""
+    return any(map(_is_command, text.replace("\r", "\n").split("\n")))
+
+
+def _is_command(line: str) -> bool:
+    before, colons, _ = line.partition("::")
+    return bool(_OLD_COMMAND.search(line) or (colons and all(c.isspace() or _is_hidden(c) for c in before)))
+
+
 def note(text: str) -> None:
-    """One line to stderr."""
-    print(encode(text).decode("utf-8", "replace"), file=sys.stderr, flush=True)
+    """One line to stderr, whatever `text` holds."""
+    print(harmless(text), file=sys.stderr, flush=True)
+
+
+def harmless(line: str) -> str:
+    """`line` on one line, as a terminal or the log of a CI service shows and does not obey it. Tabs and styles stay."""
+    parts = _STYLED.split(line)
+    parts[::2] = ("\t".join(map(visible, part.split("\t"))) for part in parts[::2])
+    parts[1::2] = ("\x1b" + code for code in parts[1::2])
+    return without_command("".join(parts))
+
+
+def without_command(line: str) -> str:
+    """`line` with the mark of a workflow command escaped."""
+    line = _OLD_COMMAND.sub(r"#\\x23", line) if "##" in line else line
+    return _COMMAND.sub(r"\1\\x3a:", line) if "::" in line else line
 
 
 def table(rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
@@ -78,8 +160,33 @@ def one_line(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """`text` with its control characters escaped: names of files and source are never orders to a terminal or a log."""
-    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+    """`text` with an escape (`\\x1b`, `\\u202e`) for each character that is not seen.
+
+    Those are the control and format characters, zero-width and bidirectional ones among them, what ends lines, what
+    Unicode has not assigned; a byte that was no UTF-8 (see `decode`) becomes `\\x80` to `\\xff`. Never longer than one
+    line; doing it twice is doing it once.
+    """
+    if text.isprintable() and (text.isascii() or not _UNSEEN.search(text)):
+        return text
+    return "".join(map(_escaped, text))
+
+
+@functools.cache
+def _escaped(character: str) -> str:
+    if "\udc80" <= character <= "\udcff":
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return ascii(character)[1:-1] if _is_hidden(character) else character
+
+
+def _is_hidden(character: str) -> bool:
+    """Whether a terminal or a page draws nothing for `character`, or takes it for an order."""
+    category = unicodedata.category(character)
+    return category[0] == "C" or category in ("Zl", "Zp") or bool(_UNSEEN.match(character))
+
+
+def without_hidden(text: str, mark: Callable[[str], str]) -> str:
+    """`text` with `mark` of each character that is not seen, line feeds and tabs aside."""
+    return "".join(mark(c) if c not in "\n\t" and _is_hidden(c) else c for c in text)
 
 
 def shorten(text: str, columns: int) -> str:

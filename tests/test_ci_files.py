@@ -96,7 +96,7 @@ def test_the_scan_fails_on_what_the_change_adds(runner: dict[str, str], tree: Pa
     assert annotated
     assert all(line.startswith("::error file=more.cpp,line=3,") for line in annotated)
     assert '"uri": "more.cpp"' in (tree / "out.sarif").read_text()
-    assert "<code>more::again</code>" in (Path(runner["RUNNER_TEMP"]).parent / "summary.md").read_text()
+    assert "`more::again`" in (Path(runner["RUNNER_TEMP"]).parent / "summary.md").read_text()
     assert run_step(SCAN, runner, tree, since="HEAD").returncode == 0
     assert "file=ops.cpp" in run_step(SCAN, runner, tree).stdout
 

@@ -12,6 +12,7 @@ from codemod.digest import digest
 from codemod.model.findings import Finding, Mode
 from codemod.model.plan import Plan
 from codemod.prove.evidence import Evidence
+from codemod.quoting import message_line
 from codemod.terminal import one_line
 
 
@@ -81,7 +82,7 @@ def describe(
 def _title(shard: Shard) -> str:
     part = shard.name.removeprefix(shard.about)
     number = f", part {part[1:]}" if shard.kind == "operator" and part[1:].isdigit() else ""
-    return f"[dynamic shapes] Use symbolic sizes in {one_line(shard.about) or shard.name}{number}"
+    return message_line(f"[dynamic shapes] Use symbolic sizes in {shard.about.strip() or shard.name}{number}")
 
 
 def _left(shard: Shard, findings: Iterable[Finding]) -> tuple[Left, ...]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable
 
+from codemod import quoting
 from codemod.bundle.description import Description
 from codemod.model.findings import Mode
 from codemod.model.xfails import told_check
 from codemod.prove.evidence import Evidence, Verdict
 from codemod.reporting.report import plural
 
-_COLUMNS = 72
 _MOST = 8
 
 _WHY = {
@@ -25,20 +24,19 @@ _WHY = {
 
 def commit_message(shard: Description) -> str:
     """Subject, why, what changed, what was left, evidence, and the trailers that name the shard and its plan."""
-    blocks = [shard.title, *map(_filled, why(shard)), _changed(shard)]
+    blocks = [*([sentence] for sentence in why(shard)), _changed(shard)]
     if shard.left:
         blocks.append(_left(shard))
     blocks.append(_evidence(shard.evidence))
     removed = shard.follow_up.removed
     if removed:
-        lines = [_filled(f"- {one.title} in {one.registry} ({one.path})", "  ") for one in removed]
-        blocks.append("\n".join(["Expected failures that no longer fail, removed:", *lines]))
+        lines = [f"- {one.title} in {one.registry} ({one.path})" for one in removed]
+        blocks.append(["Expected failures that no longer fail, removed:", *lines])
     if shard.follow_up.tests:
-        blocks.append("\n".join(["Tests added:", *(f"- {test}" for test in shard.follow_up.tests)]))
+        blocks.append(["Tests added:", *(f"- {test}" for test in shard.follow_up.tests)])
     if shard.bases:
-        blocks.append(_filled(f"Needs {_listed(shard.bases, most=len(shard.bases))}."))
-    blocks.append(f"Symfix-Shard: {shard.name}\nSymfix-Plan: {shard.digest}")
-    return "\n\n".join(blocks) + "\n"
+        blocks.append([f"Needs {_listed(shard.bases, most=len(shard.bases))}."])
+    return quoting.commit_message(shard.title, blocks, {"Symfix-Shard": shard.name, "Symfix-Plan": shard.digest})
 
 
 def outcome_line(evidence: Evidence) -> str:
@@ -70,30 +68,29 @@ def _verdict(verdict: Verdict) -> str:
     return verdict.status + (f" (mode {verdict.mode})" if verdict.mode else "")
 
 
-def _changed(shard: Description) -> str:
-    rules = [f"- {rule}: {plural(count, 'site')}" for rule, count in shard.rules]
-    return "\n".join(["Changed, by rule:", *rules])
+def _changed(shard: Description) -> list[str]:
+    return ["Changed, by rule:", *(f"- {rule}: {plural(count, 'site')}" for rule, count in shard.rules)]
 
 
-def _left(shard: Description) -> str:
+def _left(shard: Description) -> list[str]:
     lines = [
-        _filled(f"- {left.refusal}: {plural(left.count, 'site')}; {left.reason} ({left.path}:{left.line})", "  ")
+        f"- {left.refusal}: {plural(left.count, 'site')}; {left.reason} ({left.path}:{left.line})"
         for left in shard.left[:_MOST]
     ]
     if len(shard.left) > _MOST:
         lines.append(f"- {plural(len(shard.left) - _MOST, 'other reason')}")
-    return "\n".join(["Left as it is:", *lines])
+    return ["Left as it is:", *lines]
 
 
-def _evidence(found: Iterable[Evidence]) -> str:
+def _evidence(found: Iterable[Evidence]) -> list[str]:
     known = list(found)
-    lines = [_filled(f"- {outcome_line(one)}", "  ") for one in known]
+    lines = [f"- {outcome_line(one)}" for one in known]
     checks = [check for one in known for check in one.cured_checks]
-    lines += [_filled(f"- {told_check(check)}: fails before, passes after", "  ") for check in checks]
+    lines += [f"- {told_check(check)}: fails before, passes after" for check in checks]
     compiled = sorted({path for one in known for path in one.compiled})
     if compiled:
-        lines.append(_filled(f"- type-checked before and after: {_listed(compiled, most=4)}", "  "))
-    return "\n".join(["Evidence:", *lines]) if lines else "Evidence: none; symfix prove has not run on this change."
+        lines.append(f"- type-checked before and after: {_listed(compiled, most=4)}")
+    return ["Evidence:", *lines] if lines else ["Evidence: none; symfix prove has not run on this change."]
 
 
 def _listed(names: Iterable[str], most: int) -> str:
@@ -102,7 +99,3 @@ def _listed(names: Iterable[str], most: int) -> str:
     if len(shown) > most:
         shown = [*shown[:most], f"{len(shown) - most} more"]
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
-
-
-def _filled(text: str, indent: str = "") -> str:
-    return textwrap.fill(text, _COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from codemod.bundle.shard_names import member, safe_name
+from codemod.bundle.shard_names import member
 from codemod.bundle.shards import Shard
 from codemod.documents import LARGEST_SETTINGS, read_bounded
 from codemod.errors import SymfixError
 from codemod.model.groups import Group
+from codemod.quoting import file_name
 
 FORMAT = "symfix-shards"
 VERSION = 1
@@ -35,7 +36,7 @@ def to_yaml(shards: Sequence[Shard]) -> str:
         entry["changes"] = [names[id(group)] for group in shard.groups]
         entries.append(entry)
     document = {"format": FORMAT, "version": VERSION, "shards": entries}
-    return _HEAD + yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=1000)
+    return _HEAD + yaml.safe_dump(document, sort_keys=False, width=1000)
 
 
 def load(path: Path, groups: Sequence[Group]) -> list[Shard]:
@@ -48,7 +49,7 @@ def load(path: Path, groups: Sequence[Group]) -> list[Shard]:
     used: dict[str, str] = {}
     for number, entry in enumerate(_entries(path), 1):
         name = entry.get("name")
-        if not isinstance(name, str) or not name or safe_name(name) != name:
+        if not isinstance(name, str) or not name or file_name(name) != name:
             raise SymfixError(f"{path}: shard {number}: {name!r} is no name for a branch; use letters, digits, _ - .")
         if any(name.casefold() == shard.name.casefold() for shard in shards):
             raise SymfixError(f"{path}: two shards are named {name}")

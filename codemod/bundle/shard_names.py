@@ -11,11 +11,12 @@ from pathlib import Path
 from codemod.documents import fit, load_json, read_bounded
 from codemod.errors import SymfixError
 from codemod.model.groups import Group
+from codemod.quoting import file_name
 from codemod.writing.write import replace_file
 
 _FORMAT = "symfix-shard-names"
 _DOCUMENT = {"format": frozenset([_FORMAT]), "shards": {str: {"key": str, "members": [str]}}}
-_LONGEST = 80
+_INDEX = "series"  # symfix pr names its index so, beside the shards' texts
 
 
 @dataclass(slots=True)
@@ -48,13 +49,6 @@ def member(group: Group) -> str:
     return f"{first.path}:{first.function}"
 
 
-def safe_name(name: str) -> str:
-    """`name` with what neither a branch nor a file may hold made a dash."""
-    text = "".join(c if c.isascii() and (c.isalnum() or c in "_-.") else "-" for c in name)
-    text = text.strip("-.").replace("..", "--")[:_LONGEST]
-    return (text.removesuffix(".lock") or "shard").rstrip(".")
-
-
 class ShardNames:
     """The names in use, each with the key and the members of its shard when it was last planned."""
 
@@ -84,7 +78,7 @@ class ShardNames:
         fit(document, _DOCUMENT, str(path), remedy)
         names._shards = {name: (entry["key"], tuple(entry["members"])) for name, entry in document["shards"].items()}
         for name, (key, _) in names._shards.items():
-            if safe_name(name) != name or not (key.partition("#")[2] or "1").isdecimal():
+            if file_name(name) != name or not (key.partition("#")[2] or "1").isdecimal():
                 raise SymfixError(f"{path}: damaged ({name!a} is no name of a shard); {remedy}")
         names._loaded = frozenset(names._shards)
         return names
@@ -132,8 +126,8 @@ class ShardNames:
         return ""
 
     def _free(self, wanted: Sequence[str], taken: dict[str, Cluster]) -> str:
-        used = {name.casefold() for name in (*taken, *self._shards)}
-        safe = [safe_name(name) for name in wanted]
+        used = {name.casefold() for name in (*taken, *self._shards, _INDEX)}
+        safe = [file_name(name) or "shard" for name in wanted]
         candidates = [*safe, *(f"{safe[-1]}-{number}" for number in range(2, len(used) + 3))]
         return next(name for name in candidates if name.casefold() not in used)
 

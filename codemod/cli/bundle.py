@@ -14,7 +14,7 @@ from codemod.cli.root import group
 from codemod.cli.running import accepted_option, begin, exit_code, plan_option
 from codemod.errors import SymfixError
 from codemod.reporting.report import plural
-from codemod.terminal import note, write
+from codemod.terminal import note, show, write_exact
 
 if TYPE_CHECKING:
     from codemod.bundle.commits import Commit
@@ -75,7 +75,7 @@ def _show(made: Bundle) -> None:
     from codemod.bundle.tree import shard_tree, totals
 
     steps, sources = made.split.steps, made.split.sources
-    write("\n".join([*shard_tree(steps, sources, made.limits), "", totals(steps, sources)]) + "\n")
+    show([*shard_tree(steps, sources, made.limits), "", totals(steps, sources)])
 
 
 def _save_shards(path: Path, made: Bundle) -> None:
@@ -105,7 +105,7 @@ def _make(run: Run, made: Bundle, form: str, output: Path | None) -> None:
     if form == "branches":
         _set_branches(made, commits)
     elif form == "mbox":
-        write(mailbox(repository, series(repository, made.split, commits, messages, environment)))
+        write_exact(mailbox(repository, series(repository, made.split, commits, messages, environment)))
         note(f"symfix: {plural(len(commits), 'shard')}; take them with {am_command(contents, three_way=False)} FILE")
     elif output is not None:
         _write_patches(made, commits, output)
@@ -125,7 +125,7 @@ def _set_branches(made: Bundle, commits: list[Commit]) -> None:
         name = commit.step.shard.name
         base = PREFIX + commit.step.parent if commit.step.parent else made.repository.branch
         rows.append((PREFIX + name, done[name], commit.sha[:12], plural(len(commit.step.files), "file"), f"on {base}"))
-    write("\n".join(table(rows)) + "\n")
+    show(table(rows))
     counts = Counter(done.values())
     note("symfix: " + ", ".join(f"{count:,} {word}" for word, count in sorted(counts.items())))
     older = sorted(set(made.repository.tips()) - set(done))
@@ -144,6 +144,6 @@ def _write_patches(made: Bundle, commits: list[Commit], output: Path) -> None:
         for number, commit in enumerate(commits, 1):
             path = output / f"{number:0{max(4, digits)}}-{commit.step.shard.name}.patch"
             path.write_bytes(patch(made.repository, commit.sha))
-            write(f"{path}\n")
+            show([str(path)])
     except OSError as error:
         raise SymfixError(f"{error.filename or output}: cannot be written: {error.strerror}") from error

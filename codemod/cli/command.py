@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -34,7 +35,10 @@ def run(arguments: Sequence[str] | None, catch_interrupt: bool) -> int:
     except SymfixError as error:
         note(f"symfix: {error}")
     except click.ClickException as error:
-        error.show()
+        usage = io.StringIO()
+        error.show(usage)
+        for line in usage.getvalue().splitlines():
+            note(line)
     except (click.Abort, KeyboardInterrupt):
         note("symfix: interrupted")
         return INTERRUPTED
@@ -45,7 +49,8 @@ def run(arguments: Sequence[str] | None, catch_interrupt: bool) -> int:
         note(f"symfix: {system_error(error)}")
     except Exception as error:
         if os.environ.get(_DEBUG):
-            traceback.print_exc()
+            for line in traceback.format_exc().splitlines():
+                note(line)
         note(f"symfix: {_told(error) or _fault(error)}")
     return 2
 

@@ -25,7 +25,10 @@ from codemod.model.decisions import Choice
 from codemod.model.findings import Finding, Level
 from codemod.model.groups import OVERLAP, Group
 from codemod.model.plan import Plan
-from codemod.terminal import colours, note, write
+from codemod.terminal import note, style, write_exact
+
+_STYLES = {"+": ["green"], "-": ["red"], "@": ["cyan"], "d": ["bold"]}
+"""The colour of a diff's line by its first character."""
 
 
 @group.command()
@@ -89,8 +92,8 @@ def _change(run: Run, write_files: bool) -> int:
         write_changes(run.checkout.root, run.journal, changes.files)
         DecisionStore(run.journal).add(kept)
     else:
-        for change in changes.files:
-            write(_coloured(unified_diff(change.path, change.old, change.edits)))
+        patch = b"".join(unified_diff(change.path, change.old, change.edits) for change in changes.files)
+        write_exact(patch, _coloured, skippable=True)
     _print_summary(run, plan, list(changes.groups), len(changes.files), list(changes.refused), write_files)
     return exit_code(run, plan, bool(changes.files))
 
@@ -129,9 +132,6 @@ def _print_summary(
         note("symfix: see it with git diff" if run.checkout.git_dir else "symfix: done")
 
 
-def _coloured(patch: bytes) -> bytes:
-    if not colours():
-        return patch
-    styles = {b"+": b"\x1b[32m", b"-": b"\x1b[31m", b"@": b"\x1b[36m", b"d": b"\x1b[1m"}
-    lines = patch.split(b"\n")
-    return b"\n".join(styles[line[:1]] + line + b"\x1b[0m" if line[:1] in styles else line for line in lines)
+def _coloured(line: str) -> str:
+    """A line of a diff in the colour of its kind."""
+    return style(line, *_STYLES.get(line[:1], ()))

@@ -150,9 +150,7 @@ def start(context: click.Context, parameters: Mapping[str, Any]) -> Run:
     return Run(checkout, project, selection, values)
 
 
-def _configured(
-    context: click.Context, parameters: Mapping[str, Any], user: Config, tree: Config
-) -> dict[str, Any]:
+def _configured(context: click.Context, parameters: Mapping[str, Any], user: Config, tree: Config) -> dict[str, Any]:
     """The configured values of parameters of this command that the command line leaves at their default.
 
     The tree's go before the user's, but only lower how much is done at once; what it cannot set is said. A choice that

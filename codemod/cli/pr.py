@@ -12,8 +12,9 @@ from codemod.cli.options import Run, level_option, tree_options
 from codemod.cli.root import group
 from codemod.cli.running import accepted_option, begin, exit_code, plan_option
 from codemod.errors import SymfixError
+from codemod.quoting import markdown
 from codemod.reporting.report import plural
-from codemod.terminal import note, write
+from codemod.terminal import note, show
 
 if TYPE_CHECKING:
     from codemod.bundle.commits import Commit
@@ -76,7 +77,7 @@ def pr(context: click.Context, /, **parameters: Any) -> int:
     if run.values["output"] is not None:
         _write_files(run.values["output"], made, texts, results)
     elif not run.values["create"]:
-        write("\n\n".join(f"{text.title}\n\n{text.body.strip()}" for text in texts.values()) + "\n")
+        show("\n\n".join(f"{text.title}\n\n{text.body.strip()}" for text in texts.values()).split("\n"))
     return exit_code(run, made.plan, True)
 
 
@@ -132,7 +133,7 @@ def _publish(publisher: Publisher, requests: list[Request]) -> dict[str, Result]
     results: dict[str, Result] = {}
     for result in publisher.publish(requests):
         results[result.shard] = result
-        write("  ".join(part for part in (f"symfix/{result.shard}", result.state, result.url) if part) + "\n")
+        show(["  ".join(part for part in (f"symfix/{result.shard}", result.state, result.url) if part)])
     opened = sum(result.state == "opened" for result in results.values())
     waiting = sum(not result.reached for result in results.values())
     note(f"symfix: opened {plural(opened, 'draft')}" + (f", {plural(waiting, 'shard')} to go" if waiting else ""))
@@ -171,7 +172,7 @@ def _write_files(folder: Path, made: Bundle, texts: dict[str, Text], results: di
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            (folder / f"{name}.md").write_text(f"# {text.title}\n\n{text.body.strip()}\n", encoding="utf-8")
+            (folder / f"{name}.md").write_text(f"# {markdown(text.title)}\n\n{text.body.strip()}\n", encoding="utf-8")
         (folder / "series.md").write_text(series(rows), encoding="utf-8")
     except OSError as error:
         raise SymfixError(f"{error.filename or folder}: cannot be written: {error.strerror}") from error

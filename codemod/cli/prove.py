@@ -17,8 +17,9 @@ from codemod.cli.root import group
 from codemod.cli.running import begin, changes_of, chosen_groups, load_plan, plan_option
 from codemod.errors import SymfixError
 from codemod.model import transform
-from codemod.prove.evidence import FOLDER, EvidenceStore, file_name
-from codemod.terminal import write
+from codemod.prove.evidence import FOLDER, EvidenceStore
+from codemod.quoting import file_name
+from codemod.terminal import encode, show, write, write_exact
 
 if TYPE_CHECKING:
     from codemod.bundle.shards import Shard
@@ -83,11 +84,13 @@ def prove(context: click.Context, /, **parameters: Any) -> int:
             proved.append(shard)
             for evidence in shard.evidence:
                 if text:
-                    write(line(evidence, shard.known) + "\n")
+                    show([line(evidence, shard.known)])
                 session.save_repro(evidence)
     found = [evidence for shard in proved for evidence in shard.evidence]
-    write(totals(found, session.settings.target.torch_version) + "\n" if text else
-          document(proved, session.described()) + "\n")  # fmt: skip
+    if text:
+        show([totals(found, session.settings.target.torch_version)])
+    else:
+        write(document(proved, session.described()).encode("ascii") + b"\n")
     if plan.failures:
         return 2
     worse = any(evidence.outcome == "worse" for evidence in found)
@@ -169,7 +172,7 @@ class _Session:
         for one in self.wanted():
             script = find_repro(self.settings, one.make())
             if script:
-                write(script)
+                write_exact(encode(script))
                 return 0
         raise SymfixError("no inputs are known that run the change; write a script and give it with --repro FILE")
 

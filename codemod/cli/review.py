@@ -199,7 +199,7 @@ def _fits(decision: Decision, plan: Plan, groups: list[Group], path: Path) -> bo
 
 def _export(path: Path, decisions: list[Decision]) -> None:
     if str(path) == "-":
-        write(to_json(decisions))
+        write(to_json(decisions).encode("ascii"))
         return
     try:
         path.write_text(to_json(decisions), encoding="ascii")

@@ -6,7 +6,7 @@ import click
 
 from codemod.cli.root import group
 from codemod.errors import SymfixError
-from codemod.terminal import write
+from codemod.terminal import show
 
 
 @group.command()
@@ -36,5 +36,5 @@ def rule(name: str | None, every: bool, format: str) -> int:
         pages = "\n".join(markdown_list(rules) if markdown else rule_list(rules))
     else:
         pages = markdown_page(chosen[0]) if markdown else "\n".join(rule_page(chosen[0]))
-    write(pages.rstrip("\n") + "\n")
+    show(pages.rstrip("\n").split("\n"))
     return 0

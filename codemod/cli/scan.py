@@ -17,7 +17,7 @@ from codemod.errors import SymfixError
 from codemod.model.findings import Finding, Level
 from codemod.model.groups import order
 from codemod.model.plan import Plan
-from codemod.terminal import note, style, write
+from codemod.terminal import note, show, style, write
 from codemod.tree.config import FORMATS
 
 
@@ -92,13 +92,13 @@ def _print_json(run: Run, plan: Plan, chosen: list[Finding]) -> None:
     ids = {finding.id for finding in chosen}
     decisions = tuple(decision for decision in plan.decisions if decision.id in ids)
     part = dataclasses.replace(plan, findings=tuple(chosen), options=options, decisions=decisions)
-    write(part.to_json() + "\n")
+    write(part.to_json().encode("ascii") + b"\n")
 
 
 def _print_csv(run: Run, plan: Plan, chosen: list[Finding]) -> None:
     from codemod.reporting.report import findings_csv
 
-    write(findings_csv(chosen))
+    write(findings_csv(chosen).encode())
 
 
 def _print_baseline(run: Run, plan: Plan, chosen: list[Finding]) -> None:
@@ -106,7 +106,7 @@ def _print_baseline(run: Run, plan: Plan, chosen: list[Finding]) -> None:
     from codemod.planning.fingerprint import fingerprints
     from codemod.tree.sources import Sources
 
-    write(baseline_json(chosen, fingerprints(plan.findings, Sources(run.checkout.root))))
+    write(baseline_json(chosen, fingerprints(plan.findings, Sources(run.checkout.root))).encode("ascii"))
 
 
 def _print_sarif(run: Run, plan: Plan, chosen: list[Finding]) -> None:
@@ -132,15 +132,13 @@ def _print_github(run: Run, plan: Plan, chosen: list[Finding]) -> None:
     from codemod.tree.sources import Sources
 
     root = run.checkout.root
-    lines = [
-        *annotate(chosen, Sources(root), workspace_prefix(root), run.selection.since),
-        *totals(chosen, _files_of_tree(plan), plan.suppressed),
-    ]
-    write("\n".join(lines) + "\n")
+    commands, lines = annotate(chosen, Sources(root), workspace_prefix(root), run.selection.since)
+    write("".join(f"{command}\n" for command in commands).encode())
+    show([*lines, *totals(chosen, _files_of_tree(plan), plan.suppressed)])
     page = os.environ.get("GITHUB_STEP_SUMMARY", "")
     if page:
         try:
-            with open(page, "a", encoding="utf-8", errors="replace") as file:
+            with open(page, "a", encoding="utf-8") as file:
                 file.write(summary(chosen, _files_of_tree(plan), plan.suppressed))
         except OSError as error:
             raise SymfixError(f"{page}: the summary cannot be written: {error.strerror}") from error
@@ -160,7 +158,11 @@ def _print_scan(run: Run, plan: Plan, chosen: list[Finding]) -> None:
         lines += [*block, ""] if block else []
     lines += [*totals(chosen, _files_of_tree(plan), plan.suppressed, ops), ""]
     lines += _next_steps(run, chosen)
-    write("\n".join(lines).strip("\n") + "\n")
+    while lines and not lines[0]:
+        del lines[0]
+    while lines and not lines[-1]:
+        del lines[-1]
+    show(lines)
 
 
 def _next_steps(run: Run, chosen: list[Finding]) -> list[str]:
@@ -170,7 +172,7 @@ def _next_steps(run: Run, chosen: list[Finding]) -> list[str]:
     since = run.values["since"]
     steps = []
     if ranked and not run.selection.ops:
-        steps.append((f"symfix scan --op {ranked[0][0]}", "explains one operator site by site"))
+        steps.append((shlex.join(["symfix", "scan", "--op", ranked[0][0]]), "explains one operator site by site"))
     if any(finding.edits for finding in chosen):
         review = not any(group.edits for group in dataclasses.replace(run.selection, level=Level.SAFE).groups(chosen))
         options = [*(["--level", "review"] if review else []), *(["--since", since] if since else [])]

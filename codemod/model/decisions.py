@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from codemod.documents import Shape, fit, load_json
 from codemod.errors import SymfixError
 from codemod.model.edits import EDIT, Edit, edit_from_json, edit_to_json
 from codemod.model.groups import Group
+from codemod.quoting import json_text
 
 FORMAT = "symfix-decisions"
 VERSION = 1
@@ -116,7 +116,7 @@ def summary(counts: Mapping[Choice | None, int]) -> str:
 def to_json(decisions: Iterable[Decision]) -> str:
     """The document that holds `decisions`, ASCII only."""
     entries = [decision_to_json(decision) for decision in decisions]
-    return json.dumps({"format": FORMAT, "version": VERSION, "decisions": entries}, indent=1) + "\n"
+    return json_text({"format": FORMAT, "version": VERSION, "decisions": entries}, indent=1) + "\n"
 
 
 def from_json(text: str | bytes, name: str) -> list[Decision]:

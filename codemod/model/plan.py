@@ -7,7 +7,6 @@ the lone surrogate U+DC00 + byte, `\\udc80` to `\\udcff` (Python's "surrogateesc
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,7 @@ from codemod.errors import SymfixError
 from codemod.model.decisions import DECISION, HASHES, Decision, decision_from_json, decision_to_json
 from codemod.model.edits import EDIT, edit_from_json, edit_to_json
 from codemod.model.findings import Finding, Level, Mode, Step
+from codemod.quoting import json_text
 
 FORMAT = "symfix-plan"
 VERSION = 2
@@ -69,7 +69,7 @@ class Plan:
             "decisions": [decision_to_json(decision) for decision in self.decisions],
             "files": dict(sorted(self.files.items())),
         }
-        return json.dumps(document, indent=1)
+        return json_text(document, indent=1)
 
     @classmethod
     def from_json(cls, text: str | bytes, name: str = "the plan") -> Plan:

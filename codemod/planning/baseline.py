@@ -10,6 +10,7 @@ from pathlib import Path
 from codemod.documents import fit, load_json, read_bounded
 from codemod.errors import SymfixError
 from codemod.model.findings import Finding
+from codemod.quoting import json_text
 
 FORMAT = "symfix-baseline"
 VERSION = 1
@@ -31,7 +32,7 @@ class Entry:
 def baseline_json(findings: Iterable[Finding], prints: Mapping[Finding, str]) -> str:
     """The document that accepts `findings`, whose fingerprints `prints` holds: a line for each, sorted by place."""
     entries = [
-        json.dumps({"path": f.path, "rule": f.rule, "function": f.function, "fingerprint": prints[f]}) for f in findings
+        json_text({"path": f.path, "rule": f.rule, "function": f.function, "fingerprint": prints[f]}) for f in findings
     ]
     head = json.dumps({"format": FORMAT, "version": VERSION})[:-1]
     return f'{head}, "findings": [\n' + ",\n".join(entries) + "\n]}\n"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codemod import quoting
 from codemod.bundle.description import Description
 from codemod.bundle.message import outcome_line, why
 from codemod.model.xfails import told_check
@@ -45,7 +47,8 @@ def render(
     """The pull request of each shard; `fixes` are the numbers of the issues that it closes, by its name.
 
     `template` is a Jinja2 template for the body, which sees `shard` (a Description), `fixes`, `why` (sentences) and
-    `commands` (the shell lines of the test plan).
+    `commands` (the shell lines of the test plan). What it writes with `{{ }}` is text, and reads as it is whatever it
+    holds; the filters `code`, `fenced` and `link` make Markdown.
     Raises SymfixError, which names the template and the line, where it cannot be used.
     """
     values = [
@@ -63,35 +66,20 @@ def render(
 def shown_by(description: Description) -> list[str]:
     """The shell lines that show the cure: the proof, the tests whose failure was expected, the tests added."""
     operator = description.about if description.kind == "operator" else next(iter(description.operators), "")
-    lines = [f"symfix prove --op {operator}" if operator else "symfix prove"]
+    lines = [["symfix", "prove", *(["--op", operator] if operator else [])]]
     for entry in description.follow_up.removed:
         if re.search(r"(?:^|/)test_\w+\.py$", entry.path):
             chosen = re.sub(r"\W+", "_", f"{entry.name} {entry.variant}".strip())
-            lines.append(f"python {entry.path} -k {chosen}")
+            lines.append(["python", entry.path, "-k", chosen])
     for test in description.follow_up.tests:
         path, _, method = test.partition("::")
-        lines.append(f"python {path} -k {method.rpartition('::')[2]}")
-    return list(dict.fromkeys(lines))
+        lines.append(["python", path, "-k", method.rpartition("::")[2]])
+    return list(dict.fromkeys(map(shlex.join, lines)))
 
 
 def series(rows: Sequence[Row]) -> str:
     """The index of a series, in Markdown, in the order in which it can land."""
     return _tidy(environment().get_template(_SERIES).render(rows=list(rows)))
-
-
-def fenced(text: str, language: str = "") -> str:
-    """`text` as a code block that no back quotes in it can end."""
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
-
-
-def code(text: str) -> str:
-    """`text` as code within a line or the cell of a table."""
-    line = " ".join(text.split()).replace("|", "\\|")
-    longest = max((len(run) for run in re.findall(r"`+", line)), default=0)
-    mark = "`" * (longest + 1)
-    return f"{mark} {line} {mark}" if longest else f"{mark}{line}{mark}"
 
 
 def environment() -> Environment:
@@ -105,8 +93,12 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,
+        finalize=lambda value: quoting.markdown(value if isinstance(value, str) else str(value)),
     )
-    made.filters |= {"fenced": fenced, "code": code, "outcome": outcome_line, "check": told_check}
+    made.filters |= {
+        "fenced": quoting.fenced, "code": quoting.code, "link": quoting.link, "outcome": outcome_line,
+        "check": told_check,
+    }  # fmt: skip
     return made
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import operator
-import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, Literal
 from codemod.digest import digest
 from codemod.documents import Shape, fit, load_json, read_bounded
 from codemod.errors import SymfixError
+from codemod.quoting import file_name
 from codemod.writing.changes import Change
 from codemod.writing.write import replace_file
 
@@ -128,11 +128,6 @@ class EvidenceStore:
         for folder, torch in places:
             for path in set(folder.glob(f"*-{torch}.json")) - written:
                 path.unlink()
-
-
-def file_name(text: str) -> str:
-    """`text`, as the name of an operator, with a dash for all but letters, digits and `_.+-`."""
-    return re.sub(r"[^\w.+-]", "-", text)
 
 
 def evidence_for(journal: Path, changes: Iterable[Change]) -> list[Evidence]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections import Counter
@@ -11,7 +10,8 @@ from dataclasses import asdict
 
 from codemod.prove.evidence import Evidence, Outcome, Verdict
 from codemod.prove.orchestrate import Proved
-from codemod.terminal import one_line, shorten, style, width
+from codemod.quoting import json_text
+from codemod.terminal import one_line, shorten, style, visible, width
 
 VERSION = 1
 
@@ -29,7 +29,7 @@ def line(evidence: Evidence, known: bool) -> str:
     """
     shown = f"{told(evidence.before)} → {told(evidence.after)}" if evidence.before and evidence.after else ""
     seconds = "known" if known else f"{evidence.seconds:.0f} s"
-    head = f"{shorten(evidence.operator, _NAME):{_NAME}}  "
+    head = f"{shorten(visible(evidence.operator), _NAME):{_NAME}}  "
     rest = f"  {shown:{_SHOWN}}  {seconds:>6}  "
     says_all = evidence.outcome == "cured" and not evidence.passed_before
     reason = "" if says_all else one_line(_STATUSES.sub("", evidence.reason))
@@ -74,4 +74,4 @@ def document(proved: Iterable[Proved], target: dict[str, str]) -> str:
         "totals": {name: counts[name] for name in _OUTCOMES},
         "operators": operators,
     }
-    return json.dumps(whole, indent=1)
+    return json_text(whole, indent=1, exact=False)

@@ -1,7 +1,4 @@
-"""What a GitHub workflow shows: annotations on the lines of a change, and a summary of the job.
-
-The commands and how they are escaped are those of "Workflow commands for GitHub Actions".
-"""
+"""What a GitHub workflow shows: annotations on the lines of a change, and a summary of the job."""
 
 from __future__ import annotations
 
@@ -11,8 +8,9 @@ from pathlib import PurePath
 
 from codemod.model.findings import Finding, Level
 from codemod.model.groups import make_groups, order
+from codemod.quoting import code, markdown, workflow_command
 from codemod.reporting.report import finding_lines, operator_counts, plural, refusal_counts, totals
-from codemod.terminal import one_line, visible
+from codemod.terminal import one_line, unstyled
 from codemod.tree.sources import Sources
 from codemod.tree.touched import Touched
 
@@ -24,8 +22,10 @@ _TITLES = {Level.SAFE: "symfix apply fixes it", Level.REVIEW: "can be fixed, for
 _MOST_ROWS = 50
 
 
-def annotate(findings: Sequence[Finding], sources: Sources, prefix: str, touched: Touched | None) -> list[str]:
-    """Lines for the log of a workflow: a command for each finding that GitHub shows, the others as text.
+def annotate(
+    findings: Sequence[Finding], sources: Sources, prefix: str, touched: Touched | None
+) -> tuple[list[str], list[str]]:
+    """For the log of a workflow a command for each finding that GitHub shows, and the others as lines of text.
 
     Of each kind, those on `touched` lines come first, and of them those of different groups.
     `prefix` leads from the workspace to the checkout.
@@ -41,29 +41,28 @@ def annotate(findings: Sequence[Finding], sources: Sources, prefix: str, touched
         commands += (_command(finding, sources, prefix) for finding in ranked[:SHOWN])
         rest += ranked[SHOWN:]
     if not rest:
-        return commands
+        return commands, []
     left = f"{plural(len(rest), 'finding')} more: GitHub shows {SHOWN} annotations of each kind for a step"
-    # The mark keeps a file's name from being read as a command.
-    return [*commands, left, *(f"- {line}" for line in finding_lines(sorted(rest, key=order)))]
+    return commands, [left, *finding_lines(sorted(rest, key=order))]
 
 
 def summary(findings: Sequence[Finding], files: int, suppressed: int) -> str:
     """The same as a Markdown page for $GITHUB_STEP_SUMMARY: sums, the operators, and why places are left alone."""
-    lines = ["### symfix", "", *totals(findings, files, suppressed)]
+    lines = ["### symfix", "", *map(unstyled, totals(findings, files, suppressed))]
     ranked = operator_counts(findings)
     if ranked:
         lines += ["", "| operator | safe | review | manual | for example at |", "|---|--:|--:|--:|---|"]
     for name, counts, example in ranked[:_MOST_ROWS]:
-        cells = [_code(name), *(str(counts[level] or "") for level in Level), _code(f"{example.path}:{example.line}")]
+        cells = [code(name), *(str(counts[level] or "") for level in Level), code(f"{example.path}:{example.line}")]
         lines.append(f"| {' | '.join(cells)} |")
     if len(ranked) > _MOST_ROWS:
         lines += ["", f"… and {len(ranked) - _MOST_ROWS} more operators"]
     refused = refusal_counts(findings)
     if refused:
         lines += ["", "| left alone | times | for example |", "|---|--:|---|"]
-    for code, count, example in refused:
-        reason = one_line(example.reason or example.message)
-        lines.append(f"| {code} | {count} | {_text(reason)} {_code(f'{example.path}:{example.line}')} |")
+    for refusal, count, example in refused:
+        reason = markdown(example.reason or example.message)
+        lines.append(f"| {markdown(refusal)} | {count} | {reason} {code(f'{example.path}:{example.line}')} |")
     return "\n".join(lines) + "\n\n"
 
 
@@ -78,34 +77,14 @@ def workspace_prefix(root: PurePath) -> str:
 
 def _command(finding: Finding, sources: Sources, prefix: str) -> str:
     (line, column), (last, stop) = (sources.point(finding.path, at) for at in (finding.start, finding.end))
-    properties = {"file": prefix + finding.path, "line": line, "endLine": last}
+    properties: dict[str, str | int] = {"file": prefix + finding.path, "line": line, "endLine": last}
     if line == last:
         properties |= {"col": column, "endColumn": stop}
     properties["title"] = f"{finding.rule}: {_TITLES[finding.level]}"
-    message = one_line(finding.message)
+    message = [one_line(finding.message)]
     if finding.reason:
-        message += f"\n{one_line(finding.reason)}"
+        message.append(one_line(finding.reason))
     if finding.reach:
         step = finding.reach[-1]
-        message += f"\nA symbolic tensor arrives: {one_line(step.text)} ({step.path}:{step.line})"
-    told = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
-    return f"::{_KINDS[finding.level]} {told}::{_data(message)}"
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def _text(text: str) -> str:
-    """`text` in a table of Markdown, as it reads."""
-    for mark in "\\`*_[]<>|":
-        text = text.replace(mark, f"&#{ord(mark)};")
-    return text
-
-
-def _code(text: str) -> str:
-    return f"<code>{_text(visible(text))}</code>"
+        message.append(f"A symbolic tensor arrives: {one_line(step.text)} ({step.path}:{step.line})")
+    return workflow_command(_KINDS[finding.level], properties, message)

@@ -10,7 +10,7 @@ from codemod.model.edits import Edit, EditConflict
 from codemod.model.findings import Finding, Step
 from codemod.model.groups import Group, make_groups
 from codemod.reporting.report import level_name, plural
-from codemod.terminal import decode, one_line, style, width
+from codemod.terminal import decode, one_line, style, visible, width
 from codemod.tree.sources import Sources
 from codemod.writing.diff import hunks
 
@@ -52,10 +52,10 @@ def _site(finding: Finding, groups: Mapping[str, Group], sources: Sources, with_
     lines = [f"  {style(place, 'bold')}  {level_name(finding.level)}  {finding.rule}  {message}"]
     text = sources.line(finding)
     if text and not finding.edits:
-        lines.append(f"      {text}")
+        lines.append(f"      {visible(text)}")
     if finding.reason:
         label = f"left alone ({finding.refusal}): " if finding.refusal else ""
-        lines += _wrapped(label + finding.reason, 6)
+        lines += _wrapped(one_line(label + finding.reason), 6)
     if with_reach and finding.reach:
         lines += _reach(finding.reach, indent=6)
     if finding.flow:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from codemod.model import transform
 from codemod.model.suppress import UNUSED_RULE
 from codemod.model.transform import Example, Rule
+from codemod.quoting import fenced
 from codemod.reporting.report import level_name
 from codemod.terminal import shorten, style, table, width
 
@@ -58,17 +59,17 @@ def rule_markdown(rule: Rule) -> str:
     blocks = [f"Mode {int(rule.mode)} · level {rule.level.name.lower()}"]
     for block in inspect.cleandoc(rule.doc).split("\n\n"):
         if block.startswith("    "):
-            blocks.append(_fenced("", textwrap.dedent(block)))
+            blocks.append(fenced(textwrap.dedent(block)))
         else:
             blocks.append(_LABEL.sub(r"**\1**", block))
     for example in _ordered(rule.examples):
         before = _source(example.before)
         if example.after is None:
-            blocks += [_title(example), _fenced("", before)]
+            blocks += [_title(example), fenced(before)]
         else:
             lines = [f"- {line}".rstrip() for line in before.splitlines()]
             lines += (f"+ {line}".rstrip() for line in _source(example.after).splitlines())
-            blocks += [_title(example), _fenced("diff", "\n".join(lines))]
+            blocks += [_title(example), fenced("\n".join(lines), "diff")]
     return "\n\n".join(blocks)
 
 
@@ -117,7 +118,3 @@ def _title(example: Example) -> str:
 
 def _source(text: str) -> str:
     return textwrap.dedent(text).strip("\n")
-
-
-def _fenced(language: str, text: str) -> str:
-    return f"```{language}\n{text}\n```"

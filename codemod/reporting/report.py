@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 
 from codemod.model.findings import Finding, Level
 from codemod.planning.selection import base_name, matches_operator
-from codemod.terminal import one_line, shorten, shorten_path, style, table, visible, width
+from codemod.quoting import cell
+from codemod.terminal import one_line, shorten, shorten_path, style, table, visible, width, without_command
 
 _MOST_OPERATORS = 25
 _LEVEL_STYLES = {Level.SAFE: "green", Level.REVIEW: "yellow", Level.MANUAL: "red"}
@@ -67,7 +68,7 @@ def operator_table(findings: Sequence[Finding], ops: Sequence[str] = ()) -> list
     rows: list[Sequence[str]] = [("operator", "safe", "review", "manual", "for example at")]
     for name, counts, finding in shown:
         place = shorten_path(f"{visible(finding.path)}:{finding.line}", place_width)
-        rows.append((shorten(name, name_width), *(str(counts[level] or "·") for level in Level), place))
+        rows.append((shorten(visible(name), name_width), *(str(counts[level] or "·") for level in Level), place))
     lines = table(rows, right=(1, 2, 3))
     lines[0] = style(lines[0], "bold")
     if len(ranked) > len(shown):
@@ -113,14 +114,15 @@ def totals(findings: Sequence[Finding], files: int, suppressed: int, ops: Sequen
 
 
 def findings_csv(findings: Iterable[Finding]) -> str:
-    """One row for each finding; several operators are separated by spaces."""
+    """One row for each finding, on one line; several operators are separated by spaces."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(_COLUMNS)
     for f in findings:
         special = {"level": f.level.name.lower(), "mode": int(f.mode), "operators": " ".join(f.operators)}
-        writer.writerow([special.get(name, getattr(f, name)) for name in _COLUMNS])
-    return out.getvalue()
+        values = (special.get(name, getattr(f, name)) for name in _COLUMNS)
+        writer.writerow([cell(value) if isinstance(value, str) else value for value in values])
+    return "".join(map(without_command, out.getvalue().splitlines(keepends=True)))
 
 
 def plural(count: int, noun: str, many: str = "") -> str:

@@ -7,7 +7,6 @@ limits it sets, are in its "SARIF support for code scanning".
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
@@ -17,6 +16,7 @@ from codemod.model.findings import Finding, Level, Step
 from codemod.model.groups import make_groups, order
 from codemod.model.plan import Plan
 from codemod.model.transform import Rule
+from codemod.quoting import json_text, sarif
 from codemod.reporting.manual import rule_markdown, rule_text
 from codemod.terminal import decode, encode, one_line
 from codemod.tree.sources import Sources
@@ -50,7 +50,7 @@ def sarif_log(
         "semanticVersion": plan.symfix,
         "rules": [_rule(known[name]) if name in known else {"id": name} for name in names],
     }
-    notifications = [{"level": "error", "message": {"text": failure}} for failure in plan.failures]
+    notifications = [{"level": "error", "message": {"text": sarif(failure)}} for failure in plan.failures]
     if len(results) < len(chosen):
         left_out = f"{len(chosen) - len(results)} of {len(chosen)} results are left out: GitHub takes {MOST_RESULTS}"
         notifications.append({"level": "warning", "message": {"text": left_out}})
@@ -65,8 +65,8 @@ def sarif_log(
         "results": results,
     }
     schema = "https://json.schemastore.org/sarif-2.1.0.json"
-    document = json.dumps({"$schema": schema, "version": "2.1.0", "runs": [run]}, indent=1, ensure_ascii=False)
-    return document.encode("utf-8", "replace") + b"\n"  # what a quoted line holds besides UTF-8 is lost
+    document = {"$schema": schema, "version": "2.1.0", "runs": [run]}
+    return json_text(document, indent=1, exact=False).encode("ascii") + b"\n"
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
@@ -84,9 +84,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
 def _result(
     finding: Finding, rule_index: int, places: _Places, fixes: Sequence[Mapping[str, Any]], fingerprint: str
 ) -> dict[str, Any]:
-    message = one_line(finding.message)
-    if finding.reason:
-        message += f": {one_line(finding.reason)}"
+    message = sarif(f"{finding.message}: {finding.reason}" if finding.reason else finding.message)
     location: dict[str, Any] = {"physicalLocation": places.location(finding.path, finding.start, finding.end)}
     if finding.function:
         location["logicalLocations"] = [{"fullyQualifiedName": finding.function, "kind": "function"}]
@@ -123,7 +121,7 @@ def _flow_location(step: Step) -> dict[str, Any]:
     physical: dict[str, Any] = {"artifactLocation": _artifact(step.path)}
     if step.line:
         physical["region"] = {"startLine": step.line}
-    return {"location": {"physicalLocation": physical, "message": {"text": one_line(step.text)}}}
+    return {"location": {"physicalLocation": physical, "message": {"text": sarif(step.text)}}}
 
 
 def _fixes(findings: Sequence[Finding], places: _Places) -> dict[Finding, list[dict[str, Any]]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from codemod.errors import SymfixError
 from codemod.model.edits import Edit, apply_edits, by_path
 from codemod.model.groups import Group, meet
+from codemod.quoting import file_name
 from codemod.writing.diff import differing_words, split_lines
 
 _CONTEXT = 5
@@ -39,8 +40,8 @@ class Draft:
 
     @property
     def suffix(self) -> str:
-        """What a file name should end in for an editor to know the language."""
-        return "." + self._regions[0].path.rpartition("/")[2].rpartition(".")[2]
+        """What a file name should end in for an editor to know the language; an older click names it to a shell."""
+        return "." + file_name(self._regions[0].path.rpartition("/")[2].rpartition(".")[2])
 
     def text(self) -> bytes:
         """What the editor shows."""

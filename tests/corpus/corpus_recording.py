@@ -1,11 +1,11 @@
 """Recordings: what one symfix says about trees, as files to compare with what another says.
 
-    OUT/TREE/recorded.json         which symfix, the id of the tree as git has it, the seconds of each command
-    OUT/TREE/RUN.stdout            what a command of RUNS says, with its .stderr and its .exit code; the path of the
-                                   scratch folder reads SCRATCH, that of installed packages SITE-PACKAGES
-    OUT/TREE/page.data.json        what the page of `review --html` shows
-    OUT/TREE/bundle.commits.json   each branch that bundle made: its commit, parent, tree and message
-    OUT/TREE/sources/              the files that findings name, as they were
+OUT/TREE/recorded.json         which symfix, the id of the tree as git has it, the seconds of each command
+OUT/TREE/RUN.stdout            what a command of RUNS says, with its .stderr and its .exit code; the path of the
+                               scratch folder reads SCRATCH, that of installed packages SITE-PACKAGES
+OUT/TREE/page.data.json        what the page of `review --html` shows
+OUT/TREE/bundle.commits.json   each branch that bundle made: its commit, parent, tree and message
+OUT/TREE/sources/              the files that findings name, as they were
 """
 
 from __future__ import annotations

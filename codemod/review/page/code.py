@@ -11,6 +11,7 @@ from typing import Any
 from pygments.token import Token, _TokenType
 
 from codemod.model.edits import Edit, apply_edits
+from codemod.quoting import page_text
 from codemod.syntax import lexer
 from codemod.writing.diff import Hunk, Span, differing_words, hunks, split_lines
 
@@ -33,14 +34,11 @@ _CLASSES: tuple[tuple[_TokenType, str], ...] = (
     (Token.Name.Function, "f"),
     (Token.Name.Class, "t"),
 )
-# Control characters become their pictures, and those that reorder text ("Trojan Source", CVE-2021-42574) a mark.
-_SHOWN = {code: 0x2400 + code for code in range(0x20) if code != 0x09} | {0x7F: 0x2421}
-_SHOWN |= dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C), 0xFFFD)
 
 
 def shown(line: bytes) -> str:
     """A line without its end, as text that is safe to show: one U+FFFD for what is no UTF-8, none that reorders."""
-    return line.rstrip(b"\n").removesuffix(b"\r").decode("utf-8", "replace").translate(_SHOWN)
+    return page_text(line.rstrip(b"\n").removesuffix(b"\r").decode("utf-8", "replace"))
 
 
 def units(text: str) -> int:

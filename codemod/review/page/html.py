@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
@@ -13,10 +12,14 @@ from codemod.bundle.shards import Shard
 from codemod.model.plan import Plan
 from codemod.model.transform import Rule
 from codemod.prove.evidence import Evidence
+from codemod.quoting import page, page_text, script_json
 from codemod.review.page.data import build
 
 _SCRIPTS = ("core.js", "diff.js", "cards.js", "dialogs.js", "sidebar.js", "review.js")
 """In the order in which they run, as one script."""
+
+_EXPORTED = frozenset({"decision", "decided"})
+"""What the page holds to be exported as it is, and never shows."""
 
 
 def render(
@@ -45,19 +48,13 @@ def _page(title: str, data: dict[str, Any]) -> bytes:
     script = '"use strict";\n(() => {\n' + "".join(_asset(name) for name in _SCRIPTS) + "})();\n"
     environment = Environment(autoescape=True, keep_trailing_newline=True)
     text = environment.from_string(_asset("page.html.j2")).render(
-        title=title,
+        title=page_text(title),
         style=Markup(style),
         script=Markup(script),
         policy=_policy(style, script),
-        data=Markup(embedded(data)),
+        data=Markup(script_json(page(data, exact=_EXPORTED))),
     )
     return text.encode("ascii", "xmlcharrefreplace")
-
-
-def embedded(data: Any) -> str:
-    """`data` as ASCII JSON that can stand inside an HTML script element whatever text it holds."""
-    text = json.dumps(data, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _policy(style: str, script: str) -> str:

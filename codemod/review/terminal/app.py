@@ -20,7 +20,7 @@ from codemod.review.items import Item, searchable
 from codemod.review.session import Session
 from codemod.review.terminal.screen import Closed, Terminal
 from codemod.review.terminal.view import CHOICES, View
-from codemod.terminal import shorten
+from codemod.terminal import shorten, visible
 from codemod.tree.sources import Sources
 
 HELP = (
@@ -302,7 +302,7 @@ class App:
     # Showing
 
     def _say(self, text: str, style: str = "") -> None:
-        self._message = Text(text, style)
+        self._message = Text("\n".join(map(visible, text.split("\n"))), style)
 
     def _draw(self, prompt: Text | None = None) -> None:
         columns, rows = self._screen.size

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -15,6 +14,7 @@ from rich.text import Text
 
 from codemod.model.edits import Edit
 from codemod.syntax import lexer
+from codemod.terminal import decode, visible
 from codemod.writing.diff import hunks, split_lines
 
 CONTEXT = 3
@@ -107,13 +107,7 @@ def shown(line: bytes) -> str:
 
     Tabs become spaces; a byte that is no UTF-8 and a character that controls become their escapes.
     """
-    text = line.rstrip(b"\n").removesuffix(b"\r").decode("utf-8", "backslashreplace").expandtabs(_TAB)
-    return text if text.isascii() and text.isprintable() else "".join(map(_visible, text))
-
-
-@cache
-def _visible(character: str) -> str:
-    return ascii(character)[1:-1] if unicodedata.category(character)[0] == "C" else character
+    return visible(decode(line.rstrip(b"\n").removesuffix(b"\r")).expandtabs(_TAB))
 
 
 def _context(path: str, lines: Sequence[str], first: int, last: int) -> list[Row]:

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from codemod.errors import SymfixError
-from codemod.terminal import colours, write
+from codemod.terminal import colours, show, visible, write
 
 _ENTER = "\x1b[?1049h\x1b[?25l"  # another screen, no cursor
 _LEAVE = "\x1b[?25h\x1b[?1049l"
@@ -72,11 +72,11 @@ class Plain:
 
     def draw(self, lines: Sequence[Text], cursor: bool = False) -> None:
         if not self._keys:
-            write("\n".join(line.plain.rstrip() for line in lines) + "\n")
+            show(line.plain.rstrip() for line in lines)
 
     def key(self) -> str:
         while not self._keys:
-            write("> ")
+            write(b"> ")
             line = sys.stdin.readline()
             if not line:
                 raise Closed
@@ -87,6 +87,13 @@ class Plain:
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
         yield
+
+
+def shown(line: Text, console: Console) -> Text:
+    """`line` as a terminal shows and does not obey it, in its own styles."""
+    if visible(line.plain) == line.plain:
+        return line
+    return Text.assemble(*((visible(part.text), part.style or "") for part in line.render(console)))
 
 
 def _size() -> tuple[int, int]:
@@ -151,11 +158,11 @@ class Screen:
         out = ["\x1b[?25l\x1b[H"]
         for number, line in enumerate(lines[:rows]):
             with console.capture() as captured:
-                console.print(line, end="", no_wrap=True, overflow="crop", crop=True, soft_wrap=False)
+                console.print(shown(line, console), end="", no_wrap=True, overflow="crop", crop=True, soft_wrap=False)
             # Cleared first: after its last column is written, a terminal would take that for the one to clear.
             out.append(("\r\n" if number else "") + "\x1b[K" + captured.get().replace("\n", ""))
         out.append("\x1b[J" + ("\x1b[?25h" if cursor else ""))
-        write("".join(out))
+        write("".join(out).encode())
 
     def key(self) -> str:
         while not self._pending:
@@ -211,7 +218,7 @@ class Screen:
 
         self._saved = termios.tcgetattr(self._in)
         tty.setcbreak(self._in, termios.TCSADRAIN)
-        write(_ENTER)
+        write(_ENTER.encode())
 
     def _end(self) -> None:
         import termios
@@ -220,7 +227,7 @@ class Screen:
             return
         saved, self._saved = self._saved, None
         with contextlib.suppress(OSError, SystemExit, termios.error):  # a terminal that is gone needs nothing
-            write(_LEAVE)
+            write(_LEAVE.encode())
             termios.tcsetattr(self._in, termios.TCSADRAIN, saved)  # type: ignore[arg-type]
 
     def _on_resize(self, number: int, frame: FrameType | None) -> None:

@@ -14,8 +14,8 @@ from codemod.planning.selection import base_name
 from codemod.prove.evidence import Evidence, Verdict
 from codemod.reporting.report import plural
 from codemod.review.items import Item
-from codemod.review.terminal.code import Row, diff_rows, shown
-from codemod.terminal import encode, one_line, shorten_path
+from codemod.review.terminal.code import Row, diff_rows
+from codemod.terminal import one_line, shorten_path
 from codemod.tree.sources import Sources
 
 _LEVELS = {Level.SAFE: "green", Level.REVIEW: "yellow", Level.MANUAL: "red"}
@@ -50,7 +50,7 @@ class View:
         for path, chosen in edited.items():
             page.blank()
             if len(edited) > 1 or path != item.group.findings[0].path:
-                page.add(Text(_safe(shorten_path(path, width)), "bold"))
+                page.add(Text(shorten_path(one_line(path), width), "bold"))
             rows = diff_rows(path, self._sources.of(path), chosen)
             visible.update((path, row.line) for row in rows if row.sign != "+")
             page.diff(rows)
@@ -65,8 +65,8 @@ class View:
 
     def _head(self, page: _Page, item: Item) -> None:
         first = item.group.findings[0]
-        page.add(Text(_safe(first.function) or "(outside any function)", "bold cyan"))
-        page.add(Text(_safe(shorten_path(f"{first.path}:{first.line}", page.width)), "dim"))
+        page.add(Text(one_line(first.function) or "(outside any function)", "bold cyan"))
+        page.add(Text(shorten_path(one_line(f"{first.path}:{first.line}"), page.width), "dim"))
         reach = max((finding.reach for finding in item.group.findings), key=len)
         for number, step in enumerate(reach):
             name = step.path.rpartition("/")[2] if page.width < _ROOM_FOR_NUMBERS else step.path
@@ -74,7 +74,7 @@ class View:
         if item.shard.kind == "helper" and item.shard.operators:
             names = list(dict.fromkeys(map(base_name, item.shard.operators)))
             more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-            page.labelled("serves            ", 18, Text(_safe(", ".join(names[:_MOST_NAMES]) + more)))
+            page.labelled("serves            ", 18, Text(one_line(", ".join(names[:_MOST_NAMES]) + more)))
 
     def _sites(self, page: _Page, item: Item, visible: set[tuple[str, int]]) -> None:
         page.blank()
@@ -111,7 +111,7 @@ class View:
         if notes:
             page.blank()
         for note in notes:
-            page.labelled("  · ", 4, Text(_safe(note)))
+            page.labelled("  · ", 4, Text(one_line(note)))
 
 
 class _Page:
@@ -173,7 +173,7 @@ def _level(level: Level) -> Text:
 
 
 def _step(step: Step, name: str) -> Text:
-    text = Text(_safe(one_line(step.text)))
+    text = Text(one_line(step.text))
     return text.append(f"  {name}:{step.line}" if step.line else f"  {name}", "dim")
 
 
@@ -182,27 +182,27 @@ def _site(
 ) -> None:
     """What was found in the same words, and where its values flow beyond the lines that are `visible`."""
     lines = ", ".join(map(str, dict.fromkeys(finding.line for finding in sites)))
-    page.labelled("    ", 4, Text.assemble((lines, "dim"), f"  {_safe(one_line(message))}"))
+    page.labelled("    ", 4, Text.assemble((lines, "dim"), f"  {one_line(message)}"))
     if reason:
-        page.labelled("      ", 6, Text(_safe(one_line(reason)), "yellow"))
+        page.labelled("      ", 6, Text(one_line(reason), "yellow"))
     for step in dict.fromkeys(step for finding in sites for step in finding.flow):
         if (step.path, step.line) not in visible:
             place = f"{step.line}" if step.path == path else f"{step.path.rpartition('/')[2]}:{step.line}"
-            page.labelled("      ", 6, Text(f"flows by {place}  {_safe(one_line(step.text))}", "dim"))
+            page.labelled("      ", 6, Text(f"flows by {place}  {one_line(step.text)}", "dim"))
 
 
 def _evidence(page: _Page, one: Evidence) -> None:
     styles = {"cured": "bold green", "worse": "bold red"}
-    head = Text.assemble("evidence  ", (one.outcome, styles.get(one.outcome, "bold")), f"  {_safe(one.operator)}")
+    head = Text.assemble("evidence  ", (one.outcome, styles.get(one.outcome, "bold")), f"  {one_line(one.operator)}")
     if one.reason:
-        head.append(f": {_safe(one_line(one.reason))}")
+        head.append(f": {one_line(one.reason)}")
     page.add(head, indent=2)
     for name, verdict in (("before", one.before), ("after", one.after)):
         if verdict is not None:
             page.labelled(f"    {name:<6}  ", 12, _verdict(verdict))
     if one.versions:
         made_with = ", ".join(f"{name} {version}" for name, version in sorted(one.versions.items()) if name != "runner")
-        page.labelled("            ", 12, Text(_safe(made_with), "dim"))
+        page.labelled("            ", 12, Text(one_line(made_with), "dim"))
 
 
 def _verdict(verdict: Verdict) -> Text:
@@ -214,10 +214,5 @@ def _verdict(verdict: Verdict) -> Text:
     if verdict.unbacked:
         text.append(f", unbacked: {verdict.unbacked}")
     if verdict.message:
-        text.append(f"\n{_safe(one_line(verdict.message))}", "dim")
+        text.append(f"\n{one_line(verdict.message)}", "dim")
     return text
-
-
-def _safe(text: str) -> str:
-    """`text`, from a source file or a tool, as a terminal shows and does not obey it."""
-    return shown(encode(text))

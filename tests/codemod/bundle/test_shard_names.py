@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from codemod.bundle.shard_names import Cluster, ShardNames, safe_name
+from codemod.bundle.shard_names import Cluster, ShardNames
 from codemod.errors import SymfixError
 from codemod.model.findings import Finding, Level, Mode
 from codemod.model.groups import Group
@@ -44,15 +42,11 @@ def test_the_name_of_a_shard_that_is_gone_is_not_given_to_another() -> None:
     assert list(names.assign([cluster("helper:b.cc:g", "X", functions=("b.cc:g",))])) == ["X-2"]
 
 
-@given(st.text(max_size=100))
-def test_a_safe_name_is_fit_for_branches_and_files(text: str) -> None:
-    name = safe_name(text)
-    assert name
-    assert set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
-    assert ".." not in name
-    assert not name.startswith((".", "-"))
-    assert not name.endswith((".", ".lock"))
-    assert safe_name(name) == name
+def test_no_shard_is_named_as_the_index_of_a_series() -> None:
+    names = ShardNames()
+    assert list(names.assign([cluster("op:a", "series"), cluster("op:b", "\u202e", functions=("b.cc:g",))])) == [
+        "series-2", "shard"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b'{"format": "symfix-shard-names", "shards": {"x": 1}}'])

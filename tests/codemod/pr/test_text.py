@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from codemod.bundle.description import Description, Left
 from codemod.bundle.follow_up import FollowUp
+from codemod.bundle.message import commit_message
 from codemod.errors import SymfixError
 from codemod.model.findings import Mode
 from codemod.model.xfails import ExpectedFailure
 from codemod.pr import template as templates
-from codemod.pr.text import Row, Text, code, fenced, render, series
+from codemod.pr.text import Row, Text, render, series
 from codemod.prove.evidence import Evidence, Verdict
+from codemod.quoting import message_line
+from tests.hostile import ATTACKS, GFM, check_markdown, unseen
 
 ENTRY = ExpectedFailure("test/test_x.py", 10, 20, 7, "symbolic_failures", "xfail", "foo", variant="v")
 EVIDENCE = Evidence(
@@ -94,6 +96,38 @@ def test_all_there_is_to_say() -> None:
         "\n- foo: cured: throws (mode 1) before, passes after (torch 2.6.0)\n",
     ):
         assert said in body
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_no_text_of_a_tree_or_a_run_gives_orders(attack: str, tmp_path: Path) -> None:
+    entry = replace(ENTRY, path=f"test/{attack}/test_x.py", name=attack, variant=attack, registry=attack)
+    evidence = replace(
+        EVIDENCE, operator=attack, reason=attack, before=Verdict("throws", 1, attack), repro=f"# {attack}",
+        versions={"torch": attack}, checks={f"symbolic:{attack.replace(':', ';')}:v:{'f'}": ("fails", "passes")},
+    )  # fmt: skip
+    whole = description(
+        title=message_line(f"[dynamic shapes] {attack}"), about=attack, operators=(attack,), functions=(attack, "g"),
+        paths=(attack,), rules=((attack, 2),), left=(Left(attack, 1, attack, 9, attack, attack),),
+        evidence=(evidence, replace(evidence, outcome="not provable", before=None)), bases=(attack,),
+        follow_up=FollowUp(removed=(entry,), listed=((entry, attack),), tests=(f"{attack}::{attack}",)),
+    )  # fmt: skip
+    template = tmp_path / "mine.j2"
+    template.write_text("{{ shard.about }} {{ shard.paths[0] }}\n\n{{ why | join(' ') }}\n{{ shard.left[0].reason }}")
+    plain = render(whole, fixes=["12"])
+    own = render(whole, template=template).body
+    for text in (plain.body, own, series([Row(whole, whole.title, attack, attack)])):
+        check_markdown(text)
+    for language, sign in (("python", "# "), ("sh", "symfix prove --op ")):
+        assert next(block.content for block in GFM.parse(plain.body) if block.info == language).startswith(sign)
+    message = commit_message(whole)
+    assert not unseen(message)
+    assert not re.search(r"(?<!\w)@\w|#\d|\bGH-\d|(?m:^(#|---|diff |From |Co-authored))", message)
+    assert message.endswith("\nSymfix-Shard: foo\nSymfix-Plan: d\n")
+
+
+def test_the_commands_of_the_test_plan_are_for_a_shell() -> None:
+    body = render(description(about="a$(x)b")).body
+    assert "\nsymfix prove --op 'a$(x)b'\n" in body
 
 
 def test_the_tests_whose_failure_was_expected_show_the_cure() -> None:
@@ -178,19 +212,6 @@ def test_one_template_serves_all_shards(tmp_path: Path) -> None:
     assert [(text.title, text.body) for text in texts] == [(PLAIN.title, "foo\n"), ("Bar", "bar7\n")]
 
 
-@given(st.text(alphabet="`\n ab", max_size=30))
-def test_no_text_ends_its_code_block(text: str) -> None:
-    block = fenced(text).splitlines()
-    fence = block[0]
-    assert block[-1] == fence
-    assert not any(line.strip(" ").startswith(fence) for line in block[1:-1])
-
-
-def test_code_in_a_line() -> None:
-    assert code("a | b") == r"`a \| b`"
-    assert code("a `b``c`") == "``` a `b``c` ```"
-
-
 def test_the_index_of_a_series() -> None:
     rows = [
         Row(PLAIN, PLAIN.title),
@@ -201,6 +222,6 @@ def test_the_index_of_a_series() -> None:
         "",
         "| # | pull request | sites | files | stacked on | evidence | state |",
         "|--:|---|--:|--:|---|---|---|",
-        "| 1 | [[dynamic shapes] Use symbolic sizes in foo](foo.md) | 2 | 1 |  |  |  |",
+        "| 1 | [\\[dynamic shapes\\] Use symbolic sizes in foo](foo.md) | 2 | 1 |  |  |  |",
         "| 2 | [Bar](https://example.org/pull/1) | 2 | 1 | foo | cured | opened |",
     ]

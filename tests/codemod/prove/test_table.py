@@ -5,10 +5,13 @@ from dataclasses import replace
 from importlib.resources import files
 
 import jsonschema
+import pytest
 
+from codemod import terminal
 from codemod.prove.evidence import Evidence, Verdict
 from codemod.prove.orchestrate import Proved
 from codemod.prove.table import document, line, totals
+from tests.hostile import ATTACKS, runs_a_command, unseen
 
 CURED = Evidence(
     "cross_entropy_loss", "cured", "abc", "throws (mode 1) → passes", Verdict("throws", 1), Verdict("passes", 2),
@@ -52,3 +55,17 @@ def test_json_follows_the_published_schema() -> None:
     jsonschema.validate(found, schema)
     assert found["totals"] == {"cured": 1, "unchanged": 1, "worse": 0, "not provable": 1}
     assert [entry["passed_before"] for entry in found["operators"]] == [False, True, False]
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_what_a_run_says_gives_no_orders(attack: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    verdict = Verdict("throws", 1, attack, (attack,))
+    evidence = Evidence(attack, "worse", "k", attack, verdict, verdict, attack, {"torch": attack})
+    terminal.show([line(evidence, known=False), totals([evidence], attack)])
+    shown = capfdbinary.readouterr().out.decode()
+    assert len(shown.splitlines()) == 2
+    assert not unseen(shown)
+    assert not runs_a_command(shown)
+    text = document([Proved(attack, (evidence,))], TARGET)
+    assert not runs_a_command(text)
+    json.dumps(json.loads(text), ensure_ascii=False).encode()  # no half of a character

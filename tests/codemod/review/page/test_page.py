@@ -25,11 +25,13 @@ from codemod.model.groups import make_groups
 from codemod.model.identity import with_ids
 from codemod.model.plan import Plan
 from codemod.prove.evidence import Evidence, Verdict
+from codemod.quoting import script_json
 from codemod.review.page.code import Lines, highlight, shown, units
 from codemod.review.page.data import FINDING, build, merged, shown_paths
-from codemod.review.page.html import embedded, render
+from codemod.review.page.html import render
 from tests.codemod.fake import FakeTransform
 from tests.conftest import MakeTree, Symfix
+from tests.hostile import ATTACKS, unseen
 
 SOURCES = {
     "a.cc": b"int f() {\n  return x.size(0) + caf\xc3\xa9;\n}\n// </script><script>alert(1)</script> \xff\n"
@@ -71,10 +73,10 @@ def syntax_of(sources: Mapping[str, bytes]) -> dict[str, list[str]]:
     return {path: highlight(path, source) for path, source in sources.items()}
 
 
-def page_of(plan: Plan, evidence: dict[str, list[Evidence]] | None = None) -> bytes:
+def page_of(plan: Plan, evidence: dict[str, list[Evidence]] | None = None, title: str = "tree") -> bytes:
     shards = make_shards(make_groups(plan.findings))
     rules = FakeTransform().rules()
-    return render(plan, shards, SOURCES, syntax_of(SOURCES), title="tree", rules=rules, evidence=evidence or {})
+    return render(plan, shards, SOURCES, syntax_of(SOURCES), title=title, rules=rules, evidence=evidence or {})
 
 
 class Elements(HTMLParser):
@@ -179,7 +181,7 @@ def test_nothing_from_the_tree_leaves_the_data() -> None:
 
 @given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_embedded_data_is_read_back_and_holds_no_markup(value: Any) -> None:
-    text = embedded(value)
+    text = script_json(value)
     assert json.loads(text) == value
     assert text.isascii()
     assert not set(text) & set("<>&")
@@ -207,6 +209,23 @@ def test_evidence_stands_with_its_shard() -> None:
     (shard,) = data_of(page_of(example(), {"f": [evidence]}))["shards"]
     assert shard["evidence"][0]["before"]["message"] == "Cannot call numel()"
     assert shard["evidence"][0]["outcome"] == "cured"
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_nothing_that_the_page_shows_misleads(attack: str) -> None:
+    one = finding("a.cc", b"size", b"sym_size", reason=attack)
+    told = Evidence(attack, "worse", "key", attack, Verdict("throws", 1, attack), repro=f"a\n\tb {attack}")
+    plan = plan_of(dataclasses.replace(one, function=attack, message=attack, operators=(attack,)))
+    (shard,) = make_shards(make_groups(plan.findings))
+    page = page_of(plan, {shard.name: [told]}, title=attack)
+    document = data_of(page)
+    repro = document["shards"][0]["evidence"][0]["repro"]
+    assert repro.startswith("a\n\tb ")
+    decision = document["shards"][0]["groups"][0].pop("decision")
+    assert decision["files"].keys() == {"a.cc"}
+    assert not unseen(json.dumps(document, ensure_ascii=False))
+    assert len([name for name, _, _ in Elements(page).found if name == "script"]) == 2
+    assert not unseen("".join(Elements(page).text("title")))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
 
+from codemod.review.terminal.screen import shown
+from codemod.terminal import visible
+from tests.hostile import texts, unseen
 from tests.typing_terminal import TypingTerminal
 
 ROOT = Path(__file__).parents[4]
@@ -38,3 +45,13 @@ def test_a_signal_is_heard_whichever_thread_it_reaches(tmp_path: Path, number: s
         terminal.process.send_signal(number)
         terminal.read_until(said)
         assert terminal.wait() == 0
+
+
+@given(texts)
+def test_a_line_is_shown_and_not_obeyed(text: str) -> None:
+    line = Text.assemble("a", (text, "red"), "b")
+    drawn = shown(line, Console(width=200))
+    assert drawn.plain == visible(line.plain)
+    assert not unseen(drawn.plain)
+    assert {span.style for span in drawn.spans} <= {"red", Style.parse("red")}
+    assert drawn is line or text
