@@ -25,7 +25,7 @@ _DOCUMENT: Shape = {
     "version": frozenset([VERSION]), "operator": str,
     "outcome": frozenset(["cured", "unchanged", "worse", "not provable"]), "key": str, "reason": str,
     "before": (None, _VERDICT), "after": (None, _VERDICT), "repro": str, "versions": {str: str}, "compiled": [str],
-    "seconds": float, "checks?": {str: [str]}, "test?": str,
+    "seconds": float, "checks?": {str: [str]}, "network?": frozenset(["", "cut off", "open"]), "test?": str,
 }  # fmt: skip
 FOLDER = "evidence"
 

@@ -113,8 +113,8 @@ def test_no_text_of_a_tree_or_a_run_gives_orders(attack: str, tmp_path: Path) ->
     )  # fmt: skip
     template = tmp_path / "mine.j2"
     template.write_text("{{ shard.about }} {{ shard.paths[0] }}\n\n{{ why | join(' ') }}\n{{ shard.left[0].reason }}")
-    plain = render(whole, fixes=["12"])
-    own = render(whole, template=template).body
+    [plain] = render([whole], {whole.name: ["12"]})
+    own = render([whole], template=template)[0].body
     for text in (plain.body, own, series([Row(whole, whole.title, attack, attack)])):
         check_markdown(text)
     for language, sign in (("python", "# "), ("sh", "symfix prove --op ")):
@@ -126,7 +126,7 @@ def test_no_text_of_a_tree_or_a_run_gives_orders(attack: str, tmp_path: Path) ->
 
 
 def test_the_commands_of_the_test_plan_are_for_a_shell() -> None:
-    body = render(description(about="a$(x)b")).body
+    body = render([description(about="a$(x)b")])[0].body
     assert "\nsymfix prove --op 'a$(x)b'\n" in body
 
 
