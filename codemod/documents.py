@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
-import stat
 import sys
 from collections import Counter
 from collections.abc import Mapping
@@ -14,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from codemod.errors import SymfixError
+from codemod.files import read_file
 
 LARGEST = 64 << 20
 """Bytes of the largest document that is read; the plan of all of PyTorch 2.6.0 has less than a quarter of that."""
@@ -40,10 +39,9 @@ def read_bounded(path: Path, largest: int = LARGEST, *, regular: bool = False) -
 
     With `regular`, also where it is a folder, a pipe or a device, which is not waited for.
     """
-    handle = os.open(path, os.O_RDONLY | (os.O_NONBLOCK if regular else 0))
-    with open(handle, "rb") as file:
-        if regular and not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(None, "not a regular file", str(path))
+    if regular:
+        return read_file(path, largest)
+    with open(path, "rb") as file:
         content = file.read(largest + 1)
     if len(content) > largest:
         raise OSError(None, f"larger than {largest >> 20} MB", str(path))

@@ -292,7 +292,9 @@ def test_bad_input_is_one_clear_error(
 
 def test_a_tree_without_sources_is_said(make_tree: MakeTree, symfix: Symfix) -> None:
     tree = make_tree({"a.txt": b"size\n"})
-    assert symfix("scan", cwd=tree)[::2] == (0, f"symfix: {tree}: holds no C++ or Python that symfix reads\n")
+    code, out, err = symfix("scan", cwd=tree)
+    assert (code, out) == (2, b"")
+    assert err == f"symfix: {tree}: holds no C++ or Python that symfix reads; name a checkout that does\n"
 
 
 def test_apply_wants_git_and_a_clean_tree(make_tree: MakeTree, symfix: Symfix, git: Callable[..., bytes]) -> None:
@@ -407,8 +409,8 @@ def test_killed_it_is_completed_by_the_next_run(
 ) -> None:
     hook = (
         "import os, signal\n"
-        "def replace(old, new, real=os.replace, done=[]):\n"
-        "    real(old, new)\n"
+        "def replace(old, new, real=os.replace, done=[], **folders):\n"
+        "    real(old, new, **folders)\n"
         "    done.append(new)\n"
         "    if len(done) == 3: os.kill(os.getpid(), signal.SIGKILL)\n"
         "os.replace = replace\n"

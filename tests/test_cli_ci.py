@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -200,3 +201,27 @@ def test_no_more_results_than_github_takes(tree: Path, symfix: Symfix, monkeypat
     assert [r["level"] for r in run["results"]] == ["error", "error"]
     assert err == "symfix: 5 findings, of which GitHub takes 2: the rest is left out\n"
     assert run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"].startswith("3 of 5 results are")
+
+
+def test_in_a_hook_of_git_what_is_about_to_be_committed_is_judged(
+    tree: Path, git: Callable[..., bytes], tmp_path: Path
+) -> None:
+    script = (
+        "from codemod.model import transform\nfrom tests.codemod import fake\n"
+        "transform.load_transforms = fake.transforms\nfrom codemod.cli import main\nmain()"
+    )
+    hook = tree / ".git/hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(
+        f"#!/bin/sh\nenv | grep ^GIT_INDEX_FILE= > {tmp_path}/index\nexport PYTHONPATH={Path(__file__).parents[1]}\n"
+        f"{sys.executable} - scan --since HEAD > {tmp_path}/out 2>&1 <<'END'\n{script}\nEND\n"
+        f"echo $? > {tmp_path}/code\n"
+    )
+    hook.chmod(0o755)
+    (tree / "new.cc").write_bytes(b"size\n")
+    git("add", "new.cc", cwd=tree)
+    git("commit", "-q", "-m", "new", "new.cc", cwd=tree)
+    said = (tmp_path / "out").read_text()
+    assert (tmp_path / "code").read_text() == "1\n", said
+    assert "new.cc:1:1" in said
+    assert "next-index" in (tmp_path / "index").read_text()

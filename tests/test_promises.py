@@ -34,7 +34,7 @@ PIECES = st.sampled_from(
     ]
 )  # fmt: skip
 SOURCES = st.lists(PIECES, max_size=25).map(b"".join)
-TREES = st.dictionaries(st.sampled_from(["a.cc", "b.cc", "d/c.cc", "d/\udce9.cc"]), SOURCES, max_size=4)
+TREES = st.dictionaries(st.sampled_from(["a.cc", "b.cc", "d/c.cc", "d/\udce9.cc"]), SOURCES, min_size=1, max_size=4)
 SETTINGS = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 

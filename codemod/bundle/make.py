@@ -11,6 +11,7 @@ from codemod.bundle.commits import Commit, Step, make_commits, make_series, make
 from codemod.bundle.repository import Repository
 from codemod.bundle.shards import Shard, above_one_another
 from codemod.errors import SymfixError
+from codemod.files import read_below
 from codemod.model.edits import apply_edits, by_path
 from codemod.model.transform import Transform
 from codemod.writing.changes import Changes, Mapper
@@ -35,7 +36,7 @@ def sources_of(root: Path, changes: Changes, shards: Sequence[Shard] = ()) -> di
     ):
         if path not in sources:
             try:
-                sources[path] = (root / path).read_bytes()
+                sources[path] = read_below(root, path)
             except OSError as error:
                 raise SymfixError(f"{path}: cannot be read: {error.strerror}") from error
     return sources

@@ -13,6 +13,7 @@ from codemod.bundle.repository import Repository, told
 from codemod.errors import SymfixError
 from codemod.model.needs import ancestry
 from codemod.model.transform import Transform
+from codemod.tree.git import merge_file
 from codemod.writing.changes import Mapper, count_errors
 
 Files = dict[str, "bytes | None"]
@@ -110,18 +111,12 @@ def _merged(step: Step, path: str, current: bytes | None, old: bytes | None, new
         return new
     if current is None or old is None or new is None:
         raise Inseparable(path, step.shard.name)
-    import git
-
     with tempfile.TemporaryDirectory() as folder:
         names = []
         for name, content in (("current", current), ("old", old), ("new", new)):
             (Path(folder) / name).write_bytes(content)
-            names.append(str(Path(folder) / name))
-        status, merged, _ = git.Git(folder).merge_file(
-            "-p", "-q", *names,
-            with_extended_output=True, with_exceptions=False, stdout_as_string=False, strip_newline_in_stdout=False,
-        )  # fmt: skip
-    if status != 0:
+            names.append(Path(folder) / name)
+        merged = merge_file(*names)
+    if merged is None:
         raise Inseparable(path, step.shard.name)
-    assert isinstance(merged, bytes)
     return merged

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from codemod.errors import SymfixError
 from codemod.terminal import encode
 from codemod.tree.checkout import Checkout
+from codemod.tree.git import Git
 
 if TYPE_CHECKING:
-    import git
+    from git import Repo
 
 PREFIX = "symfix/"
 _TREE = b"40000"
@@ -35,7 +36,8 @@ class Entry(NamedTuple):
 class Repository:
     """A repository that a bundle can be made in. Paths are relative to the checkout's root."""
 
-    repo: git.Repo
+    repo: Repo
+    git: Git
     root: Path
     prefix: str
     """The checkout's root below the repository's top, "" or ending in a slash."""
@@ -48,28 +50,17 @@ class Repository:
     @classmethod
     def open(cls, checkout: Checkout) -> Repository:
         """The repository of `checkout`. Raises SymfixError where no branch could be started from its last commit."""
-        import git
-
-        root = checkout.root
+        if checkout.git is None:
+            raise SymfixError(f"{checkout.root}: not a git checkout, so there is nothing to branch from")
+        repo = checkout.git.repository()
         try:
-            repo = git.Repo(root, search_parent_directories=True)
-        except git.InvalidGitRepositoryError as error:
-            raise SymfixError(f"{root}: not a git checkout, so there is nothing to branch from") from error
-        try:
-            return cls._checked(repo, checkout)
+            return cls._checked(repo, checkout.git, checkout.root)
         except BaseException:
             repo.close()
             raise
 
     @classmethod
-    def _checked(cls, repo: git.Repo, checkout: Checkout) -> Repository:
-        root = checkout.root
-        if repo.bare or repo.working_tree_dir is None:
-            raise SymfixError(
-                f"{root}: a bare repository has no files to read; run symfix in a clone or a worktree of it"
-            )
-        if checkout.git_dir is None:
-            raise SymfixError(f"{root}: ignored by the git checkout around it, so there is nothing to branch from")
+    def _checked(cls, repo: Repo, git: Git, root: Path) -> Repository:
         with told(root):
             if repo.git.rev_parse("--is-shallow-repository") == "true":
                 raise SymfixError(f"{root}: a shallow clone, whose branches others may not take: git fetch --unshallow")
@@ -82,8 +73,8 @@ class Repository:
         branch = repo.head.ref.name
         if branch.startswith(PREFIX):
             raise SymfixError(f"{root}: {branch} is checked out, a branch of a bundle: git switch to the one it is for")
-        prefix = os.path.relpath(root, os.path.realpath(repo.working_tree_dir)).replace(os.sep, "/")
-        return cls(repo, root, "" if prefix == "." else prefix + "/", branch, repo.head.commit.hexsha)
+        prefix = os.path.relpath(root, git.top).replace(os.sep, "/")
+        return cls(repo, git, root, "" if prefix == "." else prefix + "/", branch, repo.head.commit.hexsha)
 
     def close(self) -> None:
         """End the git processes behind it."""
@@ -99,6 +90,9 @@ class Repository:
                 raise SymfixError(f"{path}: a link in the last commit, a file in the work tree; commit it first")
             if self._blob_id(source) != entry.sha:
                 if self._clean(path, source) != entry.sha:
+                    name = self.git.filtered(path, self.root)
+                    if name:
+                        raise SymfixError(f"{path}: passes git's filter {name}, which symfix does not run")
                     raise SymfixError(f"{path}: not what the last commit holds; commit or stash it first")
                 self._filtered.add(path)
 
@@ -200,8 +194,7 @@ class Repository:
         with told(self.root), tempfile.TemporaryFile() as commands:
             commands.write("".join(lines).encode())
             commands.seek(0)
-            silent = self.repo.git(c="core.hooksPath=/dev/null")
-            silent.update_ref("-m", "symfix bundle", "--create-reflog", "--stdin", "-z", istream=commands)
+            self.repo.git.update_ref("-m", "symfix bundle", "--create-reflog", "--stdin", "-z", istream=commands)
 
     def _changed(self, tree: str, files: Mapping[tuple[str, ...], str | None]) -> str:
         entries = dict(self._tree(tree))
@@ -251,7 +244,7 @@ class Repository:
         return str(stream.hexsha.decode() if isinstance(stream.hexsha, bytes) else stream.hexsha)
 
     def _clean(self, path: str, content: bytes, *options: str) -> str:
-        """The id of what git would commit for `content` in the work tree: line ends converted, filters run."""
+        """The id of what git would commit for `content` in the work tree: line ends converted, no filter run."""
         with told(self.root), tempfile.TemporaryFile() as file:
             file.write(content)
             file.seek(0)
@@ -266,15 +259,15 @@ class Repository:
 
 
 @contextlib.contextmanager
-def told(root: Path) -> Iterator[None]:
-    """Turn what git says on its way out into a SymfixError."""
+def told(root: Path, hint: str = "") -> Iterator[None]:
+    """Turn what git says on its way out into a SymfixError, with `hint` at its end."""
     import git
 
     try:
         yield
     except git.GitCommandError as error:
         said = str(error.stderr).strip().removeprefix("stderr: '").rstrip("'").strip()
-        raise SymfixError(f"{root}: git failed: {said.splitlines()[-1] if said else error.status}") from error
+        raise SymfixError(f"{root}: git failed: {said.splitlines()[-1] if said else error.status}{hint}") from error
 
 
 def is_ours(message: str, name: str) -> bool:

@@ -12,7 +12,7 @@ from codemod.documents import fit, load_json, read_bounded
 from codemod.errors import SymfixError
 from codemod.model.groups import Group
 from codemod.quoting import file_name
-from codemod.writing.write import replace_file
+from codemod.writing.files import make_folder, replace_file
 
 _FORMAT = "symfix-shard-names"
 _DOCUMENT = {"format": frozenset([_FORMAT]), "shards": {str: {"key": str, "members": [str]}}}
@@ -85,7 +85,7 @@ class ShardNames:
 
     def save(self, journal: Path) -> None:
         """Keep the names in the folder `journal`. Raises OSError where they cannot be written."""
-        journal.mkdir(parents=True, exist_ok=True)
+        make_folder(journal)
         shards = {name: {"key": key, "members": members} for name, (key, members) in sorted(self._shards.items())}
         text = json.dumps({"format": _FORMAT, "shards": shards}, indent=1)
         replace_file(journal / "shards.json", text.encode("ascii"))

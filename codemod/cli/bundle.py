@@ -14,7 +14,7 @@ from codemod.cli.root import group
 from codemod.cli.running import accepted_option, begin, exit_code, plan_option
 from codemod.errors import SymfixError
 from codemod.reporting.report import plural
-from codemod.terminal import note, show, write_exact
+from codemod.terminal import encode, note, show, write_exact
 
 if TYPE_CHECKING:
     from codemod.bundle.commits import Commit
@@ -80,9 +80,10 @@ def _show(made: Bundle) -> None:
 
 def _save_shards(path: Path, made: Bundle) -> None:
     from codemod.bundle.shard_file import to_yaml
+    from codemod.writing.files import replace_file
 
     try:
-        path.write_text(to_yaml(list(made.split.shards.values())), encoding="utf-8")
+        replace_file(path, encode(to_yaml(list(made.split.shards.values()))))
     except OSError as error:
         raise SymfixError(f"{path}: cannot be written: {error.strerror}") from error
     note(f"symfix: {path} holds {plural(len(made.split.shards), 'shard')}")
@@ -135,15 +136,16 @@ def _set_branches(made: Bundle, commits: list[Commit]) -> None:
 
 def _write_patches(made: Bundle, commits: list[Commit], output: Path) -> None:
     from codemod.bundle.patches import patch
+    from codemod.writing.files import make_folder, replace_file
 
     digits = len(str(len(commits)))
     try:
-        output.mkdir(parents=True, exist_ok=True)
+        make_folder(output)
         if any(output.iterdir()):
             raise SymfixError(f"{output}: not empty; name another folder, or empty it")
         for number, commit in enumerate(commits, 1):
             path = output / f"{number:0{max(4, digits)}}-{commit.step.shard.name}.patch"
-            path.write_bytes(patch(made.repository, commit.sha))
+            replace_file(path, patch(made.repository, commit.sha))
             show([str(path)])
     except OSError as error:
         raise SymfixError(f"{error.filename or output}: cannot be written: {error.strerror}") from error

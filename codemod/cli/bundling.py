@@ -84,7 +84,7 @@ def make_bundle(run: Run) -> Bundle:
     groups = chosen_groups(run, plan)
     transforms = transform.load_transforms() if groups else []
     count = _remembering(lambda function, items: run.project.map(function, items, "proving the split"))
-    changes = make_changes(run.checkout.root, plan, groups, transforms, count)
+    changes = make_changes(run.project.listing, plan, groups, transforms, count)
     for finding in changes.refused:
         note(f"symfix: {finding.path}:{finding.line}: left alone: {finding.reason}")
     sources = sources_of(run.checkout.root, changes)
@@ -97,7 +97,7 @@ def make_bundle(run: Run) -> Bundle:
         left = [group for group in changes.groups if id(group) not in kept]
         note(f"symfix: {plural(len(left), 'change')} left out, for they are in no shard of {run.values['shard_file']}")
         chosen = [group for group in changes.groups if id(group) in kept]
-        changes = make_changes(run.checkout.root, plan, chosen, transforms, count)
+        changes = make_changes(run.project.listing, plan, chosen, transforms, count)
     by_name = {shard.name: shard for shard in shards}
     evidence = {name: evidence_of(run.journal, shard, by_name, sources) for name, shard in by_name.items()}
     follow = follow_ups(run.project, transforms, shards, evidence)

@@ -89,7 +89,7 @@ def _change(run: Run, write_files: bool) -> int:
         if not run.values["allow_dirty"]:
             refuse_dirty(run, [change.path for change in changes.files])
         kept = decisions_left(run, plan, changes)
-        write_changes(run.checkout.root, run.journal, changes.files)
+        write_changes(run.project.listing, run.journal, changes.files)
         DecisionStore(run.journal).add(kept)
     else:
         patch = b"".join(unified_diff(change.path, change.old, change.edits) for change in changes.files)

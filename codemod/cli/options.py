@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
+from codemod.digest import digest
 from codemod.documents import read_bounded
 from codemod.errors import SymfixError
 from codemod.model.findings import Level
@@ -100,19 +102,22 @@ class Run:
 
     @property
     def journal(self) -> Path:
-        """Where writing keeps its books: in the git folder, else in the user's cache.
+        """Where writing keeps its books: in the git folder, else in the user's cache; of its own for each root.
 
         Raises SymfixError where that is a link, or may be somebody else's.
         """
-        git_dir = self.checkout.git_dir
-        if git_dir is not None:
-            folder = git_dir / "symfix"
-            for name in (folder, folder / "evidence", folder / "pulls"):
+        from codemod.writing.write import journal_name
+
+        git, root = self.checkout.git, self.checkout.root
+        if git is not None:
+            top = git.git_dir / "symfix"
+            folder = top if root == git.top else top / "below" / digest(os.path.relpath(root, git.top))
+            for name in (top, top / "below", folder, folder / "evidence", folder / "pulls"):
                 if name.is_symlink():
                     raise SymfixError(f"{name}: is a link, and symfix writes its books there; remove it")
             return folder
         base = user_cache()
-        folder = base / "journal" / str(self.checkout.root).strip("/").replace("/", "%")
+        folder = base / "journal" / journal_name(root)
         with contextlib.suppress(OSError):  # what only reads needs no folder
             make_private(folder, base)
         reason = distrust(folder, base)

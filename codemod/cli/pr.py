@@ -14,7 +14,7 @@ from codemod.cli.running import accepted_option, begin, exit_code, plan_option
 from codemod.errors import SymfixError
 from codemod.quoting import markdown
 from codemod.reporting.report import plural
-from codemod.terminal import note, show
+from codemod.terminal import encode, note, show
 
 if TYPE_CHECKING:
     from codemod.bundle.commits import Commit
@@ -103,6 +103,7 @@ def _create(run: Run, made: Bundle, texts: dict[str, Text]) -> dict[str, Result]
     from codemod.bundle.commits import refuse_foreign
     from codemod.bundle.make import commit_all, set_branches
     from codemod.bundle.message import commit_message
+    from codemod.writing.files import make_folder
     from codemod.writing.write import locked
 
     publisher = _publisher(run, made)
@@ -116,7 +117,7 @@ def _create(run: Run, made: Bundle, texts: dict[str, Text]) -> dict[str, Result]
     made.names.save(run.journal)
     requests = [_request(commit, texts[name], made.descriptions[name]) for name, commit in by_name.items()]
     books = run.journal / _BOOKS
-    books.mkdir(parents=True, exist_ok=True)
+    make_folder(books)
     with locked(books):
         return _publish(publisher, requests)
 
@@ -155,7 +156,8 @@ def _publisher(run: Run, made: Bundle) -> Publisher:
         raise SymfixError(f"--stack needs branches in {values['repo']} itself, and {values['remote']} is a fork of it")
     base = values["base"] or made.repository.branch
     remote.check_base(base)
-    github = GitHub(run.checkout.root, values["repo"], owner if fork else "", values["timeout"])
+    github = GitHub(run.checkout.root, values["repo"], owner if fork else "", values["timeout"],
+                    made.repository.git.environment)  # fmt: skip
     journal = Journal(run.journal / _BOOKS / "journal.json")
     return Publisher(github, remote, journal, base, values["max_open"], values["pause"], values["stack"],
                      values["duplicates"])  # fmt: skip
@@ -163,6 +165,7 @@ def _publisher(run: Run, made: Bundle) -> Publisher:
 
 def _write_files(folder: Path, made: Bundle, texts: dict[str, Text], results: dict[str, Result]) -> None:
     from codemod.pr.text import Row, series
+    from codemod.writing.files import make_folder, replace_file
 
     rows = []
     for step in made.split.steps:
@@ -170,10 +173,10 @@ def _write_files(folder: Path, made: Bundle, texts: dict[str, Text], results: di
         state, url = (results[name].state, results[name].url) if name in results else ("", "")
         rows.append(Row(made.descriptions[name], texts[name].title, step.parent, state, url))
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         for name, text in texts.items():
-            (folder / f"{name}.md").write_text(f"# {markdown(text.title)}\n\n{text.body.strip()}\n", encoding="utf-8")
-        (folder / "series.md").write_text(series(rows), encoding="utf-8")
+            replace_file(folder / f"{name}.md", encode(f"# {markdown(text.title)}\n\n{text.body.strip()}\n"))
+        replace_file(folder / "series.md", encode(series(rows)))
     except OSError as error:
         raise SymfixError(f"{error.filename or folder}: cannot be written: {error.strerror}") from error
     note(f"symfix: {folder}/series.md lists {plural(len(rows), 'pull request')}")

@@ -180,8 +180,10 @@ class _Session:
         """Keep an operator's script in the folder of --save-repro."""
         folder: Path | None = self._run.values["save_repro"]
         if folder is not None and evidence.repro:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / f"{file_name(evidence.operator)}.py").write_text(evidence.repro, encoding="utf-8")
+            from codemod.writing.files import make_folder, replace_file
+
+            make_folder(folder)
+            replace_file(folder / f"{file_name(evidence.operator)}.py", encode(evidence.repro))
 
     def described(self) -> dict[str, str]:
         """The target, for a reader."""

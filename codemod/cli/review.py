@@ -151,7 +151,7 @@ def _batch(run: Run, plan: Plan, groups: list[Group]) -> int:
     made = {decision.id: decision for decision in plan.decisions}
     decided: list[Decision] = []
     if run.values["import_file"] is not None:
-        decided += _imported(run.values["import_file"], plan, groups)
+        decided += _imported(run, run.values["import_file"], plan, groups)
     for option, choice in (("accept", Choice.ACCEPT), ("reject", Choice.REJECT)):
         for selector in run.values[option]:
             named = selected(selector, groups)
@@ -169,14 +169,16 @@ def _batch(run: Run, plan: Plan, groups: list[Group]) -> int:
     return 0
 
 
-def _imported(path: Path, plan: Plan, groups: list[Group]) -> list[Decision]:
+def _imported(run: Run, path: Path, plan: Plan, groups: list[Group]) -> list[Decision]:
     """The decisions of a file that hold for `groups`; how many do not is noted."""
     from codemod.reporting.report import plural
+    from codemod.writing.changes import check_decisions
 
     try:
         read = from_json(read_bounded(path), str(path))
     except OSError as error:
         raise SymfixError(f"{path}: the decisions cannot be read: {error.strerror}") from error
+    check_decisions(run.project.listing, read)
     holding = [decision for decision in standing(groups, plan.files, read) if _fits(decision, plan, groups, path)]
     unknown = len({decision.id for decision in read}) - len(holding)
     note(f"symfix: took over {plural(len(holding), 'decision')} from {path}")
@@ -201,7 +203,9 @@ def _export(path: Path, decisions: list[Decision]) -> None:
     if str(path) == "-":
         write(to_json(decisions).encode("ascii"))
         return
+    from codemod.writing.files import replace_file
+
     try:
-        path.write_text(to_json(decisions), encoding="ascii")
+        replace_file(path, to_json(decisions).encode("ascii"))
     except OSError as error:
         raise SymfixError(f"{path}: cannot be written: {error.strerror}") from error

@@ -28,7 +28,7 @@ def write_page(run: Run, plan: Plan, path: Path) -> int:
     from codemod.review.page.data import merged, shown_paths
     from codemod.review.page.html import render
     from codemod.tree.sources import Sources
-    from codemod.writing.write import replace_file
+    from codemod.writing.files import replace_file
 
     groups = _shown(run, plan)
     read = Sources(run.checkout.root)

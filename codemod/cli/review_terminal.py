@@ -54,8 +54,8 @@ def review_on_screen(run: Run, plan: Plan, groups: list[Group]) -> int:
         return next((one for one in found if one), ())
 
     def refused(group: Group) -> str:
-        rules = transform.load_transforms()
-        changes = make_changes(run.checkout.root, plan, [group], rules, lambda count, files: [count(f) for f in files])
+        rules, listing = transform.load_transforms(), run.project.listing
+        changes = make_changes(listing, plan, [group], rules, lambda count, files: [count(file) for file in files])
         return next((finding.reason for finding in changes.refused), "")
 
     store = DecisionStore(run.journal)

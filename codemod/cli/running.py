@@ -13,6 +13,7 @@ import click
 from codemod.cli.options import Run, start
 from codemod.documents import read_bounded
 from codemod.errors import SymfixError
+from codemod.files import read_below
 from codemod.model import transform
 from codemod.model.decisions import followed, standing
 from codemod.model.findings import Level
@@ -50,7 +51,7 @@ def begin(context: click.Context, parameters: dict[str, Any]) -> Run:
 
         for name in sorted(run.selection.rules - {rule.name for rule in all_rules()}):
             raise SymfixError(f"--rule {name}: there is no such rule; symfix rule lists them")
-    done = recover(run.checkout.root, run.journal)
+    done = recover(lambda: run.project.listing, run.checkout.root, run.journal)
     if done:
         note(f"symfix: {done}")
         run = start(context, parameters)
@@ -70,20 +71,27 @@ def load_plan(run: Run) -> Plan:
     if plan_file is None:
         plan = analyse(run.project, transform.load_transforms)
     else:
-        from codemod.writing.changes import check_current
+        from codemod.writing.changes import check_plan
 
         try:
             plan = Plan.from_json(read_bounded(plan_file), str(plan_file))
         except OSError as error:
             raise SymfixError(f"{plan_file}: the plan cannot be read: {error.strerror}") from error
-        check_current(run.checkout.root, plan)
-    if all(map(os.path.isabs, plan.files)):
-        note(f"symfix: {run.checkout.root}: holds no C++ or Python that symfix reads")
+        check_plan(run.project.listing, plan)
+    if plan_file is None and all(map(os.path.isabs, plan.files)) and not plan.failures:
+        raise SymfixError(f"{run.checkout.root}: holds no C++ or Python that symfix reads; name a checkout that does")
+    for folder in run.checkout.repositories(run.project.names):
+        note(f"symfix: {folder}: looks like a bare git repository inside the checkout; its files are read, no more")
     for glob in run.selection.unmatched_ops(plan.findings):
         note(f"symfix: --op {glob}: no finding is about such an operator")
     for failure in plan.failures:
         note(f"symfix: {failure}")
-    made = [*plan.decisions, *DecisionStore(run.journal).load()]
+    kept = DecisionStore(run.journal).load()
+    if any(decision.edits for decision in kept):
+        from codemod.writing.changes import check_decisions
+
+        check_decisions(run.project.listing, kept)
+    made = [*plan.decisions, *kept]
     return dataclasses.replace(plan, decisions=tuple(standing(make_groups(plan.findings), plan.files, made)))
 
 
@@ -106,7 +114,7 @@ def changes_of(run: Run, plan: Plan, groups: Sequence[Group]) -> Changes:
     from codemod.writing.changes import make_changes
 
     transforms = transform.load_transforms() if groups else []
-    return make_changes(run.checkout.root, plan, groups, transforms,
+    return make_changes(run.project.listing, plan, groups, transforms,
                         lambda function, items: run.project.map(function, items, "checking"))  # fmt: skip
 
 
@@ -116,7 +124,7 @@ def decisions_left(run: Run, plan: Plan, changes: Changes) -> list[Decision]:
 
     groups = make_groups(plan.findings) if plan.decisions else ()
     return carried(plan.decisions, groups, changes.groups, changes.files,
-                   lambda path: (run.checkout.root / path).read_bytes())  # fmt: skip
+                   lambda path: read_below(run.checkout.root, path))  # fmt: skip
 
 
 def refuse_dirty(run: Run, edited: list[str] | tuple[()]) -> None:
@@ -124,7 +132,9 @@ def refuse_dirty(run: Run, edited: list[str] | tuple[()]) -> None:
     changed = run.checkout.dirty(untracked=edited)
     if changed:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
-        raise SymfixError(f"{changed[0]}{more}: not committed; commit or stash first, or give --allow-dirty")
+        name = run.checkout.filtered(changed[0])
+        why = f", or differs only by git's filter {name}, which symfix does not run (git status does)" if name else ""
+        raise SymfixError(f"{changed[0]}{more}: not committed{why}; commit or stash first, or give --allow-dirty")
 
 
 def exit_code(run: Run, plan: Plan, anything: bool) -> int:

@@ -130,6 +130,7 @@ def _print_github(run: Run, plan: Plan, chosen: list[Finding]) -> None:
     from codemod.reporting.annotations import annotate, summary, workspace_prefix
     from codemod.reporting.report import totals
     from codemod.tree.sources import Sources
+    from codemod.writing.files import append_file
 
     root = run.checkout.root
     commands, lines = annotate(chosen, Sources(root), workspace_prefix(root), run.selection.since)
@@ -138,8 +139,7 @@ def _print_github(run: Run, plan: Plan, chosen: list[Finding]) -> None:
     page = os.environ.get("GITHUB_STEP_SUMMARY", "")
     if page:
         try:
-            with open(page, "a", encoding="utf-8") as file:
-                file.write(summary(chosen, _files_of_tree(plan), plan.suppressed))
+            append_file(Path(page), summary(chosen, _files_of_tree(plan), plan.suppressed).encode("utf-8", "replace"))
         except OSError as error:
             raise SymfixError(f"{page}: the summary cannot be written: {error.strerror}") from error
 

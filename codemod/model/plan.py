@@ -7,13 +7,15 @@ the lone surrogate U+DC00 + byte, `\\udc80` to `\\udcff` (Python's "surrogateesc
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from codemod.documents import Shape, fit, load_json, read_bounded
+from codemod.documents import Shape, fit, load_json
 from codemod.errors import SymfixError
+from codemod.files import read_below, read_file
 from codemod.model.decisions import DECISION, HASHES, Decision, decision_from_json, decision_to_json
 from codemod.model.edits import EDIT, edit_from_json, edit_to_json
 from codemod.model.findings import Finding, Level, Mode, Step
@@ -54,7 +56,7 @@ class Plan:
     def stale(self, root: Path, paths: Iterable[str] | None = None) -> list[str]:
         """The files, of `paths` or of all, that are no longer what they were when the plan was made, sorted."""
         chosen = self.files if paths is None else [path for path in paths if path in self.files]
-        return sorted(path for path in chosen if _sha256(root / path) != self.files[path])
+        return sorted(path for path in chosen if _sha256(root, path) != self.files[path])
 
     def to_json(self) -> str:
         """The document, ASCII only, the same bytes for the same plan."""
@@ -129,8 +131,9 @@ def _finding_from_json(entry: dict[str, Any]) -> Finding:
     return Finding(**fields)
 
 
-def _sha256(path: Path) -> str:
+def _sha256(root: Path, path: str) -> str:
     try:
-        return hashlib.sha256(read_bounded(path, regular=True)).hexdigest()
+        content = read_file(path) if os.path.isabs(path) else read_below(root, path)
+        return hashlib.sha256(content).hexdigest()
     except OSError:
         return ""

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from codemod import __version__
+from codemod.files import read_below, read_file
 from codemod.model.findings import Finding
 from codemod.model.groups import refuse_overlaps
 from codemod.model.identity import with_ids
@@ -52,7 +53,7 @@ def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:
     if project.vocabulary is not None:
         options["vocabulary"] = project.vocabulary.name
     return Plan(
-        findings=tuple(with_ids(refuse_overlaps(kept), lambda path: (project.root / path).read_bytes())),
+        findings=tuple(with_ids(refuse_overlaps(kept), lambda path: read_below(project.root, path))),
         files=dict(sorted(project.hashes.items())),
         options=options,
         suppressed=suppressed,
@@ -65,7 +66,7 @@ def _key(project: CheckoutProject) -> str:
     """Names the plans that the same code would make of the same question about the same bytes."""
     parts = [code_version("codemod"), dependency_versions("symfix"), repr(project.paths), repr(project.vocabulary)]
     if project.vocabulary is not None:
-        parts.append(hashlib.sha256(project.vocabulary.read_bytes()).hexdigest())
+        parts.append(hashlib.sha256(read_file(project.vocabulary)).hexdigest())
     from importlib.metadata import entry_points
 
     for point in sorted(entry_points(group=ENTRY_POINT_GROUP)):

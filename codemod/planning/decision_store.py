@@ -9,7 +9,8 @@ from pathlib import Path
 from codemod.documents import read_bounded
 from codemod.errors import SymfixError
 from codemod.model.decisions import Decision, from_json, to_json
-from codemod.writing.write import locked, replace_file
+from codemod.writing.files import make_folder, replace_file
+from codemod.writing.write import locked
 
 NAME = "decisions.json"
 BACKUP = "decisions.before-forget.json"
@@ -85,7 +86,7 @@ class DecisionStore:
 
     def _update(self, change: Callable[[list[Decision]], list[Decision]]) -> None:
         try:
-            self._journal.mkdir(parents=True, exist_ok=True)
+            make_folder(self._journal)
             with locked(self._journal, wait=True):
                 replace_file(self.path, to_json(change(self.load())).encode("ascii"))
         except OSError as error:

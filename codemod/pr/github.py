@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,8 @@ class GitHub:
     owner: str
     timeout: float
     """Seconds that one call may take."""
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    """What gh, which calls git itself, is run with."""
 
     def mine(self) -> list[Pull]:
         """The user's open pull requests."""
@@ -117,7 +120,7 @@ class GitHub:
         try:
             done = subprocess.run(
                 command, cwd=self.root, input=text, capture_output=True, check=False, encoding="utf-8",
-                errors="replace", timeout=self.timeout,
+                errors="replace", timeout=self.timeout, env=self.environment,
             )  # fmt: skip
         except FileNotFoundError as error:
             raise SymfixError("gh is not installed; see https://cli.github.com, then: gh auth login") from error

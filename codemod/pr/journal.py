@@ -8,7 +8,7 @@ from pathlib import Path
 
 from codemod.documents import fit, load_json, read_bounded
 from codemod.errors import SymfixError
-from codemod.writing.write import replace_file
+from codemod.writing.files import make_folder, replace_file
 
 _FORMAT = "symfix-pulls"
 _DOCUMENT = {"format": frozenset([_FORMAT]), "branches": {str: {"pushed": str, "url?": str}}}
@@ -46,6 +46,6 @@ class Journal:
     def put(self, remote: str, branch: str, entry: Entry) -> None:
         """Keep what was done. Raises OSError where it cannot be written."""
         self._entries[f"{remote} {branch}"] = entry
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self._path.parent)
         entries = {key: asdict(one) for key, one in sorted(self._entries.items())}
         replace_file(self._path, json.dumps({"format": _FORMAT, "branches": entries}, indent=1).encode("ascii"))

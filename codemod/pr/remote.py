@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from codemod.bundle.repository import PREFIX, Repository, told
@@ -28,11 +29,18 @@ class Remote:
                 f"there is no remote {self.name!r} to push to; name one with --remote, or: git remote add {self.name} …"
             )
         with told(self.repository.root):
-            return str(self.repository.repo.git.remote("get-url", "--push", self.name))
+            address = str(self.repository.repo.git.remote("get-url", "--push", self.name))
+        git = self.repository.git
+        place = os.path.realpath(os.path.join(git.top, address.removeprefix("file://")))
+        if os.path.isdir(place) and any(
+            f"{place}/".startswith(f"{os.path.realpath(own)}/") for own in (git.top, git.git_dir)
+        ):
+            raise SymfixError(f"{address}: lies in the checkout itself, whose hooks would run; name another --remote")
+        return address
 
     def tips(self) -> dict[str, str]:
         """The commit of each of its branches below symfix/."""
-        with told(self.repository.root):
+        with told(self.repository.root, self.repository.git.unused()):
             listed = str(
                 self.repository.repo.git.ls_remote(
                     self.name, f"refs/heads/{PREFIX}*", env=_QUIET, kill_after_timeout=self.timeout
@@ -47,7 +55,7 @@ class Remote:
         Raises SymfixError where it cannot be pushed.
         """
         lease = f"--force-with-lease=refs/heads/{branch}:{old}"
-        with told(self.repository.root):
+        with told(self.repository.root, self.repository.git.unused()):
             self.repository.repo.git.push(
                 "--no-verify", "--quiet", lease, self.name, f"{commit}:refs/heads/{branch}",
                 env=_QUIET, kill_after_timeout=self.timeout,

@@ -14,7 +14,7 @@ from codemod.documents import Shape, fit, load_json, read_bounded
 from codemod.errors import SymfixError
 from codemod.quoting import file_name
 from codemod.writing.changes import Change
-from codemod.writing.write import replace_file
+from codemod.writing.files import make_folder, replace_file
 
 VERSION = 1
 _VERDICT = {
@@ -119,9 +119,7 @@ class EvidenceStore:
         for evidence in found:
             torch = file_name(evidence.versions.get("torch", ""))
             path = self._folder / evidence.key / f"{file_name(evidence.operator)}-{torch}.json"
-            if path.parent.is_symlink():
-                raise OSError(None, "is a link; remove it", str(path.parent))
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             replace_file(path, json.dumps({"version": VERSION, **asdict(evidence)}, indent=1).encode("ascii"))
             written.add(path)
             places.add((path.parent, torch))

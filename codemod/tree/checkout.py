@@ -10,6 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from codemod.errors import SymfixError
+from codemod.files import read_below, read_file
+from codemod.model.paths import Listing
+from codemod.terminal import decode
+from codemod.tree.git import Git, GitFailed
 
 NATIVE_FUNCTIONS = "aten/src/ATen/native/native_functions.yaml"
 
@@ -19,6 +23,8 @@ _SKIPPED = frozenset(
 )
 # Made things, where nobody but .gitignore could tell; only below the root.
 _SKIPPED_AT_ROOT = frozenset({"build", "dist", "_build", "cmake-build-debug", "cmake-build-release"})
+_GIT_FILE = 1 << 16
+"""The most bytes of a `.git` file: a path."""
 
 
 class StatKey(NamedTuple):
@@ -36,10 +42,15 @@ class StatKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A tree of sources. `git_dir` is None where it is under no version control."""
+    """A tree of sources. `git` is None where it is under no version control."""
 
     root: Path
-    git_dir: Path | None
+    git: Git | None
+
+    @property
+    def git_dir(self) -> Path | None:
+        """The folder that git keeps the repository in, None where there is none."""
+        return self.git.git_dir if self.git is not None else None
 
     def names(self) -> list[str]:
         """The POSIX paths, relative to the root and sorted, of everything that may be a source.
@@ -47,48 +58,56 @@ class Checkout:
         Of a git checkout: tracked files and those untracked that .gitignore does not name; third_party and build
         folders are left out. Links are among them, and tracked files that are gone: `files` tells.
         """
-        names = None if self.git_dir is None else self._names_from_git()
+        names = None if self.git is None else self._names_from_git(self.git)
         return sorted(self._walk() if names is None else names)
 
-    def files(self, names: Iterable[str]) -> dict[str, StatKey]:
-        """The regular files among `names`, with their stats.
+    def listing(self) -> Listing:
+        """The files that may be changed, by name."""
+        return Listing(self.root, frozenset(self.names()))
 
-        A link counts as the file it leads to, once, and not at all where it leads out of the tree.
-        """
+    def files(self, names: Iterable[str]) -> dict[str, StatKey]:
+        """The regular files among `names`, with their stats; what is a link or lies behind one is left out."""
         base = f"{self.root}/"
+        real = {"": True}
         found: dict[str, StatKey] = {}
         for name in names:
             try:
+                if not _real_folder(base, name.rpartition("/")[0], real):
+                    continue
                 result = os.lstat(base + name)
-                if stat.S_ISLNK(result.st_mode):
-                    target = self._target(name)
-                    if target is None:
-                        continue
-                    name, result = target, os.stat(base + target)
-            except OSError:  # tracked, and gone from the working tree; or a link that leads nowhere
+            except OSError:  # tracked, and gone from the working tree
                 continue
             if stat.S_ISREG(result.st_mode):
                 found[name] = StatKey.of(result)
         return found
+
+    def repositories(self, names: Iterable[str]) -> list[str]:
+        """The folders among `names` that git could take for repositories of their own, sorted; they are files here."""
+        folders = (name.removesuffix("HEAD") for name in names if name == "HEAD" or name.endswith("/HEAD"))
+        return sorted(folder.rstrip("/") or "." for folder in folders if _bare(self.root / folder))
 
     def dirty(self, untracked: Sequence[str] = ()) -> list[str]:
         """The tracked files that differ from the last commit, and those of `untracked` that git does not know, sorted.
 
         Empty where there is no git.
         """
-        if self.git_dir is None:
+        git = self.git
+        if git is None:
             return []
-        import git
-
-        command = git.Git(self.root)
-        if command.rev_parse("HEAD", verify=True, quiet=True, with_exceptions=False) == "":
+        if not git.run("rev-parse", "--verify", "--quiet", "HEAD", codes=(0, 1)):
             raise SymfixError(f"{self.root}: no commit yet, so nothing could be undone; commit first")
+        options = ("--name-only", "-z", "--relative", "--no-renames", "--ignore-submodules", "--no-ext-diff")
         try:
-            changed = command.diff("HEAD", "--name-only", "-z", "--relative", "--no-renames", "--ignore-submodules")
-            known = command.ls_files("-z").split("\0") if untracked else []
-        except git.GitError as error:
-            raise SymfixError(f"{self.root}: git cannot say what is committed: {_last_line(str(error))}") from error
-        return sorted((set(changed.split("\0")) | (set(untracked) - set(known))) - {""})
+            changed = git.run("diff", *options, "HEAD", "--", cwd=self.root)
+            known = git.run("ls-files", "-z", cwd=self.root) if untracked else b""
+        except GitFailed as error:
+            raise SymfixError(f"{self.root}: git cannot say what is committed: {error.said}") from error
+        names = set(os.fsdecode(changed).split("\0")), set(os.fsdecode(known).split("\0"))
+        return sorted((names[0] | (set(untracked) - names[1])) - {""})
+
+    def filtered(self, path: str) -> str:
+        """The filter of git that a file passes on its way into a commit, which symfix does not run; "" for none."""
+        return self.git.filtered(path, self.root) if self.git is not None else ""
 
     def relative(self, path: Path) -> str:
         """`path` relative to the root, POSIX, links followed; "" for the root itself.
@@ -104,18 +123,12 @@ class Checkout:
             raise SymfixError(f"{path}: lies outside the checkout {self.root}; run symfix once for each checkout")
         return os.path.relpath(real, self.root).replace(os.sep, "/")
 
-    def _names_from_git(self) -> list[str] | None:
-        import subprocess
-
-        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", "."]
+    def _names_from_git(self, git: Git) -> list[str] | None:
         try:
-            done = subprocess.run(command, cwd=self.root, capture_output=True, check=True)
-        except OSError as error:
-            raise SymfixError(f"git cannot be run: {error.strerror}; {self.root} lies in a git checkout") from error
-        except subprocess.CalledProcessError as error:
-            told = _last_line(os.fsdecode(error.stderr))
-            raise SymfixError(f"{self.root}: git ls-files failed: {told}") from error
-        names = set(os.fsdecode(done.stdout).split("\0")) - {""}
+            listed = git.run("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ".", cwd=self.root)
+        except GitFailed as error:
+            raise SymfixError(f"{self.root}: git ls-files failed: {error.said}") from error
+        names = set(os.fsdecode(listed).split("\0")) - {""}
         # Nothing at all: the tree is unpacked in an ignored folder of somebody's repository.
         return [name for name in names if _SKIPPED.isdisjoint(name.split("/"))] if names else None
 
@@ -136,42 +149,36 @@ class Checkout:
             names += (folder + name for name, is_folder in found if not is_folder)
         return names
 
-    def _target(self, link: str) -> str | None:
-        """The file of the tree that a link leads to, or None."""
-        real = os.path.realpath(self.root / link)
-        if not _inside(real, str(self.root)):
-            return None
-        target = os.path.relpath(real, self.root).replace(os.sep, "/")
-        return target if _SKIPPED.isdisjoint(target.split("/")) else None
-
 
 def find_checkout(start: Path) -> Checkout:
     """The checkout that encloses `start`.
 
     The nearest folder upwards that is a git toplevel or holds ATen's native_functions.yaml; else the nearest whose
     pyproject.toml has [tool.symfix]; else `start` itself (its folder, where it is a file).
-    Raises SymfixError where `start` does not exist.
+    Raises SymfixError where `start` does not exist, or lies in a repository that has no work tree.
     """
     if not start.exists():
         raise SymfixError(f"{start}: no such file or folder")
     real = Path(os.path.realpath(start))
     here = real if real.is_dir() else real.parent
     candidates = [here, *here.parents]
-    git_dirs = ((folder, _git_dir(folder)) for folder in candidates)
-    toplevel, git_dir = next(((folder, found) for folder, found in git_dirs if found), (None, None))
+    git = next((Git(found, folder) for folder in candidates if (found := _git_dir(folder))), None)
+    bare = next((folder for folder in candidates if _bare(folder)), None)
+    if git is None and bare is not None:
+        raise SymfixError(f"{bare}: a bare repository has no files to read; run symfix in a clone or a worktree of it")
     for folder in candidates:
-        if folder == toplevel or (folder / NATIVE_FUNCTIONS).is_file():
-            return Checkout(folder, git_dir)
+        if (git is not None and folder == git.top) or (folder / NATIVE_FUNCTIONS).is_file():
+            return Checkout(folder, git)
     for folder in candidates:
-        if configured(folder / "pyproject.toml"):
+        if configured(folder):
             return Checkout(folder, None)
     return Checkout(here, None)
 
 
-def configured(pyproject: Path) -> bool:
-    """Whether `pyproject` exists and mentions [tool.symfix]."""
+def configured(folder: Path) -> bool:
+    """Whether the pyproject.toml of `folder` can be read and mentions [tool.symfix]."""
     try:
-        return b"tool.symfix" in pyproject.read_bytes()
+        return b"tool.symfix" in read_below(folder, "pyproject.toml")
     except OSError:
         return False
 
@@ -194,18 +201,29 @@ def user_cache() -> Path:
 def _git_dir(folder: Path) -> Path | None:
     """The git folder of a toplevel; of a linked worktree or a submodule, the one its `.git` file names."""
     dot = folder / ".git"
-    if dot.is_dir():
-        return dot if (dot / "HEAD").is_file() else None
-    try:
-        text = dot.read_text()
-    except (OSError, UnicodeDecodeError):
-        return None
-    return folder / text[len("gitdir:") :].strip() if text.startswith("gitdir:") else None
+    if not dot.is_dir():
+        try:
+            text = decode(read_file(dot, _GIT_FILE))
+        except OSError:
+            return None
+        if not text.startswith("gitdir:"):
+            return None
+        dot = folder / text.removeprefix("gitdir:").strip()
+    return dot if _bare(dot) or ((dot / "HEAD").is_file() and (dot / "commondir").is_file()) else None
+
+
+def _bare(folder: Path) -> bool:
+    """Whether git could take `folder` itself for a repository."""
+    return (folder / "objects").is_dir() and (folder / "refs").is_dir() and os.path.lexists(folder / "HEAD")
+
+
+def _real_folder(base: str, folder: str, known: dict[str, bool]) -> bool:
+    """Whether `folder` below `base` is one, and no link is on the way to it; `known` remembers. Raises OSError."""
+    if folder not in known:
+        above = _real_folder(base, folder.rpartition("/")[0], known)
+        known[folder] = above and stat.S_ISDIR(os.lstat(base + folder).st_mode)
+    return known[folder]
 
 
 def _inside(path: str, root: str) -> bool:
     return path.startswith(root.rstrip(os.sep) + os.sep)
-
-
-def _last_line(text: str) -> str:
-    return text.strip().rpartition("\n")[2]

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from codemod.documents import LARGEST_SETTINGS, load_toml, read_bounded
+from codemod.documents import LARGEST_SETTINGS, load_toml
 from codemod.errors import SymfixError
+from codemod.files import read_below
 from codemod.private import read_settings, say_once
 from codemod.terminal import visible
 from codemod.tree.checkout import Checkout
@@ -85,7 +86,7 @@ def read_config(checkout: Checkout) -> Config:
     if not _inside(path, root):
         return Config(path)
     try:
-        content = read_bounded(path, LARGEST_SETTINGS, regular=True)
+        content = read_below(root, path.name, LARGEST_SETTINGS)
     except FileNotFoundError:
         return Config(path)
     except OSError as error:

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from codemod.errors import SymfixError
+from codemod.files import read_below, read_file
+from codemod.model.paths import Listing
 from codemod.tree.cache import Cache, code_version, dependency_versions
 from codemod.tree.checkout import Checkout, StatKey
 from codemod.tree.pool import Failure, run
@@ -62,6 +64,11 @@ class CheckoutProject:
             self._names = self.checkout.names()
         return self._names
 
+    @property
+    def listing(self) -> Listing:
+        """The files that may be changed, by name."""
+        return Listing(self.root, frozenset(self.names))
+
     def selected(self, path: str) -> bool:
         """Whether findings in `path` are asked for."""
         chosen = self.paths
@@ -86,7 +93,7 @@ class CheckoutProject:
         """
         self.hashes.setdefault(path, "")
         self._stat(path)
-        source = (self.root / path).read_bytes()
+        source = read_file(path) if os.path.isabs(path) else read_below(self.root, path)
         self.hashes[path] = hashlib.sha256(source).hexdigest()
         return source
 
@@ -200,8 +207,7 @@ def _extract_file(root: str, extract: Callable[[str, bytes], Any], item: tuple[s
     """The sha256 of a file and its pickled facts, the latter empty where the sha256 is the one known."""
     path, known = item
     try:
-        with open(os.path.join(root, path), "rb") as file:
-            source = file.read()
+        source = read_file(path) if os.path.isabs(path) else read_below(root, path)
     except OSError as error:
         raise SymfixError(f"cannot be read: {error.strerror}") from error
     sha = hashlib.sha256(source).hexdigest()

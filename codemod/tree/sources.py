@@ -5,12 +5,13 @@ from __future__ import annotations
 import bisect
 from pathlib import Path
 
+from codemod.files import read_below
 from codemod.model.findings import Finding
 from codemod.terminal import decode
 
 
 class Sources:
-    """Files below `root`, each read once; b"" for one that cannot be read."""
+    """Files of the tree `root`, each read once; b"" for one that cannot be read."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -21,7 +22,7 @@ class Sources:
         """The bytes of a file."""
         if path not in self._read:
             try:
-                self._read[path] = (self.root / path).read_bytes()
+                self._read[path] = read_below(self.root, path)
             except OSError:
                 self._read[path] = b""
         return self._read[path]

@@ -5,20 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from codemod.errors import SymfixError
 from codemod.model.findings import Finding
-from codemod.terminal import decode, one_line
+from codemod.terminal import decode
 from codemod.tree.checkout import Checkout
+from codemod.tree.git import Git, GitFailed
 from codemod.tree.sources import Sources
 
-if TYPE_CHECKING:
-    import subprocess
-
 _DIFF = (
-    "-c", "core.quotePath=false", "diff", "--unified=0", "--inter-hunk-context=0", "--find-renames", "--relative",
+    "diff", "--unified=0", "--inter-hunk-context=0", "--find-renames", "--relative",
     "--src-prefix=a/", "--dst-prefix=b/", "--text", "--no-textconv", "--no-ext-diff", "--no-color",
     "--ignore-submodules",
 )  # fmt: skip
@@ -31,11 +27,13 @@ _ESCAPED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f
 class Touched:
     """The lines of the working tree that differ from an older state: for each path, ranges [first, last] from 1.
 
-    A file that is new has all of its lines; where lines were only deleted, the line that follows them counts.
+    Where lines were only deleted, the line that follows them counts. Of the files `new`, which git does not know yet,
+    all lines are touched.
     """
 
     lines: Mapping[str, tuple[tuple[int, int], ...]]
     sources: Sources
+    new: frozenset[str] = frozenset()
 
     def holds(self, finding: Finding) -> bool:
         """Whether one of the lines that `finding` stands on or edits is touched."""
@@ -44,6 +42,8 @@ class Touched:
         return any(self._meets(*span) for span in spans)
 
     def _meets(self, path: str, start: int, end: int) -> bool:
+        if path in self.new:
+            return True
         for first, last in self.lines.get(path, ()):
             begin, stop = self.sources.line_span(path, first, last)
             if start < stop and begin < max(end, start + 1):
@@ -57,21 +57,25 @@ def touched_since(checkout: Checkout, revision: str) -> Touched:
     That is the merge base of `revision` and HEAD; what is staged, what is not, and files git does not know yet count.
     Raises SymfixError where git cannot tell.
     """
-    root = checkout.root
-    if checkout.git_dir is None:
+    root, git = checkout.root, checkout.git
+    if git is None:
         raise SymfixError(f"{root}: not a git checkout, so --since {revision} means nothing; see --baseline")
-    history = f"{root} has no such commit; fetch it{_shallow(root)}"
-    _git(root, revision, history, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    history = f"it has no commit in common with HEAD; fetch the history{_shallow(root)}"
-    base = _git(root, revision, history, "merge-base", "--end-of-options", revision, "HEAD")
-    patch = _git(root, revision, "git diff failed", *_DIFF, base.decode().strip(), "--")
-    new = _git(root, revision, "git ls-files failed", "ls-files", "-z", "--others", "--exclude-standard", "--", ".")
-    lines = touched_lines(patch)
-    sources = Sources(root)
-    for name in filter(None, new.split(b"\0")):
-        path = decode(name)
-        lines[path] = ((1, sources.of(path).count(b"\n") + 1),)
-    return Touched(lines, sources)
+    try:
+        git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    except GitFailed as error:
+        why = f"{root} has no such commit; fetch it{_shallow(git)}"
+        raise SymfixError(f"--since {revision}: {error.said or why}") from error
+    try:
+        base = git.run("merge-base", "--end-of-options", revision, "HEAD")
+    except GitFailed as error:
+        why = f"it has no commit in common with HEAD; fetch the history{_shallow(git)}"
+        raise SymfixError(f"--since {revision}: {error.said or why}") from error
+    try:
+        patch = git.run(*_DIFF, base.decode().strip(), "--", cwd=root)
+        new = git.run("ls-files", "-z", "--others", "--exclude-standard", "--", ".", cwd=root)
+    except GitFailed as error:
+        raise SymfixError(f"--since {revision}: git failed: {error.said}") from error
+    return Touched(touched_lines(patch), Sources(root), frozenset(map(decode, filter(None, new.split(b"\0")))))
 
 
 def touched_lines(patch: bytes) -> dict[str, tuple[tuple[int, int], ...]]:
@@ -105,24 +109,6 @@ def _unescape(match: re.Match[bytes]) -> bytes:
     return bytes((int(escape, 8),)) if len(escape) == 3 else _ESCAPED.get(escape, escape)
 
 
-def _git(root: Path, revision: str, otherwise: str, *arguments: str) -> bytes:
-    """What git prints. Raises SymfixError, with what git says or else `otherwise`, where it fails."""
-    done = _run(root, *arguments)
-    if done.returncode:
-        told = one_line(decode(done.stderr)) or otherwise
-        raise SymfixError(f"--since {revision}: {told}")
-    return done.stdout
-
-
-def _run(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    import subprocess
-
-    try:
-        return subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False)
-    except OSError as error:
-        raise SymfixError(f"git cannot be run: {error.strerror}; --since asks it what changed") from error
-
-
-def _shallow(root: Path) -> str:
-    shallow = _run(root, "rev-parse", "--is-shallow-repository").stdout == b"true\n"
+def _shallow(git: Git) -> str:
+    shallow = git.run("rev-parse", "--is-shallow-repository") == b"true\n"
     return ": this clone is shallow (git fetch --unshallow; actions/checkout: fetch-depth: 0)" if shallow else " first"

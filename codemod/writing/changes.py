@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from codemod.errors import SymfixError
+from codemod.files import read_below
+from codemod.model.decisions import Decision
 from codemod.model.edits import Edit, EditConflict, apply_edits, by_path
 from codemod.model.findings import Finding
 from codemod.model.groups import Group
+from codemod.model.paths import Listing, misplaced
 from codemod.model.plan import Plan
 from codemod.model.suppress import refuse
 from codemod.model.transform import Transform
+from codemod.terminal import visible
 
 SYNTAX_ERROR = "syntax-error"
 
@@ -41,17 +45,18 @@ class Changes:
 
 
 def make_changes(
-    root: Path, plan: Plan, groups: Iterable[Group], transforms: Sequence[Transform], mapper: Mapper
+    listing: Listing, plan: Plan, groups: Iterable[Group], transforms: Sequence[Transform], mapper: Mapper
 ) -> Changes:
     """The changes of `groups`, without those that would add a syntax error to a file.
 
     `mapper` runs a function over items, as `Project.map` does.
-    Raises SymfixError where a file is no longer the one that the plan was made from.
+    Raises SymfixError where a file is none of `listing`, or no longer the one that the plan was made from.
     """
     accepted = [group for group in groups if group.edits]
     paths = sorted({path for group in accepted for path in group.paths})
-    check_current(root, plan, paths)
-    sources = {path: (root / path).read_bytes() for path in paths}
+    listing.check(paths)
+    _check_current(listing, plan, paths)
+    sources = {path: _read(listing, path) for path in paths}
     count = partial(count_errors, transforms)
     allowed = dict(zip(paths, mapper(count, sorted(sources.items())), strict=True))
     refused: list[Finding] = []
@@ -82,12 +87,36 @@ def changes_in(groups: Iterable[Group], sources: Mapping[str, bytes]) -> tuple[C
     return tuple(change for change in changes if change.new != change.old)
 
 
-def check_current(root: Path, plan: Plan, paths: Iterable[str] | None = None) -> None:
+def check_plan(listing: Listing, plan: Plan) -> None:
+    """Raise SymfixError where a plan from elsewhere speaks of what is no file of the tree, or has changed since."""
+    listing.check(path for finding in plan.findings for path in (finding.path, *(e.path for e in finding.edits)))
+    check_decisions(listing, plan.decisions)
+    shown = (step.path for finding in plan.findings for step in (*finding.reach, *finding.flow))
+    for path in sorted({*plan.files, *shown}):
+        why = "" if os.path.isabs(path) and "\0" not in path else misplaced(path)
+        if why:
+            raise SymfixError(f"{visible(path)}: {why}")
+    _check_current(listing, plan)
+
+
+def check_decisions(listing: Listing, decisions: Iterable[Decision]) -> None:
+    """Raise SymfixError where a reviewer's own edit is of what is no file of the tree."""
+    listing.check(edit.path for decision in decisions for edit in decision.edits)
+
+
+def _check_current(listing: Listing, plan: Plan, paths: Iterable[str] | None = None) -> None:
     """Raise SymfixError, which names it, where a file (of `paths`, or any) has changed since the plan was made."""
-    stale = plan.stale(root, paths)
+    stale = plan.stale(listing.root, paths)
     if stale:
         more = f" and {len(stale) - 1} more" if len(stale) > 1 else ""
         raise SymfixError(f"{stale[0]}{more}: changed since the plan was made; run symfix scan again")
+
+
+def _read(listing: Listing, path: str) -> bytes:
+    try:
+        return read_below(listing.root, path)
+    except OSError as error:
+        raise SymfixError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def _apply(path: str, source: bytes, groups: Sequence[Group]) -> bytes:

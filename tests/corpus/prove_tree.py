@@ -42,7 +42,7 @@ def evidence_of(tree: Path, torch: str) -> Iterator[tuple[str, list[Evidence]]]:
     plan = analyse(project, transform.load_transforms)
     groups = [group for group in selection.groups(plan.findings) if group.edits]
     transforms = transform.load_transforms()
-    whole = make_changes(checkout.root, plan, groups, transforms, lambda work, items: [work(item) for item in items])
+    whole = make_changes(project.listing, plan, groups, transforms, lambda work, items: [work(item) for item in items])
     sources = sources_of(checkout.root, whole)
     shards = {shard.name: shard for shard in make_shards(whole.groups)}
     for shard in shards.values():

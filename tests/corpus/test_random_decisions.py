@@ -12,6 +12,7 @@ from codemod.model.findings import Level
 from codemod.model.groups import make_groups
 from codemod.model.plan import Plan
 from codemod.model.transform import load_transforms
+from codemod.tree.checkout import find_checkout
 from codemod.writing.changes import make_changes
 
 TREE = find_tree("pytorch-2.6.0")
@@ -32,7 +33,7 @@ def test_what_is_accepted_is_what_is_written() -> None:
         ]
         held = standing(groups, plan.files, made)
         written = make_changes(
-            TREE, plan, [group for group, _ in followed(groups, held)], load_transforms(),
+            find_checkout(TREE).listing(), plan, [group for group, _ in followed(groups, held)], load_transforms(),
             lambda function, items: list(map(function, items)),
         )  # fmt: skip
         assert not written.refused

@@ -20,6 +20,7 @@ from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Mode
 from codemod.model.groups import Group, make_groups
 from codemod.model.identity import with_ids
+from codemod.model.paths import Listing
 from codemod.model.plan import Plan
 from codemod.planning.carry import carried
 from codemod.writing.changes import Changes, make_changes
@@ -57,9 +58,8 @@ def decided(plan: Plan, chosen: list[Choice | None]) -> list[Decision]:
 def written(source: bytes, plan: Plan, groups: list[Group]) -> Changes:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "a.cc").write_bytes(source)
-        return make_changes(
-            Path(folder), plan, groups, transforms(), lambda function, items: list(map(function, items))
-        )
+        listing = Listing(Path(folder), {"a.cc"})
+        return make_changes(listing, plan, groups, transforms(), lambda function, items: list(map(function, items)))
 
 
 def rewritten(source: bytes, words: list[bytes]) -> bytes:

@@ -12,6 +12,7 @@ from codemod.bundle.shards import make_shards
 from codemod.model.decisions import Choice, standing
 from codemod.model.findings import Level
 from codemod.model.groups import Group, make_groups
+from codemod.model.paths import Listing
 from codemod.model.plan import Plan
 from codemod.planning.analysis import analyse
 from codemod.planning.decision_store import DecisionStore
@@ -92,7 +93,6 @@ class Tree:
         return {one.title: one.choice for one in standing(self.groups, self.plan.files, self.store.load())}
 
     def _refused(self, group: Group) -> str:
-        changes = make_changes(
-            self.root, self.plan, [group], transforms(), lambda function, items: list(map(function, items))
-        )
+        listing = Listing(self.root, self.files)
+        changes = make_changes(listing, self.plan, [group], transforms(), lambda count, files: list(map(count, files)))
         return changes.refused[0].reason if changes.refused else ""

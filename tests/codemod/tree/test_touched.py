@@ -46,12 +46,14 @@ def test_committed_staged_and_other_changes_count_from_the_merge_base(make_tree:
     (tree / "c.cc").write_bytes(OLD.replace(b"line 5\nline 6\n", b""))
     (tree / "sub").mkdir()
     (tree / "sub/d e.cc").write_bytes(b"one\ntwo")
-    assert touched_since(find_checkout(tree), "onward").lines == {
+    touched = touched_since(find_checkout(tree), "onward")
+    assert touched.new == {"sub/d e.cc"}
+    assert touched.holds(finding("sub/d e.cc", 4, 5))
+    assert touched.lines == {
         "a.cc": ((3, 4),),
         "b.cc": ((1, 2),),
         "c.cc": ((5, 5),),
         'new "näme"\t.cc': ((11, 11),),
-        "sub/d e.cc": ((1, 2),),
     }
 
 

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from codemod.files import read_below
 from codemod.model.findings import Finding
 from codemod.model.transform import Override, Part, Project
 from transforms.cpp.analyse import source_files
@@ -43,7 +44,7 @@ class CppProver:
     def version(self) -> str:
         """That of version.txt of a PyTorch tree, without the suffix of a development version."""
         try:
-            text = (self._project.root / "version.txt").read_text(encoding="ascii")
+            text = read_below(self._project.root, "version.txt").decode("ascii")
         except (OSError, ValueError):
             return ""
         found = re.match(r"\d+\.\d+\.\d+", text)
@@ -91,7 +92,7 @@ class CppProver:
         name = path.rpartition("/")[2].encode()
         pattern = re.compile(rb'#[ \t]*include[ \t]*[<"](?:[^>"\n]*/)?' + re.escape(name) + rb'[>"]')
         sources = (p for p in source_files(self._project) if p.endswith(SOURCES))
-        return [source for source in sources if pattern.search((self._project.root / source).read_bytes())]
+        return [source for source in sources if pattern.search(read_below(self._project.root, source))]
 
     def overrides(self, findings: Sequence[Finding]) -> Sequence[Override]:
         """One override for each operator that runs an edit of `findings`, two operators for each changed function."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codemod.errors import SymfixError
+from codemod.errors import SymfixError, system_error
 from codemod.model.transform import Project
 from transforms.cpp.reach.vocabulary import ACCESSORS, Vocabulary
 from transforms.cpp.reading.extract import extract
@@ -60,7 +60,9 @@ def load_operators(project: Project, yaml: str) -> NativeFunctions:
         return found[yaml]
     try:
         return load(yaml, project.read(yaml))
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise SymfixError(system_error(error)) from error
+    except ValueError as error:
         raise SymfixError(str(error)) from error
 
 
