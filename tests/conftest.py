@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import settings
 
-from codemod import private
+from codemod.borders import private
 
 # A slow machine is no failure.
 settings.register_profile("symfix", deadline=None)

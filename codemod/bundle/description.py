@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from codemod.borders.quoting import message_line
 from codemod.bundle.follow_up import FollowUp
 from codemod.bundle.shards import Shard, family
 from codemod.digest import digest
 from codemod.model.findings import Finding, Mode
 from codemod.model.plan import Plan
 from codemod.prove.evidence import Evidence
-from codemod.quoting import message_line
 from codemod.terminal import one_line
 
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from codemod.borders.files import read_below
 from codemod.bundle import proof
 from codemod.bundle.commits import Commit, Step, make_commits, make_series, make_steps, refuse_foreign
 from codemod.bundle.repository import Repository
 from codemod.bundle.shards import Shard, above_one_another
 from codemod.errors import SymfixError
-from codemod.files import read_below
 from codemod.model.edits import apply_edits, by_path
 from codemod.model.transform import Transform
 from codemod.writing.changes import Changes, Mapper

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from codemod import quoting
+from codemod.borders import quoting
 from codemod.bundle.description import Description
 from codemod.model.findings import Mode
 from codemod.model.xfails import told_check

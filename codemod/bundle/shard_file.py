@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from codemod.borders.documents import LARGEST_SETTINGS, read_bounded
+from codemod.borders.quoting import file_name
 from codemod.bundle.shard_names import member
 from codemod.bundle.shards import Shard
-from codemod.documents import LARGEST_SETTINGS, read_bounded
 from codemod.errors import SymfixError
 from codemod.model.groups import Group
-from codemod.quoting import file_name
 
 FORMAT = "symfix-shards"
 VERSION = 1

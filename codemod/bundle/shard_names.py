@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codemod.documents import fit, load_json, read_bounded
+from codemod.borders.documents import fit, load_json, read_bounded
+from codemod.borders.quoting import file_name
 from codemod.errors import SymfixError
 from codemod.model.groups import Group
-from codemod.quoting import file_name
 from codemod.writing.files import make_folder, replace_file
 
 _FORMAT = "symfix-shard-names"

@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 import click
 
+from codemod.borders.documents import read_bounded
+from codemod.borders.private import distrust, make_private, say_once
 from codemod.digest import digest
-from codemod.documents import read_bounded
 from codemod.errors import SymfixError
 from codemod.model.findings import Level
 from codemod.planning.selection import Selection
-from codemod.private import distrust, make_private, say_once
 from codemod.tree.cache import Cache
 from codemod.tree.checkout import Checkout, find_checkout, user_cache
 from codemod.tree.config import MOST_JOBS, Config, read_config, read_user_config

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from codemod.borders.quoting import markdown
 from codemod.cli.bundling import Bundle, make_bundle, prove_compiling, shard_options
 from codemod.cli.options import Run, level_option, tree_options
 from codemod.cli.root import group
 from codemod.cli.running import accepted_option, begin, exit_code, plan_option
 from codemod.errors import SymfixError
-from codemod.quoting import markdown
 from codemod.reporting.report import plural
 from codemod.terminal import encode, note, show
 

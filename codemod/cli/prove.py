@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from codemod.borders.quoting import file_name
 from codemod.cli.options import Run, level_option, target_options, tree_options
 from codemod.cli.root import group
 from codemod.cli.running import begin, changes_of, chosen_groups, load_plan, plan_option
 from codemod.errors import SymfixError
 from codemod.model import transform
 from codemod.prove.evidence import FOLDER, EvidenceStore
-from codemod.quoting import file_name
 from codemod.terminal import encode, show, write, write_exact
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import Any
 
 import click
 
+from codemod.borders.documents import read_bounded
 from codemod.cli.options import Run, level_option, tree_options
 from codemod.cli.root import group
 from codemod.cli.running import begin, load_plan, plan_option
-from codemod.documents import read_bounded
 from codemod.errors import SymfixError
 from codemod.model.decisions import Choice, Decision, decide, from_json, standing, summary, to_json
 from codemod.model.groups import Group

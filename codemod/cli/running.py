@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from codemod.borders.documents import read_bounded
+from codemod.borders.files import read_below
 from codemod.cli.options import Run, start
-from codemod.documents import read_bounded
 from codemod.errors import SymfixError
-from codemod.files import read_below
 from codemod.model import transform
 from codemod.model.decisions import followed, standing
 from codemod.model.findings import Level

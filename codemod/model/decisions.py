@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codemod.documents import Shape, fit, load_json
+from codemod.borders.documents import Shape, fit, load_json
+from codemod.borders.quoting import json_text
 from codemod.errors import SymfixError
 from codemod.model.edits import EDIT, Edit, edit_from_json, edit_to_json
 from codemod.model.groups import Group
-from codemod.quoting import json_text
 
 FORMAT = "symfix-decisions"
 VERSION = 1

@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from codemod.documents import Shape
+from codemod.borders.documents import Shape
 from codemod.model.records import compact
 from codemod.terminal import decode, encode
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from codemod.documents import Shape, fit, load_json
+from codemod.borders.documents import Shape, fit, load_json
+from codemod.borders.files import read_below, read_file
+from codemod.borders.quoting import json_text
 from codemod.errors import SymfixError
-from codemod.files import read_below, read_file
 from codemod.model.decisions import DECISION, HASHES, Decision, decision_from_json, decision_to_json
 from codemod.model.edits import EDIT, edit_from_json, edit_to_json
 from codemod.model.findings import Finding, Level, Mode, Step
-from codemod.quoting import json_text
 
 FORMAT = "symfix-plan"
 VERSION = 2

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from codemod import __version__
-from codemod.files import read_below, read_file
+from codemod.borders.files import read_below, read_file
 from codemod.model.findings import Finding
 from codemod.model.groups import refuse_overlaps
 from codemod.model.identity import with_ids

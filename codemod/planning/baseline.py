@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from codemod.documents import fit, load_json, read_bounded
+from codemod.borders.documents import fit, load_json, read_bounded
+from codemod.borders.quoting import json_text
 from codemod.errors import SymfixError
 from codemod.model.findings import Finding
-from codemod.quoting import json_text
 
 FORMAT = "symfix-baseline"
 VERSION = 1

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
-from codemod.documents import read_bounded
+from codemod.borders.documents import read_bounded
 from codemod.errors import SymfixError
 from codemod.model.decisions import Decision, from_json, to_json
 from codemod.writing.files import make_folder, replace_file

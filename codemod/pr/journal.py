@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from codemod.documents import fit, load_json, read_bounded
+from codemod.borders.documents import fit, load_json, read_bounded
 from codemod.errors import SymfixError
 from codemod.writing.files import make_folder, replace_file
 

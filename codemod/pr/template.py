@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from codemod.documents import LARGEST_SETTINGS, fit, load_json, read_bounded
+from codemod.borders.documents import LARGEST_SETTINGS, fit, load_json, read_bounded
 from codemod.errors import SymfixError
 from codemod.prove.isolate import Limits, run
 from codemod.terminal import one_line

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codemod import quoting
+from codemod.borders import quoting
 from codemod.bundle.description import Description
 from codemod.bundle.message import outcome_line, why
 from codemod.model.xfails import told_check

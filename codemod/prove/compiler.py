@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from codemod.borders.documents import check, load_json, read_bounded
 from codemod.digest import digest
-from codemod.documents import check, load_json, read_bounded
 from codemod.errors import SymfixError
 from codemod.prove.isolate import Ended, Limits, run
 from codemod.prove.run_folder import LOCK, run_folder

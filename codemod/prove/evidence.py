@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from codemod.borders.documents import Shape, fit, load_json, read_bounded
+from codemod.borders.quoting import file_name
 from codemod.digest import digest
-from codemod.documents import Shape, fit, load_json, read_bounded
 from codemod.errors import SymfixError
-from codemod.quoting import file_name
 from codemod.writing.changes import Change
 from codemod.writing.files import make_folder, replace_file
 

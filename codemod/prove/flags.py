@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codemod.documents import check, load_json, read_bounded
+from codemod.borders.documents import check, load_json, read_bounded
 from codemod.errors import SymfixError
 
 NAME = "compile_commands.json"

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from codemod.borders.private import kept_folder, private_folder
 from codemod.digest import digest
 from codemod.errors import SymfixError
 from codemod.model import transform
 from codemod.model.transform import Project, Prover
-from codemod.private import kept_folder, private_folder
 from codemod.prove.compiler import find_compiler, forget_old
 from codemod.prove.flags import compile_flags
 from codemod.prove.overlay import forget_unused

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
+from codemod.borders.quoting import json_text
 from codemod.prove.evidence import Evidence, Outcome, Verdict
 from codemod.prove.orchestrate import Proved
-from codemod.quoting import json_text
 from codemod.terminal import one_line, shorten, style, visible, width
 
 VERSION = 1

@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from codemod.borders.documents import fit, load_json, read_bounded
+from codemod.borders.private import kept_folder
 from codemod.digest import digest
-from codemod.documents import fit, load_json, read_bounded
 from codemod.errors import SymfixError
-from codemod.private import kept_folder
 from codemod.terminal import one_line
 from codemod.tree.checkout import user_cache
 

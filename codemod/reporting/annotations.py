@@ -6,9 +6,9 @@ import os
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from codemod.borders.quoting import code, markdown, workflow_command
 from codemod.model.findings import Finding, Level
 from codemod.model.groups import make_groups, order
-from codemod.quoting import code, markdown, workflow_command
 from codemod.reporting.report import finding_lines, operator_counts, plural, refusal_counts, totals
 from codemod.terminal import one_line, unstyled
 from codemod.tree.sources import Sources

@@ -7,10 +7,10 @@ import re
 import textwrap
 from collections.abc import Sequence
 
+from codemod.borders.quoting import fenced
 from codemod.model import transform
 from codemod.model.suppress import UNUSED_RULE
 from codemod.model.transform import Example, Rule
-from codemod.quoting import fenced
 from codemod.reporting.report import level_name
 from codemod.terminal import shorten, style, table, width
 

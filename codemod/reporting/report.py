@@ -8,9 +8,9 @@ import io
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from codemod.borders.quoting import cell
 from codemod.model.findings import Finding, Level
 from codemod.planning.selection import base_name, matches_operator
-from codemod.quoting import cell
 from codemod.terminal import one_line, shorten, shorten_path, style, table, visible, width, without_command
 
 _MOST_OPERATORS = 25

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from codemod.borders.quoting import json_text, sarif
 from codemod.model.edits import Edit, by_path
 from codemod.model.findings import Finding, Level, Step
 from codemod.model.groups import make_groups, order
 from codemod.model.plan import Plan
 from codemod.model.transform import Rule
-from codemod.quoting import json_text, sarif
 from codemod.reporting.manual import rule_markdown, rule_text
 from codemod.terminal import decode, encode, one_line
 from codemod.tree.sources import Sources

@@ -7,10 +7,10 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from codemod.borders.quoting import file_name
 from codemod.errors import SymfixError
 from codemod.model.edits import Edit, apply_edits, by_path
 from codemod.model.groups import Group, meet
-from codemod.quoting import file_name
 from codemod.writing.diff import differing_words, split_lines
 
 _CONTEXT = 5

@@ -17,7 +17,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from codemod.private import check_private, private_folder, read_private
+from codemod.borders.private import check_private, private_folder, read_private
 from codemod.tree.checkout import StatKey
 
 T = TypeVar("T")

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from codemod.borders.files import read_below, read_file
 from codemod.errors import SymfixError
-from codemod.files import read_below, read_file
 from codemod.model.paths import Listing
 from codemod.terminal import decode
 from codemod.tree.git import Git, GitFailed

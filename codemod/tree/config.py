@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from codemod.documents import LARGEST_SETTINGS, load_toml
+from codemod.borders.documents import LARGEST_SETTINGS, load_toml
+from codemod.borders.files import read_below
+from codemod.borders.private import read_settings, say_once
 from codemod.errors import SymfixError
-from codemod.files import read_below
-from codemod.private import read_settings, say_once
 from codemod.terminal import visible
 from codemod.tree.checkout import Checkout
 

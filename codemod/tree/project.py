@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from codemod.borders.files import read_below, read_file
 from codemod.errors import SymfixError
-from codemod.files import read_below, read_file
 from codemod.model.paths import Listing
 from codemod.tree.cache import Cache, code_version, dependency_versions
 from codemod.tree.checkout import Checkout, StatKey

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 from pathlib import Path
 
-from codemod.files import read_below
+from codemod.borders.files import read_below
 from codemod.model.findings import Finding
 from codemod.terminal import decode
 

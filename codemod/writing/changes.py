@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from codemod.borders.files import read_below
 from codemod.errors import SymfixError
-from codemod.files import read_below
 from codemod.model.decisions import Decision
 from codemod.model.edits import Edit, EditConflict, apply_edits, by_path
 from codemod.model.findings import Finding

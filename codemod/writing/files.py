@@ -10,7 +10,7 @@ import secrets
 import stat
 from pathlib import Path
 
-from codemod.files import open_folder
+from codemod.borders.files import open_folder
 
 STAGED = re.compile(r"\.symfix-[0-9a-f]{32}")
 """What the name of a file that waits for its place is like."""

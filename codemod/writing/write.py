@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from codemod.borders.files import open_folder, read_below, read_file
 from codemod.errors import SymfixError
-from codemod.files import open_folder, read_below, read_file
 from codemod.model.paths import Listing, misplaced
 from codemod.terminal import visible
 from codemod.writing.changes import Change

@@ -10,8 +10,8 @@ from typing import Any
 
 from pygments.token import Token, _TokenType
 
+from codemod.borders.quoting import page_text
 from codemod.model.edits import Edit, apply_edits
-from codemod.quoting import page_text
 from codemod.syntax import lexer
 from codemod.writing.diff import Hunk, Span, differing_words, hunks, split_lines
 

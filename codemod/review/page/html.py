@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
+from codemod.borders.quoting import page, page_text, script_json
 from codemod.bundle.shards import Shard
 from codemod.model.plan import Plan
 from codemod.model.transform import Rule
 from codemod.prove.evidence import Evidence
-from codemod.quoting import page, page_text, script_json
 from codemod.review.page.data import build
 
 _SCRIPTS = ("core.js", "diff.js", "cards.js", "dialogs.js", "sidebar.js", "review.js")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from codemod.borders.quoting import message_line
 from codemod.bundle.description import Description, Left
 from codemod.bundle.follow_up import FollowUp
 from codemod.bundle.message import commit_message
@@ -18,7 +19,6 @@ from codemod.model.xfails import ExpectedFailure
 from codemod.pr import template as templates
 from codemod.pr.text import Row, Text, render, series
 from codemod.prove.evidence import Evidence, Verdict
-from codemod.quoting import message_line
 from tests.hostile import ATTACKS, GFM, check_markdown, unseen
 
 ENTRY = ExpectedFailure("test/test_x.py", 10, 20, 7, "symbolic_failures", "xfail", "foo", variant="v")

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from codemod.files import read_below
+from codemod.borders.files import read_below
 from codemod.model.findings import Finding
 from codemod.model.transform import Override, Part, Project
 from transforms.cpp.analyse import source_files

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codemod.borders.quoting import script_json
 from codemod.bundle.shards import make_shards
 from codemod.model.decisions import Choice, decide, decision_to_json, from_json
 from codemod.model.edits import Edit, apply_edits
@@ -25,7 +26,6 @@ from codemod.model.groups import make_groups
 from codemod.model.identity import with_ids
 from codemod.model.plan import Plan
 from codemod.prove.evidence import Evidence, Verdict
-from codemod.quoting import script_json
 from codemod.review.page.code import Lines, highlight, shown, units
 from codemod.review.page.data import FINDING, build, merged, shown_paths
 from codemod.review.page.html import render

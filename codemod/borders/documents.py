@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from codemod.borders.files import read_file
 from codemod.errors import SymfixError
-from codemod.files import read_file
 
 LARGEST = 64 << 20
 """Bytes of the largest document that is read; the plan of all of PyTorch 2.6.0 has less than a quarter of that."""

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from codemod.borders.documents import check, load_json, load_toml, read_bounded
 from codemod.bundle.shard_file import load as load_shards
 from codemod.bundle.shard_names import ShardNames
-from codemod.documents import check, load_json, load_toml, read_bounded
 from codemod.errors import SymfixError
 from codemod.model import decisions
 from codemod.model.decisions import Choice, Decision

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from codemod import private
+from codemod.borders import private
 from codemod.prove.session import scratch
 from codemod.tree.cache import Cache
 from codemod.tree.checkout import user_cache

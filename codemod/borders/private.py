@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from codemod.documents import LARGEST_SETTINGS
+from codemod.borders.documents import LARGEST_SETTINGS
 from codemod.terminal import note, visible
 
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH

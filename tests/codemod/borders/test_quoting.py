@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codemod import quoting
-from codemod.quoting import code, commit_message, fenced, file_name, link, markdown, message_line
+from codemod.borders import quoting
+from codemod.borders.quoting import code, commit_message, fenced, file_name, link, markdown, message_line
 from codemod.terminal import one_line
 from tests.hostile import ATTACKS, CLOSING, GFM, LINKED, runs_a_command, texts, unseen
 

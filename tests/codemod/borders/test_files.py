@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codemod.files import read_below, read_file
+from codemod.borders.files import read_below, read_file
 
 
 @pytest.fixture
