@@ -57,6 +57,9 @@ def run(
                 chunk = futures.pop(future)
                 yield from zip(chunk, future.result(), strict=True)
                 advance(len(chunk))
+        # Idle workers end at once. At the end of the program the executor's thread may find its pipe closed, which
+        # Python reports on stderr (concurrent/futures/process.py, _ThreadWakeup.wakeup).
+        executor.shutdown(wait=True)
     except BrokenProcessPool as error:
         raise SymfixError("a worker process died, perhaps for want of memory; try again with --jobs 1") from error
     finally:

@@ -4,8 +4,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+from codemod.tree.pool import run
 from tests.conftest import left_of
 
 ROOT = Path(__file__).parents[3]
@@ -34,3 +36,9 @@ def test_workers_die_with_a_killed_parent() -> None:
         for worker in left:
             os.kill(worker, signal.SIGKILL)
         assert left == []
+
+
+def test_no_thread_of_a_finished_run_is_left_to_the_end_of_the_program() -> None:
+    before = set(threading.enumerate())
+    assert sorted(result for _, result in run(abs, range(-20, 0), 2)) == list(range(1, 21))
+    assert set(threading.enumerate()) == before
