@@ -14,10 +14,10 @@ from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 
+import click
 import jsonschema
 import pytest
 
-from codemod.cli import command as _command  # noqa: F401  (has the commands added to the group)
 from codemod.cli.options import start
 from codemod.cli.root import group
 from codemod.model.plan import Plan
@@ -36,6 +36,13 @@ ROOT = Path(__file__).parent.parent
 @pytest.fixture
 def tree(make_tree: MakeTree) -> Path:
     return make_tree(FILES)
+
+
+def parsed(name: str, *arguments: str) -> click.Context:
+    """The context of a command with these arguments."""
+    command = group.get_command(click.Context(group), name)
+    assert command is not None
+    return command.make_context(name, list(arguments))
 
 
 def rows(out: bytes) -> list[dict[str, str]]:
@@ -199,7 +206,7 @@ def test_options_come_from_pyproject_unless_given(make_tree: MakeTree, symfix: S
     assert b"sym_numel" in symfix("diff", cwd=tree).out
     assert b"sym_numel" not in symfix("diff", "--level", "safe", cwd=tree).out
     assert rows(symfix("scan", "sub", cwd=tree).out)[0]["path"] == "sub/b.cc"
-    context = group.commands["prove"].make_context("prove", [str(tree / "sub")])
+    context = parsed("prove", str(tree / "sub"))
     values = start(context, context.params).values
     assert (values["level"], values["format"]) == ("review", "text")  # csv is no format of this command
     (tree / "pyproject.toml").write_bytes(b"[tool.symfix]\nlevels = 1\n")
@@ -237,7 +244,7 @@ def test_the_trees_options_go_before_the_users_and_lower_what_is_done_at_once(
     monkeypatch.setattr("codemod.cli.options.default_jobs", lambda: 3)
     user_config().parent.mkdir()
     user_config().write_bytes(b"level = 'review'\nmax-lines = 9\n")
-    context = group.commands["pr"].make_context("pr", [str(tree)])
+    context = parsed("pr", str(tree))
     values = start(context, context.params).values
     expected = {"jobs": 3, "max_open": 5, "base": "main", "level": "safe", "max_lines": 9, "remote": "origin"}
     assert {name: values[name] for name in expected} == expected

@@ -31,10 +31,10 @@ main()
 """
 
 
-@pytest.mark.parametrize("imports", [1, 2, 3, 10, 40, 100])
+@pytest.mark.parametrize("imports", [1, 2, 3, 10, 40, 100, 120])
 def test_interrupted_while_modules_load_it_says_so_in_one_line(tmp_path: Path, imports: int) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED_AT_IMPORT, str(imports), "rule"],
+        [sys.executable, "-c", INTERRUPTED_AT_IMPORT, str(imports), "scan", "--help"],
         cwd=ROOT, capture_output=True, text=True,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "symfix: interrupted\n")

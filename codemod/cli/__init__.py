@@ -21,12 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Ctrl-C while modules are loaded, or while Python shuts down, ends the process at once: there is nothing to undo
     then, and nobody who could catch a KeyboardInterrupt in the middle of an import.
     """
-    heard = (
-        signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        and threading.current_thread() is threading.main_thread()
-    )
-    if heard:
-        signal.signal(signal.SIGINT, _leave)
+    heard = end_at_interrupt()
     try:
         from codemod.cli.command import run
 
@@ -34,6 +29,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     finally:
         if heard and arguments is not None:  # called from Python, which goes on
             signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def end_at_interrupt() -> bool:
+    """Have Ctrl-C end the process at once instead of raising KeyboardInterrupt; returns whether it did raise it."""
+    heard = (
+        signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        and threading.current_thread() is threading.main_thread()
+    )
+    if heard:
+        signal.signal(signal.SIGINT, _leave)
+    return heard
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

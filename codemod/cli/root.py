@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 from importlib import import_module
 from typing import NamedTuple
 
 import click
 
 from codemod import __version__
+from codemod.cli import end_at_interrupt
 
 
 class _Command(NamedTuple):
@@ -37,7 +39,10 @@ class _Lazy(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in _COMMANDS:
+            heard = end_at_interrupt()
             import_module(f"codemod.cli.{_COMMANDS[cmd_name].module}")
+            if heard:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
         return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
