@@ -178,14 +178,15 @@ def review(folder: Path, operators: int) -> Reviewer:
     start = f"EDITOR={shlex.quote(EDITOR)} {shlex.quote(str(Path(sys.executable).with_name('symfix')))} review"
     with terminal_in(folder) as terminal:
         reviewer = Reviewer(terminal)
-        terminal.press(start, "Enter")
+        # A short name: a line that fills the terminal is one with what is printed below it, once that gets wider.
+        terminal.press(f"review() {{ {start}; }}", "Enter", "review", "Enter")
         reviewer.view()
         half(reviewer, operators // 2, ["y", "n", "a", "e", "undo", "s", "d"])
         terminal.press("q")
         terminal.await_line("symfix review goes on where this ended")
         terminal.press("clear", "Enter")
         terminal.resize(80, 24)
-        terminal.press(start, "Enter")
+        terminal.press("review", "Enter")
         back = reviewer.view()
         if back.operator != reviewer.skipped[0].operator or back.state != "undecided":
             raise SystemExit(f"the review came back at {back}, not at {reviewer.skipped[0]}, which was skipped")
