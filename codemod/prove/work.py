@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from codemod.documents import read_bounded
 from codemod.model.transform import Override
 from codemod.model.xfails import told_check
 from codemod.planning.selection import base_name
@@ -30,7 +30,6 @@ from codemod.prove.verdict import ended, headline, judge
 from codemod.writing.changes import Change
 
 _RESUMED = 3  # so many cases of a job may end the process before the job is given up
-_REPORT = 256 << 20  # bytes of a report that are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,10 +310,7 @@ def environment(folder: Path, preloaded: Sequence[str]) -> dict[str, str]:
 def _read(path: Path) -> dict[str, Any] | None:
     """The report of a run, None where none can be read: what lies there is the doing of the checkout's code."""
     try:
-        if not stat.S_ISREG(path.lstat().st_mode):  # nothing runs any more that could change it
-            return None
-        with open(path, "rb") as file:
-            document = json.loads(file.read(_REPORT))
+        document = json.loads(read_bounded(path, regular=True))
     except (OSError, ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) else None
