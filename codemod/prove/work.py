@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from codemod.documents import read_bounded
+from codemod.borders.documents import read_bounded
 from codemod.model.transform import Override
 from codemod.model.xfails import told_check
 from codemod.planning.selection import base_name
