@@ -40,5 +40,5 @@ def test_workers_die_with_a_killed_parent() -> None:
 
 def test_no_thread_of_a_finished_run_is_left_to_the_end_of_the_program() -> None:
     before = set(threading.enumerate())
-    assert {index: result for index, result in run(abs, range(-20, 0), 2)} == {n: 20 - n for n in range(20)}
+    assert dict(run(abs, range(-20, 0), 2)) == {n: 20 - n for n in range(20)}
     assert set(threading.enumerate()) == before
