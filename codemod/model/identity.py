@@ -12,6 +12,7 @@ from codemod.model.findings import Finding
 from codemod.model.groups import Group, make_groups, order
 
 _LENGTH = 16  # hexadecimal digits
+_NEAR = 1000  # bytes
 
 
 def with_ids(findings: Iterable[Finding], read: Callable[[str], bytes]) -> list[Finding]:
@@ -54,6 +55,7 @@ def _digest(group: Group, sources: dict[str, bytes]) -> str:
 
 
 def _lines(source: bytes, edit: Edit) -> bytes:
-    """The whole lines that `edit` touches, without white space at either end."""
-    end = source.find(b"\n", edit.end)
-    return source[source.rfind(b"\n", 0, edit.start) + 1 : end if end >= 0 else None].strip()
+    """The whole lines that `edit` touches, without white space at either end; of a long line what is near it."""
+    first, last = max(0, edit.start - _NEAR), edit.end + _NEAR
+    start, end = source.rfind(b"\n", first, edit.start), source.find(b"\n", edit.end, last)
+    return source[start + 1 if start >= 0 else first : end if end >= 0 else last].strip()

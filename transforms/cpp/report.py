@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Mode, Step
@@ -13,6 +13,9 @@ from transforms.cpp.flow.outcome import Outcome
 from transforms.cpp.flow.state import Emission, Sink, Site
 from transforms.cpp.reading.facts import Function
 from transforms.cpp.rules import leak, tensor_iterator
+
+# In bytes.
+_LONG_LINE = 240
 
 
 class Lines:
@@ -28,10 +31,13 @@ class Lines:
         return line, offset - self.starts[line - 1] + 1
 
     def text(self, offset: int) -> str:
-        """The line around `offset`, without white space at its ends."""
+        """The line around `offset`, without white space at its ends; of a long one the part from `offset` on."""
         line = bisect_right(self.starts, offset)
         end = self.starts[line] if line < len(self.starts) else len(self.source)
-        return self.source[self.starts[line - 1] : end].decode("utf-8", "replace").strip()
+        start = self.starts[line - 1]
+        if end - start <= _LONG_LINE:
+            return self.source[start:end].decode("utf-8", "replace").strip()
+        return f"… {self.source[offset : min(end, offset + _LONG_LINE)].decode('utf-8', 'replace').strip()} …"
 
 
 def group_name(function: Function) -> str:
@@ -52,16 +58,20 @@ def findings(outcome: Outcome, reach: Reach, lines: Lines, group: str, level: Le
             leak.NAME,
             Level.MANUAL,
             f"`{outcome.function.name}` cannot be read",
-            refusal="parse-error",
-            reason="the parser lost the function in a macro or a preprocessor branch; convert it by hand",
+            refusal=outcome.lost,
+            reason=outcome.reason,
         )
         return
     sites = {site.origin: site for site in outcome.sites}
+    sinks: dict[int, Sink] = {}
+    for sink in outcome.refusals:
+        for origin in sink.origins:
+            sinks.setdefault(origin, sink)
     for emissions in _together(outcome.emissions, lines):
         yield _edited(outcome.function, reach, emissions, sites, lines, group, level)
     for site in outcome.sites:
         if site.origin in outcome.concrete:
-            yield _refused(outcome, reach, site, lines)
+            yield _refused(outcome, reach, site, lines, sinks.get(site.origin))
     for site in outcome.unreadable:
         yield _concrete(outcome, reach, site, lines, "parse-error", "it stands in code that cannot be parsed")
     for start, end in outcome.iterators:
@@ -140,8 +150,7 @@ def _edited(
     )
 
 
-def _refused(outcome: Outcome, reach: Reach, site: Site, lines: Lines) -> Finding:
-    sink = _sink_of(outcome.refusals, site)
+def _refused(outcome: Outcome, reach: Reach, site: Site, lines: Lines, sink: Sink | None) -> Finding:
     flow = (Step(outcome.function.path, lines.at(sink.start)[0], lines.text(sink.start)),) if sink else ()
     refusal = sink.code if sink else "unknown-use"
     reason = f"its value {sink.reason}" if sink else "its value goes where symfix cannot follow"
@@ -166,10 +175,6 @@ def _concrete(
         flow=flow,
         mode=leak.MODE,
     )
-
-
-def _sink_of(refusals: Sequence[Sink], site: Site) -> Sink | None:
-    return next((sink for sink in refusals if site.origin in sink.origins), None)
 
 
 def _finding(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from transforms.cpp.flow import containers, helpers, standard
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
@@ -59,7 +60,7 @@ def call(flow: Flow, node: Node) -> Type:
         return UNKNOWN
     arguments = list(argument_list.children)
     if function.kind == "field_expression":
-        return _member_call(flow, node, function, arguments)
+        return _member_calls(flow, node)
     if function.kind == "lambda_expression":
         return _lambda_call(flow, node, evaluate(flow, function), arguments)
     name, template = callee(function)
@@ -92,7 +93,8 @@ def call(flow: Flow, node: Node) -> Type:
     if bare in ACCESSORS and name in (f"at::{bare}", f"at::native::{bare}", f"native::{bare}", f"torch::{bare}"):
         return _free_accessor(flow, node, function, arguments, bare)
     if bare in ACCESSORS and name == bare and flow.function.parent.endswith("TensorImpl"):
-        return _site(flow, node, function.start, bare, "this", arguments)
+        dimensions = [(argument, evaluate(flow, argument)) for argument in arguments]
+        return _site(flow, node, function.start, bare, "this", dimensions)
     known = standard.call(flow, node, function, name, template, arguments)
     if known is not None:
         return known
@@ -126,7 +128,7 @@ def _lambda_call(flow: Flow, node: Node, kind: Type, arguments: list[Node]) -> T
     owner = flow.lambdas.get(kind.name) if kind.kind == "lambda" else None
     if owner is None:
         for argument, value in zip(arguments, values, strict=True):
-            flow.sink(argument, "callee-unknown", f"is an argument of `{node.text[:40]}`", value)
+            flow.sink(argument, "callee-unknown", f"is an argument of `{node.beginning(40)}`", value)
         return UNKNOWN
     for variable, value in zip(owner.parameters, values, strict=False):
         if variable.deduced and variable.type.kind == "unknown":
@@ -157,11 +159,18 @@ def convert(flow: Flow, node: Node, spelled: Node, value_node: Node, kind: Type,
 
 
 def _site(
-    flow: Flow, node: Node, start: int, api: str, receiver: str, arguments: list[Node], *, free: bool = False
+    flow: Flow,
+    node: Node,
+    start: int,
+    api: str,
+    receiver: str,
+    dimensions: Sequence[tuple[Node, Type]],
+    *,
+    free: bool = False,
 ) -> Type:
     """Register an accessor; its value is symbolic unless the site was found to reach a sink."""
-    for argument in arguments:
-        flow.sink(argument, "dimension", f"is the dimension given to `{api}`", evaluate(flow, argument))
+    for dimension, value in dimensions:
+        flow.sink(dimension, "dimension", f"is the dimension given to `{api}`", value)
     flow.sites[start] = Site(start, node.start, node.end, api, receiver, free)
     kind = Type("ints", "IntArrayRef") if api in _SEQUENCE_ACCESSORS else SIZE_T if api == "nbytes" else INT
     if start in flow.concrete or flow.passive:
@@ -173,24 +182,39 @@ def _site(
 
 def _free_accessor(flow: Flow, node: Node, function: Node, arguments: list[Node], api: str) -> Type:
     """`at::size(t, d)` → `t.sym_size(d)`."""
-    if (
-        not arguments
-        or evaluate(flow, arguments[0]).kind != "tensor"
-        or len(arguments) != 1 + (api in ("size", "stride"))
-    ):
-        return helpers.call(flow, node, function, function.text, arguments)
-    value = _site(flow, node, function.start, api, arguments[0].text, arguments[1:], free=True)
+    values = [evaluate(flow, argument) for argument in arguments]
+    if not values or values[0].kind != "tensor" or len(values) != 1 + (api in ("size", "stride")):
+        return helpers.call(flow, node, function, function.text, arguments, values)
+    dimensions = list(zip(arguments, values, strict=True))[1:]
+    value = _site(flow, node, function.start, api, arguments[0].text, dimensions, free=True)
     if value.symbolic:
         flow.announce(FreeAccessorCall(value.origins, node, arguments, api))
     return value
 
 
-def _member_call(flow: Flow, node: Node, function: Node, arguments: list[Node]) -> Type:
+def _member_calls(flow: Flow, node: Node) -> Type:
+    """A chain of method calls, from its innermost receiver on."""
+    calls: list[Node] = []
+    receiver: Node | None = node
+    while receiver is not None and receiver.kind == "call_expression":
+        function = receiver.field("function")
+        if function is None or function.kind != "field_expression" or receiver.field("arguments") is None:
+            break
+        calls.append(receiver)
+        receiver = function.field("argument")
+    value = evaluate(flow, receiver) if receiver is not None else UNKNOWN
+    for call in reversed(calls):
+        value = _member_call(flow, call, value)
+    return value
+
+
+def _member_call(flow: Flow, node: Node, written: Type) -> Type:
+    """`node` is the call of a method of a value of the type `written`."""
+    function, arguments = node.fields["function"], node.fields["arguments"].children
     receiver, field = function.field("argument"), function.field("field")
     if receiver is None or field is None:
         return UNKNOWN
     name = field.text.removeprefix("template ").split("<")[0].strip()
-    written = evaluate(flow, receiver)
     owner = behind(written, function.token == "->")
     if name in ("sizes", "strides") and owner.kind == "tensor" and not arguments:
         ranked = _rank(flow, node, field)
@@ -199,14 +223,15 @@ def _member_call(flow: Flow, node: Node, function: Node, arguments: list[Node]) 
     dims = 1 if name in ("size", "stride") else 0
     if name in ACCESSORS and len(arguments) == dims:
         if owner.kind == "tensor" or owner == _IMPLEMENTATION:
-            if dims and evaluate(flow, arguments[0]).kind in ("string", "other"):
+            dimensions = [(argument, evaluate(flow, argument)) for argument in arguments]
+            if dims and dimensions[0][1].kind in ("string", "other"):
                 return INT  # by name: a Dimname
-            value = _site(flow, node, field.start, name, receiver.text, arguments)
+            value = _site(flow, node, field.start, name, receiver.excerpt, dimensions)
             if value.symbolic:
-                flow.announce(AccessorCall(value.origins, field, name, receiver.text))
+                flow.announce(AccessorCall(value.origins, field, name, receiver.excerpt))
             return value
         if _may_be_tensor(flow, owner) and (name != "size" or dims):
-            flow.unknown_receivers[field.start] = Site(field.start, node.start, node.end, name, receiver.text)
+            flow.unknown_receivers[field.start] = Site(field.start, node.start, node.end, name, receiver.excerpt)
     if written.kind == "wrap" and function.token == "." and name not in ("get",):
         return _optional_method(flow, node, written, name, arguments)
     if written.kind == "wrap" and name == "get":

@@ -15,7 +15,10 @@ _STORING = frozenset({"push_back", "emplace_back", "insert", "emplace", "assign"
 
 def construct(flow: Flow, node: Node, kind: Type, arguments: list[Node], *, braces: bool) -> Type:
     """The value of `T(arguments)` or `T{arguments}`; symbolic where an element, a source range or a fill value is."""
-    values = [evaluate(flow, argument) for argument in arguments]
+    return _constructed(flow, node, kind, arguments, [evaluate(flow, argument) for argument in arguments], braces)
+
+
+def _constructed(flow: Flow, node: Node, kind: Type, arguments: list[Node], values: list[Type], braces: bool) -> Type:
     if kind.kind == "ints":
         sized = not braces and kind.name not in ("IntArrayRef", "ArrayRef", "IntList", "SymIntArrayRef")
         if sized and values and values[0].kind == "int":
@@ -42,15 +45,16 @@ def construct(flow: Flow, node: Node, kind: Type, arguments: list[Node], *, brac
 def construct_typed(flow: Flow, node: Node, spelled: Node, arguments: list[Node], *, braces: bool) -> Type:
     """`IntArrayRef(x.sizes())`: the written type follows its elements."""
     kind = flow.type_of(spelled.text)
-    value = construct(flow, node, kind, arguments, braces=braces)
+    values = [evaluate(flow, argument) for argument in arguments]
+    value = _constructed(flow, node, kind, arguments, list(values), braces)
     if value.symbolic and not kind.symbolic and kind.kind in ("ints", "wrap"):
         new = symbolic_spelling(spelled.text)
         if new is None:
             flow.sink(node, "stored", f"initialises a `{spelled.text}`", value)
         else:
             flow.retype(spelled, new, value.origins)
-            for argument in arguments:
-                if evaluate(flow, argument).kind == "ints":
+            for argument, held in zip(arguments, values, strict=True):
+                if held.kind == "ints" and not held.symbolic:
                     coerce(flow, argument, value.origins or NOTHING)
     return value
 
@@ -99,7 +103,7 @@ def _store_elements(
         if variable is not None:
             flow.make_symbolic(variable, origins, node)
         else:
-            flow.sink(node, "stored", f"is added to `{receiver.text[:40]}`, which stays concrete", *values)
+            flow.sink(node, "stored", f"is added to `{receiver.beginning(40)}`, which stays concrete", *values)
     return Type("iter", origins=owner.origins)
 
 

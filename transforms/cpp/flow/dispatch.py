@@ -18,10 +18,14 @@ _IGNORED = frozenset(
 
 
 def evaluate(flow: Flow, node: Node) -> Type:
-    """The type of the expression `node`, after everything inside it was judged."""
-    handler = EXPRESSIONS.get(node.kind)
-    if handler is not None:
-        return handler(flow, node)
+    """The type of the expression `node`, after everything inside it was judged. Raises TooDeep."""
+    flow.enter()
+    value = EXPRESSIONS.get(node.kind, _other)(flow, node)
+    flow.level -= 1
+    return value
+
+
+def _other(flow: Flow, node: Node) -> Type:
     if node.kind.endswith("_statement") or node.kind in ("compound_statement", "declaration"):
         run(flow, node)
         return UNKNOWN
@@ -34,11 +38,14 @@ def evaluate(flow: Flow, node: Node) -> Type:
 
 
 def run(flow: Flow, node: Node) -> None:
-    """Read one statement."""
-    handler = STATEMENTS.get(node.kind)
-    if handler is not None:
-        handler(flow, node)
-    elif node.kind == "ERROR":
+    """Read one statement. Raises TooDeep."""
+    flow.enter()
+    STATEMENTS.get(node.kind, _run_other)(flow, node)
+    flow.level -= 1
+
+
+def _run_other(flow: Flow, node: Node) -> None:
+    if node.kind == "ERROR":
         flow.unreadable(node)
     elif node.kind.endswith("statement") or node.kind in ("else_clause", "template_declaration"):
         for child in node.children:

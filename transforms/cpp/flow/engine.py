@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+from codemod.recursion import TooDeep
 from transforms.cpp.flow.events import Event, Rewrites, StoredType
 from transforms.cpp.flow.state import Emission, Lambda, Sink, Site, Variable
 from transforms.cpp.reach.vocabulary import Vocabulary
@@ -13,6 +14,9 @@ from transforms.cpp.reading.facts import Function, Slot
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import UNKNOWN, Type, parse_type, symbolic_spelling
 
+LEVELS = 500
+"""How deep statements and expressions may be nested; PyTorch's own are 37, and compilers are asked for 256 blocks
+(C++ standard, Annex B). A chain, as of operators, of `else if` or of method calls, is one level."""
 _ACCESS = re.compile(rb"(\w+)(?:\.|->)(numel|sizes?|strides?|storage_offset|nbytes)\(")
 NOTHING: frozenset[int] = frozenset()
 
@@ -62,6 +66,10 @@ class Flow:
         self.refusals: list[Sink] = []
         self.variables: dict[int, Variable] = {}
         self.lambdas: dict[str, Lambda] = {}
+        self.level = 0
+        """How many expressions and statements around the present one are being read."""
+        self.steps = 0
+        """How many more may be read."""
         self.begin()
 
     def begin(self) -> None:
@@ -83,6 +91,15 @@ class Flow:
         """Settled slots that this function cannot serve: it has a concrete sequence, or needs an integer."""
         self.active_lambdas: list[Lambda] = []
         self.changed = False
+
+    def enter(self) -> None:
+        """Go one level down; who reads a node comes up again. Raises TooDeep."""
+        self.level += 1
+        self.steps -= 1
+        if self.level > LEVELS:
+            raise TooDeep("nested too deep to analyse")
+        if self.steps < 0:
+            raise TooDeep("too entangled to analyse")
 
     # ------------------------------------------------------------------- scopes
     @contextmanager

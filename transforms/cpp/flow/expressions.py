@@ -10,7 +10,7 @@ from transforms.cpp.flow.events import CompoundAssignment, FloatOperand, Step
 from transforms.cpp.flow.storing import assign, coerce
 from transforms.cpp.flow.truth import truth
 from transforms.cpp.reading.tree import Node
-from transforms.cpp.reading.types import BOOL, FLOAT, INT, STRING, TENSOR, UNKNOWN, Type
+from transforms.cpp.reading.types import BOOL, FLOAT, INT, SIZE_T, STRING, TENSOR, UNKNOWN, Type
 
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%"})
@@ -35,18 +35,30 @@ def _identifier(flow: Flow, node: Node) -> Type:
 
 def _last(flow: Flow, node: Node) -> Type:
     """`(a)` and `a, b` are what stands last in them."""
-    out = UNKNOWN
-    for child in node.children:
-        out = evaluate(flow, child)
-    return out
+    while node.kind in ("parenthesized_expression", "comma_expression") and node.children:
+        for child in node.children[:-1]:
+            evaluate(flow, child)
+        node = node.children[-1]
+    return UNKNOWN if node.kind in ("parenthesized_expression", "comma_expression") else evaluate(flow, node)
 
 
 def _field(flow: Flow, node: Node) -> Type:
     """A data member, `a.b` or `a->b`; methods are judged where they are called."""
-    argument, name = node.field("argument"), node.field("field")
-    if argument is None or name is None:
+    accesses = [node]
+    while (argument := node.field("argument")) is not None and argument.kind == "field_expression":
+        accesses.append(node := argument)
+    value = evaluate(flow, argument) if argument is not None else UNKNOWN
+    for access in reversed(accesses):
+        value = _member(flow, access, value)
+    return value
+
+
+def _member(flow: Flow, node: Node, value: Type) -> Type:
+    """The member that `node` names of `value`."""
+    name = node.field("field")
+    if name is None:
         return UNKNOWN
-    owner = behind(evaluate(flow, argument), node.token == "->")
+    owner = behind(value, node.token == "->")
     if owner.kind == "tuple" and name.text in ("first", "second") and len(owner.args) == 2:
         return owner.args[name.text == "second"]
     spelled = flow.vocabulary.members.get((owner.name.split("<")[0].split("::")[-1], name.text))
@@ -75,25 +87,67 @@ def _pointer(flow: Flow, node: Node) -> Type:
 
 
 def _unary(flow: Flow, node: Node) -> Type:
-    argument = node.field("argument")
-    if argument is None:
-        return UNKNOWN
-    value = evaluate(flow, argument)
-    if node.token == "!":
-        truth(flow, argument, value)
-        return BOOL
-    if node.token == "-" and value.kind == "float":
-        flow.sink(node, "negation", "is negated as a SymFloat, which has no unary minus", value)
-    if node.token == "~":
-        flow.sink(node, "bit-operation", "is an operand of `~`", value)
+    operations = [node]
+    while (argument := node.field("argument")) is not None and argument.kind == "unary_expression":
+        operations.append(node := argument)
+    value = evaluate(flow, argument) if argument is not None else UNKNOWN
+    for operation in reversed(operations):
+        argument, token = operation.field("argument"), operation.token
+        if token == "!" and argument is not None:
+            truth(flow, argument, value)
+            value = BOOL
+        if token == "-" and value.kind == "float":
+            flow.sink(operation, "negation", "is negated as a SymFloat, which has no unary minus", value)
+        if token == "~":
+            flow.sink(operation, "bit-operation", "is an operand of `~`", value)
     return value
 
 
 def _binary(flow: Flow, node: Node) -> Type:
-    left_node, right_node, operator = node.field("left"), node.field("right"), node.token
-    if left_node is None or right_node is None:
-        return UNKNOWN
-    left, right = evaluate(flow, left_node), evaluate(flow, right_node)
+    """A chain of operators, from its innermost left operand on."""
+    operations = [node]
+    while (left := node.field("left")) is not None and left.kind == "binary_expression":
+        operations.append(node := left)
+    value = evaluate(flow, left) if left is not None else UNKNOWN
+    sums: list[frozenset[int]] = []
+    for operation in reversed(operations):
+        left, right = operation.field("left"), operation.field("right")
+        if left is None or right is None:
+            value, sums = UNKNOWN, []
+            continue
+        operand = evaluate(flow, right)
+        number = _number_of(value, bool(sums), operand) if operation.token in _ARITHMETIC else None
+        if number is None:
+            value, sums = _operation(flow, operation, (left, right), _with(value, sums), operand), []
+        else:  # the origins of a long sum's terms are put together once, behind the last
+            sums += (kind.origins for kind in (value, operand) if kind.origins is not None)
+            value = number
+    return _with(value, sums)
+
+
+def _with(value: Type, origins: list[frozenset[int]]) -> Type:
+    """`value`, symbolic because of all `origins` where there are any."""
+    return value.with_origins(NOTHING.union(*origins)) if origins else value
+
+
+def _number_of(left: Type, symbolic: bool, right: Type) -> Type | None:
+    """What two numbers come to, without origins; None where they need more than that.
+
+    `symbolic` says that `left` is, though it has no origins.
+    """
+    kinds = {left.kind, right.kind}
+    if not kinds <= {"int", "float", "bool"} or kinds == {"bool"}:
+        return None
+    symbolic = symbolic or left.symbolic
+    if right.symbolic and right.kind == "float" and not (symbolic and left.kind == "float"):
+        return None
+    if "float" in kinds:
+        return FLOAT
+    return SIZE_T if "size_t" in (left.name, right.name) and not (symbolic or right.symbolic) else INT
+
+
+def _operation(flow: Flow, node: Node, operands: tuple[Node, Node], left: Type, right: Type) -> Type:
+    (left_node, right_node), operator = operands, node.token
     if operator in ("&&", "||"):
         truth(flow, left_node, left)
         truth(flow, right_node, right)
@@ -139,7 +193,7 @@ def _arithmetic(flow: Flow, node: Node, left: Type, right: Type) -> Type:
         flow.sink(node, "pointer-arithmetic", "is added to a pointer or iterator", offset)
         return pointer
     if "float" in kinds:
-        return Type("float", "double", origins=join(left, right).origins)
+        return FLOAT.with_origins(join(left, right).origins)
     if "scalar" in kinds:
         flow.sink(node, "unknown-use", "is combined with a Scalar", left, right)
         return Type("scalar")
@@ -204,11 +258,25 @@ def _update(flow: Flow, node: Node) -> Type:
 
 
 def _conditional(flow: Flow, node: Node) -> Type:
-    condition, yes, no = (node.field(n) for n in ("condition", "consequence", "alternative"))
-    if condition is None or yes is None or no is None:
-        return UNKNOWN
-    truth(flow, condition, evaluate(flow, condition))
-    left, right = evaluate(flow, yes), evaluate(flow, no)
+    """`a ? b : c ? d : …`, from its first condition on; the values meet from the last on."""
+    choices: list[tuple[Node, Type]] = []
+    last: Node | None = node
+    while last is not None and last.kind == "conditional_expression":
+        condition, yes = last.field("condition"), last.field("consequence")
+        if condition is None or yes is None or last.field("alternative") is None:
+            break
+        truth(flow, condition, evaluate(flow, condition))
+        choices.append((last, evaluate(flow, yes)))
+        last = last.field("alternative")
+    value = UNKNOWN if last is None or last.kind == "conditional_expression" else evaluate(flow, last)
+    for choice, left in reversed(choices):
+        value = _chosen(flow, choice, left, value)
+    return value
+
+
+def _chosen(flow: Flow, node: Node, left: Type, right: Type) -> Type:
+    """The type of one `?:` whose sides are `left` and `right`."""
+    yes, no = node.fields["consequence"], node.fields["alternative"]
     both = join(left, right)
     if both.symbolic and left.symbolic != right.symbolic and both.kind in ("ints", "wrap", "braces"):
         coerce(flow, no if left.symbolic else yes, both.origins or NOTHING)
@@ -225,7 +293,7 @@ def _subscript(flow: Flow, node: Node) -> Type:
     for index in indices.children if indices is not None else ():
         value = evaluate(flow, index)
         if owner.kind != "other" or value.kind == "int":
-            flow.sink(node, "subscript", f"is the subscript of `{argument.text[:40] if argument else ''}`", value)
+            flow.sink(node, "subscript", f"is the subscript of `{argument.beginning(40) if argument else ''}`", value)
     if owner.kind in ("ints", "iter", "braces"):
         return Type("int", "int64_t", origins=owner.origins)
     if owner.kind == "list" and owner.args:

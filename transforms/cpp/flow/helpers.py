@@ -24,9 +24,12 @@ _PUBLIC = {
 }
 
 
-def call(flow: Flow, node: Node, function: Node, name: str, arguments: list[Node]) -> Type:
-    """`f(…)`, `at::f(…)`, `at::native::f(…)`."""
-    values = [evaluate(flow, argument) for argument in arguments]
+def call(
+    flow: Flow, node: Node, function: Node, name: str, arguments: list[Node], values: list[Type] | None = None
+) -> Type:
+    """`f(…)`, `at::f(…)`, `at::native::f(…)`; `values` are those of its arguments, where they are known."""
+    if values is None:
+        values = [evaluate(flow, argument) for argument in arguments]
     namespace, _, bare = name.rpartition("::")
     candidates = _candidates(flow, bare, namespace, len(arguments))
     if namespace in ("at", "torch", "at::symint") or not candidates:

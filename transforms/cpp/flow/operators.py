@@ -50,12 +50,12 @@ def parameters_of(schema: Schema, *, method: bool, out: str, packed: bool = True
 
 def _fit(given: Type, wanted: str) -> str:
     """ "ok", "symint" (fits the SymInt overload only), "refused" (takes a concrete integer), or "" (no match)."""
+    while given.symbolic and given.kind == "wrap" and given.args:
+        given = given.args[0].with_origins(given.origins)
     base = wanted.rstrip("?")
     array = "[" in base
     element = base.split("[")[0].rstrip("?")
     kind = given.kind
-    if given.symbolic and kind == "wrap" and given.args:
-        return _fit(given.args[0].with_origins(given.origins), wanted)
     if kind in ("unknown", "other", "lambda", "iter"):
         if given.symbolic:
             return ""

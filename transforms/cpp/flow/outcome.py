@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tree_sitter import Node as TreeSitterNode
 from tree_sitter import Tree
 
+from codemod.recursion import TooDeep
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import Rewrites
 from transforms.cpp.flow.solve import solve
@@ -18,6 +19,7 @@ from transforms.cpp.reading.facts import Function, Slot
 from transforms.cpp.reading.syntax import parse, parse_span
 from transforms.cpp.reading.tree import build
 
+LOST_BY_PARSER = "parse-error"
 Key = tuple[str, int]
 """(path, start) of a function."""
 
@@ -54,8 +56,10 @@ class Outcome:
     iterators: tuple[tuple[int, int], ...] = ()
     gives: bool = False
     """Whether a symbolic value is returned."""
-    lost: bool = False
-    """The parser could not find the function: nothing in it is edited."""
+    lost: str = ""
+    """The refusal, where the function was not read: nothing in it is edited."""
+    reason: str = ""
+    """Why it was not read."""
 
 
 def analyse(rewrites: Rewrites, task: Task) -> list[Outcome]:
@@ -72,7 +76,7 @@ def _analyse_alone(rewrites: Rewrites, task: Task, function: Function) -> Outcom
     if tree.root_node.has_error:
         return None
     outcome = analyse_function(rewrites, task, tree, masked, function)
-    return None if outcome.lost else outcome
+    return None if outcome.lost == LOST_BY_PARSER else outcome
 
 
 def _analyse_in_file(rewrites: Rewrites, task: Task, function: Function) -> Outcome:
@@ -88,17 +92,25 @@ def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, 
     """Analyse one function of a parsed file."""
     found = find_definition(tree.root_node, function)
     if found is None:
-        return Outcome(function, (), (), (), (), frozenset(), lost=True)
+        reason = "the parser lost the function in a macro or a preprocessor branch; convert it by hand"
+        return Outcome(function, (), (), (), (), frozenset(), lost=LOST_BY_PARSER, reason=reason)
+    root = build(found, masked)
     flow = Flow(
         function,
-        build(found, masked),
+        root,
         task.vocabulary,
         rewrites,
         settled=task.settled,
         passive=function.start in task.passive,
         renamed=task.renamed,
     )
-    solve(flow)
+    try:
+        solve(flow)
+    except TooDeep as refused:
+        return Outcome(function, (), (), (), (), frozenset(), lost="too-deep", reason=f"it is {refused}")
+    finally:
+        for node in root.walk():  # a tree whose nodes know their parents is never freed, as the collector is off
+            node.parent = None
     return Outcome(
         function,
         tuple(sorted(flow.emissions.values(), key=lambda e: (e.start, e.end))),

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from codemod.recursion import room
 from transforms.cpp.flow.dispatch import run
-from transforms.cpp.flow.engine import Flow
+from transforms.cpp.flow.engine import LEVELS, Flow
 
 _PASSES = 12
+_FRAMES = 8 * LEVELS
+"""Room on the stack: between two levels there are at most seven calls."""
+_STEPS = 100
+"""How often a node may be read on average, over all passes; PyTorch's are read seven times."""
 
 
 def solve(flow: Flow) -> None:
-    """Run passes until nothing changes; take back what reaches a sink; repeat until no sink is reached."""
+    """Run passes until nothing changes; take back what reaches a sink; repeat until no sink is reached.
+
+    Raises TooDeep where the function is nested or entangled beyond what is analysed.
+    """
+    flow.steps = _STEPS * (100 + sum(1 for _ in flow.root.walk()))
+    with room(_FRAMES):
+        _solve(flow)
+
+
+def _solve(flow: Flow) -> None:
     while True:
         for variable in flow.variables.values():
             variable.origins = None

@@ -178,7 +178,7 @@ def _copy(flow: Flow, node: Node, arguments: list[Node]) -> Type:
         flow.sink(node, "callee-unknown", "is transformed by a lambda", *moving)
     origins = join(*values).origins if values else None
     if origins:
-        targets = arguments[:2] if node.text.startswith(("std::fill", "std::iota")) else arguments[2:]
+        targets = arguments[:2] if node.beginning(9).startswith(("std::fill", "std::iota")) else arguments[2:]
         for argument in targets:
             if evaluate(flow, argument).symbolic:
                 continue
@@ -189,5 +189,5 @@ def _copy(flow: Flow, node: Node, arguments: list[Node]) -> Type:
             if owner is not None:
                 flow.make_symbolic(owner, origins or NOTHING, node)
             elif evaluate(flow, argument).kind in ("iter", "wrap", "unknown"):
-                flow.sink(node, "stored", f"is copied to `{argument.text[:40]}`", *moving)
+                flow.sink(node, "stored", f"is copied to `{argument.beginning(40)}`", *moving)
     return Type("iter", origins=origins)

@@ -206,18 +206,32 @@ def _condition(flow: Flow, node: Node, *, loop: bool = False) -> None:
 
 
 def _if(flow: Flow, node: Node) -> None:
-    with flow.scope():
-        condition = node.field("condition")
-        if condition is not None:
-            _condition(flow, condition)
-        for name in ("consequence", "alternative", "body"):
-            child = node.field(name)
-            if child is None:
-                continue
-            before = flow.passive
-            flow.passive = before or (condition is not None and barred(flow, condition, name != "alternative"))
-            run(flow, child)
-            flow.passive = before
+    """A `while`, or an `if` with all its `else if`; what a condition declares is known in those behind it too."""
+    outside, before = len(flow.scopes), flow.passive
+    following: Node | None = node
+    while following is not None:
+        if len(flow.scopes) == outside or flow.scopes[-1]:
+            flow.scopes.append({})
+        following = _branch(flow, following)
+    del flow.scopes[outside:]
+    flow.passive = before
+
+
+def _branch(flow: Flow, node: Node) -> Node | None:
+    """Read one condition and what depends on it; the `if` of an `else if` is left to be read in the same scope."""
+    condition, passive = node.field("condition"), flow.passive
+    if condition is not None:
+        _condition(flow, condition)
+    for name in ("consequence", "alternative", "body"):
+        child = node.field(name)
+        if child is None:
+            continue
+        flow.passive = passive or (condition is not None and barred(flow, condition, name != "alternative"))
+        if name == "alternative" and [inner.kind for inner in child.children] == ["if_statement"]:
+            return child.children[0]
+        run(flow, child)
+        flow.passive = passive
+    return None
 
 
 def _do(flow: Flow, node: Node) -> None:
@@ -258,10 +272,16 @@ def _for(flow: Flow, node: Node) -> None:
 
 def _loop_condition(flow: Flow, node: Node) -> None:
     """Every SymInt that a `for` condition compares bounds the loop."""
-    if node.kind == "binary_expression" and node.token in ("&&", "||"):
-        for child in node.children:
-            _loop_condition(flow, child)
-        return
+    pending = [node]
+    while pending:
+        part = pending.pop()
+        if part.kind == "binary_expression" and part.token in ("&&", "||"):
+            pending += reversed(part.children)
+        else:
+            _compared(flow, part)
+
+
+def _compared(flow: Flow, node: Node) -> None:
     value = evaluate(flow, node)
     parts = [value] if value.symbolic else []
     if node.kind == "binary_expression":

@@ -12,38 +12,41 @@ from transforms.cpp.reading.types import Type, symbolic_spelling
 
 def coerce(flow: Flow, node: Node, origins: frozenset[int]) -> None:
     """The sequence `node` meets a symbolic one: make it symbolic as well, or let the symbolic one sink here."""
+    pending = [node]
+    while pending:
+        pending += reversed(_coerced(flow, pending.pop(), origins))
+
+
+def _coerced(flow: Flow, node: Node, origins: frozenset[int]) -> list[Node]:
+    """Coerce `node` itself; the nodes inside it that have to be coerced as well."""
     while node.kind == "parenthesized_expression" and len(node.children) == 1:
         node = node.children[0]
     if node.kind in ("initializer_list", "number_literal", "argument_list", "null"):
-        return
+        return []
     if node.kind == "identifier" and node.text in ("nullopt", "NULL"):
-        return
+        return []
     if node.kind == "qualified_identifier" and node.text.endswith("nullopt"):
-        return
+        return []
     if node.kind == "conditional_expression":
-        for name in ("consequence", "alternative"):
-            child = node.field(name)
-            if child is not None:
-                coerce(flow, child, origins)
-        return
+        sides = (node.field(name) for name in ("consequence", "alternative"))
+        return [side for side in sides if side is not None]
     value = evaluate(flow, node)
     if value.symbolic or value.kind in ("int", "bool", "unknown", "tensor", "other"):
-        return
+        return []
     if node.kind in ("call_expression", "compound_literal_expression"):
         spelled = node.field("type") or node.field("function")
         arguments = node.field("arguments") or node.field("value")
         built = symbolic_spelling(spelled.text) if spelled is not None else None
         if built is not None and arguments is not None and spelled is not None:
             flow.retype(spelled, built, origins)
-            for child in arguments.children:
-                coerce(flow, child, origins)
-            return
+            return arguments.children
     if node.kind == "identifier":
         variable = flow.lookup(node.text)
         if variable is not None:
             flow.make_symbolic(variable, origins, node)
-            return
-    flow.sink(node, "mixed", f"meets `{node.text[:60]}`, which stays concrete", Type("ints", origins=origins))
+            return []
+    flow.sink(node, "mixed", f"meets `{node.beginning(60)}`, which stays concrete", Type("ints", origins=origins))
+    return []
 
 
 def same_range(flow: Flow, node: Node, values: list[Type]) -> None:
@@ -72,7 +75,7 @@ def assign(flow: Flow, target: Node, value: Type, node: Node) -> None:
     if held.kind == "bool" and value.kind == "bool":
         return
     code = "member" if target.kind == "field_expression" else "stored"
-    flow.sink(node, code, f"is stored in `{target.text[:60]}`", value)
+    flow.sink(node, code, f"is stored in `{target.beginning(60)}`", value)
 
 
 def owner_of(flow: Flow, node: Node) -> Variable | None:

@@ -140,7 +140,8 @@ def _best(caller: Function, call: Call, found: list[Function]) -> list[Function]
     if not fitting:
         return []
     ranks = [_distance(caller, f) for f in fitting]
-    near = [f for f, rank in zip(fitting, ranks, strict=True) if rank == min(ranks)]
+    nearest = min(ranks)
+    near = [f for f, rank in zip(fitting, ranks, strict=True) if rank == nearest]
     exact = [f for f in near if len(f.params) == call.arguments]
     return exact or near
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,14 +27,25 @@ class Vocabulary:
     aliases: Mapping[str, str] = field(default_factory=dict)
     classes: frozenset[str] = frozenset()
     """Names of classes with a member or a method."""
+    _symbolic: dict[str, list[Function]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def symbolic(self, name: str) -> Sequence[Function]:
+        """The functions of the tree, not of the vocabulary's headers, that take or return SymInts and are called so."""
+        if name not in self._symbolic:
+            self._symbolic[name] = [
+                function
+                for function in self.functions.get(name, ())
+                if any("Sym" in spelled for spelled in (function.returns, *(p.type for p in function.params)))
+                and not Path(function.path).is_absolute()
+            ]
+        return self._symbolic[name]
 
 
 def has_symbolic_twin(vocabulary: Vocabulary, function: Function) -> bool:
     """Whether an overload, or a function named `…_symint`, takes or returns SymInts where `function` has integers."""
-    twins = [other for name in symbolic_twins(function.name) for other in vocabulary.functions.get(name, ())]
-    for other in (*vocabulary.functions.get(function.name, ()), *twins):
-        foreign = Path(other.path).is_absolute()  # a header of the vocabulary, not of the tree
-        if foreign or other.parent != function.parent or len(other.params) != len(function.params):
+    names = (function.name, *symbolic_twins(function.name))
+    for other in (other for name in names for other in vocabulary.symbolic(name)):
+        if other.parent != function.parent or len(other.params) != len(function.params):
             continue
         theirs = [parse_type(t) for t in (other.returns, *(p.type for p in other.params))]
         ours = [parse_type(t) for t in (function.returns, *(p.type for p in function.params))]

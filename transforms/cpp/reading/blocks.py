@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemod.errors import SymfixError
 from transforms.cpp.reading.signatures import Signature, class_name, namespace_name, signature
 
 _LITERALS = re.compile(
@@ -18,6 +19,8 @@ _LITERALS = re.compile(
     rb"|(?<![0-9A-Za-z_])'(?:\\.|[^'\\\n])+'",
     re.S,
 )
+# The C++ standard asks compilers for 256 (Annex B).
+_SCOPES = 256
 _DEFINE = re.compile(rb"#[ \t]*define\b(?:[^\n\\]|\\\r?\n|\\.)*")
 _DIRECTIVE = re.compile(rb"[ \t]*(if|el|endif)")
 _STRUCTURE = re.compile(rb"[{}#]")
@@ -70,11 +73,15 @@ class Statement:
 
 @dataclass(slots=True)
 class _Open:
+    """An open brace, and the one it stands in; `scopes` are those that what follows it belongs to."""
+
     kind: str
     start: int
     boundary: int
+    outer: _Open | None
+    depth: int
+    scopes: tuple[Scope, ...]
     signature: Signature | None = None
-    scope: Scope | None = None
 
 
 class _Reader:
@@ -82,8 +89,7 @@ class _Reader:
 
     def __init__(self, text: bytes) -> None:
         self.text = text
-        self.stack: list[_Open] = []
-        self.scopes: tuple[Scope, ...] = ()
+        self.innermost: _Open | None = None
         self.boundary = 0
         self.value_end = 0
         """Past the last `}` that ended an initialiser or the like: what stands before it ends no statement."""
@@ -92,7 +98,7 @@ class _Reader:
         self.declarations: list[Block] = []
 
     def read(self) -> None:
-        branches: list[tuple[list[_Open], int, int]] = []
+        branches: list[tuple[_Open | None, int]] = []
         for match in _STRUCTURE.finditer(self.text):
             position = match.start()
             byte = self.text[position]
@@ -105,26 +111,29 @@ class _Reader:
                 if directive is None:
                     continue
                 if directive[1] == b"if":
-                    branches.append((list(self.stack), self.boundary, position))
+                    branches.append((self.innermost, self.boundary))
                 elif directive[1] == b"el" and branches:
-                    stack, boundary, _ = branches[-1]
-                    if len(stack) != len(self.stack):
+                    innermost, boundary = branches[-1]
+                    if _depth(innermost) != _depth(self.innermost):
                         # The branches open or close differently: each starts from what stood at the `#if`.
-                        self.stack = list(stack)
+                        self.innermost = innermost
                         self.boundary = boundary if self.boundary < boundary else position
-                        self.set_scopes()
                 elif directive[1] == b"endif" and branches:
                     branches.pop()
         self.gap(len(self.text))
-        for entry in self.stack:
+        scopes = self.scopes
+        while self.innermost is not None:
+            entry, self.innermost = self.innermost, self.innermost.outer
             if entry.kind == "function" and entry.signature is not None:
-                self.closed[entry.start] = Block(entry.signature, entry.start, len(self.text), self.scopes)
+                self.closed[entry.start] = Block(entry.signature, entry.start, len(self.text), scopes)
 
-    def set_scopes(self) -> None:
-        self.scopes = tuple(entry.scope for entry in self.stack if entry.scope is not None)
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """The namespaces and classes around the present place, outer ones first."""
+        return self.innermost.scopes if self.innermost is not None else ()
 
     def structural(self) -> bool:
-        return not self.stack or self.stack[-1].kind == "scope"
+        return self.innermost is None or self.innermost.kind == "scope"
 
     def gap(self, position: int) -> None:
         """Read the statements between the last boundary and `position`, and move the boundary past them."""
@@ -142,7 +151,7 @@ class _Reader:
 
     def open(self, position: int) -> None:
         if not self.structural():
-            self.stack.append(_Open("inner", position, 0))
+            self.push("inner", position, 0, self.scopes)
             return
         self.gap(position)
         name = namespace_name(self.text, self.boundary, position)
@@ -155,24 +164,32 @@ class _Reader:
             return
         found = signature(self.text, self.boundary, position, self.in_class(), declaration=False)
         if found is None:
-            self.stack.append(_Open("value", position, self.boundary))
+            self.push("value", position, self.boundary, self.scopes)
         else:
-            self.stack.append(_Open("function", position, self.boundary, found))
+            self.push("function", position, self.boundary, self.scopes, found)
+
+    def push(
+        self, kind: str, position: int, boundary: int, scopes: tuple[Scope, ...], found: Signature | None = None
+    ) -> None:
+        depth = _depth(self.innermost) + 1
+        self.innermost = _Open(kind, position, boundary, self.innermost, depth, scopes, found)
 
     def enter(self, position: int, scope: Scope) -> None:
-        self.stack.append(_Open("scope", position, self.boundary, None, scope))
-        self.scopes = (*self.scopes, scope)
+        scopes = (*self.scopes, scope)
+        if len(scopes) > _SCOPES:
+            raise SymfixError(f"{_SCOPES} namespaces and classes, nested too deep to analyse: its functions are left")
+        self.push("scope", position, self.boundary, scopes)
         self.boundary = position + 1
 
     def close(self, position: int) -> None:
         if self.structural():
             self.gap(position)
-        if not self.stack:
+        entry = self.innermost
+        if entry is None:
             self.boundary = position + 1
             return
-        entry = self.stack.pop()
+        self.innermost = entry.outer
         if entry.kind == "scope":
-            self.set_scopes()
             self.boundary = position + 1
         elif entry.kind == "function" and entry.signature is not None:
             self.closed[entry.start] = Block(entry.signature, entry.start, position + 1, self.scopes)
@@ -183,10 +200,15 @@ class _Reader:
             self.value_end = position + 1
 
 
+def _depth(entry: _Open | None) -> int:
+    return entry.depth if entry is not None else 0
+
+
 def read_blocks(text: bytes) -> tuple[list[Block], list[Statement]]:
     """The functions and declarations of `text` (without literals and defines), in order, and the other statements.
 
-    Lambdas and local classes belong to the function around them.
+    Lambdas and local classes belong to the function around them. Raises SymfixError where namespaces and classes are
+    nested deeper than any code is.
     """
     reader = _Reader(text)
     reader.read()
@@ -210,9 +232,30 @@ def arguments(text: bytes, opening: int) -> Iterator[tuple[int, int]]:
         else:
             depth -= 1
             if depth == 0:
-                if text[start : match.start()].strip():
+                if _SOLID.search(text, start, match.start()) is not None:
                     yield start, match.start()
                 return
 
 
+def argument_counts(text: bytes) -> dict[int, int]:
+    """How many `arguments` the list has that opens at each `(`, `[` and `{` of `text`, by offset."""
+    counts: dict[int, int] = {}
+    opened: list[tuple[int, int]] = []
+    """Of each bracket around the present place its offset, and where its last argument begins."""
+    for match in _BRACKETS.finditer(text):
+        byte, offset = match.group(), match.start()
+        if byte in b"([{":
+            opened.append((offset, offset + 1))
+            counts[offset] = 0
+        elif opened:
+            opening, start = opened.pop()
+            if byte == b",":
+                opened.append((opening, offset + 1))
+                counts[opening] += 1
+            elif _SOLID.search(text, start, offset) is not None:
+                counts[opening] += 1
+    return counts
+
+
+_SOLID = re.compile(rb"\S")
 _BRACKETS = re.compile(rb"[()\[\]{},]")

@@ -11,7 +11,7 @@ from transforms.cpp.reading.blocks import (
     Block,
     Scope,
     Statement,
-    arguments,
+    argument_counts,
     read_blocks,
     without_defines,
     without_literals,
@@ -167,6 +167,7 @@ def _calls(code: bytes, offset: int, lines: _Lines) -> tuple[tuple[Call, ...], i
     candidates = 0
     backwards = code[::-1]
     size = len(code)
+    counts: dict[int, int] = {}
     seen: dict[tuple[bytes, bytes, int], int] = {}
     for match in _CALL.finditer(backwards):
         name, dot = match.groups()
@@ -174,7 +175,13 @@ def _calls(code: bytes, offset: int, lines: _Lines) -> tuple[tuple[Call, ...], i
             candidates += 1
         elif name not in _UNINTERESTING and not (name[-5:] == b"::dts" or name.isupper()):
             opening = size - match.start() - 1
-            seen[name, dot or b"", _count(code, opening)] = size - match.end(1)
+            flat = _FLAT.match(code, opening)
+            if flat is not None:
+                count = flat[1].count(b",") + 1 if flat[1].strip() else 0
+            else:
+                counts = counts or argument_counts(code)
+                count = counts[opening]
+            seen[name, dot or b"", count] = size - match.end(1)
     calls = [
         Call("".join(decode(name[::-1]).split()), count, offset + start, bool(dot), lines.line(offset + start))
         for (name, dot, count), start in sorted(seen.items(), key=operator.itemgetter(1))
@@ -183,14 +190,6 @@ def _calls(code: bytes, offset: int, lines: _Lines) -> tuple[tuple[Call, ...], i
 
 
 _FLAT = re.compile(rb"\(([^(){}\[\]<>]*)\)")
-
-
-def _count(code: bytes, opening: int) -> int:
-    """How many arguments the call at `opening` has."""
-    flat = _FLAT.match(code, opening)
-    if flat is not None:
-        return flat[1].count(b",") + 1 if flat[1].strip() else 0
-    return sum(1 for _ in arguments(code, opening))
 
 
 def _statement(

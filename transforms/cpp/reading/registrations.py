@@ -56,14 +56,15 @@ def registrations(
 
 
 def _blocks(text: bytes, source: bytes, functions: Sequence[Function]) -> Iterator[_Block]:
-    starts = []
+    starts: set[int] = set()
+    bodies = {function.body: function for function in functions}
     for match in _LIBRARY.finditer(text):
         spans = [decode(source[a:b]) for a, b in arguments(text, match.end() - 1)]
         brace = text.find(b"{", match.end())
-        function = next((f for f in functions if f.body == brace), None)
-        if function is None or len(spans) < 2:
+        function = bodies.get(brace) if brace >= 0 else None
+        if function is None or len(spans) < (3 if match[1] == b"_IMPL" else 2):
             continue
-        starts.append(function.body)
+        starts.add(function.body)
         key = spans[1] if match[1] == b"_IMPL" else ""
         yield _Block("" if spans[0] == "_" else spans[0], key, spans[-1], function.body, function.end)
     for function in functions:
@@ -79,7 +80,7 @@ def _block_registrations(
         if match[1].decode() != block.variable or match[2] == b"impl_abstract_pystub":
             continue
         spans = list(arguments(text, match.end() - 1))
-        if not spans:
+        if not spans or (match[2].startswith(b"impl") and len(spans) < 2):
             continue
         end = text.find(b";", spans[-1][1], block.end) + 1 or block.end
         if b"makeFallthrough" in text[spans[-1][0] : spans[-1][1]]:

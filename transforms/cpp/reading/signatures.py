@@ -44,7 +44,10 @@ _SPECIFIERS = re.compile(
     rb"\b(?:static|inline|constexpr|virtual|explicit|friend|extern|consteval|typename)\b(?:\s*\" *\")?"
 )
 _CONVERSION = re.compile(r"^operator(?=\w)")
-_LAMBDA = re.compile(rb"(\w+)\s*(?:=|\()[^;]*?\[[^\[\]]*\]\s*(\()?", re.S)
+_INITIALISED = re.compile(rb"(\w+)\s*[=(]")
+_CAPTURES = re.compile(rb"\[[^\[\]]*\]\s*(\()?")
+_OPENING = re.compile(rb"\s*\(")
+_LONGEST_NAME = 4096
 _PARAM = re.compile(r"^(.*[\s&*>\])])([A-Za-z_]\w*)\s*((?:\[[^\]]*\])*)$", re.S)
 _POINTER = re.compile(r"\(\s*(?:[\w:]+::)?[*&]\s*(\w*)\s*\)")
 _ONLY_TYPE = re.compile(r"^(?:(?:const|volatile|struct|class|typename|enum|register)\s*)*$")
@@ -104,7 +107,8 @@ def class_name(text: bytes, start: int, end: int) -> str | None:
     """The unqualified name if `text[start:end]` opens a class, struct or union, else None."""
     if all(text.find(word, start, end) < 0 for word in (b"class", b"struct", b"union")):
         return None
-    head, _, _ = _without_template(_clean(text[start:end]))
+    head = _clean(text[start:end])
+    head = b" ".join(head[_past_template(head)[0] :].split())
     if _ENUM.search(head) is not None:
         return None
     match = _CLASS.search(head)
@@ -113,9 +117,8 @@ def class_name(text: bytes, start: int, end: int) -> str | None:
     return (match[2] or match[1].rpartition(b"::")[2]).strip().decode()
 
 
-def _without_template(head: bytes) -> tuple[bytes, int, bool]:
-    """`head` past its `template <…>`, the offset of that, and whether there was one."""
-    offset = 0
+def _past_template(head: bytes, offset: int = 0) -> tuple[int, bool]:
+    """The offset past the `template <…>` that stands at `offset`, and whether there is one."""
     found = False
     while (match := _TEMPLATE.match(head, offset)) is not None:
         depth = parentheses = 0
@@ -129,9 +132,9 @@ def _without_template(head: bytes) -> tuple[bytes, int, bool]:
                     offset = bracket.end()
                     break
         else:
-            return head[offset:], offset, found
+            return offset, found
         found = True
-    return head[offset:], offset, found
+    return offset, found
 
 
 def _closing(text: bytes, opening: int) -> int:
@@ -152,7 +155,9 @@ def signature(text: bytes, start: int, end: int, in_class: str, declaration: boo
     """
     if text.find(b"(", start, end) < 0:
         return None if declaration else _lambda(text[start:end], start)
-    head, skipped, template = _without_template(_clean(text[start:end]))
+    head = _clean(text[start:end])
+    skipped, template = _past_template(head)
+    head = head[skipped:]
     start += skipped
     begin = 0
     position = 0
@@ -175,21 +180,20 @@ def signature(text: bytes, start: int, end: int, in_class: str, declaration: boo
             closing = _closing(head, opening)
             if closing < 0:
                 return None
-        tail = head[closing + 1 :]
-        if tail.lstrip().startswith(b"("):
+        if _OPENING.match(head, closing + 1) is not None:
             second = head.find(b"(", closing)
             end = _closing(head, second)
             if end < 0 or declaration or _TAIL.match(head, end + 1) is None or not name.isupper():
                 continue
             name = re.sub(rb"\W+", b"_", head[opening + 1 : closing].strip())
-            opening, closing, tail = second, end, head[end + 1 :]
-        elif _TAIL.match(tail) is None:
+            opening, closing = second, end
+        elif _TAIL.match(head, closing + 1) is None:
             # A macro without a semicolon, if anything: what follows is the head.
-            _, more, is_template = _without_template(tail)
+            begin, is_template = _past_template(head, closing + 1)
             template = template or is_template
-            begin = closing + 1 + more
             position = max(position, begin)
             continue
+        tail = head[closing + 1 :]
         # The `{` of `: a_{1}` or of a lambda among the initialisers opens no body.
         last = head.rstrip()[-1:]
         initialised = not declaration and _INITIALISERS.match(tail) is not None
@@ -219,11 +223,12 @@ def signature(text: bytes, start: int, end: int, in_class: str, declaration: boo
 
 def _name_before(head: bytes, opening: int, begin: int) -> tuple[bytes | None, int]:
     """The qualified name that ends at `opening`, and where it starts."""
-    before = head[begin:opening]
+    start = max(begin, opening - _LONGEST_NAME)
+    before = head[start:opening]
     if b"operator" in before:
         match = _OPERATOR.search(before)
         if match is not None:
-            return match[1], begin + match.start(1)
+            return match[1], start + match.start(1)
     match = _NAME.match(before[::-1])
     if match is None or match[1][-1:].isdigit():
         return None, 0
@@ -233,14 +238,23 @@ def _name_before(head: bytes, opening: int, begin: int) -> tuple[bytes | None, i
 
 def _lambda(head: bytes, start: int) -> Signature | None:
     """A lambda at namespace level, named after the variable it initialises or is an argument to."""
-    match = _LAMBDA.search(head)
-    if match is None:
+    captures = _CAPTURES.search(head)
+    if captures is None:
+        return None
+    for match in _INITIALISED.finditer(head):
+        if match.end() > captures.start():
+            captures = _CAPTURES.search(head, match.end())
+            if captures is None:
+                return None
+        if head.find(b";", match.end(), captures.start()) < 0:
+            break
+    else:
         return None
     params: tuple[Param, ...] = ()
-    if match[2]:
-        closing = _closing(head, match.start(2))
+    if captures[1]:
+        closing = _closing(head, captures.start(1))
         if closing >= 0:
-            params = parameters(head[match.end(2) : closing])
+            params = parameters(head[captures.end(1) : closing])
     return Signature(match[1].decode(), "", start + len(head) - len(head.lstrip()), params, "", False, True)
 
 

@@ -5,6 +5,7 @@ Masking replaces bytes by as many other bytes, so every offset in the tree is an
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 
@@ -42,6 +43,11 @@ def _structured(match: re.Match[bytes]) -> bytes:
     return name.ljust(len(whole)) if len(name) <= len(whole) else whole
 
 
+@functools.lru_cache(maxsize=4)
+def _masked_file(source: bytes) -> bytes:
+    return mask(source)
+
+
 def mask(source: bytes) -> bytes:
     """`source` with the macros blanked that break the parse; every byte keeps its place."""
     return _ATTRIBUTES.sub(_blank, _STRUCTURED.sub(_structured, source))
@@ -71,13 +77,13 @@ def _simplify(source: bytes) -> bytes:
 
 
 def parse_span(source: bytes, start: int, end: int) -> tuple[Tree, bytes]:
-    """The tree of the bytes `[start, end)` alone, at their places in the file, and masked bytes up to `end`.
+    """The tree of the bytes `[start, end)` alone, at their places in the file, and the masked bytes of that file.
 
     Cheaper than `parse` where a file is long; the lines and columns of the nodes are not those of the file.
     """
     parser = Parser(LANGUAGE)
     parser.included_ranges = [Range(Point(0, start), Point(0, end), start, end)]
-    masked = b" " * start + mask(source[start:end])
+    masked = _masked_file(source)
     return parser.parse(masked), masked
 
 
@@ -105,11 +111,13 @@ def _without_conditions(source: bytes) -> bytes:
 
 def errors(node: Node) -> Iterator[Node]:
     """The ERROR and MISSING nodes below `node`, outermost first."""
-    if node.is_error or node.is_missing:
-        yield node
-    elif node.has_error:
-        for child in node.children:
-            yield from errors(child)
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        if current.is_error or current.is_missing:
+            yield current
+        elif current.has_error:
+            pending += reversed(current.children)
 
 
 def count_errors(node: Node) -> int:

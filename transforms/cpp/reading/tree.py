@@ -8,6 +8,7 @@ from tree_sitter import Node as TreeSitterNode
 from tree_sitter import TreeCursor
 
 _SKIPPED = frozenset({"comment", "preproc_call", "preproc_def", "preproc_function_def", "preproc_include"})
+_EXCERPT = 200
 _KEPT_TOKENS = frozenset({"&", "&&", "*"})
 
 
@@ -31,15 +32,28 @@ class Node:
         """The source of the node as it stands in the (masked) file."""
         return self.source[self.start : self.end].decode("utf-8", "surrogateescape")
 
+    def beginning(self, length: int) -> str:
+        """The first `length` characters of the text."""
+        end = min(self.end, self.start + 4 * length)
+        return self.source[self.start : end].decode("utf-8", "surrogateescape")[:length]
+
+    @property
+    def excerpt(self) -> str:
+        """The text as a message has it, cut off where it is long."""
+        text = self.beginning(_EXCERPT + 1)
+        return text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
+
     def field(self, name: str) -> Node | None:
         """The first child in the field `name`, or None."""
         return self.fields.get(name)
 
     def walk(self) -> Iterator[Node]:
         """The node and everything below it, in source order."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
+        pending = [self]
+        while pending:
+            node = pending.pop()
+            yield node
+            pending += reversed(node.children)
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.start}-{self.end} {self.text[:40]!r}>"
@@ -48,29 +62,34 @@ class Node:
 def build(root: TreeSitterNode, source: bytes) -> Node:
     """The plain copy of `root` and its named descendants; comments are left out."""
     cursor = root.walk()
-    top = Node(root.type, root.start_byte, root.end_byte, source)
-    _fill(cursor, top, source)
+    top = parent = Node(root.type, root.start_byte, root.end_byte, source)
+    more = cursor.goto_first_child()
+    while more:
+        node = _read(cursor, parent, source)
+        if node is not None and cursor.goto_first_child():
+            parent = node
+            continue
+        while not (more := cursor.goto_next_sibling()) and parent.parent is not None:
+            cursor.goto_parent()
+            parent = parent.parent
     return top
 
 
-def _fill(cursor: TreeCursor, parent: Node, source: bytes) -> None:
-    if not cursor.goto_first_child():
-        return
-    while True:
-        raw = cursor.node
-        assert raw is not None
-        field = cursor.field_name
-        if raw.is_named:
-            kind = raw.type
-            if kind not in _SKIPPED:
-                node = Node(kind, raw.start_byte, raw.end_byte, source)
-                node.parent = parent
-                parent.children.append(node)
-                if field is not None and field not in parent.fields:
-                    parent.fields[field] = node
-                _fill(cursor, node, source)
-        elif field == "operator" or (raw.type in _KEPT_TOKENS and not parent.token):
-            parent.token = raw.type
-        if not cursor.goto_next_sibling():
-            break
-    cursor.goto_parent()
+def _read(cursor: TreeCursor, parent: Node, source: bytes) -> Node | None:
+    """The node at the cursor, made a child of `parent`; None where only its token is kept, or nothing."""
+    raw = cursor.node
+    assert raw is not None
+    field = cursor.field_name
+    kind = raw.type
+    if not raw.is_named:
+        if field == "operator" or (kind in _KEPT_TOKENS and not parent.token):
+            parent.token = kind
+        return None
+    if kind in _SKIPPED:
+        return None
+    node = Node(kind, raw.start_byte, raw.end_byte, source)
+    node.parent = parent
+    parent.children.append(node)
+    if field is not None and field not in parent.fields:
+        parent.fields[field] = node
+    return node

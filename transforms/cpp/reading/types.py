@@ -90,6 +90,10 @@ _NAMESPACE = re.compile(
 )
 
 
+# More template arguments or pointers than this are not looked into: no type of sizes has as many.
+_NESTED = 50
+
+
 def template_arguments(text: str) -> list[str]:
     """The top-level arguments of `X<a, b<c>, d>`; empty where there are none."""
     open_at = text.find("<")
@@ -112,6 +116,8 @@ def parse_type(text: str) -> Type:
     """The Type that a spelled type means; `unknown` for `auto` and template parameters, `other` for classes."""
     bare = " ".join(_NAMESPACE.sub("", _NOISE.sub(" ", text)).split()).strip()
     bare = bare.rstrip("& ").strip()
+    if bare.count("<") + bare.count("*") > _NESTED:
+        return Type("other", bare)
     if bare.endswith("*"):
         return Type("wrap", "*", (parse_type(bare[:-1]),))
     bare = re.sub(r"\s*([<>,:])\s*", r"\1", bare)

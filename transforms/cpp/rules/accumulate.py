@@ -36,10 +36,10 @@ def rewrite(event: AccumulateStart | AccumulateOperation) -> Iterator[Replacemen
     """Make the initial value a SymInt, and `std::multiplies<int64_t>()` one over SymInts."""
     if isinstance(event, AccumulateOperation):
         element = event.element
-        yield Replacement(element.start, element.end, "c10::SymInt", f"`{event.operation.text}` over SymInts")
+        yield Replacement(element.start, element.end, "c10::SymInt", f"`{event.operation.excerpt}` over SymInts")
         return
     initial = event.initial
-    message = f"starts at `{initial.text}` as a SymInt"
+    message = f"starts at `{initial.excerpt}` as a SymInt"
     text = initial.text.replace(" ", "")
     name = initial.field("function")
     if initial.kind == "number_literal":

@@ -34,6 +34,6 @@ EXAMPLES = (
 def rewrite(event: SequenceArgument) -> Iterator[Replacement]:
     """Wrap the argument."""
     argument = event.argument
-    message = f"`{argument.text}` beside a symbolic sequence"
+    message = f"`{argument.excerpt}` beside a symbolic sequence"
     yield Replacement(argument.start, argument.start, "c10::fromIntArrayRefSlow(", message)
     yield Replacement(argument.end, argument.end, ")", message)

@@ -41,6 +41,6 @@ def rewrite(event: FloatCast | FloatOperand) -> Iterator[Replacement]:
         yield Replacement(spelled.start, spelled.end, "c10::SymFloat", f"`{spelled.text}` → `c10::SymFloat`")
         return
     operand = event.operand
-    message = f"`{operand.text}` beside a SymFloat"
+    message = f"`{operand.excerpt}` beside a SymFloat"
     yield Replacement(operand.start, operand.start, "c10::SymFloat(", message)
     yield Replacement(operand.end, operand.end, ")", message)

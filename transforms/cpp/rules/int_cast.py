@@ -33,7 +33,7 @@ def rewrite(event: IntCast) -> Iterator[Replacement]:
     """Leave the value, in parentheses where its operators need them."""
     cast, value = event.cast, event.value
     bare = value.kind in ("identifier", "call_expression", "parenthesized_expression", "subscript_expression")
-    message = f"`{cast.text}` needs no cast"
+    message = f"`{cast.excerpt}` needs no cast"
     yield Replacement(cast.start, value.start, "" if bare else "(", message)
     if value.end < cast.end or not bare:
         yield Replacement(value.end, cast.end, "" if bare else ")", message)

@@ -43,6 +43,6 @@ def rewrite(event: ExtremumOperand | ExtremumTemplate) -> Iterator[Replacement]:
         yield Replacement(template.start, template.end, "c10::SymInt", f"`<{template.text}>` → `<c10::SymInt>`")
         return
     operand = event.operand
-    message = f"`{operand.text}` beside a SymInt"
+    message = f"`{operand.excerpt}` beside a SymInt"
     yield Replacement(operand.start, operand.start, "c10::SymInt(", message)
     yield Replacement(operand.end, operand.end, ")", message)

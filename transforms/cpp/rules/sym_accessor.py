@@ -56,6 +56,6 @@ def rewrite(event: AccessorCall | FreeAccessorCall) -> Iterator[Replacement]:
     tensor = arguments[0]
     plain = tensor.kind in ("identifier", "call_expression", "field_expression", "subscript_expression")
     after = arguments[1].start if len(arguments) > 1 else tensor.end
-    message = f"`{call.text}` → `{tensor.text}.sym_{event.api}(…)`"
+    message = f"`{call.excerpt}` → `{tensor.excerpt}.sym_{event.api}(…)`"
     yield Replacement(call.start, tensor.start, "" if plain else "(", message)
     yield Replacement(tensor.end, after, f"{'' if plain else ')'}.sym_{event.api}(", message)

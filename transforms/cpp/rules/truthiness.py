@@ -40,7 +40,7 @@ def rewrite(event: Condition) -> Iterator[Replacement]:
         target = target.children[0]
     outer = target.parent
     negated = outer is not None and outer.kind == "unary_expression" and outer.token == "!"
-    message = f"`{target.text}` is compared with 0"
+    message = f"`{target.excerpt}` is compared with 0"
     if negated and outer is not None:
         yield Replacement(outer.start, target.start, "", message)
     wrap = target is node and target.kind in ("binary_expression", "conditional_expression", "assignment_expression")
