@@ -35,21 +35,21 @@ def shortest_ways(
 
 def gather(labels: Mapping[Node, int], successors: Callable[[Node], Iterable[Node]]) -> dict[Node, int]:
     """For each node the union of the bits in `labels` of all nodes from which it can be reached, its own included."""
-    found = dict(labels)
+    gathered = dict(labels)
     queue = deque(labels)
     queued = set(labels)
     while queue:
         node = queue.popleft()
         queued.discard(node)
-        bits = found[node]
+        bits = gathered[node]
         for successor in successors(node):
-            known = found.get(successor, 0)
-            if bits | known != known or successor not in found:
-                found[successor] = bits | known
+            previous = gathered.get(successor, 0)
+            if bits | previous != previous or successor not in gathered:
+                gathered[successor] = bits | previous
                 if successor not in queued:
                     queued.add(successor)
                     queue.append(successor)
-    return found
+    return gathered
 
 
 def way(node: Node, before: Mapping[Node, Node | None]) -> list[Node]:

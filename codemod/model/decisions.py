@@ -1,4 +1,7 @@
-"""Decisions: what a reviewer said about the changes of a plan, by the id of each, and what follows from it."""
+"""Decisions: what a reviewer chose for each change of a plan, by its id, and which groups that leaves to be written.
+
+Reading and writing their file is `codemod.planning.decision_store`'s.
+"""
 
 from __future__ import annotations
 
@@ -57,8 +60,8 @@ def decide(group: Group, choice: Choice, hashes: Mapping[str, str], edits: Itera
     return Decision(group.id, choice, files, tuple(sorted(set(edits))), title)
 
 
-def standing(groups: Iterable[Group], hashes: Mapping[str, str], made: Iterable[Decision]) -> list[Decision]:
-    """For each of `groups` the decision of `made` (the oldest first) that holds for it, where there is one.
+def standing(groups: Iterable[Group], hashes: Mapping[str, str], decisions: Iterable[Decision]) -> list[Decision]:
+    """For each of `groups` that one of `decisions` (the oldest first) which holds for it, where there is one.
 
     That is the latest made on files with these `hashes`. Failing that, a rejection that is the latest of all still
     holds, for the id says that what was rejected is unchanged; an acceptance does not, for what it rests on is not.
@@ -66,7 +69,7 @@ def standing(groups: Iterable[Group], hashes: Mapping[str, str], made: Iterable[
     latest: dict[str, Decision] = {}
     exact: dict[str, Decision] = {}
     by_id = {group.id: group for group in groups if group.id}
-    for decision in made:
+    for decision in decisions:
         group = by_id.get(decision.id)
         if group is None:
             continue
@@ -79,8 +82,8 @@ def standing(groups: Iterable[Group], hashes: Mapping[str, str], made: Iterable[
         ):
             exact[decision.id] = decision
     rejected = {key: decision for key, decision in latest.items() if decision.choice is Choice.REJECT}
-    found = {**rejected, **exact}
-    return [found[key] for key in by_id if key in found]
+    holding = {**rejected, **exact}
+    return [holding[key] for key in by_id if key in holding]
 
 
 def followed(groups: Iterable[Group], decisions: Iterable[Decision]) -> list[tuple[Group, Choice | None]]:
@@ -99,8 +102,8 @@ def followed(groups: Iterable[Group], decisions: Iterable[Decision]) -> list[tup
 
 def with_edits(group: Group, edits: Sequence[Edit]) -> Group:
     """`group` with `edits`, all of them its first finding's, in place of its own."""
-    first, *others = group.findings
-    bare = (dataclasses.replace(finding, edits=()) for finding in others)
+    first, *rest = group.findings
+    bare = (dataclasses.replace(finding, edits=()) for finding in rest)
     return Group((dataclasses.replace(first, edits=tuple(edits)), *bare))
 
 
@@ -126,8 +129,8 @@ def from_json(text: str | bytes, name: str) -> list[Decision]:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise SymfixError(f"{name}: not a file of decisions; {made_by}")
     if document.get("version") != VERSION:
-        found = document.get("version")
-        raise SymfixError(f"{name}: decisions of version {found}, but this symfix reads {VERSION}; {made_by}")
+        version = document.get("version")
+        raise SymfixError(f"{name}: decisions of version {version}, but this symfix reads {VERSION}; {made_by}")
     fit(document, {"format": str, "version": int, "decisions": [DECISION]}, name, made_by)
     try:
         return [decision_from_json(entry) for entry in document["decisions"]]

@@ -66,14 +66,14 @@ def refuse_overlaps(findings: Sequence[Finding]) -> list[Finding]:
     taken = _Taken()
     result: list[Finding] = []
     for group in sorted(make_groups(findings), key=lambda group: group.level):
-        other = taken.add(group)
-        if other is None:
+        obstacle = taken.add(group)
+        if obstacle is None:
             result += group.findings
             continue
         reason = (
             "two of its own edits overlap, which is an error in the rule"
-            if other in group.findings
-            else _overlap_reason(other)
+            if obstacle in group.findings
+            else _overlap_reason(obstacle)
         )
         result += (refuse(finding, OVERLAP, reason) if finding.edits else finding for finding in group.findings)
     return sorted(result, key=order)
@@ -85,8 +85,8 @@ def overlapping(group: Group, findings: Iterable[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.refusal == OVERLAP and finding.reason in reasons]
 
 
-def _overlap_reason(other: Finding) -> str:
-    return f"its edits overlap those for {other.path}:{other.line}; apply those, then run symfix again"
+def _overlap_reason(finding: Finding) -> str:
+    return f"its edits overlap those for {finding.path}:{finding.line}; apply those, then run symfix again"
 
 
 class _Taken:
@@ -118,8 +118,8 @@ class _Taken:
         return None
 
 
-def meet(one: Edit, other: Edit) -> bool:
+def meet(first: Edit, second: Edit) -> bool:
     """Whether two edits of one file overlap, or insert at one place; touching is no overlap."""
-    if one.start == one.end == other.start == other.end:
+    if first.start == first.end == second.start == second.end:
         return True
-    return one.start < other.end and other.start < one.end
+    return first.start < second.end and second.start < first.end

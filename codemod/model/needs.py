@@ -39,11 +39,11 @@ def ancestry(name: str, bases: Mapping[str, Iterable[str]]) -> list[str]:
     """`name` and all it needs, directly or not, what is needed before what needs it."""
     done: dict[str, None] = {}
 
-    def visit(one: str) -> None:
-        if one not in done:
-            for base in sorted(bases[one]):
+    def visit(needed: str) -> None:
+        if needed not in done:
+            for base in sorted(bases[needed]):
                 visit(base)
-            done[one] = None
+            done[needed] = None
 
     visit(name)
     return list(done)
@@ -53,7 +53,7 @@ def in_order(bases: Mapping[str, Iterable[str]]) -> list[str]:
     """All names, sorted, save that what is needed comes before what needs it."""
     done: dict[str, None] = {}
     for name in sorted(bases):
-        done.update(dict.fromkeys(one for one in ancestry(name, bases) if one not in done))
+        done.update(dict.fromkeys(needed for needed in ancestry(name, bases) if needed not in done))
     return list(done)
 
 
@@ -78,7 +78,7 @@ def _join(tip: str, base: str, parent: dict[str, str]) -> str:
     held = _line(tip, parent)
     if base in held:
         return tip
-    lowest = next(one for one in reversed(_line(base, parent)) if one not in held)
+    lowest = next(candidate for candidate in reversed(_line(base, parent)) if candidate not in held)
     parent[lowest] = tip
     return base
 

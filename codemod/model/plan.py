@@ -80,8 +80,8 @@ class Plan:
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise SymfixError(f"{name}: not a symfix plan; make it with: symfix scan --format json")
         if document.get("version") != VERSION:
-            found = document.get("version")
-            raise SymfixError(f"{name}: plan version {found}, but this symfix reads {VERSION}; make the plan again")
+            version = document.get("version")
+            raise SymfixError(f"{name}: plan version {version}, but this symfix reads {VERSION}; make the plan again")
         fit(document, _PLAN, name, "make the plan again")
         try:
             return cls(

@@ -54,15 +54,15 @@ def suppressions(path: str, source: bytes) -> tuple[Suppression, ...]:
     """Every suppression comment of a file, in order."""
     if b"symfix:" not in source:
         return ()
-    found = []
+    comments = []
     for match in _COMMENT.finditer(source):
         begin = source.rfind(b"\n", 0, match.start()) + 1
         line = source.count(b"\n", 0, begin) + 1
         alone = not source[begin : match.start()].strip()
         rules = tuple(name.strip() for name in match[1].decode("utf-8", "replace").split(","))
         column = match.start() - begin + 1
-        found.append(Suppression(path, match.start(), match.end(), line, column, line + alone, rules))
-    return tuple(found)
+        comments.append(Suppression(path, match.start(), match.end(), line, column, line + alone, rules))
+    return tuple(comments)
 
 
 def suppress(
@@ -74,10 +74,10 @@ def suppress(
     a comment that suppresses nothing becomes a finding of the rule `unused-suppression`.
     """
     by_line: dict[tuple[str, int, str], Suppression] = {}
-    for path, found in comments.items():
-        for comment in found:
+    for path, file_comments in comments.items():
+        for comment in file_comments:
             by_line.update(((path, comment.target, rule), comment) for rule in comment.rules)
-    kept: list[Finding] = []
+    remaining: list[Finding] = []
     used: set[tuple[str, int, str]] = set()
     broken: dict[str, str] = {}
     count = 0
@@ -89,12 +89,12 @@ def suppress(
             if finding.group:
                 broken[finding.group] = f"{finding.path}:{finding.line}"
         else:
-            kept.append(finding)
+            remaining.append(finding)
     result = [
         refuse(finding, "suppressed", f"belongs to the same change as {broken[finding.group]}, which is suppressed")
         if finding.group in broken and finding.edits
         else finding
-        for finding in kept
+        for finding in remaining
     ]
     modes = {rule.name: rule.mode for rule in rules}
     result += (_unused(by_line[key], key[2], modes) for key in sorted(by_line.keys() - used))
@@ -107,7 +107,7 @@ def refuse(finding: Finding, refusal: str, reason: str) -> Finding:
 
 
 def _unused(comment: Suppression, rule: str, modes: Mapping[str, Mode]) -> Finding:
-    known = rule in modes
+    exists = rule in modes
     return Finding(
         path=comment.path,
         start=comment.start,
@@ -120,5 +120,5 @@ def _unused(comment: Suppression, rule: str, modes: Mapping[str, Mode]) -> Findi
         function="",
         operators=(),
         message=f"ignore[{rule}] suppresses nothing",
-        reason=f"{rule} finds nothing on line {comment.target}" if known else f"there is no rule named {rule!r}",
+        reason=f"{rule} finds nothing on line {comment.target}" if exists else f"there is no rule named {rule!r}",
     )

@@ -126,7 +126,7 @@ def outdated(
     one that lists dtypes, for those of them for which that is so.
     """
     gone: list[ExpectedFailure] = []
-    kept: list[tuple[ExpectedFailure, str]] = []
+    remaining: list[tuple[ExpectedFailure, str]] = []
     for entry in entries:
         why = _why_kept(entry, checks)
         if not why:
@@ -136,8 +136,8 @@ def outdated(
         if narrow:
             gone.append(replace(entry, narrow=narrow))
         else:
-            kept.append((entry, why))
-    return gone, kept
+            remaining.append((entry, why))
+    return gone, remaining
 
 
 def _of_dtype(entry: ExpectedFailure, dtype: str) -> ExpectedFailure:
@@ -155,9 +155,9 @@ def _why_kept(entry: ExpectedFailure, checks: Mapping[str, tuple[str, str]]) -> 
     missing = [check for check in entry.checks if check not in checks]
     if missing:
         return "no evidence: symfix prove has not run this check"
-    others = [device for device in entry.devices if device != "cpu"]
-    if others or not entry.devices:
-        return f"it speaks of {', '.join(others) or 'every device'}, and the evidence is from a CPU"
+    devices = [device for device in entry.devices if device != "cpu"]
+    if devices or not entry.devices:
+        return f"it speaks of {', '.join(devices) or 'every device'}, and the evidence is from a CPU"
     failing = [check for check in entry.checks if checks[check][1] == "fails"]
     if failing:
         return f"still fails: {split_check(failing[0])[0]}"
