@@ -45,8 +45,8 @@ def code_version(package: str) -> str:
         for parent, _, names in sorted(os.walk(folder)):
             for name in sorted(names):
                 if not name.endswith(".pyc"):
-                    found = os.stat(os.path.join(parent, name))
-                    digest.update(os.fsencode(f"{parent}/{name} {found.st_mtime_ns} {found.st_size}\n"))
+                    status = os.stat(os.path.join(parent, name))
+                    digest.update(os.fsencode(f"{parent}/{name} {status.st_mtime_ns} {status.st_size}\n"))
     return digest.hexdigest()[:16]
 
 
@@ -56,11 +56,11 @@ def dependency_versions(distribution: str) -> str:
     import importlib.metadata
 
     try:
-        found = importlib.metadata.distribution(distribution)
+        installed = importlib.metadata.distribution(distribution)
     except importlib.metadata.PackageNotFoundError:
         return ""
-    parts = [f"{distribution} {found.version}"]
-    for requirement in found.requires or ():
+    parts = [f"{distribution} {installed.version}"]
+    for requirement in installed.requires or ():
         name = re.match(r"[\w.-]+", requirement)
         if name and "extra ==" not in requirement:
             try:

@@ -69,7 +69,7 @@ class Checkout:
         """The regular files among `names`, with their stats; what is a link or lies behind one is left out."""
         base = f"{self.root}/"
         real = {"": True}
-        found: dict[str, StatKey] = {}
+        stats: dict[str, StatKey] = {}
         for name in names:
             try:
                 if not _real_folder(base, name.rpartition("/")[0], real):
@@ -78,8 +78,8 @@ class Checkout:
             except OSError:  # tracked, and gone from the working tree
                 continue
             if stat.S_ISREG(result.st_mode):
-                found[name] = StatKey.of(result)
-        return found
+                stats[name] = StatKey.of(result)
+        return stats
 
     def repositories(self, names: Iterable[str]) -> list[str]:
         """The folders among `names` that git could take for repositories of their own, sorted; they are files here."""
@@ -99,10 +99,10 @@ class Checkout:
         options = ("--name-only", "-z", "--relative", "--no-renames", "--ignore-submodules", "--no-ext-diff")
         try:
             changed = git.run("diff", *options, "HEAD", "--", cwd=self.root)
-            known = git.run("ls-files", "-z", cwd=self.root) if untracked else b""
+            tracked = git.run("ls-files", "-z", cwd=self.root) if untracked else b""
         except GitFailed as error:
-            raise SymfixError(f"{self.root}: git cannot say what is committed: {error.said}") from error
-        names = set(os.fsdecode(changed).split("\0")), set(os.fsdecode(known).split("\0"))
+            raise SymfixError(f"{self.root}: git cannot say what is committed: {error.reason}") from error
+        names = set(os.fsdecode(changed).split("\0")), set(os.fsdecode(tracked).split("\0"))
         return sorted((names[0] | (set(untracked) - names[1])) - {""})
 
     def filtered(self, path: str) -> str:
@@ -127,7 +127,7 @@ class Checkout:
         try:
             listed = git.run("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ".", cwd=self.root)
         except GitFailed as error:
-            raise SymfixError(f"{self.root}: git ls-files failed: {error.said}") from error
+            raise SymfixError(f"{self.root}: git ls-files failed: {error.reason}") from error
         names = set(os.fsdecode(listed).split("\0")) - {""}
         # Nothing at all: the tree is unpacked in an ignored folder of somebody's repository.
         return [name for name in names if _SKIPPED.isdisjoint(name.split("/"))] if names else None
@@ -139,14 +139,14 @@ class Checkout:
             folder = folders.pop()
             try:
                 with os.scandir(f"{self.root}/{folder}") as entries:
-                    found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+                    children = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
             except OSError as error:
                 raise SymfixError(f"{self.root}/{folder}: cannot be listed: {error.strerror}") from error
-            if folder and ("CMakeCache.txt", False) in found:
+            if folder and ("CMakeCache.txt", False) in children:
                 continue
             skipped = _SKIPPED if folder else _SKIPPED | _SKIPPED_AT_ROOT
-            folders += (f"{folder}{name}/" for name, is_folder in found if is_folder and name not in skipped)
-            names += (folder + name for name, is_folder in found if not is_folder)
+            folders += (f"{folder}{name}/" for name, is_folder in children if is_folder and name not in skipped)
+            names += (folder + name for name, is_folder in children if not is_folder)
         return names
 
 
@@ -162,7 +162,7 @@ def find_checkout(start: Path) -> Checkout:
     real = Path(os.path.realpath(start))
     here = real if real.is_dir() else real.parent
     candidates = [here, *here.parents]
-    git = next((Git(found, folder) for folder in candidates if (found := _git_dir(folder))), None)
+    git = next((Git(git_dir, folder) for folder in candidates if (git_dir := _git_dir(folder))), None)
     bare = next((folder for folder in candidates if _bare(folder)), None)
     if git is None and bare is not None:
         raise SymfixError(f"{bare}: a bare repository has no files to read; run symfix in a clone or a worktree of it")
@@ -217,12 +217,15 @@ def _bare(folder: Path) -> bool:
     return (folder / "objects").is_dir() and (folder / "refs").is_dir() and os.path.lexists(folder / "HEAD")
 
 
-def _real_folder(base: str, folder: str, known: dict[str, bool]) -> bool:
-    """Whether `folder` below `base` is one, and no link is on the way to it; `known` remembers. Raises OSError."""
-    if folder not in known:
-        above = _real_folder(base, folder.rpartition("/")[0], known)
-        known[folder] = above and stat.S_ISDIR(os.lstat(base + folder).st_mode)
-    return known[folder]
+def _real_folder(base: str, folder: str, checked: dict[str, bool]) -> bool:
+    """Whether `folder` below `base` is one, and no link is on the way to it. Raises OSError.
+
+    `checked` holds the answers so far, and gets those of this call.
+    """
+    if folder not in checked:
+        above = _real_folder(base, folder.rpartition("/")[0], checked)
+        checked[folder] = above and stat.S_ISDIR(os.lstat(base + folder).st_mode)
+    return checked[folder]
 
 
 def _inside(path: str, root: str) -> bool:

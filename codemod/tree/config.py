@@ -113,8 +113,8 @@ def read_config(checkout: Checkout) -> Config:
 
     values = _values(f"{path}: [tool.symfix]", table, place)
     own = {key.replace("-", "_") for key in USERS_ALONE}
-    kept = {name: value for name, value in values.items() if name not in own}
-    return Config(path, kept, tuple(key for key in USERS_ALONE if key in table))
+    allowed = {name: value for name, value in values.items() if name not in own}
+    return Config(path, allowed, tuple(key for key in USERS_ALONE if key in table))
 
 
 def read_user_config() -> Config:

@@ -86,11 +86,11 @@ class _Setting(NamedTuple):
 
 
 class GitFailed(SymfixError):
-    """A call of git that ended with an error. `said` is the line that tells why, "" where there is none."""
+    """A call of git that ended with an error. `reason` is the line of its stderr that tells why, "" for none."""
 
-    def __init__(self, root: Path, said: str, code: int) -> None:
-        super().__init__(f"{root}: git failed: {said or f'exit code {code}'}")
-        self.said = said
+    def __init__(self, root: Path, reason: str, code: int) -> None:
+        super().__init__(f"{root}: git failed: {reason or f'exit code {code}'}")
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -153,8 +153,8 @@ class Git:
     @functools.cached_property
     def filters(self) -> frozenset[str]:
         """The names of the filters that are configured, by whomever; none is run."""
-        found = (_FILTER.fullmatch(setting.key) for setting in self._settings)
-        return frozenset(match[1] for match in found if match)
+        matches = (_FILTER.fullmatch(setting.key) for setting in self._settings)
+        return frozenset(match[1] for match in matches if match)
 
     def unused(self) -> str:
         """What to say where a call failed that may have needed a command of the repository's own; "" where none."""
@@ -205,14 +205,14 @@ class Git:
         if done.returncode:
             raise _failed(self.top, done)
         words = decode(done.stdout).split("\0")
-        found = []
+        settings = []
         for scope, entry in zip(words[::2], words[1::2], strict=False):
             key, _, value = entry.partition("\n")
-            found.append(_Setting(scope, key, value))
+            settings.append(_Setting(scope, key, value))
         # What the environment gives is among the settings only since git 2.31.
-        if not any(key == _FIXED[-1][0].lower() and scope == "command" for scope, key, _ in found):
+        if not any(key == _FIXED[-1][0].lower() and scope == "command" for scope, key, _ in settings):
             raise SymfixError("git is too old to be told what not to run; symfix needs git 2.31 or later")
-        return found
+        return settings
 
     def _check_owner(self) -> None:
         """Raise SymfixError where another user owns the repository and git has not been told to trust it."""

@@ -48,9 +48,9 @@ class CheckoutProject:
     failures: list[str] = field(default_factory=list)
     stats: dict[str, StatKey] = field(default_factory=dict)
     _names: list[str] | None = None
-    _found: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
+    _listed: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
     _suffixes: set[str] = field(default_factory=set)
-    _known: dict[str, tuple[StatKey, str]] | None = None
+    _old_hashes: dict[str, tuple[StatKey, str]] | None = None
 
     @property
     def root(self) -> Path:
@@ -72,19 +72,19 @@ class CheckoutProject:
     def selected(self, path: str) -> bool:
         """Whether findings in `path` are asked for."""
         chosen = self.paths
-        return not chosen or any(path == one or not one or path.startswith(one + "/") for one in chosen)
+        return not chosen or any(path == scope or not scope or path.startswith(scope + "/") for scope in chosen)
 
     def files(self, suffixes: Sequence[str], under: Sequence[str] = ("",)) -> list[str]:
         """All files with one of `suffixes` below one of the folders `under`, sorted."""
         self._suffixes.update(suffixes)
         endings = tuple(sorted(set(suffixes)))
-        if endings not in self._found:
-            found = self.checkout.files(name for name in self.names if name.endswith(endings))
-            for path, stat in found.items():
+        if endings not in self._listed:
+            stats = self.checkout.files(name for name in self.names if name.endswith(endings))
+            for path, stat in stats.items():
                 self.stats.setdefault(path, stat)
-            self._found[endings] = sorted(path for path in found if path.endswith(endings))
+            self._listed[endings] = sorted(path for path in stats if path.endswith(endings))
         folders = tuple(folder.rstrip("/") + "/" if folder else "" for folder in under)
-        return [path for path in self._found[endings] if path.startswith(folders)]
+        return [path for path in self._listed[endings] if path.startswith(folders)]
 
     def read(self, path: str) -> bytes:
         """The bytes of a file, relative to the root or absolute; from then on the plan rests on it.
@@ -105,27 +105,27 @@ class CheckoutProject:
         package = extract.__module__.partition(".")[0]
         version = hashlib.sha256(f"{code_version(package)} {dependency_versions('symfix')}".encode()).hexdigest()[:16]
         extractor = f"{extract.__module__}.{extract.__qualname__}@{version}"
-        kept = self.cache.facts(extractor)
-        known = self._kept_hashes()
-        found: dict[str, F] = {}
-        wanted: list[str] = []
+        cached = self.cache.facts(extractor)
+        hashes = self._cached_hashes()
+        facts: dict[str, F] = {}
+        missing: list[str] = []
         for path in paths:
             seen = self._stat(path)
-            stat, sha = known.get(path, (None, ""))
-            entry = kept.get(path)
+            stat, sha = hashes.get(path, (None, ""))
+            entry = cached.get(path)
             if entry is not None and stat is not None and stat == seen and entry[0] == sha:
                 try:
-                    found[path] = pickle.loads(entry[1])
+                    facts[path] = pickle.loads(entry[1])
                     self.hashes[path] = sha
                     continue
                 except Exception:  # a damaged entry raises whatever its bytes happen to say
                     pass
-            wanted.append(path)
-        if wanted:
+            missing.append(path)
+        if missing:
             # Large files first, so that the processes end together.
-            wanted.sort(key=lambda path: (-self.stats[path].size if path in self.stats else 0, path))
-            self._extract(extract, extractor, wanted, kept, found)
-        return {path: found[path] for path in paths if path in found}
+            missing.sort(key=lambda path: (-self.stats[path].size if path in self.stats else 0, path))
+            self._extract(extract, extractor, missing, cached, facts)
+        return {path: facts[path] for path in paths if path in facts}
 
     def map(self, function: Callable[[Any], T], items: Sequence[Any], label: str = "") -> list[T]:
         """`[function(item) for item in items]`, in the process pool, with progress shown as `label`.
@@ -150,8 +150,8 @@ class CheckoutProject:
         digest = hashlib.sha256()
         for path in (*self.files(watched.suffixes), *watched.names):
             stat = self._stat(path)
-            told = f"{stat.mtime_ns} {stat.ctime_ns} {stat.size} {stat.inode}" if stat else "absent"
-            digest.update(os.fsencode(f"{path}\0{told}\n"))
+            state = f"{stat.mtime_ns} {stat.ctime_ns} {stat.size} {stat.inode}" if stat else "absent"
+            digest.update(os.fsencode(f"{path}\0{state}\n"))
         return digest.hexdigest()
 
     def _stat(self, path: str) -> StatKey | None:
@@ -163,54 +163,54 @@ class CheckoutProject:
                 return None
         return self.stats[path]
 
-    def _kept_hashes(self) -> dict[str, tuple[StatKey, str]]:
-        if self._known is None:
-            self._known = self.cache.hashes()
-        return self._known
+    def _cached_hashes(self) -> dict[str, tuple[StatKey, str]]:
+        if self._old_hashes is None:
+            self._old_hashes = self.cache.hashes()
+        return self._old_hashes
 
     def _extract(
         self,
         extract: Callable[[str, bytes], F],
         extractor: str,
-        wanted: Sequence[str],
-        kept: Mapping[str, tuple[str, bytes]],
-        found: dict[str, F],
+        paths: Sequence[str],
+        cached: Mapping[str, tuple[str, bytes]],
+        facts: dict[str, F],
     ) -> None:
-        items = [(path, kept[path][0] if path in kept else "") for path in wanted]
+        items = [(path, cached[path][0] if path in cached else "") for path in paths]
         work = functools.partial(_extract_file, str(self.root), extract)
         fresh: dict[str, tuple[str, bytes]] = {}
         stats: dict[str, tuple[StatKey, str]] = {}
         for index, result in run(work, items, self.jobs, "reading"):
-            path = wanted[index]
+            path = paths[index]
             if isinstance(result, Failure):
-                told = result.message
-                self.failures.append(told if told.startswith(f"{path}:") else f"{path}: {told}")
+                message = result.message
+                self.failures.append(message if message.startswith(f"{path}:") else f"{path}: {message}")
                 continue
             sha, blob = result
             if not blob:
-                blob = kept[path][1]
+                blob = cached[path][1]
             try:
-                found[path] = pickle.loads(blob)
+                facts[path] = pickle.loads(blob)
             except Exception:  # damaged, though its hash is right: made anew
                 sha, blob = _extract_file(str(self.root), extract, (path, ""))
-                found[path] = pickle.loads(blob)
+                facts[path] = pickle.loads(blob)
             self.hashes[path] = sha
             fresh[path] = (sha, blob)
             if path in self.stats:
                 stats[path] = (self.stats[path], sha)
         self.failures.sort()
-        self._kept_hashes().update(stats)
+        self._cached_hashes().update(stats)
         self.cache.store(stats, extractor, fresh)
 
 
 def _extract_file(root: str, extract: Callable[[str, bytes], Any], item: tuple[str, str]) -> tuple[str, bytes]:
-    """The sha256 of a file and its pickled facts, the latter empty where the sha256 is the one known."""
-    path, known = item
+    """The sha256 of a file and its pickled facts, the latter empty where the sha256 is that of the cache."""
+    path, cached_sha = item
     try:
         source = read_file(path) if os.path.isabs(path) else read_below(root, path)
     except OSError as error:
         raise SymfixError(f"cannot be read: {error.strerror}") from error
     sha = hashlib.sha256(source).hexdigest()
-    if sha == known:
+    if sha == cached_sha:
         return sha, b""
     return sha, pickle.dumps(extract(path, source), pickle.HIGHEST_PROTOCOL)

@@ -57,8 +57,8 @@ class Sources:
     def _line_starts(self, path: str) -> list[int]:
         if path not in self._starts:
             source, starts = self.of(path), [0]
-            while (found := source.find(b"\n", starts[-1])) >= 0:
-                starts.append(found + 1)
+            while (newline := source.find(b"\n", starts[-1])) >= 0:
+                starts.append(newline + 1)
             self._starts[path] = starts
         return self._starts[path]
 

@@ -64,23 +64,23 @@ def touched_since(checkout: Checkout, revision: str) -> Touched:
         git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     except GitFailed as error:
         why = f"{root} has no such commit; fetch it{_shallow(git)}"
-        raise SymfixError(f"--since {revision}: {error.said or why}") from error
+        raise SymfixError(f"--since {revision}: {error.reason or why}") from error
     try:
         base = git.run("merge-base", "--end-of-options", revision, "HEAD")
     except GitFailed as error:
         why = f"it has no commit in common with HEAD; fetch the history{_shallow(git)}"
-        raise SymfixError(f"--since {revision}: {error.said or why}") from error
+        raise SymfixError(f"--since {revision}: {error.reason or why}") from error
     try:
         patch = git.run(*_DIFF, base.decode().strip(), "--", cwd=root)
         new = git.run("ls-files", "-z", "--others", "--exclude-standard", "--", ".", cwd=root)
     except GitFailed as error:
-        raise SymfixError(f"--since {revision}: git failed: {error.said}") from error
+        raise SymfixError(f"--since {revision}: git failed: {error.reason}") from error
     return Touched(touched_lines(patch), Sources(root), frozenset(map(decode, filter(None, new.split(b"\0")))))
 
 
 def touched_lines(patch: bytes) -> dict[str, tuple[tuple[int, int], ...]]:
     """The ranges of lines, from 1, that a diff without context leaves changed, by the paths after it."""
-    found: dict[str, list[tuple[int, int]]] = {}
+    by_path: dict[str, list[tuple[int, int]]] = {}
     path = ""
     left = 0  # lines of the hunk at hand: one of them may look like a header
     for line in patch.split(b"\n"):
@@ -89,10 +89,10 @@ def touched_lines(patch: bytes) -> dict[str, tuple[tuple[int, int], ...]]:
         elif line.startswith(b"+++ "):
             path = decode(_name(line[4:]))
         elif match := _HUNK.match(line):
-            removed, first, added = (1 if told is None else int(told) for told in match.groups())
+            removed, first, added = (1 if count is None else int(count) for count in match.groups())
             left = removed + added
-            found.setdefault(path, []).append((first, first + added - 1) if added else (first + 1, first + 1))
-    return {path: tuple(ranges) for path, ranges in found.items()}
+            by_path.setdefault(path, []).append((first, first + added - 1) if added else (first + 1, first + 1))
+    return {path: tuple(ranges) for path, ranges in by_path.items()}
 
 
 def _name(quoted: bytes) -> bytes:
