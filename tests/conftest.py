@@ -26,7 +26,7 @@ def _own_surroundings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pyt
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setattr(private, "_said", set())  # as in a process of its own
+    monkeypatch.setattr(private, "_printed", set())  # as in a process of its own
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):  # as set where a git hook runs the tests
         monkeypatch.delenv(name, raising=False)
 

@@ -16,7 +16,7 @@ from codemod.borders.documents import LARGEST_SETTINGS
 from codemod.terminal import note, visible
 
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
-_said: set[str] = set()
+_printed: set[str] = set()
 
 
 def distrust(folder: Path, top: Path) -> str:
@@ -104,8 +104,8 @@ def read_settings(path: Path) -> bytes:
 
 def say_once(text: str) -> None:
     """One line to stderr, the first time that this process says it."""
-    if text not in _said:
-        _said.add(text)
+    if text not in _printed:
+        _printed.add(text)
         note(f"symfix: {text}")
 
 

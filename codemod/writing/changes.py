@@ -64,7 +64,7 @@ def make_changes(
     while pending:
         rendered = [(path, _apply(path, sources[path], accepted)) for path in pending]
         errors = mapper(count, rendered)
-        broken = [path for path, found in zip(pending, errors, strict=True) if found > allowed[path]]
+        broken = [path for path, total in zip(pending, errors, strict=True) if total > allowed[path]]
         culprits: list[Group] = []
         for path in broken:
             clean = [group for group in accepted if group not in culprits]

@@ -142,9 +142,9 @@ def differing_words(old: bytes, new: bytes) -> list[tuple[Span, Span]]:
     return [((starts[i], starts[j]), (new_starts[k], new_starts[m])) for tag, i, j, k, m in codes if tag != "equal"]
 
 
-def _common(one: Sequence[bytes], other: Sequence[bytes]) -> int:
+def _common(old: Sequence[bytes], new: Sequence[bytes]) -> int:
     count = 0
-    for a, b in zip(one, other, strict=False):
+    for a, b in zip(old, new, strict=False):
         if a != b:
             break
         count += 1
