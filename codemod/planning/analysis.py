@@ -26,9 +26,9 @@ def analyse(project: CheckoutProject, load: Callable[[], Sequence[Transform]]) -
     `load` gives the transforms; it is called only for a new plan.
     """
     key = _key(project)
-    kept = project.cache.load_plan(key)
-    if isinstance(kept, tuple) and len(kept) == 3:
-        watched, fingerprint, plan = kept
+    stored = project.cache.load_plan(key)
+    if isinstance(stored, tuple) and len(stored) == 3:
+        watched, fingerprint, plan = stored
         if isinstance(watched, Watched) and isinstance(plan, Plan) and project.fingerprint(watched) == fingerprint:
             return plan
     with _no_collector():
@@ -46,14 +46,14 @@ def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:
         findings += transform.analyse(project)
     suffixes = sorted({suffix for transform in transforms for suffix in transform.suffixes})
     paths = [path for path in project.files(suffixes) if project.selected(path)]
-    comments = {path: found for path, found in project.facts(suppressions, paths).items() if found}
+    comments = project.facts(suppressions, paths)
     rules = [rule for transform in transforms for rule in transform.rules()]
-    kept, suppressed = suppress(findings, comments, rules)
+    remaining, suppressed = suppress(findings, comments, rules)
     options: dict[str, Any] = {"paths": list(project.paths)}
     if project.vocabulary is not None:
         options["vocabulary"] = project.vocabulary.name
     return Plan(
-        findings=tuple(with_ids(refuse_overlaps(kept), lambda path: read_below(project.root, path))),
+        findings=tuple(with_ids(refuse_overlaps(remaining), lambda path: read_below(project.root, path))),
         files=dict(sorted(project.hashes.items())),
         options=options,
         suppressed=suppressed,

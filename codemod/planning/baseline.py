@@ -51,8 +51,8 @@ def read_baseline(path: Path) -> dict[str, Entry]:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise SymfixError(f"{path}: not a symfix baseline; {_HOW}")
     if document.get("version") != VERSION:
-        found = document.get("version")
-        raise SymfixError(f"{path}: baseline version {found}, but this symfix reads {VERSION}; {_HOW}")
+        version = document.get("version")
+        raise SymfixError(f"{path}: baseline version {version}, but this symfix reads {VERSION}; {_HOW}")
     fit(document, {"format": str, "version": int, "findings": [_ENTRY]}, str(path), _HOW)
     entries = [Entry(e["fingerprint"], e["path"], e["rule"], e["function"]) for e in document["findings"]]
     return {entry.fingerprint: entry for entry in entries}

@@ -51,7 +51,7 @@ def _moved(edits: Iterable[Edit], written: dict[str, Change]) -> tuple[Edit, ...
     for edit in edits:
         change = written.get(edit.path)
         if change is not None:
-            shift = sum(len(one.new) - len(one.old) for one in change.edits if one.end <= edit.start)
+            shift = sum(len(applied.new) - len(applied.old) for applied in change.edits if applied.end <= edit.start)
             edit = dataclasses.replace(edit, start=edit.start + shift, end=edit.end + shift)
             if change.new[edit.start : edit.end] != edit.old:
                 return None

@@ -1,4 +1,4 @@
-"""The decisions made in one checkout, kept between runs."""
+"""The file in which the decisions of one checkout are kept between runs."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class DecisionStore:
         """Put `decisions` in place of all that are known about `ids`. Raises SymfixError where it cannot write."""
         dropped = set(ids)
         added = list(decisions)
-        self._update(lambda known: [*(one for one in known if one.id not in dropped), *added])
+        self._update(lambda stored: [*(decision for decision in stored if decision.id not in dropped), *added])
 
     def add(self, decisions: Sequence[Decision]) -> None:
         """Add `decisions`, and keep what is known. Raises SymfixError where it cannot write."""
         if decisions:
-            self._update(lambda known: [*known, *(one for one in decisions if one not in known)])
+            self._update(lambda stored: [*stored, *(decision for decision in decisions if decision not in stored)])
 
     def forget(self, ids: Collection[str]) -> list[Decision]:
         """Forget the decisions on `ids`, and return the latest on each; where there is any, `backup` is made anew.
@@ -68,11 +68,11 @@ class DecisionStore:
     def _forget(self, dropped: Callable[[Decision], bool]) -> list[Decision]:
         forgotten: dict[str, Decision] = {}
 
-        def change(known: list[Decision]) -> list[Decision]:
-            forgotten.update((decision.id, decision) for decision in known if dropped(decision))
+        def change(stored: list[Decision]) -> list[Decision]:
+            forgotten.update((decision.id, decision) for decision in stored if dropped(decision))
             if forgotten:
-                replace_file(self.backup, to_json(known).encode("ascii"))
-            return [decision for decision in known if not dropped(decision)]
+                replace_file(self.backup, to_json(stored).encode("ascii"))
+            return [decision for decision in stored if not dropped(decision)]
 
         self._update(change)
         return list(forgotten.values())

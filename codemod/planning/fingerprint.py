@@ -26,11 +26,11 @@ def fingerprints(findings: Iterable[Finding], sources: Sources) -> dict[Finding,
     the fingerprint of one depends on its likes.
     """
     seen: Counter[str] = Counter()
-    found: dict[Finding, str] = {}
+    prints: dict[Finding, str] = {}
     for finding in sorted(findings, key=order):
         parts = (finding.path, finding.rule, finding.function, one_line(sources.lines(finding)))
         alike = "\0".join(parts)
-        if finding not in found:
-            found[finding] = hashlib.sha256(encode(f"{alike}\0{seen[alike]}")).hexdigest()[:_LENGTH]
+        if finding not in prints:
+            prints[finding] = hashlib.sha256(encode(f"{alike}\0{seen[alike]}")).hexdigest()[:_LENGTH]
             seen[alike] += 1
-    return found
+    return prints

@@ -20,7 +20,7 @@ _LABEL = re.compile(r"^([A-Z][a-z ]+:)")
 
 def all_rules() -> list[Rule]:
     """Every installed rule, the engine's own among them, sorted by name. Raises as `load_transforms` does."""
-    rules = [UNUSED_RULE, *(rule for one in transform.load_transforms() for rule in one.rules())]
+    rules = [UNUSED_RULE, *(rule for plugin in transform.load_transforms() for rule in plugin.rules())]
     return sorted(rules, key=lambda rule: rule.name)
 
 
@@ -97,8 +97,8 @@ def _paragraphs(text: str) -> list[str]:
     """`text` with its paragraphs filled to the width; what is indented, or a list, stays as it is."""
     lines: list[str] = []
     for block in text.split("\n\n"):
-        kept = any(line.startswith((" ", "- ", "* ", "|")) for line in block.splitlines())
-        lines += [*(block.splitlines() if kept else textwrap.wrap(block, width(), break_long_words=False)), ""]
+        preformatted = any(line.startswith((" ", "- ", "* ", "|")) for line in block.splitlines())
+        lines += [*(block.splitlines() if preformatted else textwrap.wrap(block, width(), break_long_words=False)), ""]
     return lines[:-1]
 
 

@@ -44,8 +44,8 @@ def operator_counts(findings: Iterable[Finding], ops: Sequence[str] = ()) -> lis
     for finding in findings:
         for name in _names(finding.operators, tuple(ops)):
             counts.setdefault(name, Counter())[finding.level] += 1
-            known = example.get(name)
-            if known is None or len(finding.operators) < len(known.operators):
+            current = example.get(name)
+            if current is None or len(finding.operators) < len(current.operators):
                 example[name] = finding
     ranked = sorted(counts, key=lambda name: (-counts[name].total(), name))
     return [(name, counts[name], example[name]) for name in ranked]
@@ -53,8 +53,8 @@ def operator_counts(findings: Iterable[Finding], ops: Sequence[str] = ()) -> lis
 
 @functools.cache
 def _names(operators: tuple[str, ...], ops: tuple[str, ...]) -> frozenset[str]:
-    asked = (name for name in operators if not ops or any(matches_operator(glob, name) for glob in ops))
-    return frozenset(map(base_name, asked))
+    matching = (name for name in operators if not ops or any(matches_operator(glob, name) for glob in ops))
+    return frozenset(map(base_name, matching))
 
 
 def operator_table(findings: Sequence[Finding], ops: Sequence[str] = ()) -> list[str]:

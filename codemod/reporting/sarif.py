@@ -37,7 +37,7 @@ def sarif_log(
 
     `prints` holds their fingerprints; `rules` are all there are.
     """
-    known = {rule.name: rule for rule in rules}
+    by_name = {rule.name: rule for rule in rules}
     names = sorted({finding.rule for finding in chosen})
     places = _Places(sources)
     fixes = _fixes(plan.findings, places)
@@ -48,7 +48,7 @@ def sarif_log(
     driver = {
         "name": "symfix",
         "semanticVersion": plan.symfix,
-        "rules": [_rule(known[name]) if name in known else {"id": name} for name in names],
+        "rules": [_rule(by_name[name]) if name in by_name else {"id": name} for name in names],
     }
     notifications = [{"level": "error", "message": {"text": sarif(failure)}} for failure in plan.failures]
     if len(results) < len(chosen):
@@ -129,7 +129,7 @@ def _fixes(findings: Sequence[Finding], places: _Places) -> dict[Finding, list[d
 
     None where an edit writes bytes that are no text.
     """
-    found: dict[Finding, list[dict[str, Any]]] = {}
+    fixes: dict[Finding, list[dict[str, Any]]] = {}
     for group in make_groups(findings):
         if not group.edits or not all(map(_is_text, group.edits)):
             continue
@@ -143,8 +143,8 @@ def _fixes(findings: Sequence[Finding], places: _Places) -> dict[Finding, list[d
             for path, edits in by_path(group.edits).items()
         ]
         fix = [{"description": {"text": _sentence(text)}, "artifactChanges": changes}]
-        found.update((finding, fix) for finding in group.findings)
-    return found
+        fixes.update((finding, fix) for finding in group.findings)
+    return fixes
 
 
 class _Places:
