@@ -60,20 +60,20 @@ class Draft:
         if not text.strip():
             return None
         heads = [self._head(number, region) for number, region in enumerate(self._regions, 1)]
-        found: list[list[bytes]] = []
+        sections: list[list[bytes]] = []
         for line in split_lines(text):
             if line in heads:
-                if len(found) >= len(heads) or heads[len(found)] != line:
-                    raise self._lost(heads[min(len(found), len(heads) - 1)])
-                found.append([])
-            elif not line.startswith(self._mark) and found:
-                found[-1].append(line)
+                if len(sections) >= len(heads) or heads[len(sections)] != line:
+                    raise self._lost(heads[min(len(sections), len(heads) - 1)])
+                sections.append([])
+            elif not line.startswith(self._mark) and sections:
+                sections[-1].append(line)
             elif not line.startswith(self._mark) and line.strip():
                 raise self._lost(heads[0])
-        if len(found) != len(heads):
-            raise self._lost(heads[len(found)])
+        if len(sections) != len(heads):
+            raise self._lost(heads[len(sections)])
         edits: list[Edit] = []
-        for region, lines in zip(self._regions, found, strict=True):
+        for region, lines in zip(self._regions, sections, strict=True):
             new = b"".join(lines)
             if _unended(region.new):
                 new = new.removesuffix(b"\n")
@@ -88,15 +88,15 @@ class Draft:
         return SymfixError(f"the line {head.decode('utf-8', 'replace').strip()!r} is missing or not in its place")
 
 
-def clash(edits: Iterable[Edit], group: Group, others: Iterable[Group]) -> str:
-    """Where `edits`, in place of those of `group`, meet an edit of one of the `others`: path:line; "" nowhere."""
+def clash(edits: Iterable[Edit], group: Group, groups: Iterable[Group]) -> str:
+    """Where `edits`, in place of those of `group`, meet an edit of another of `groups`: path:line; "" nowhere."""
     chosen = by_path(edits)
-    for other in others:
-        if other.id == group.id:
+    for candidate in groups:
+        if candidate.id == group.id:
             continue
-        for theirs in other.edits:
+        for theirs in candidate.edits:
             if any(mine != theirs and meet(mine, theirs) for mine in chosen.get(theirs.path, ())):
-                return f"{other.findings[0].path}:{other.findings[0].line}"
+                return f"{candidate.findings[0].path}:{candidate.findings[0].line}"
     return ""
 
 

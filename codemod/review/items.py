@@ -42,9 +42,9 @@ def make_items(shards: Iterable[Shard], findings: Sequence[Finding]) -> list[Ite
     items = []
     for shard in chosen:
         for place, group in enumerate(shard.groups, 1):
-            others = {other.id: other for edit in group.edits for other in makers[edit] if other.id != group.id}
+            sharing = {maker.id: maker for edit in group.edits for maker in makers[edit] if maker.id != group.id}
             waiting = tuple(overlapping(group, refused))
-            items.append(Item(group, shard, place, waiting, tuple(others.values())))
+            items.append(Item(group, shard, place, waiting, tuple(sharing.values())))
     return items
 
 

@@ -97,17 +97,17 @@ class Session:
 
     def advance(self) -> bool:
         """Go to the next undecided change, after the last one to the first; returns whether there is one."""
-        found = self._undecided_from(self.at + 1)
-        if found is not None:
-            self.at = found
-        return found is not None
+        place = self._undecided_from(self.at + 1)
+        if place is not None:
+            self.at = place
+        return place is not None
 
     def _undecided_from(self, start: int) -> int | None:
         count = len(self.items)
         around = ((start + step) % count for step in range(count))
         return next((place for place in around if self.choice(self.items[place]) is None), None)
 
-    def _keep(self, made: Sequence[Decision]) -> None:
-        self._store.set([decision.id for decision in made], made)
-        self._steps.append(_Step({decision.id: self.decisions.get(decision.id) for decision in made}, self.at))
-        self.decisions.update((decision.id, decision) for decision in made)
+    def _keep(self, decisions: Sequence[Decision]) -> None:
+        self._store.set([decision.id for decision in decisions], decisions)
+        self._steps.append(_Step({decision.id: self.decisions.get(decision.id) for decision in decisions}, self.at))
+        self.decisions.update((decision.id, decision) for decision in decisions)

@@ -169,19 +169,19 @@ class Lines:
 
         A row is the number of a line, or ["*", line, marks, numbers].
         """
-        wanted = sorted(line for line in places if 0 <= line < self.count(path))
+        lines = sorted(line for line in places if 0 <= line < self.count(path))
         blocks: list[dict[str, Any]] = []
         at = 0
-        for line, following in itertools.zip_longest(wanted, wanted[1:], fillvalue=self.count(path)):
+        for line, following in itertools.zip_longest(lines, lines[1:], fillvalue=self.count(path)):
             begin = max(at, line - NEAR)
             if not blocks or begin > at:
                 blocks.append({"o": begin + 1, "n": begin + 1, "r": []})
             rows = blocks[-1]["r"]
-            rows += (self.of(path, other) for other in range(begin, line))
+            rows += (self.of(path, near) for near in range(begin, line))
             span, numbers = places[line]
             rows.append(["*", self.of(path, line), self._marked(path, line, span), numbers])
             at = min(line + 1 + NEAR, following)
-            rows += (self.of(path, other) for other in range(line + 1, at))
+            rows += (self.of(path, near) for near in range(line + 1, at))
         return blocks
 
     def _marked(self, path: str, line: int, span: Span | None) -> list[int]:
@@ -262,8 +262,8 @@ def _aligned(old: Sequence[bytes], new: Sequence[bytes]) -> list[tuple[int | Non
     return pairs
 
 
-def _likeness(one: set[bytes], other: set[bytes]) -> float:
+def _likeness(old: set[bytes], new: set[bytes]) -> float:
     """0 for lines that share less than a third of their words, up to 1."""
-    either = len(one | other)
-    share = len(one & other) / either if either else 0.0
+    either = len(old | new)
+    share = len(old & new) / either if either else 0.0
     return share if share > 1 / 3 else 0.0

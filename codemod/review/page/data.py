@@ -102,7 +102,7 @@ class _Document:
         for number, step in enumerate(finding.flow, 1):
             places.setdefault(step.path, {}).setdefault(step.line - 1, (None, []))[1].append(number)
         return [
-            {"path": self.text(path), "blocks": self.lines.excerpt(path, wanted)} for path, wanted in places.items()
+            {"path": self.text(path), "blocks": self.lines.excerpt(path, lines)} for path, lines in places.items()
         ]
 
 
@@ -127,7 +127,7 @@ def build(
             "operators": list(shard.operators),
             "bases": list(shard.bases),
             "groups": [document.group(group) for group in shard.groups],
-            "evidence": [asdict(one) for one in evidence.get(shard.name, ())],
+            "evidence": [asdict(record) for record in evidence.get(shard.name, ())],
         }
         for shard in shards
     ]
@@ -148,15 +148,16 @@ def build(
 
 def merged(changed: Iterable[Shard], left: Iterable[Shard]) -> list[Shard]:
     """The shards of what is edited, as they would land, each with what is left alone under its name; sorted by name."""
-    found = {shard.name: shard for shard in changed}
+    by_name = {shard.name: shard for shard in changed}
     for shard in left:
-        one = found.get(shard.name)
-        if one is not None:
-            operators = tuple(sorted({*one.operators, *shard.operators}))
-            found[shard.name] = dataclasses.replace(one, operators=operators, groups=(*one.groups, *shard.groups))
+        edited = by_name.get(shard.name)
+        if edited is not None:
+            operators = tuple(sorted({*edited.operators, *shard.operators}))
+            groups = (*edited.groups, *shard.groups)
+            by_name[shard.name] = dataclasses.replace(edited, operators=operators, groups=groups)
         else:
-            found[shard.name] = dataclasses.replace(shard, bases=())
-    return [found[name] for name in sorted(found)]
+            by_name[shard.name] = dataclasses.replace(shard, bases=())
+    return [by_name[name] for name in sorted(by_name)]
 
 
 def shown_paths(groups: Iterable[Group]) -> list[str]:

@@ -129,15 +129,15 @@ class App:
         item = self._session.item
         more = self._session.decide(choice)
         self._top = 0
-        self._said(choice, item, 1, more)
+        self._report(choice, item, 1, more)
 
     def _decide_rest(self, choice: Choice) -> None:
         item = self._session.item
         count = self._session.decide_rest(choice)
         self._top = 0
-        self._said(choice, item, count, self._session.counts()[None] > 0)
+        self._report(choice, item, count, self._session.counts()[None] > 0)
 
-    def _said(self, choice: Choice, item: Item, count: int, more: bool) -> None:
+    def _report(self, choice: Choice, item: Item, count: int, more: bool) -> None:
         name, colour = CHOICES[choice]
         what = f"{name} {item.shard.name}" + (f", {plural(count, 'change')}" if count > 1 else "")
         end = "" if more else "; everything is decided: q leaves, u takes it back"
@@ -164,11 +164,11 @@ class App:
         decision = self._session.decisions.get(item.id)
         edits = decision.edits if decision and decision.choice is Choice.EDIT and decision.edits else item.group.edits
         files = {path: around.sources.of(path) for path in dict.fromkeys(edit.path for edit in edits)}
-        made = self._written(item, Draft(edits, files))
-        if made is not None:
-            more = self._session.decide(Choice.EDIT, made)
+        edited = self._written(item, Draft(edits, files))
+        if edited is not None:
+            more = self._session.decide(Choice.EDIT, edited)
             self._top = 0
-            self._said(Choice.EDIT, item, 1, more)
+            self._report(Choice.EDIT, item, 1, more)
 
     def _written(self, item: Item, draft: Draft) -> tuple[Edit, ...] | None:
         """What the user makes of `draft` once nothing speaks against it; None where they give up, which is said."""
@@ -180,14 +180,14 @@ class App:
                 self._say("not edited; nothing was decided")
                 return None
             try:
-                made = draft.read(text)
-                problem = "" if made is None else self._problem(item, made)
+                edits = draft.read(text)
+                problem = "" if edits is None else self._problem(item, edits)
             except SymfixError as error:
-                made, problem = None, str(error)
+                edits, problem = None, str(error)
             if not problem:
-                if made is None:
+                if edits is None:
                     self._say("the edit is given up; nothing was decided")
-                return made
+                return edits
             if not self._goes_on(f"{problem}\ne edits on, any other key gives the edit up"):
                 self._say("the edit is given up; nothing was decided")
                 return None
@@ -319,14 +319,14 @@ class App:
     def _render(self, item: Item, columns: int) -> None:
         decision = self._session.decisions.get(item.id)
         states = [self._shard_state(name) for name in item.shard.bases]
-        wanted = (item.id, decision, columns, tuple(states))
-        if self._body_of == wanted:
+        key = (item.id, decision, columns, tuple(states))
+        if self._body_of == key:
             return
         if item.id not in self._evidence:
             self._evidence[item.id] = self._around.evidence(item)
         edited = decision is not None and decision.choice is Choice.EDIT  # of which no evidence speaks
         self._body = self._view.lines(item, decision, () if edited else self._evidence[item.id], states, columns)
-        self._body_of = wanted
+        self._body_of = key
 
     def _shard_state(self, name: str) -> tuple[str, str]:
         choices = {self._session.choice(item) for item in self._session.items if item.shard.name == name}

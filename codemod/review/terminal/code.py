@@ -141,8 +141,8 @@ def _spans(lines: Sequence[str], words: Sequence[str], ranges: Iterable[tuple[in
                 begin = spans[line].pop()[0] if spans[line] and spans[line][-1][1] == column else column
                 spans[line].append((begin, column + len(part)))
             column += len(part)
-    return [[_trimmed(text, span) for span in found if text[slice(*span)].strip()]
-            for text, found in zip(lines, spans, strict=True)]  # fmt: skip
+    return [[_trimmed(text, span) for span in line_spans if text[slice(*span)].strip()]
+            for text, line_spans in zip(lines, spans, strict=True)]  # fmt: skip
 
 
 def _trimmed(text: str, span: tuple[int, int]) -> tuple[int, int]:

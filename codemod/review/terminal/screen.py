@@ -97,10 +97,10 @@ def shown(line: Text, console: Console) -> Text:
 
 
 def _size() -> tuple[int, int]:
-    found = shutil.get_terminal_size((80, 24))
+    size = shutil.get_terminal_size((80, 24))
     with contextlib.suppress(OSError):
-        found = os.get_terminal_size(sys.stdout.fileno())
-    return max(20, found.columns), max(5, found.lines)
+        size = os.get_terminal_size(sys.stdout.fileno())
+    return max(20, size.columns), max(5, size.lines)
 
 
 class Screen:

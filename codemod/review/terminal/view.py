@@ -58,9 +58,9 @@ class View:
             page.add(Text("your edit leaves everything as it is", "dim"))
         self._sites(page, item, visible)
         self._company(page, item, bases)
-        for one in evidence:
+        for record in evidence:
             page.blank()
-            _evidence(page, one)
+            _evidence(page, record)
         return page.lines
 
     def _head(self, page: _Page, item: Item) -> None:
@@ -103,8 +103,8 @@ class View:
                 f"{plural(len(item.waiting), 'finding')} {verb} this change and will be offered once it is written, or"
                 f" ignored by a comment in the source: {places}{more}"
             )
-        for other in item.sharing:
-            first = other.findings[0]
+        for group in item.sharing:
+            first = group.findings[0]
             notes.append(f"makes an edit that the change at {first.path}:{first.line} makes too: either writes it")
         if bases:
             notes.append("runs on other changes too: " + ", ".join(f"{name} ({state})" for name, state in bases))
@@ -191,17 +191,19 @@ def _site(
             page.labelled("      ", 6, Text(f"flows by {place}  {one_line(step.text)}", "dim"))
 
 
-def _evidence(page: _Page, one: Evidence) -> None:
+def _evidence(page: _Page, record: Evidence) -> None:
     styles = {"cured": "bold green", "worse": "bold red"}
-    head = Text.assemble("evidence  ", (one.outcome, styles.get(one.outcome, "bold")), f"  {one_line(one.operator)}")
-    if one.reason:
-        head.append(f": {one_line(one.reason)}")
+    outcome = record.outcome, styles.get(record.outcome, "bold")
+    head = Text.assemble("evidence  ", outcome, f"  {one_line(record.operator)}")
+    if record.reason:
+        head.append(f": {one_line(record.reason)}")
     page.add(head, indent=2)
-    for name, verdict in (("before", one.before), ("after", one.after)):
+    for name, verdict in (("before", record.before), ("after", record.after)):
         if verdict is not None:
             page.labelled(f"    {name:<6}  ", 12, _verdict(verdict))
-    if one.versions:
-        made_with = ", ".join(f"{name} {version}" for name, version in sorted(one.versions.items()) if name != "runner")
+    if record.versions:
+        versions = sorted(item for item in record.versions.items() if item[0] != "runner")
+        made_with = ", ".join(f"{name} {version}" for name, version in versions)
         page.labelled("            ", 12, Text(one_line(made_with), "dim"))
 
 
