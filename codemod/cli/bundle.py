@@ -59,82 +59,82 @@ def bundle(context: click.Context, /, **parameters: Any) -> int:
     form, output = run.values["form"], run.values["output"]
     if (form == "patches") != (output is not None) and not run.values["dry_run"]:
         raise SymfixError("--format patches and --output DIR go together")
-    made = make_bundle(run)
+    bundle = make_bundle(run)
     if run.values["save_shards"]:
-        _save_shards(run.values["save_shards"], made)
-    if not made.split.steps:
+        _save_shards(run.values["save_shards"], bundle)
+    if not bundle.split.steps:
         note("symfix: nothing to change")
     elif run.values["dry_run"]:
-        _show(made)
+        _show(bundle)
     else:
-        _make(run, made, form, output)
-    return exit_code(run, made.plan, bool(made.split.steps))
+        _make(run, bundle, form, output)
+    return exit_code(run, bundle.plan, bool(bundle.split.steps))
 
 
-def _show(made: Bundle) -> None:
+def _show(bundle: Bundle) -> None:
     from codemod.bundle.tree import shard_tree, totals
 
-    steps, sources = made.split.steps, made.split.sources
-    show([*shard_tree(steps, sources, made.limits), "", totals(steps, sources)])
+    steps, sources = bundle.split.steps, bundle.split.sources
+    show([*shard_tree(steps, sources, bundle.limits), "", totals(steps, sources)])
 
 
-def _save_shards(path: Path, made: Bundle) -> None:
+def _save_shards(path: Path, bundle: Bundle) -> None:
     from codemod.bundle.shard_file import to_yaml
     from codemod.writing.files import replace_file
 
     try:
-        replace_file(path, encode(to_yaml(list(made.split.shards.values()))))
+        replace_file(path, encode(to_yaml(list(bundle.split.shards.values()))))
     except OSError as error:
         raise SymfixError(f"{path}: cannot be written: {error.strerror}") from error
-    note(f"symfix: {path} holds {plural(len(made.split.shards), 'shard')}")
+    note(f"symfix: {path} holds {plural(len(bundle.split.shards), 'shard')}")
 
 
-def _make(run: Run, made: Bundle, form: str, output: Path | None) -> None:
+def _make(run: Run, bundle: Bundle, form: str, output: Path | None) -> None:
     from codemod.bundle.commits import refuse_foreign
     from codemod.bundle.make import commit_all, series
     from codemod.bundle.message import commit_message
     from codemod.bundle.patches import am_command, mailbox
 
-    repository = made.repository
-    messages = {name: commit_message(one) for name, one in made.descriptions.items()}
+    repository = bundle.repository
+    messages = {name: commit_message(description) for name, description in bundle.descriptions.items()}
     if form == "branches":
         refuse_foreign(repository, list(messages))
     environment = repository.identity()
-    prove_compiling(run, made)
-    commits = commit_all(repository, made.split, messages, environment)
-    contents = list(made.split.sources.values())
+    prove_compiling(run, bundle)
+    commits = commit_all(repository, bundle.split, messages, environment)
+    contents = list(bundle.split.sources.values())
     if form == "branches":
-        _set_branches(made, commits)
+        _set_branches(bundle, commits)
     elif form == "mbox":
-        write_exact(mailbox(repository, series(repository, made.split, commits, messages, environment)))
+        write_exact(mailbox(repository, series(repository, bundle.split, commits, messages, environment)))
         note(f"symfix: {plural(len(commits), 'shard')}; take them with {am_command(contents, three_way=False)} FILE")
     elif output is not None:
-        _write_patches(made, commits, output)
+        _write_patches(bundle, commits, output)
         note(f"symfix: each stands alone on its base; take them all with {am_command(contents, three_way=True)}"
              f" {output}/*.patch")  # fmt: skip
-    made.names.save(run.journal)
+    bundle.names.save(run.journal)
 
 
-def _set_branches(made: Bundle, commits: list[Commit]) -> None:
+def _set_branches(bundle: Bundle, commits: list[Commit]) -> None:
     from codemod.bundle.make import set_branches
     from codemod.bundle.repository import PREFIX, names_of
     from codemod.terminal import table
 
-    done = set_branches(made.repository, commits)
+    done = set_branches(bundle.repository, commits)
     rows = []
     for commit in commits:
         name = commit.step.shard.name
-        base = PREFIX + commit.step.parent if commit.step.parent else made.repository.branch
+        base = PREFIX + commit.step.parent if commit.step.parent else bundle.repository.branch
         rows.append((PREFIX + name, done[name], commit.sha[:12], plural(len(commit.step.files), "file"), f"on {base}"))
     show(table(rows))
     counts = Counter(done.values())
     note("symfix: " + ", ".join(f"{count:,} {word}" for word, count in sorted(counts.items())))
-    older = sorted(set(made.repository.tips()) - set(done))
+    older = sorted(set(bundle.repository.tips()) - set(done))
     if older:
         note(f"symfix: left as they are, of earlier bundles: {names_of([PREFIX + name for name in older])}")
 
 
-def _write_patches(made: Bundle, commits: list[Commit], output: Path) -> None:
+def _write_patches(bundle: Bundle, commits: list[Commit], output: Path) -> None:
     from codemod.bundle.patches import patch
     from codemod.writing.files import make_folder, replace_file
 
@@ -145,7 +145,7 @@ def _write_patches(made: Bundle, commits: list[Commit], output: Path) -> None:
             raise SymfixError(f"{output}: not empty; name another folder, or empty it")
         for number, commit in enumerate(commits, 1):
             path = output / f"{number:0{max(4, digits)}}-{commit.step.shard.name}.patch"
-            replace_file(path, patch(made.repository, commit.sha))
+            replace_file(path, patch(bundle.repository, commit.sha))
             show([str(path)])
     except OSError as error:
         raise SymfixError(f"{error.filename or output}: cannot be written: {error.strerror}") from error

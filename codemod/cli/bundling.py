@@ -1,4 +1,4 @@
-"""What bundle and pr share: their options, and the way from a run to shards that are proved to be the whole change."""
+"""What bundle and pr share: their options, and the shards of a run, proved to add up to the whole change."""
 
 from __future__ import annotations
 
@@ -92,29 +92,29 @@ def make_bundle(run: Run) -> Bundle:
     limits = Limits(run.values["max_files"] or 0, run.values["max_lines"] or 0)
     names = ShardNames.load(run.journal)
     shards = _shards(run, changes, sources, limits, names)
-    kept = {id(group) for shard in shards for group in shard.groups}
-    if len(kept) < len(changes.groups):
-        left = [group for group in changes.groups if id(group) not in kept]
+    in_shards = {id(group) for shard in shards for group in shard.groups}
+    if len(in_shards) < len(changes.groups):
+        left = [group for group in changes.groups if id(group) not in in_shards]
         note(f"symfix: {plural(len(left), 'change')} left out, for they are in no shard of {run.values['shard_file']}")
-        chosen = [group for group in changes.groups if id(group) in kept]
+        chosen = [group for group in changes.groups if id(group) in in_shards]
         changes = make_changes(run.project.listing, plan, chosen, transforms, count)
     by_name = {shard.name: shard for shard in shards}
     evidence = {name: evidence_of(run.journal, shard, by_name, sources) for name, shard in by_name.items()}
     follow = follow_ups(run.project, transforms, shards, evidence)
-    if any(one.edits or one.deleted for one in follow.values()):
+    if any(follow_up.edits or follow_up.deleted for follow_up in follow.values()):
         shards = [replace(s, tests=follow[s.name].edits, deleted=follow[s.name].deleted) for s in shards]
         sources = sources_of(run.checkout.root, changes, shards)
         repository.check_committed(sources)
         shards = with_bases(shards, sources, names)
-    made = split(shards, changes, sources, transforms, count)
-    descriptions = {name: describe(shard, plan, evidence[name], follow[name]) for name, shard in made.shards.items()}
-    for name, one in descriptions.items():
-        if one.worse:
-            note(f"symfix: {name}: symfix prove found it worse: {one.worse}")
-    return Bundle(repository, plan, made, names, limits, descriptions)
+    result = split(shards, changes, sources, transforms, count)
+    descriptions = {name: describe(shard, plan, evidence[name], follow[name]) for name, shard in result.shards.items()}
+    for name, description in descriptions.items():
+        if description.worse:
+            note(f"symfix: {name}: symfix prove found it worse: {description.worse}")
+    return Bundle(repository, plan, result, names, limits, descriptions)
 
 
-def prove_compiling(run: Run, made: Bundle) -> None:
+def prove_compiling(run: Run, bundle: Bundle) -> None:
     """Compile the sources of each shard on what it stands on, as far as there are a compiler and torch's headers.
 
     Raises SymfixError where a shard breaks a source; what told nothing is noted on stderr.
@@ -124,7 +124,7 @@ def prove_compiling(run: Run, made: Bundle) -> None:
     from codemod.prove.target import find_target, target_of_headers
 
     provers = load_provers(run.project)
-    steps = made.split.steps
+    steps = bundle.split.steps
     if not any_source(steps, provers):
         return
     python, include = run.values["python"], run.values["include"]
@@ -136,23 +136,25 @@ def prove_compiling(run: Run, made: Bundle) -> None:
             raise
         note(f"symfix: compiling was not checked: {error}")
         return
-    found = check_compiles(steps, made.split.sources, provers, settings, run.journal, run.project.jobs)
+    compiled = check_compiles(steps, bundle.split.sources, provers, settings, run.journal, run.project.jobs)
     torch = settings.target.torch_version
-    if found.unknown:
-        note(f"symfix: {plural(len(found.unknown), 'source')} could not be checked over torch {torch}: {found.reason}")
-    if found.sources:
-        known = f", {found.proved:,} of them known from symfix prove" if found.proved else ""
-        note(f"symfix: {plural(found.sources, 'changed source')} compiled over torch {torch}, before and after{known}")
+    if compiled.unknown:
+        unknown = plural(len(compiled.unknown), "source")
+        note(f"symfix: {unknown} could not be checked over torch {torch}: {compiled.reason}")
+    if compiled.sources:
+        count = plural(compiled.sources, "changed source")
+        from_prove = f", {compiled.proved:,} of them known from symfix prove" if compiled.proved else ""
+        note(f"symfix: {count} compiled over torch {torch}, before and after{from_prove}")
 
 
 def _remembering(mapper: Mapper) -> Mapper:
     """`mapper`, for one function, so that no item is worked on twice."""
-    known: dict[Any, int] = {}
+    results: dict[Any, int] = {}
 
     def run(function: Callable[[Any], int], items: Sequence[Any]) -> list[int]:
-        fresh = [item for item in dict.fromkeys(items) if item not in known]
-        known.update(zip(fresh, mapper(function, fresh), strict=True))
-        return [known[item] for item in items]
+        fresh = [item for item in dict.fromkeys(items) if item not in results]
+        results.update(zip(fresh, mapper(function, fresh), strict=True))
+        return [results[item] for item in items]
 
     return run
 

@@ -51,7 +51,7 @@ def run(arguments: Sequence[str] | None, catch_interrupt: bool) -> int:
         if os.environ.get(_DEBUG):
             for line in traceback.format_exc().splitlines():
                 note(line)
-        note(f"symfix: {_told(error) or _fault(error)}")
+        note(f"symfix: {_library_error(error) or _fault(error)}")
     return 2
 
 
@@ -63,7 +63,7 @@ def _prepare() -> None:
     os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 
 
-def _told(error: Exception) -> str:
+def _library_error(error: Exception) -> str:
     """An error of a library as a line for the user; "" where it is a fault of symfix."""
     yaml, git = sys.modules.get("yaml"), sys.modules.get("git")
     if isinstance(error, MemoryError):

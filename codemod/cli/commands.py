@@ -88,9 +88,9 @@ def _change(run: Run, write_files: bool) -> int:
     if write_files:
         if not run.values["allow_dirty"]:
             refuse_dirty(run, [change.path for change in changes.files])
-        kept = decisions_left(run, plan, changes)
+        remaining = decisions_left(run, plan, changes)
         write_changes(run.project.listing, run.journal, changes.files)
-        DecisionStore(run.journal).add(kept)
+        DecisionStore(run.journal).add(remaining)
     else:
         patch = b"".join(unified_diff(change.path, change.old, change.edits) for change in changes.files)
         write_exact(patch, _coloured, skippable=True)
@@ -104,13 +104,13 @@ def _print_summary(
     """What was done, what was not, and what to do next, on stderr: stdout is the diff's."""
     from codemod.reporting.report import plural
 
-    sites = sum(len(one.findings) for one in applied)
+    sites = sum(len(group.findings) for group in applied)
     if files:
         verb = "rewrote" if write_files else "would rewrite"
         note(f"symfix: {verb} {plural(sites, 'site')} in {plural(files, 'file')}")
     else:
-        asked = "that review accepted" if run.values["accepted"] else f"at --level {run.values['level']}"
-        note("symfix: nothing to change" + (f" {asked}" if plan.findings else ""))
+        limit = "that review accepted" if run.values["accepted"] else f"at --level {run.values['level']}"
+        note("symfix: nothing to change" + (f" {limit}" if plan.findings else ""))
     for finding in refused:
         note(f"symfix: {finding.path}:{finding.line}: left alone: {finding.reason}")
     overlaps = sum(finding.refusal == OVERLAP and run.selection.matches(finding) for finding in plan.findings)
@@ -118,9 +118,9 @@ def _print_summary(
         note(f"symfix: {plural(overlaps, 'finding')} left alone for overlapping others; symfix scan names them")
     higher = dataclasses.replace(run.selection, level=Level.REVIEW)
     groups = higher.groups(plan.findings)
-    waiting = sum(len(one.findings) for one in groups if one.edits) - sites
+    waiting = sum(len(group.findings) for group in groups if group.edits) - sites
     rejected = {decision.id for decision in plan.decisions if decision.choice is Choice.REJECT}
-    left_out = sum(len(one.findings) for one in groups if one.id in rejected)
+    left_out = sum(len(group.findings) for group in groups if group.id in rejected)
     if left_out:
         note(f"symfix: {plural(left_out, 'site')} left out, as rejected in review (symfix review --forget WHAT)")
     waiting -= left_out

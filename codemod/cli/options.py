@@ -161,10 +161,10 @@ def _configured(context: click.Context, parameters: Mapping[str, Any], user: Con
     The tree's go before the user's, but only lower how much is done at once; what it cannot set is said. A choice that
     this command does not have is another's: --format is scan's.
     """
-    given = click.core.ParameterSource.COMMANDLINE
+    command_line = click.core.ParameterSource.COMMANDLINE
     kinds = {option.name: option.type for option in context.command.params}
     choices = {name: kind.choices for name, kind in kinds.items() if isinstance(kind, click.Choice)}
-    unset = {name for name in parameters if context.get_parameter_source(name) is not given}
+    unset = {name for name in parameters if context.get_parameter_source(name) is not command_line}
     for key in tree.ignored:
         if key.replace("-", "_") in unset - user.values.keys():
             say_once(f"{tree.path}: {key} is ignored, for it is not the tree's to say; give --{key}, or set it in"

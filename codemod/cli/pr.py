@@ -68,54 +68,54 @@ def pr(context: click.Context, /, **parameters: Any) -> int:
       symfix pr --create --remote fork --repo pytorch/pytorch
     """
     run = begin(context, parameters)
-    made = make_bundle(run)
-    if not made.split.steps:
+    bundle = make_bundle(run)
+    if not bundle.split.steps:
         note("symfix: nothing to change")
-        return exit_code(run, made.plan, False)
-    texts = _texts(run, made)
-    results = _create(run, made, texts) if run.values["create"] else {}
+        return exit_code(run, bundle.plan, False)
+    texts = _texts(run, bundle)
+    results = _create(run, bundle, texts) if run.values["create"] else {}
     if run.values["output"] is not None:
-        _write_files(run.values["output"], made, texts, results)
+        _write_files(run.values["output"], bundle, texts, results)
     elif not run.values["create"]:
         show("\n\n".join(f"{text.title}\n\n{text.body.strip()}" for text in texts.values()).split("\n"))
-    return exit_code(run, made.plan, True)
+    return exit_code(run, bundle.plan, True)
 
 
-def _texts(run: Run, made: Bundle) -> dict[str, Text]:
+def _texts(run: Run, bundle: Bundle) -> dict[str, Text]:
     from codemod.pr.text import render
 
     fixes: dict[str, list[str]] = {}
-    names = [step.shard.name for step in made.split.steps]
-    for one in run.values["fixes"]:
-        shard, _, number = one.rpartition("=")
+    names = [step.shard.name for step in bundle.split.steps]
+    for fix in run.values["fixes"]:
+        shard, _, number = fix.rpartition("=")
         if not number.isdigit():
-            raise SymfixError(f"--fixes {one}: not the number of an issue; write 123, or SHARD=123")
+            raise SymfixError(f"--fixes {fix}: not the number of an issue; write 123, or SHARD=123")
         if not shard and len(names) > 1:
-            raise SymfixError(f"--fixes {one}: which of {plural(len(names), 'shard')}? Write SHARD={number}")
+            raise SymfixError(f"--fixes {fix}: which of {plural(len(names), 'shard')}? Write SHARD={number}")
         if shard and shard not in names:
-            raise SymfixError(f"--fixes {one}: there is no shard {shard}; symfix bundle --dry-run lists them")
+            raise SymfixError(f"--fixes {fix}: there is no shard {shard}; symfix bundle --dry-run lists them")
         fixes.setdefault(shard or names[0], []).append(number)
-    texts = render([made.descriptions[name] for name in names], fixes, run.values["template"])
+    texts = render([bundle.descriptions[name] for name in names], fixes, run.values["template"])
     return dict(zip(names, texts, strict=True))
 
 
-def _create(run: Run, made: Bundle, texts: dict[str, Text]) -> dict[str, Result]:
+def _create(run: Run, bundle: Bundle, texts: dict[str, Text]) -> dict[str, Result]:
     from codemod.bundle.commits import refuse_foreign
     from codemod.bundle.make import commit_all, set_branches
     from codemod.bundle.message import commit_message
     from codemod.writing.files import make_folder
     from codemod.writing.write import locked
 
-    publisher = _publisher(run, made)
-    refuse_foreign(made.repository, list(texts))
-    environment = made.repository.identity()
-    prove_compiling(run, made)
-    messages = {name: commit_message(one) for name, one in made.descriptions.items()}
-    commits = commit_all(made.repository, made.split, messages, environment)
+    publisher = _publisher(run, bundle)
+    refuse_foreign(bundle.repository, list(texts))
+    environment = bundle.repository.identity()
+    prove_compiling(run, bundle)
+    messages = {name: commit_message(description) for name, description in bundle.descriptions.items()}
+    commits = commit_all(bundle.repository, bundle.split, messages, environment)
     by_name = {commit.step.shard.name: commit for commit in commits}
-    set_branches(made.repository, commits)
-    made.names.save(run.journal)
-    requests = [_request(commit, texts[name], made.descriptions[name]) for name, commit in by_name.items()]
+    set_branches(bundle.repository, commits)
+    bundle.names.save(run.journal)
+    requests = [_request(commit, texts[name], bundle.descriptions[name]) for name, commit in by_name.items()]
     books = run.journal / _BOOKS
     make_folder(books)
     with locked(books):
@@ -141,7 +141,7 @@ def _publish(publisher: Publisher, requests: list[Request]) -> dict[str, Result]
     return results
 
 
-def _publisher(run: Run, made: Bundle) -> Publisher:
+def _publisher(run: Run, bundle: Bundle) -> Publisher:
     """Raises SymfixError where there is nothing to push to, or what is pushed would hold more than the shards."""
     from codemod.pr.github import GitHub, owner_of
     from codemod.pr.journal import Journal
@@ -149,29 +149,29 @@ def _publisher(run: Run, made: Bundle) -> Publisher:
     from codemod.pr.remote import Remote
 
     values = run.values
-    remote = Remote(made.repository, values["remote"], values["timeout"])
+    remote = Remote(bundle.repository, values["remote"], values["timeout"])
     owner = owner_of(remote.address)
     fork = bool(values["repo"]) and owner != values["repo"].partition("/")[0]
     if fork and values["stack"]:
         raise SymfixError(f"--stack needs branches in {values['repo']} itself, and {values['remote']} is a fork of it")
-    base = values["base"] or made.repository.branch
+    base = values["base"] or bundle.repository.branch
     remote.check_base(base)
     github = GitHub(run.checkout.root, values["repo"], owner if fork else "", values["timeout"],
-                    made.repository.git.environment)  # fmt: skip
+                    bundle.repository.git.environment)  # fmt: skip
     journal = Journal(run.journal / _BOOKS / "journal.json")
     return Publisher(github, remote, journal, base, values["max_open"], values["pause"], values["stack"],
                      values["duplicates"])  # fmt: skip
 
 
-def _write_files(folder: Path, made: Bundle, texts: dict[str, Text], results: dict[str, Result]) -> None:
+def _write_files(folder: Path, bundle: Bundle, texts: dict[str, Text], results: dict[str, Result]) -> None:
     from codemod.pr.text import Row, series
     from codemod.writing.files import make_folder, replace_file
 
     rows = []
-    for step in made.split.steps:
+    for step in bundle.split.steps:
         name = step.shard.name
         state, url = (results[name].state, results[name].url) if name in results else ("", "")
-        rows.append(Row(made.descriptions[name], texts[name].title, step.parent, state, url))
+        rows.append(Row(bundle.descriptions[name], texts[name].title, step.parent, state, url))
     try:
         make_folder(folder)
         for name, text in texts.items():

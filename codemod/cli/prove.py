@@ -78,7 +78,7 @@ def prove(context: click.Context, /, **parameters: Any) -> int:
     executor = make_executor(run.values["executor"], run.project.jobs)
     proved = []
     text = run.values["format"] == "text"
-    ended = prove_all(session.settings, session.wanted(), store, executor, run.project.jobs, run.values["no_cache"])
+    ended = prove_all(session.settings, session.requests(), store, executor, run.project.jobs, run.values["no_cache"])
     with terminable(), contextlib.closing(ended):
         for shard in ended:
             proved.append(shard)
@@ -86,22 +86,22 @@ def prove(context: click.Context, /, **parameters: Any) -> int:
                 if text:
                     show([line(evidence, shard.known)])
                 session.save_repro(evidence)
-    found = [evidence for shard in proved for evidence in shard.evidence]
+    evidence_of_all = [evidence for shard in proved for evidence in shard.evidence]
     if text:
-        show([totals(found, session.settings.target.torch_version)])
+        show([totals(evidence_of_all, session.settings.target.torch_version)])
     else:
         write(document(proved, session.described()).encode("ascii") + b"\n")
     if plan.failures:
         return 2
-    worse = any(evidence.outcome == "worse" for evidence in found)
+    worse = any(evidence.outcome == "worse" for evidence in evidence_of_all)
     return 1 if worse and not run.values["exit_zero"] else 0
 
 
-def _scripts(given: Path | Mapping[str, Path] | None) -> dict[str, str]:
+def _scripts(repro: Path | Mapping[str, Path] | None) -> dict[str, str]:
     """The user's scripts by operator: that of --repro for all that run, or those of [tool.symfix.repro]."""
-    if given is None or isinstance(given, Path):
-        return {"*": str(given)} if given else {}
-    return {operator: str(path) for operator, path in given.items()}
+    if repro is None or isinstance(repro, Path):
+        return {"*": str(repro)} if repro else {}
+    return {operator: str(path) for operator, path in repro.items()}
 
 
 class _Session:
@@ -132,7 +132,7 @@ class _Session:
             repros=_scripts(values["repro"]),
         )
 
-    def wanted(self) -> Iterator[Wanted]:
+    def requests(self) -> Iterator[Wanted]:
         """The shards, in the order of their names; each is rendered when its turn comes."""
         from codemod.bundle.shards import closure
         from codemod.prove.evidence import evidence_key
@@ -169,8 +169,8 @@ class _Session:
         """Print the script that shows the failure of the operators asked for."""
         from codemod.prove.work import find_repro
 
-        for one in self.wanted():
-            script = find_repro(self.settings, one.make())
+        for request in self.requests():
+            script = find_repro(self.settings, request.make())
             if script:
                 write_exact(encode(script))
                 return 0

@@ -29,14 +29,14 @@ _OTHERS = {
 }  # fmt: skip
 
 
-def _no_option(context: click.Context, parameter: click.Parameter, wanted: tuple[str, ...]) -> tuple[str, ...]:
+def _no_option(context: click.Context, parameter: click.Parameter, selectors: tuple[str, ...]) -> tuple[str, ...]:
     """The values of --forget, once none is the option after it but --all."""
     from codemod.planning.selectors import FORMS
 
-    for selector in wanted:
+    for selector in selectors:
         if selector.startswith("-") and selector != _ALL:
             raise SymfixError(f"--forget {selector}: say what to forget: {FORMS}; or --forget --all for everything")
-    return wanted
+    return selectors
 
 
 @group.command()
@@ -76,7 +76,7 @@ def review(context: click.Context, /, **parameters: Any) -> int:
     if run.values["forget"]:
         return _forget(run, run.values["forget"])
     plan = load_plan(run)
-    groups = [one for one in run.selection.groups(plan.findings) if one.edits]
+    groups = [group for group in run.selection.groups(plan.findings) if group.edits]
     if run.values["html_file"] is not None:
         from codemod.cli.review_page import write_page
 
@@ -97,7 +97,7 @@ def review(context: click.Context, /, **parameters: Any) -> int:
     return review_on_screen(run, plan, groups)
 
 
-def _forget(run: Run, wanted: Sequence[str]) -> int:
+def _forget(run: Run, selectors: Sequence[str]) -> int:
     """Forget the decisions on what `wanted` names, and say which they were and where to find them again."""
     from codemod.planning.decision_store import DecisionStore
     from codemod.reporting.report import plural
@@ -106,12 +106,12 @@ def _forget(run: Run, wanted: Sequence[str]) -> int:
         if run.values[name]:
             raise SymfixError(f"--forget does not go with {option}; run symfix review once for each")
     store = DecisionStore(run.journal)
-    forgotten = store.forget_all() if _all(run, wanted) else store.forget(_ids(run, wanted))
+    forgotten = store.forget_all() if _all(run, selectors) else store.forget(_ids(run, selectors))
     if forgotten is None:
         note(f"symfix: what could not be read as decisions is forgotten, and kept as {store.backup}")
         return 0
     if not forgotten:
-        note(f"symfix: nothing is decided on {' or '.join(wanted) if not _all(run, wanted) else 'any change'}")
+        note(f"symfix: nothing is decided on {' or '.join(selectors) if not _all(run, selectors) else 'any change'}")
         return 0
     note(f"symfix: forgot {plural(len(forgotten), 'decision')}")
     for decision in forgotten[:_SHOWN]:
@@ -122,24 +122,24 @@ def _forget(run: Run, wanted: Sequence[str]) -> int:
     return 0
 
 
-def _all(run: Run, wanted: Sequence[str]) -> bool:
+def _all(run: Run, selectors: Sequence[str]) -> bool:
     """Whether everything is to be forgotten. Raises SymfixError where that contradicts the other options."""
-    if _ALL not in wanted:
+    if _ALL not in selectors:
         return False
     selection = run.selection
     scoped = selection.ops or selection.modes or selection.rules or run.project.paths or selection.since is not None
-    if len(wanted) > 1 or scoped:
+    if len(selectors) > 1 or scoped:
         raise SymfixError("--forget --all forgets every decision; leave out the other options, or --all")
     return True
 
 
-def _ids(run: Run, wanted: Sequence[str]) -> set[str]:
+def _ids(run: Run, selectors: Sequence[str]) -> set[str]:
     """The ids of the changes that `wanted` names."""
     from codemod.planning.selectors import selected
 
     groups = [group for group in run.selection.groups(load_plan(run).findings) if group.edits]
-    named = {group.id for selector in wanted for group in selected(selector, groups)}
-    return named | {selector.removeprefix("id:") for selector in wanted if selector.startswith("id:")}
+    named = {group.id for selector in selectors for group in selected(selector, groups)}
+    return named | {selector.removeprefix("id:") for selector in selectors if selector.startswith("id:")}
 
 
 def _batch(run: Run, plan: Plan, groups: list[Group]) -> int:
@@ -148,24 +148,24 @@ def _batch(run: Run, plan: Plan, groups: list[Group]) -> int:
     from codemod.reporting.report import plural
 
     store = DecisionStore(run.journal)
-    made = {decision.id: decision for decision in plan.decisions}
+    decisions = {decision.id: decision for decision in plan.decisions}
     decided: list[Decision] = []
     if run.values["import_file"] is not None:
         decided += _imported(run, run.values["import_file"], plan, groups)
     for option, choice in (("accept", Choice.ACCEPT), ("reject", Choice.REJECT)):
         for selector in run.values[option]:
             named = selected(selector, groups)
-            decided += (decide(one, choice, plan.files) for one in named)
+            decided += (decide(group, choice, plan.files) for group in named)
             note(f"symfix: {option}ed {plural(len(named), 'change')} by {selector}")
     last = {decision.id: decision for decision in decided}
     if last:
         store.set(last, last.values())
-        made.update(last)
-    kept = standing(groups, plan.files, made.values())
+        decisions.update(last)
+    holding = standing(groups, plan.files, decisions.values())
     if run.values["export_file"] is not None:
-        _export(run.values["export_file"], kept)
-    counts = Counter(decision.choice for decision in kept)
-    note(summary({None: len(groups) - len(kept), **{choice: counts[choice] for choice in Choice}}))
+        _export(run.values["export_file"], holding)
+    counts = Counter(decision.choice for decision in holding)
+    note(summary({None: len(groups) - len(holding), **{choice: counts[choice] for choice in Choice}}))
     return 0
 
 
@@ -192,7 +192,7 @@ def _fits(decision: Decision, plan: Plan, groups: list[Group], path: Path) -> bo
     from codemod.model.groups import make_groups
     from codemod.review.editing import clash
 
-    group = next(one for one in groups if one.id == decision.id)
+    group = next(candidate for candidate in groups if candidate.id == decision.id)
     place = clash(decision.edits, group, make_groups(plan.findings)) if decision.edits else ""
     if place:
         note(f"symfix: {path}: {decision.title or decision.id}: edits what the change at {place} writes too")

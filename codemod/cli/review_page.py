@@ -7,7 +7,6 @@ from pathlib import Path
 
 from codemod.cli.options import Run
 from codemod.errors import SymfixError
-from codemod.model import transform
 from codemod.model.findings import Level
 from codemod.model.groups import Group
 from codemod.model.plan import Plan
@@ -22,7 +21,7 @@ def write_page(run: Run, plan: Plan, path: Path) -> int:
     from codemod.bundle.known_evidence import evidence_of
     from codemod.bundle.shard_names import ShardNames
     from codemod.bundle.shards import make_shards
-    from codemod.model.suppress import UNUSED_RULE
+    from codemod.reporting.manual import all_rules
     from codemod.reporting.report import plural
     from codemod.review.page.code import highlight
     from codemod.review.page.data import merged, shown_paths
@@ -43,7 +42,7 @@ def write_page(run: Run, plan: Plan, path: Path) -> int:
         sources,
         run.project.facts(highlight, [name for name in sources if sources[name]]),
         title=run.checkout.root.name or "checkout",
-        rules=[UNUSED_RULE, *(rule for one in transform.load_transforms() for rule in one.rules())],
+        rules=all_rules(),
         evidence={shard.name: evidence_of(run.journal, shard, by_name, sources) for shard in changed},
     )
     try:

@@ -41,17 +41,17 @@ def review_on_screen(run: Run, plan: Plan, groups: list[Group]) -> int:
     names = ShardNames.load(run.journal)
     shards = make_shards(groups, sources=sources, known=names)
     safe = make_shards((group for group in groups if group.level is Level.SAFE), sources=sources, known=names)
-    proved = [{shard.name: shard for shard in found} for found in (shards, safe)]
+    proved = [{shard.name: shard for shard in level_shards} for level_shards in (shards, safe)]
 
     def evidence(item: Item) -> tuple[Evidence, ...]:
         # Of the operator's changes at each level, as `prove` looks at them; the first that holds this change counts.
         holding = [by_name for by_name in proved if item.shard.name in by_name]
-        found = (
+        candidates = (
             evidence_of(run.journal, by_name[item.shard.name], by_name, sources)
             for by_name in holding
             if item.group in by_name[item.shard.name].groups
         )
-        return next((one for one in found if one), ())
+        return next((evidence for evidence in candidates if evidence), ())
 
     def refused(group: Group) -> str:
         rules, listing = transform.load_transforms(), run.project.listing
@@ -79,8 +79,8 @@ def review_on_screen(run: Run, plan: Plan, groups: list[Group]) -> int:
 def _asked_again(plan: Plan, store: DecisionStore) -> str:
     """What to say of decisions that no longer hold, for a file of their change has become another."""
     standing = {decision.id for decision in plan.decisions}
-    known = {finding.id for finding in plan.findings}
-    count = len({decision.id for decision in store.load()} & known - standing)
+    current = {finding.id for finding in plan.findings}
+    count = len({decision.id for decision in store.load()} & current - standing)
     return f"{plural(count, 'change')} asked again: decided before, in files that have changed since" if count else ""
 
 

@@ -86,13 +86,13 @@ def load_plan(run: Run) -> Plan:
         note(f"symfix: --op {glob}: no finding is about such an operator")
     for failure in plan.failures:
         note(f"symfix: {failure}")
-    kept = DecisionStore(run.journal).load()
-    if any(decision.edits for decision in kept):
+    stored = DecisionStore(run.journal).load()
+    if any(decision.edits for decision in stored):
         from codemod.writing.changes import check_decisions
 
-        check_decisions(run.project.listing, kept)
-    made = [*plan.decisions, *kept]
-    return dataclasses.replace(plan, decisions=tuple(standing(make_groups(plan.findings), plan.files, made)))
+        check_decisions(run.project.listing, stored)
+    decisions = [*plan.decisions, *stored]
+    return dataclasses.replace(plan, decisions=tuple(standing(make_groups(plan.findings), plan.files, decisions)))
 
 
 def chosen_groups(run: Run, plan: Plan) -> list[Group]:
@@ -101,10 +101,10 @@ def chosen_groups(run: Run, plan: Plan) -> list[Group]:
     The accepted are among them up to level review, whatever `--level` says; with `--accepted` no others are.
     """
     wide = dataclasses.replace(run.selection, level=max(run.selection.level, Level.REVIEW))
-    asked = [group for group in wide.groups(plan.findings) if group.edits]
+    candidates = [group for group in wide.groups(plan.findings) if group.edits]
     return [
         group
-        for group, choice in followed(asked, plan.decisions)
+        for group, choice in followed(candidates, plan.decisions)
         if choice or (group.level <= run.selection.level and not run.values.get("accepted"))
     ]
 

@@ -77,8 +77,8 @@ def _without_accepted(run: Run, plan: Plan, chosen: list[Finding], path: Path) -
     prints = fingerprints(plan.findings, Sources(run.checkout.root))
     left = [finding for finding in chosen if prints[finding] not in accepted]
     note(f"symfix: {path} accepts {plural(len(chosen) - len(left), 'finding')}")
-    found = set(prints.values())
-    gone = [entry for entry in accepted.values() if entry.fingerprint not in found and run.project.selected(entry.path)]
+    current = set(prints.values())
+    gone = [e for e in accepted.values() if e.fingerprint not in current and run.project.selected(e.path)]
     if gone:
         example = f"{gone[0].rule} in {gone[0].path}"
         count = plural(len(gone), "entry", "entries")
