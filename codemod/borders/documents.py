@@ -63,6 +63,24 @@ def load_json(content: str | bytes, name: str, remedy: str) -> Any:
         raise SymfixError(f"{name}: not JSON (nested too deep); {remedy}") from None
 
 
+def load_document(
+    content: str | bytes, name: str, title: str, version: tuple[str, int], shape: Shape, remedy: str
+) -> dict[str, Any]:
+    """The table of a JSON document of symfix, whose `format` and `version` are those of `version` and that has `shape`.
+
+    Raises SymfixError, which calls it `name`, where it is none, of another version or damaged; `title` is what such a
+    document is called in a sentence, and `remedy` what to do.
+    """
+    document = load_json(content, name, remedy)
+    if not isinstance(document, dict) or document.get("format") != version[0]:
+        raise SymfixError(f"{name}: not a {title}; {remedy}")
+    if document.get("version") != version[1]:
+        number = document.get("version")
+        raise SymfixError(f"{name}: {title} version {number}, but this symfix reads {version[1]}; {remedy}")
+    fit(document, {"format": str, "version": int, **shape}, name, remedy)
+    return document
+
+
 def load_toml(content: bytes, name: str) -> dict[str, Any]:
     """The table of a TOML text. Raises SymfixError, which calls it `name`, where it is none or is nested too deep."""
     if sys.version_info >= (3, 11):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codemod.borders.documents import Shape, fit, load_json
+from codemod.borders.documents import Shape, load_document
 from codemod.borders.quoting import json_text
 from codemod.errors import SymfixError
 from codemod.model.edits import EDIT, Edit, edit_from_json, edit_to_json
@@ -124,18 +124,13 @@ def to_json(decisions: Iterable[Decision]) -> str:
 
 def from_json(text: str | bytes, name: str) -> list[Decision]:
     """The decisions of a document. Raises SymfixError, calling it `name`, where it holds none that can be read."""
-    made_by = "make it with: symfix review --export FILE"
-    document = load_json(text, name, made_by)
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise SymfixError(f"{name}: not a file of decisions; {made_by}")
-    if document.get("version") != VERSION:
-        version = document.get("version")
-        raise SymfixError(f"{name}: decisions of version {version}, but this symfix reads {VERSION}; {made_by}")
-    fit(document, {"format": str, "version": int, "decisions": [DECISION]}, name, made_by)
+    remedy = "make it with: symfix review --export FILE"
+    shape = {"decisions": [DECISION]}
+    document = load_document(text, name, "file of decisions", (FORMAT, VERSION), shape, remedy)
     try:
         return [decision_from_json(entry) for entry in document["decisions"]]
     except ValueError as error:
-        raise SymfixError(f"{name}: damaged ({error}); {made_by}") from error
+        raise SymfixError(f"{name}: damaged ({error}); {remedy}") from error
 
 
 def decision_to_json(decision: Decision) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from codemod.borders.documents import Shape, fit, load_json
+from codemod.borders.documents import Shape, load_document
 from codemod.borders.files import read_below, read_file
 from codemod.borders.quoting import json_text
 from codemod.errors import SymfixError
@@ -32,7 +32,7 @@ _FINDING = {
 }  # fmt: skip
 _OPTIONS = {"paths?": [Path], "op?": [str], "mode?": [int], "rule?": [str], "level?": str, "vocabulary?": str}
 _PLAN: Shape = {
-    "format": str, "version": int, "symfix": str, "options": _OPTIONS, "suppressed": int, "failures": [str],
+    "symfix": str, "options": _OPTIONS, "suppressed": int, "failures": [str],
     "findings": [_FINDING], "decisions": [DECISION], "files": HASHES,
 }  # fmt: skip
 
@@ -76,13 +76,8 @@ class Plan:
     @classmethod
     def from_json(cls, text: str | bytes, name: str = "the plan") -> Plan:
         """The plan a document holds. Raises SymfixError, calling it `name`, where it is none or of another version."""
-        document = load_json(text, name, "make it with: symfix scan --format json")
-        if not isinstance(document, dict) or document.get("format") != FORMAT:
-            raise SymfixError(f"{name}: not a symfix plan; make it with: symfix scan --format json")
-        if document.get("version") != VERSION:
-            version = document.get("version")
-            raise SymfixError(f"{name}: plan version {version}, but this symfix reads {VERSION}; make the plan again")
-        fit(document, _PLAN, name, "make the plan again")
+        remedy = "make it with: symfix scan --format json"
+        document = load_document(text, name, "symfix plan", (FORMAT, VERSION), _PLAN, remedy)
         try:
             return cls(
                 findings=tuple(_finding_from_json(entry) for entry in document["findings"]),
@@ -94,7 +89,7 @@ class Plan:
                 decisions=tuple(decision_from_json(entry) for entry in document["decisions"]),
             )
         except ValueError as error:
-            raise SymfixError(f"{name}: damaged ({error}); make the plan again") from error
+            raise SymfixError(f"{name}: damaged ({error}); {remedy}") from error
 
 
 def _finding_to_json(finding: Finding) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from codemod.borders.documents import fit, load_json, read_bounded
+from codemod.borders.documents import load_document, read_bounded
 from codemod.borders.quoting import json_text
 from codemod.errors import SymfixError
 from codemod.model.findings import Finding
@@ -16,7 +16,7 @@ FORMAT = "symfix-baseline"
 VERSION = 1
 
 _ENTRY = {"path": str, "rule": str, "function": str, "fingerprint": str}
-_HOW = "make it with: symfix scan --format baseline"
+_REMEDY = "make it with: symfix scan --format baseline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,8 @@ def read_baseline(path: Path) -> dict[str, Entry]:
     try:
         content = read_bounded(path)
     except OSError as error:
-        raise SymfixError(f"{path}: the baseline cannot be read: {error.strerror}; {_HOW}") from error
-    document = load_json(content, str(path), _HOW)
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise SymfixError(f"{path}: not a symfix baseline; {_HOW}")
-    if document.get("version") != VERSION:
-        version = document.get("version")
-        raise SymfixError(f"{path}: baseline version {version}, but this symfix reads {VERSION}; {_HOW}")
-    fit(document, {"format": str, "version": int, "findings": [_ENTRY]}, str(path), _HOW)
+        raise SymfixError(f"{path}: the baseline cannot be read: {error.strerror}; {_REMEDY}") from error
+    shape = {"findings": [_ENTRY]}
+    document = load_document(content, str(path), "symfix baseline", (FORMAT, VERSION), shape, _REMEDY)
     entries = [Entry(e["fingerprint"], e["path"], e["rule"], e["function"]) for e in document["findings"]]
     return {entry.fingerprint: entry for entry in entries}
