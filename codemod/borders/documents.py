@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from codemod.borders.files import read_file
 from codemod.errors import SymfixError
 
 LARGEST = 64 << 20
@@ -34,13 +33,12 @@ of texts and numbers; None; `[SHAPE]`: a list; `{str: SHAPE}` and `{Path: SHAPE}
 """
 
 
-def read_bounded(path: Path, largest: int = LARGEST, *, regular: bool = False) -> bytes:
-    """The bytes of a file. Raises OSError where it cannot be read or has more than `largest` bytes.
+def read_bounded(path: Path, largest: int = LARGEST) -> bytes:
+    """The bytes of a file that the user names on the command line, which may be a pipe from another command.
 
-    With `regular`, also where it is a folder, a pipe or a device, which is not waited for.
+    Not for symfix's own files: `codemod.borders.files.read_file` takes regular files alone, and waits for none.
+    Raises OSError where it cannot be read or has more than `largest` bytes.
     """
-    if regular:
-        return read_file(path, largest)
     with open(path, "rb") as file:
         content = file.read(largest + 1)
     if len(content) > largest:

@@ -19,7 +19,7 @@ _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | _
 
 
 def read_file(path: Path | str, limit: int = LARGEST) -> bytes:
-    """The bytes of a file that the user or symfix itself names; links are followed.
+    """The bytes of a file that symfix itself or a document names; links are followed.
 
     Raises OSError where it cannot be read, is no regular file, or holds more than `limit` bytes.
     """

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codemod.borders.documents import fit, load_json, read_bounded
+from codemod.borders.documents import fit, load_json
+from codemod.borders.files import read_file
 from codemod.borders.quoting import file_name
 from codemod.errors import SymfixError
 from codemod.model.groups import Group
@@ -70,7 +71,7 @@ class ShardNames:
         names = cls()
         remedy = "remove it, and shards get new names"
         try:
-            document = load_json(read_bounded(path, regular=True), str(path), remedy)
+            document = load_json(read_file(path), str(path), remedy)
         except FileNotFoundError:
             return names
         except OSError as error:

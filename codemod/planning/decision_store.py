@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
-from codemod.borders.documents import read_bounded
+from codemod.borders.files import read_file
 from codemod.errors import SymfixError
 from codemod.model.decisions import Decision, from_json, to_json
 from codemod.writing.files import make_folder, replace_file
@@ -28,7 +28,7 @@ class DecisionStore:
     def load(self) -> list[Decision]:
         """All decisions, the oldest first. Raises SymfixError where the file cannot be read."""
         try:
-            content = read_bounded(self.path, regular=True)
+            content = read_file(self.path)
         except FileNotFoundError:
             return []
         except OSError as error:

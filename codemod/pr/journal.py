@@ -6,7 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from codemod.borders.documents import fit, load_json, read_bounded
+from codemod.borders.documents import fit, load_json
+from codemod.borders.files import read_file
 from codemod.errors import SymfixError
 from codemod.writing.files import make_folder, replace_file
 
@@ -31,7 +32,7 @@ class Journal:
         self._entries: dict[str, Entry] = {}
         remedy = "remove it, and GitHub is asked what there is"
         try:
-            document = load_json(read_bounded(path, regular=True), str(path), remedy)
+            document = load_json(read_file(path), str(path), remedy)
         except FileNotFoundError:
             return
         except OSError as error:

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codemod.borders.documents import check, load_json, read_bounded
+from codemod.borders.documents import check, load_json
+from codemod.borders.files import read_file
 from codemod.digest import digest
 from codemod.errors import SymfixError
 from codemod.prove.isolate import Ended, Limits, run
@@ -191,7 +192,7 @@ def first_error(output: str, source: str) -> Diagnostic:
 def _load(manifest: Path, output: Path) -> Path | Diagnostic | None:
     """What an earlier run made, if nothing that it was made from has changed since."""
     try:
-        kept = load_json(read_bounded(manifest, regular=True), str(manifest), "")
+        kept = load_json(read_file(manifest), str(manifest), "")
         check(kept, _MANIFEST)
         if any(_state(path) != state for path, state in kept["dependencies"].items()):
             return None

@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from codemod.borders.documents import Shape, fit, load_json, read_bounded
+from codemod.borders.documents import Shape, fit, load_json
+from codemod.borders.files import read_file
 from codemod.borders.quoting import file_name
 from codemod.digest import digest
 from codemod.errors import SymfixError
@@ -101,7 +102,7 @@ class EvidenceStore:
         for path in (self._folder / key).glob("*.json"):
             try:
                 made = path.stat().st_mtime_ns
-                document = load_json(read_bounded(path, regular=True), str(path), "")
+                document = load_json(read_file(path), str(path), "")
                 fit(document, _DOCUMENT, str(path), "")
             except (OSError, SymfixError):  # proved again
                 continue

@@ -15,7 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codemod.borders.documents import check, load_json, read_bounded
+from codemod.borders.documents import check, load_json
+from codemod.borders.files import read_file
 from codemod.errors import SymfixError
 
 NAME = "compile_commands.json"
@@ -88,7 +89,7 @@ def compile_flags(root: Path) -> Database:
     if path is None:
         return database
     try:
-        document = load_json(read_bounded(path, regular=True), str(path), _REMEDY)
+        document = load_json(read_file(path), str(path), _REMEDY)
         check(document, _SHAPE)
         for entry in document:
             folder = os.path.join(root, entry["directory"])

@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from codemod.borders.documents import fit, load_json, read_bounded
+from codemod.borders.documents import fit, load_json
+from codemod.borders.files import read_file
 from codemod.borders.private import kept_folder
 from codemod.digest import digest
 from codemod.errors import SymfixError
@@ -84,7 +85,7 @@ def find_target(python: Path | None, imported: bool = True) -> Target:
     package = Path(origin).parent
     kept = _kept(path, package)
     try:
-        document = load_json(read_bounded(kept, regular=True), str(kept), "")
+        document = load_json(read_file(kept), str(kept), "")
         fit(document, _KEPT, str(kept), "")
         target = Target(**document)
         if target.python_version == version:
