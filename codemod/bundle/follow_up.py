@@ -93,7 +93,7 @@ def _checks(evidence: Sequence[Evidence]) -> dict[str, tuple[str, str]]:
 
 def _joined(known: FollowUp, removal: Removal, kept: Sequence[tuple[ExpectedFailure, str]]) -> FollowUp:
     listed = [
-        (entry, why) for entry, why in (*kept, *removal.kept) if entry.symbolic and entry.kind in ("xfail", "marker")
+        (entry, why) for entry, why in (*kept, *removal.left) if entry.symbolic and entry.kind in ("xfail", "marker")
     ]
     return FollowUp(
         edits=tuple(sorted({*known.edits, *removal.edits})),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from codemod.borders import quoting
 from codemod.bundle.description import Description
 from codemod.model.findings import Mode
-from codemod.model.xfails import told_check
+from codemod.model.xfails import describe_check
 from codemod.prove.evidence import Evidence, Verdict
 from codemod.reporting.report import plural
 
@@ -86,7 +86,7 @@ def _evidence(found: Iterable[Evidence]) -> list[str]:
     known = list(found)
     lines = [f"- {outcome_line(one)}" for one in known]
     checks = [check for one in known for check in one.cured_checks]
-    lines += [f"- {told_check(check)}: fails before, passes after" for check in checks]
+    lines += [f"- {describe_check(check)}: fails before, passes after" for check in checks]
     compiled = sorted({path for one in known for path in one.compiled})
     if compiled:
         lines.append(f"- type-checked before and after: {_listed(compiled, most=4)}")

@@ -61,7 +61,8 @@ class Removal:
     edits: tuple[Edit, ...] = ()
     deleted: tuple[str, ...] = ()
     removed: tuple[ExpectedFailure, ...] = ()
-    kept: tuple[tuple[ExpectedFailure, str], ...] = ()
+    left: tuple[tuple[ExpectedFailure, str], ...] = ()
+    """The entries that stay, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def split_check(check: str) -> tuple[str, str, str, str]:
     return kind, operator, variant, dtype
 
 
-def told_check(check: str) -> str:
+def describe_check(check: str) -> str:
     """What a check does, in words: `make_fx with symbolic sizes over all samples of nn.functional.pad (circular)`."""
     kind, operator, variant, dtype = split_check(check)
     return f"{_KINDS[kind]} over all samples of {operator}{f' ({variant})' if variant else ''}, {dtype}"

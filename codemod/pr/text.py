@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from codemod.borders import quoting
 from codemod.bundle.description import Description
 from codemod.bundle.message import outcome_line, why
-from codemod.model.xfails import told_check
+from codemod.model.xfails import describe_check
 from codemod.pr.template import render_template
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def environment() -> Environment:
     )
     made.filters |= {
         "fenced": quoting.fenced, "code": quoting.code, "link": quoting.link, "outcome": outcome_line,
-        "check": told_check,
+        "check": describe_check,
     }  # fmt: skip
     return made
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from codemod.borders.documents import read_bounded
 from codemod.model.transform import Override
-from codemod.model.xfails import told_check
+from codemod.model.xfails import describe_check
 from codemod.planning.selection import base_name
 from codemod.prove import check, nursery
 from codemod.prove.build import Side, build, on_both, python_path, sides
@@ -90,7 +90,7 @@ def prove(settings: Settings, task: Task) -> list[Evidence]:
         cured = found[0].cured_checks
         if cured:  # then these show the cure, whatever the samples did that were tried
             if found[0].outcome == "unchanged":
-                found[0] = replace(found[0], outcome="cured", reason=f"{told_check(cured[0])}: fails → passes")
+                found[0] = replace(found[0], outcome="cured", reason=f"{describe_check(cured[0])}: fails → passes")
             return found
     return [_with_test(settings, usable, both, one) for one in found]
 

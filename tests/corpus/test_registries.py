@@ -98,7 +98,7 @@ def entries(project: CheckoutProject) -> dict[tuple[str, ...], list[ExpectedFail
 
 def removed(project: CheckoutProject, chosen: list[ExpectedFailure]) -> Removal:
     (removal,) = transform().remove(project, [chosen])
-    assert removal.kept == ()
+    assert removal.left == ()
     return removal
 
 

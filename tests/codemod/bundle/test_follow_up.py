@@ -11,7 +11,7 @@ from codemod.bundle.follow_up import FollowUp, checks_of, follow_ups
 from codemod.bundle.shards import Shard
 from codemod.model.edits import Edit
 from codemod.model.transform import Project
-from codemod.model.xfails import AddedTest, ExpectedFailure, NewTest, Removal, make_check, split_check, told_check
+from codemod.model.xfails import AddedTest, ExpectedFailure, NewTest, Removal, describe_check, make_check, split_check
 from codemod.prove.evidence import Evidence, Outcome
 from codemod.tree.cache import Cache
 from codemod.tree.checkout import Checkout
@@ -42,7 +42,7 @@ class Knows(FakeTransform):
     def remove(self, project: Project, groups: Sequence[Sequence[ExpectedFailure]]) -> Sequence[Removal]:
         """An edit for each entry."""
         return [
-            Removal(kept=tuple((one, "brackets") for one in group))
+            Removal(left=tuple((one, "brackets") for one in group))
             if any(one.name == "bar" for one in group)
             else Removal(tuple(Edit(one.path, one.start, one.start, b"", b"") for one in group), (), tuple(group))
             for group in groups
@@ -116,4 +116,4 @@ def test_checks_in_words() -> None:
     check = make_check("symbolic-out", "nn.functional.pad", "circular", "float32")
     assert split_check(check) == ("symbolic-out", "nn.functional.pad", "circular", "float32")
     told = "make_fx with symbolic sizes and out= over all samples of nn.functional.pad (circular), float32"
-    assert told_check(check) == told
+    assert describe_check(check) == told

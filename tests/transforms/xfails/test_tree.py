@@ -111,9 +111,9 @@ def test_two_shards_take_from_one_registry(project: CheckoutProject) -> None:
     edits = [edit for edit in (*first.edits, *second.edits) if edit.path == "test/test_proxy_tensor.py"]
     assert b"both_failures = set()" in apply_edits(source, edits)
     assert b"xfail('linalg.det')," in apply_edits(source, edits)
-    assert [why.partition(";")[0] for _, why in second.kept] == ["another shard takes the rest of this registry"]
+    assert [why.partition(";")[0] for _, why in second.left] == ["another shard takes the rest of this registry"]
     assert second.deleted == ("test/dynamo_expected_failures/TestDet.test_linalg_det",)
-    assert {why for _, why in third.kept} == {
+    assert {why for _, why in third.left} == {
         "another shard takes it out",
         "another shard takes the rest of this registry; run symfix again once that has landed",
     }
