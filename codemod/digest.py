@@ -1,4 +1,4 @@
-"""Digests of several texts at once, no two lists of which are taken for one another."""
+"""One digest of several texts, which differs for any two different lists of texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The error that a user can act on."""
+"""The error that is shown to the user as one line, and the line for an error of the system."""
 
 from __future__ import annotations
 

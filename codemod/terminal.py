@@ -1,4 +1,4 @@
-"""What goes to stdout and stderr, and how text is kept from giving orders to a terminal or the log of a CI service.
+"""Output to stdout and stderr, neutralised so that no text is a command to a terminal or the log of a CI service.
 
 `show` and `note` neutralise each line they print, whatever it is made of; `style` alone reaches the terminal's codes.
 `write` is for documents that programs read, `write_exact` for those that quote a tree byte for byte.

@@ -1,4 +1,4 @@
-"""Text of a tree in what other programs read: one function for each target, after which it gives that target no orders.
+"""Quoting of untrusted text: one function for each target format, in which the text then has no special meaning.
 
 Names of files, functions and operators, lines of source, and what compilers and tests say are whatever somebody wrote.
 The terminal and the logs of CI services have theirs in `codemod.terminal`.

@@ -1,4 +1,4 @@
-"""The command `symfix`: how it starts. What it does is in the modules of this package, which `main` loads."""
+"""The entry point of the command `symfix`. The subcommands are in the modules of this package, which `main` loads."""
 
 from __future__ import annotations
 

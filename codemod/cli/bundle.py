@@ -1,4 +1,4 @@
-"""`symfix bundle`."""
+"""`symfix bundle`: its options, and the branches, mailbox or patches that it writes."""
 
 from __future__ import annotations
 

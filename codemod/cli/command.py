@@ -1,4 +1,4 @@
-"""Running the command, and telling the user how it ended, in one line where it failed."""
+"""Running the command: its exit code, and an error as one line on stderr."""
 
 from __future__ import annotations
 

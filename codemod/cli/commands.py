@@ -1,4 +1,4 @@
-"""`symfix diff` and `apply`."""
+"""`symfix diff` and `symfix apply`, which differ only in whether files are written."""
 
 from __future__ import annotations
 

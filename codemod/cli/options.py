@@ -1,4 +1,4 @@
-"""The options that commands share, and what they say once configuration is read."""
+"""The options that commands share, and the run that they and the configuration describe."""
 
 from __future__ import annotations
 

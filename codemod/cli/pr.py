@@ -1,4 +1,4 @@
-"""`symfix pr`."""
+"""`symfix pr`: its options, the texts of pull requests, and opening them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`symfix prove`."""
+"""`symfix prove`: its options, and the shards of a plan as tasks for `codemod.prove`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`symfix review`."""
+"""`symfix review`: its options, and what it does without a terminal: --accept, --import, --export, --forget."""
 
 from __future__ import annotations
 

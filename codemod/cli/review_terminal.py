@@ -1,4 +1,4 @@
-"""`symfix review` on a terminal."""
+"""`symfix review` on a terminal: what `codemod.review.terminal` needs of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`symfix rule`."""
+"""`symfix rule`: the list of rules, and their manual pages."""
 
 from __future__ import annotations
 

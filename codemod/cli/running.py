@@ -1,4 +1,4 @@
-"""What every command that reads a plan does: recover, plan, refuse a dirty tree, say how it ended."""
+"""The steps that commands share: recover, load a plan, choose groups, refuse a dirty tree, give the exit code."""
 
 from __future__ import annotations
 

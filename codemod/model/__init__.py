@@ -1,1 +1,1 @@
-"""What is said about code, and how a transform says it: findings, edits, plans, decisions. It opens no file."""
+"""The data model: findings, edits, groups, plans and decisions, and the interface of a transform. It writes no file."""

@@ -1,4 +1,7 @@
-"""Walking a graph from its roots: shortest ways, and what flows along all ways. Nodes are any hashable values."""
+"""Search in directed graphs of any hashable nodes: shortest paths from roots, and labels propagated along edges.
+
+It knows nothing of calls: the transforms build the call graphs that are searched.
+"""
 
 from __future__ import annotations
 

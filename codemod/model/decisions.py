@@ -1,6 +1,6 @@
-"""Decisions: what a reviewer chose for each change of a plan, by its id, and which groups that leaves to be written.
+"""Decisions: what a reviewer chose for each change of a plan, by its id, and the JSON document that holds them.
 
-Reading and writing their file is `codemod.planning.decision_store`'s.
+Where they are kept between runs is `codemod.planning.decision_store`'s.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Edits: byte-exact replacements, the only way symfix changes a file."""
+"""Edits: byte-exact replacements, the only way symfix changes a file. Writing it is `codemod.writing.write`'s."""
 
 from __future__ import annotations
 

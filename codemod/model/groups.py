@@ -1,4 +1,4 @@
-"""Groups of findings: what is applied together or not at all, and what may be applied beside what."""
+"""Groups of findings: what is applied together or not at all, and which groups overlap. A shard is made of groups."""
 
 from __future__ import annotations
 

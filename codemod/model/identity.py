@@ -1,4 +1,7 @@
-"""Names for the changes of a plan that outlive line numbers: a decision about a change names it by its content."""
+"""Ids of changes, made of their content and not of line numbers, by which decisions name them.
+
+They are no fingerprints: those name single findings (see `codemod.planning.fingerprint`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which shard needs which: a graph without circles, and the forest of branches that serves it."""
+"""Dependencies between shards: an acyclic graph, and the parent that each shard's branch starts from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators and what reaches their code."""
+"""Reach: which operators run a function, and by which path a symbolic tensor arrives in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records that are pickled by the hundred thousand."""
+"""A decorator that makes frozen dataclasses fast to pickle, for those of which a run has hundreds of thousands."""
 
 from __future__ import annotations
 

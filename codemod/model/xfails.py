@@ -1,4 +1,4 @@
-"""Expected failures: the entries of test registries that say an operator fails, and which of them evidence outdates."""
+"""Expected failures: entries of test registries that say an operator fails, and which of them are outdated."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From a tree to a plan, and to the part of it that was asked for."""
+"""From a tree to a plan, and the selection of its findings that options ask for; baselines and stored decisions."""

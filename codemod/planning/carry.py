@@ -1,4 +1,4 @@
-"""Decisions over a write: what was decided on the changes that stay behind in a file when others are written to it."""
+"""Decisions on changes that are not written yet, adapted to files in which other changes were written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fingerprints: a finding known again by the code it speaks of, wherever that has moved in its file.
+"""Fingerprints: each recognises a finding by the code it is about, wherever that has moved in its file.
 
 `codemod.model.identity` names what a group changes; a fingerprint names one finding, also one that changes nothing, and
 stays the same when symfix learns to rewrite it.

@@ -1,4 +1,7 @@
-"""Changes named in words: `op:cross_entropy*`, `rule:sym-accessor`, `path:aten/src/*`, `level:safe`, `id:3f2a…`."""
+"""Selectors, by which options of review name changes.
+
+The forms: `op:cross_entropy*`, `rule:sym-accessor`, `path:aten/src/*`, `level:safe`, `id:3f2a…`.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What `scan` and `rule` print: for people, for editors and for CI services. Nothing here decides anything."""
+"""What `scan` and `rule` print, for people, editors and CI services. It selects no findings."""

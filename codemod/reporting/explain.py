@@ -1,4 +1,4 @@
-"""One operator down to each site: what is there, why a symbol arrives, where the value goes, what is done."""
+"""The report of `scan --op`: for each site its code, why a symbol arrives, where the value flows, and the rewrite."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The review in the terminal: the changes of a plan one by one, and what is decided about each."""
+"""The review of a plan's changes: what both its forms share, the terminal (`terminal`) and the HTML page (`page`)."""

@@ -1,4 +1,4 @@
-"""A change in the reviewer's own words: its lines as a text to edit, and the edits that the edited text comes to."""
+"""A change that the reviewer edits: its lines as a text for an editor, and the edits that the edited text comes to."""
 
 from __future__ import annotations
 

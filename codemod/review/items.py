@@ -1,4 +1,4 @@
-"""What a review steps through: each change of a plan, at its place in its operator."""
+"""The items of a review: each change of a plan, with its shard and its place in it."""
 
 from __future__ import annotations
 

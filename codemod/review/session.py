@@ -1,4 +1,4 @@
-"""The state of a review: where it stands, what is decided, and how to take that back."""
+"""The state of a review: the current item, the decisions, and undo. It draws nothing."""
 
 from __future__ import annotations
 

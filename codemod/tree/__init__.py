@@ -1,1 +1,1 @@
-"""The tree that is read: where it is, which files it holds, what is configured for it and what is kept of it."""
+"""The tree that is read: its checkout, files, configuration and cache, and every call of git."""

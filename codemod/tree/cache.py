@@ -165,7 +165,7 @@ class Cache:
         except OSError:
             return None
         except sqlite3.Error as error:
-            if "locked" not in str(error):  # by another run: then it is in good hands
+            if "locked" not in str(error):  # a lock is another run's, and no damage
                 with suppress(OSError):
                     path.unlink()
             return None

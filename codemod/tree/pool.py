@@ -1,4 +1,4 @@
-"""Running one function over many items in a few processes."""
+"""A process pool that runs one function over many items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bytes that findings speak of, in lines, and in places as people and other tools count them."""
+"""The source files of findings, read once: their bytes, their lines, and positions as editors and SARIF count them."""
 
 from __future__ import annotations
 

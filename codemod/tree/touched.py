@@ -1,4 +1,4 @@
-"""Which lines a change touches: what `--since REV` judges."""
+"""The lines that changed since a commit, for `--since REV`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From chosen changes to bytes: new contents, unified diffs, and writes that are all or nothing."""
+"""From chosen groups to files: new contents, unified diffs, and writes of which all are made or none."""

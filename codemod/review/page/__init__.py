@@ -1,1 +1,1 @@
-"""The review as one HTML page that needs nothing beside it."""
+"""The review as one self-contained HTML page."""

@@ -1,4 +1,4 @@
-"""Source lines as the page shows them: safe to show, with their syntax, changed words and context."""
+"""Source lines in the page's data: text without hidden characters, syntax, changed words and context."""
 
 from __future__ import annotations
 

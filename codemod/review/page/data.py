@@ -1,4 +1,4 @@
-"""What the page shows, as one document of numbers and shared strings."""
+"""The page's data: one JSON document in which strings, lines and steps are stored once and named by number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page: template, style, script and data in one file that needs no network and runs nothing else."""
+"""The page's HTML: template, style, script and data in one file that needs no network."""
 
 from __future__ import annotations
 

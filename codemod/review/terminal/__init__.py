@@ -1,1 +1,1 @@
-"""The review on a terminal: one change at a time, keys in, decisions out."""
+"""The review on a terminal."""

@@ -1,4 +1,4 @@
-"""The review as a person drives it: keys in, one change at a time out."""
+"""The review's controller on a terminal: what each key does, and what is drawn after it."""
 
 from __future__ import annotations
 

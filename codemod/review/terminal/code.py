@@ -1,4 +1,4 @@
-"""Source in the terminal: a change's lines with their syntax, and its words that differ marked."""
+"""Diffs in the terminal: a change's lines with syntax colours, and the words that differ marked."""
 
 from __future__ import annotations
 

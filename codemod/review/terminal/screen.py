@@ -1,4 +1,4 @@
-"""The terminal: keys as they are pressed, a full screen that is put back whatever happens."""
+"""The terminal of a review: reading keys, drawing a full screen, and restoring the terminal on every exit."""
 
 from __future__ import annotations
 

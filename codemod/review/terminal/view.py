@@ -1,4 +1,4 @@
-"""One change as a reviewer sees it: where it is, why a symbol arrives, the diff, and what speaks for it."""
+"""One change as lines of a terminal: its place, why a symbol arrives, the diff, and the evidence."""
 
 from __future__ import annotations
 
