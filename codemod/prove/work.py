@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from codemod.borders.documents import read_bounded
+from codemod.borders.files import read_file
 from codemod.model.transform import Override
 from codemod.model.xfails import describe_check
 from codemod.planning.selection import base_name
@@ -310,7 +310,7 @@ def environment(folder: Path, preloaded: Sequence[str]) -> dict[str, str]:
 def _read(path: Path) -> dict[str, Any] | None:
     """The report of a run, None where none can be read: what lies there is the doing of the checkout's code."""
     try:
-        document = json.loads(read_bounded(path, regular=True))
+        document = json.loads(read_file(path))
     except (OSError, ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) else None

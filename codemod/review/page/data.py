@@ -101,9 +101,7 @@ class _Document:
         places: dict[str, dict[int, tuple[Span | None, list[int]]]] = {finding.path: {finding.line - 1: (span, [0])}}
         for number, step in enumerate(finding.flow, 1):
             places.setdefault(step.path, {}).setdefault(step.line - 1, (None, []))[1].append(number)
-        return [
-            {"path": self.text(path), "blocks": self.lines.excerpt(path, lines)} for path, lines in places.items()
-        ]
+        return [{"path": self.text(path), "blocks": self.lines.excerpt(path, lines)} for path, lines in places.items()]
 
 
 def build(

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from codemod.recursion import TooDeep
 from transforms.cpp.flow.events import Event, Rewrites, StoredType
 from transforms.cpp.flow.state import Emission, Lambda, Sink, Site, Variable
 from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.facts import Function, Slot
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import UNKNOWN, Type, parse_type, symbolic_spelling
+from transforms.recursion import TooDeep
 
 LEVELS = 500
 """How deep statements and expressions may be nested; PyTorch's own are 37, and compilers are asked for 256 blocks

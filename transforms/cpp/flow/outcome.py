@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from tree_sitter import Node as TreeSitterNode
 from tree_sitter import Tree
 
-from codemod.recursion import TooDeep
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import Rewrites
 from transforms.cpp.flow.solve import solve
@@ -18,6 +17,7 @@ from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.facts import Function, Slot
 from transforms.cpp.reading.syntax import parse, parse_span
 from transforms.cpp.reading.tree import build
+from transforms.recursion import TooDeep
 
 LOST_BY_PARSER = "parse-error"
 Key = tuple[str, int]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from codemod.recursion import room
 from transforms.cpp.flow.dispatch import run
 from transforms.cpp.flow.engine import LEVELS, Flow
+from transforms.recursion import room
 
 _PASSES = 12
 _FRAMES = 8 * LEVELS
