@@ -9,15 +9,22 @@ import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from codemod.errors import SymfixError
+
+if TYPE_CHECKING:
+    import yaml
 
 LARGEST = 64 << 20
 """Bytes of the largest document that is read; the plan of all of PyTorch 2.6.0 has less than a quarter of that."""
 LARGEST_SETTINGS = 1 << 20
 """Bytes of the largest file of settings, and of the largest template, that is read."""
 
+WRONG_VALUES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What a YAML loader raises for values that their tag does not fit, such as a date in the 13th month."""
+
+_YAML_LEVELS = 16  # those of PyTorch's files, from 1.13 on, are four, and there is no alias in them
 _LONGEST_NUMBER = 19  # digits; no offset, line or size has more
 # Tables in tables in tables: time and memory grow with the square of the depth of a dotted key.
 _DOTTED = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
@@ -95,6 +102,48 @@ def load_toml(content: bytes, name: str) -> dict[str, Any]:
         raise SymfixError(f"{name}: not TOML: {_line(error)}") from None
     except RecursionError:
         raise SymfixError(f"{name}: not TOML: nested too deep") from None
+
+
+def load_yaml(content: bytes, name: str) -> Any:
+    """The value of a YAML text. Raises SymfixError, as `yaml_loader` does."""
+    import yaml
+
+    try:
+        return yaml_loader(content, name).get_single_data()
+    except (yaml.YAMLError, *WRONG_VALUES) as error:
+        raise SymfixError(f"{name}: not YAML: {_line(error)}") from None
+
+
+def yaml_loader(content: bytes, name: str) -> yaml.SafeLoader:
+    """A safe loader for a YAML text, of bounded depth and without aliases.
+
+    Raises SymfixError, with `name` and the line, where it is none, is nested more than 16 levels deep or holds an
+    alias: what composes the text calls itself for each level, and what names an alias again and again is long in full.
+    """
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    depth = 0
+    try:
+        for event in yaml.parse(content, Loader=loader):
+            if isinstance(event, yaml.AliasEvent):
+                alias = _short(str(event.anchor))
+                raise SymfixError(f"{name}:{_line_of(event)}: the alias *{alias}; write out what it means")
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                if depth > _YAML_LEVELS:
+                    raise SymfixError(f"{name}:{_line_of(event)}: nested more than {_YAML_LEVELS} levels deep")
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+        return loader(content)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or _line(error)
+        raise SymfixError(f"{name}:{mark.line + 1 if mark is not None else 1}: not YAML: {problem}") from None
+
+
+def _line_of(event: yaml.Event) -> int:
+    return event.start_mark.line + 1 if event.start_mark is not None else 1
 
 
 def fit(value: Any, shape: Shape, name: str, remedy: str) -> None:
@@ -202,7 +251,7 @@ def _finite(digits: str) -> float:
     return number
 
 
-def _line(error: ValueError) -> str:
+def _line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 

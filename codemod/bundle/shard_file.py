@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from codemod.borders.documents import LARGEST_SETTINGS, read_bounded
+from codemod.borders.documents import LARGEST_SETTINGS, load_yaml, read_bounded
 from codemod.borders.quoting import file_name
 from codemod.bundle.shard_names import member
 from codemod.bundle.shards import Shard
@@ -73,16 +73,10 @@ def load(path: Path, groups: Sequence[Group]) -> list[Shard]:
 
 
 def _entries(path: Path) -> list[dict[str, Any]]:
-    import yaml
-
     try:
-        document = yaml.safe_load(read_bounded(path, LARGEST_SETTINGS))
+        document = load_yaml(read_bounded(path, LARGEST_SETTINGS), str(path))
     except OSError as error:
         raise SymfixError(f"{path}: the shards cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, ValueError) as error:
-        raise SymfixError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
-    except RecursionError:
-        raise SymfixError(f"{path}: not YAML: nested too deep") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise SymfixError(f"{path}: no plan of shards; make one with symfix bundle --dry-run --save-shards FILE")
     if document.get("version") != VERSION:

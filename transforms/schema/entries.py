@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
+from codemod.borders.documents import WRONG_VALUES, yaml_loader
 from codemod.errors import SymfixError
 from transforms.schema.schema import Schema, parse_schema
 
@@ -20,20 +21,31 @@ class BrokenYaml(SymfixError, ValueError):
 def entries(path: str, source: bytes) -> Iterator[tuple[int, dict[str, Value]]]:
     """(line, mapping) of every entry; scalars are strings. Raises BrokenYaml."""
     try:
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(source)
+        loader = yaml_loader(source, path)
+    except SymfixError as error:
+        raise BrokenYaml(str(error)) from None
+    try:
         root = loader.get_single_node()
         if not isinstance(root, yaml.SequenceNode):
             raise BrokenYaml(f"{path}:1: not a list of operators: the first entry must begin with '- '")
         for node in root.value:
             line = node.start_mark.line + 1
-            loaded = loader.construct_object(node, deep=True)
-            if not isinstance(loaded, dict):
-                raise BrokenYaml(f"{path}:{line}: an entry must be a mapping of keys to values")
-            yield line, {str(key): _value(value) for key, value in loaded.items()}
+            yield line, _mapping(loader, node, f"{path}:{line}")
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or " ".join(str(error).split())
         raise BrokenYaml(f"{path}:{mark.line + 1 if mark is not None else 1}: {problem}") from None
+
+
+def _mapping(loader: yaml.SafeLoader, node: yaml.Node, place: str) -> dict[str, Value]:
+    """The entry at `node`. Raises BrokenYaml, or YAMLError."""
+    try:
+        loaded = loader.construct_object(node, deep=True)
+        if isinstance(loaded, dict):
+            return {str(key): _value(value) for key, value in loaded.items()}
+    except WRONG_VALUES as error:
+        raise BrokenYaml(f"{place}: a value that is not of its type: {error}") from None
+    raise BrokenYaml(f"{place}: an entry must be a mapping of keys to values")
 
 
 def schemas(path: str, source: bytes, key: str, file: str) -> Iterator[tuple[Schema, int, dict[str, Value]]]:

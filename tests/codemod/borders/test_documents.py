@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from codemod.borders.documents import check, load_json, load_toml, read_bounded
+from codemod.borders.documents import check, load_json, load_toml, load_yaml, read_bounded
 from codemod.bundle.shard_file import load as load_shards
 from codemod.bundle.shard_names import ShardNames
 from codemod.errors import SymfixError
@@ -255,3 +255,31 @@ def test_files_are_read_up_to_a_size(tmp_path: Path) -> None:
         read_bounded(tmp_path / "a", 4)
     with pytest.raises(OSError, match="larger than"):
         read_bounded(Path("/dev/zero"), 4)
+
+
+BOMB = b"a: &a {x: 1}\n" + b"".join(b"a%d: &a%d {x: *a, y: *a}\n" % (n, n) for n in range(40))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"[" * 200_000, r"^p\.yaml:1: nested more than 16 levels deep$"),
+        (b"- " * 10_000, r"^p\.yaml:1: nested more than 16 levels deep$"),
+        (BOMB, r"^p\.yaml:2: the alias \*a; write out what it means$"),
+        (b"a: *nothing\n", r"^p\.yaml:1: the alias \*nothing; "),
+        (b"a: 1\nb: [\n", r"^p\.yaml:3: not YAML: "),
+        (b"a: 1\n--- b: 2\n", r"^p\.yaml"),
+        (b"a: 2001-13-01\n", r"^p\.yaml: not YAML: month must be in 1..12"),
+        (b"a: !!timestamp b\n", r"^p\.yaml: not YAML: "),
+        (b"a: !!python/object/apply:os.getcwd []\n", r"^p\.yaml: not YAML: could not determine a constructor"),
+        (b"\xff", r"^p\.yaml"),
+    ],
+)
+def test_yaml_that_cannot_be_read(text: bytes, message: str) -> None:
+    with pytest.raises(SymfixError, match=message) as caught:
+        load_yaml(text, "p.yaml")
+    assert "\n" not in str(caught.value)
+
+
+def test_yaml_that_can() -> None:
+    assert load_yaml(b"a: &a [1, {b: yes}]\n" + b"c: " + b"[" * 15 + b"]" * 15, "p.yaml")["a"] == [1, {"b": True}]

@@ -35,6 +35,9 @@ YAML = b"""\
 """
 
 
+HEAD = b"- func: f(Tensor x) -> Tensor\n  tags: "
+
+
 def entries() -> dict[str, NativeFunction]:
     return {entry.schema.full_name: entry for entry in load("n.yaml", YAML).entries}
 
@@ -75,6 +78,15 @@ def test_schemas_by_name() -> None:
         (b"- func: f(Tensor\n", r"^n\.yaml:1: not an operator schema"),
         (b"- func: f(Tensor x) -> Tensor\n  dispatch: {CPU: f\n", r"^n\.yaml:\d+: "),
         (b"- func: \xff\xfe\n", r"^n\.yaml:1: "),
+        (HEAD + b"[" * 200_000, r"^n\.yaml:2: nested more than 16 levels deep$"),
+        (HEAD + b"[" * 10_000 + b"]" * 10_000, r"^n\.yaml:2: nested more than 16 levels deep$"),
+        (HEAD + b"{a: " * 10_000, r"^n\.yaml:2: nested more than 16 levels deep$"),
+        (b"".join(b" " * n + b"a:\n" for n in range(500)), r"^n\.yaml:17: nested more than 16 levels deep$"),
+        (b"- a: &a 1\n- b: *a\n", r"^n\.yaml:2: the alias \*a; write out what it means$"),
+        (HEAD + b"2001-99-99\n", r"^n\.yaml:1: a value that is not of its type: month"),
+        (HEAD + b"!!int ''\n", r"^n\.yaml:1: a value that is not of its type: "),
+        (HEAD + b"!!timestamp x\n", r"^n\.yaml:1: a value that is not of its type: "),
+        (HEAD + b"9" * 5000 + b"\n", r"^n\.yaml:1: a value that is not of its type: "),
     ],
 )
 def test_a_broken_file_is_one_clear_line(source: bytes, message: str) -> None:
