@@ -1,0 +1,142 @@
+"""What a command runs, opens and writes, as strace sees it with all its processes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+STRACE = shutil.which("strace")
+
+_CALLS = ("execve,execveat,open,openat,openat2,creat,truncate,rename,renameat,renameat2,link,linkat,symlink,symlinkat,"
+          "unlink,unlinkat,chmod,fchmodat,chown,lchown,fchownat,mkdir,mkdirat,rmdir,chdir,fork,vfork,clone,"
+          "clone3")  # fmt: skip
+_MEMORY_KB = 3 << 19  # what one process may map, so that reading /dev/zero ends
+_LINE = re.compile(r"^(\d+) +(.*)$")
+_CALL = re.compile(r"^(\w+)\((.*)\) += +(-?\d+|\?)(?:<(.*)>)?(?: .*)?$", re.S)
+_RESUMED = re.compile(r"^<\.\.\. \w+ resumed>(.*)$", re.S)
+_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_FOLDER = re.compile(r"^(?:AT_FDCWD|\d+)<([^>]*)>")
+_ESCAPE = re.compile(r"\\(x[0-9a-f]{2}|[0-7]{1,3}|.)", re.S)
+_PLAIN = {"n": "\n", "t": "\t", "r": "\r", "v": "\v", "f": "\f", "a": "\a", "b": "\b"}
+_WRITING = re.compile(r"\bO_(?:WRONLY|RDWR|CREAT|TRUNC|APPEND|TMPFILE)\b")
+
+
+class Event(NamedTuple):
+    """A call that succeeded: `kind` is "run", "read" or "write", `path` is absolute with links followed."""
+
+    kind: str
+    path: str
+    call: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a command printed, how it ended, and what it did; `events` is None where nobody watched."""
+
+    code: int
+    out: bytes
+    err: bytes
+    timed_out: bool
+    events: tuple[Event, ...] | None
+
+
+def watched(command: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path, limit: float) -> Seen:
+    """Run `command` in `folder` under strace, where there is one; killed with all it started after `limit` seconds."""
+    how = ["-f", "--seccomp-bpf", "-qq", "-y", "-s", "4096", "-o", str(log), "-e", f"trace={_CALLS}"]
+    tracer = [] if STRACE is None else [STRACE, *how]
+    limited = ["/bin/sh", "-c", f'ulimit -c 0; ulimit -v {_MEMORY_KB}; exec "$@"', "sh", *tracer, *command]
+    process = subprocess.Popen(
+        limited, cwd=folder, env=dict(environment), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    timed_out = False
+    try:
+        out, err = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        timed_out = True
+        os.killpg(process.pid, 9)
+        out, err = process.communicate()
+    if STRACE is None:
+        return Seen(process.returncode, out, err, timed_out, None)
+    text = log.read_text(encoding="utf-8", errors="surrogateescape") if log.exists() else ""
+    # The first is strace's own start of the command.
+    return Seen(process.returncode, out, err, timed_out, tuple(events(text.split("\n"), str(folder)))[1:])
+
+
+def events(lines: Iterable[str], folder: str) -> list[Event]:
+    """The calls in the `lines` of `strace -f -y` that succeeded; relative paths start from `folder`, else a chdir."""
+    found: list[Event] = []
+    begun: dict[str, str] = {}
+    folders: dict[str, str] = {}
+    for line in lines:
+        match = _LINE.match(line)
+        if not match:
+            continue
+        process, rest = match.groups()
+        if rest.endswith("<unfinished ...>"):
+            begun[process] = rest.removesuffix("<unfinished ...>").rstrip()
+            continue
+        resumed = _RESUMED.match(rest)
+        if resumed:
+            rest = begun.pop(process, "") + resumed[1]
+        call = _CALL.match(rest)
+        if not call or call[3].startswith(("-", "?")):
+            continue
+        name, arguments, result, made = call.groups()
+        here = folders.setdefault(process, folder)
+        if name in ("fork", "vfork", "clone", "clone3"):
+            folders.setdefault(result, here)
+        elif name == "chdir":
+            folders[process] = os.path.realpath(os.path.join(here, _paths(arguments, here)[0]))
+        else:
+            found += _events_of(name, arguments, made, here)
+    return found
+
+
+def _events_of(name: str, arguments: str, made: str | None, here: str) -> list[Event]:
+    if name.startswith("exec"):
+        return [Event("run", os.path.realpath(_paths(arguments, here)[0]), name)]
+    if name in ("open", "openat", "openat2", "creat"):
+        path = _unescaped(made or "").removesuffix(" (deleted)")
+        writes = name == "creat" or _WRITING.search(_TEXT.sub("", arguments))
+        return [Event("write" if writes else "read", path, name)]
+    paths = _paths(arguments, here)
+    if name.startswith(("link", "symlink")):
+        paths = paths[-1:]
+    follows = name in ("chmod", "chown", "truncate", "fchmodat")
+    return [Event("write", os.path.realpath(path) if follows else _resolved(path), name) for path in paths]
+
+
+def _paths(arguments: str, here: str) -> list[str]:
+    """The paths among the arguments of a call, absolute by the folder that stands before each, else by `here`."""
+    found = []
+    at = 0
+    for match in _TEXT.finditer(arguments):
+        folder = _FOLDER.match(arguments[at : match.start()].lstrip(", "))
+        found.append(os.path.join(_unescaped(folder[1]) if folder else here, _unescaped(match[1])))
+        at = match.end()
+    return found
+
+
+def _resolved(path: str) -> str:
+    """`path` with the links of its folder followed, but not a link that it is itself."""
+    folder, name = os.path.split(os.path.normpath(path))
+    return os.path.join(os.path.realpath(folder), name)
+
+
+def _unescaped(text: str) -> str:
+    def byte(match: re.Match[str]) -> str:
+        code = match[1]
+        if code[0] == "x":
+            return chr(int(code[1:], 16))
+        return chr(int(code, 8)) if code.isdigit() else _PLAIN.get(code, code)
+
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(byte, text).encode("latin-1", "replace").decode("utf-8", "surrogateescape")

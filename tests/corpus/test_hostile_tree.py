@@ -1,0 +1,73 @@
+"""Each trap of hostile_vectors.py with the commands that it is set for, and how strace's output is read."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from hostile_place import Place
+from hostile_trace import STRACE, Event, events, watched
+from hostile_tree import possible, table, try_vector
+from hostile_vectors import EVERY, VECTORS, Vector
+
+TRIES = [(vector, name) for vector in VECTORS for name in vector.bites]
+
+
+@pytest.mark.parametrize(("vector", "name"), TRIES, ids=[f"{vector.name}, {name}" for vector, name in TRIES])
+def test_no_trap_springs(vector: Vector, name: str, tmp_path: Path) -> None:
+    if reason := possible(vector):
+        pytest.skip(reason)
+    assert try_vector(vector, name, tmp_path / "place").broken == ()
+
+
+def test_names_of_vectors_are_their_own() -> None:
+    assert len({vector.name for vector in VECTORS}) == len(VECTORS)
+
+
+@pytest.mark.skipif(STRACE is None, reason="strace is not installed")
+def test_what_a_program_does_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "target").write_bytes(b"")
+    (tmp_path / "link").symlink_to("target")
+    program = (
+        "import os, subprocess; open('link', 'w'); os.rename('target', 'a\\nb'); subprocess.run(['git', 'version'])"
+    )
+    environment = Place(tmp_path / "place").environment
+    seen = watched([sys.executable, "-c", program], tmp_path, environment, tmp_path / "log", 60)
+    assert (seen.code, seen.timed_out) == (0, False)
+    assert seen.events is not None
+    written = [event.path for event in seen.events if event.kind == "write" and event.path.startswith(str(tmp_path))]
+    assert written == [str(tmp_path / name) for name in ("target", "target", "a\nb")]
+    assert "git" in {Path(event.path).name for event in seen.events if event.kind == "run"}
+    assert watched([sys.executable, "-c", "while True: pass"], tmp_path, environment, tmp_path / "log", 0.5).timed_out
+
+
+def test_calls_that_another_process_interrupts_are_put_together() -> None:
+    lines = [
+        '10  openat(AT_FDCWD</t>, "a", O_WRONLY|O_CREAT <unfinished ...>',
+        '11  rename("x", "sub/y") = 0',
+        "10  <... openat resumed>, 0666) = 3</t/real>",
+        '10  vfork( <unfinished ...>',
+        '12  chdir("/u")  = 0',
+        '12  execve("./git", ["git"], 0x1 /* 3 vars */ <unfinished ...>',
+        "10  <... vfork resumed>) = 12",
+        "12  <... execve resumed>) = 0",
+        '12  openat(AT_FDCWD</u>, "gone", O_RDONLY) = -1 ENOENT (No such file or directory)',
+        '12  unlinkat(5</v>, "w", 0) = 0',
+        "12  +++ exited with 0 +++",
+    ]
+    assert events(lines, "/t") == [
+        Event("write", "/t/x", "rename"),
+        Event("write", "/t/sub/y", "rename"),
+        Event("write", "/t/real", "openat"),
+        Event("run", "/u/git", "execve"),
+        Event("write", "/v/w", "unlinkat"),
+    ]
+
+
+def test_the_table_has_a_row_for_each_vector(tmp_path: Path) -> None:
+    nothing = Vector("nothing hostile")
+    verdicts = [try_vector(nothing, name, tmp_path / name) for name in EVERY]
+    assert [verdict.broken for verdict in verdicts] == [()] * len(EVERY)
+    marks = table(verdicts)[1].removeprefix("nothing hostile").replace("exit", "").split()
+    assert marks == ["1", "0", "1", "1", "0", "1", "1"]
