@@ -20,7 +20,7 @@ from fuzz_documents import (
     mutate_yaml,
     redirected,
 )
-from fuzz_mutations import flip_bytes, truncate
+from fuzz_mutations import truncate
 from fuzz_promises import Violation, differences
 from fuzz_round import Round
 from fuzz_trees import OPERATORS
@@ -161,7 +161,8 @@ def _template(game: Round, plan: bytes, level: str) -> None:
     """A template of the user's own that fails or never ends."""
     path = game.side / "template.md.j2"
     path.write_bytes(make_template(game.chance))
-    game.symfix("pr", "--allow-dirty", "--template", str(path), form="patch", named=[str(path), "tree"])
+    # What renders it may hold this much, and no more.
+    game.symfix("pr", "--allow-dirty", "--template", str(path), form="patch", named=[str(path), "tree"], megabytes=1_200)
     game.change(level, plan=plan)
 
 
@@ -197,14 +198,18 @@ def _since(game: Round, plan: bytes, level: str) -> None:
 
 
 def _cache(game: Round, plan: bytes, level: str) -> None:
-    """A cache that is damaged: it may never fail a run."""
+    """A cache of which files are cut off, empty, gone or of another kind: it may never fail a run."""
     for place, folders, names in os.walk(game.folder / "cache"):
         folders.sort()
         for name in sorted(names):
             path = Path(place, name)
-            change = game.chance.choice((flip_bytes, truncate, None))
-            if change is not None:
-                path.write_bytes(change(path.read_bytes(), game.chance))
+            kind = game.chance.randrange(6)
+            if kind == 0:
+                path.unlink()
+            elif kind <= 2:
+                path.write_bytes((b"", b"\x80\x04garbage" * 99)[kind - 1])
+            elif kind <= 4:
+                path.write_bytes(truncate(path.read_bytes(), game.chance))
     game.change(level, plan=plan)
 
 

@@ -23,7 +23,9 @@ from fuzz_server import Ran
 _PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
 _MOST_LINES = 12  # of a message, beside one for each file that was changed
 _LONGEST_LINE = 2_000
-_FAULT = re.compile(rb"Traceback \(most recent|\b(?:RecursionError|MemoryError)\b|\(\w+\.py:\d+\)|Fatal Python error")
+FAULT = re.compile(rb"Traceback \(most recent|a bug in symfix|\([\w/]+\.py:\d+\)|Fatal Python error")
+"""What only a fault of the program itself puts into a message."""
+
 # Line feeds and tabs are text; all else below the space, and C1 in UTF-8, tells a terminal something.
 _CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 _COMMAND = re.compile(rb"^(?:::|##\[)", re.M)
@@ -133,7 +135,7 @@ def _fault(text: bytes) -> str:
     """The line that shows a fault of the program, "" where none does; of a traceback the last one."""
     lines = text.splitlines()
     for index, line in enumerate(lines):
-        if _FAULT.search(line):
+        if FAULT.search(line):
             end = next((at for at in range(index + 1, len(lines)) if not lines[at].startswith(b" ")), index)
             return _shown(lines[end] if b"Traceback" in line else line)
     return ""
@@ -144,8 +146,9 @@ def _check_message(ran: Ran, culprits: Sequence[str]) -> list[Violation]:
     usage = any(_USAGE.match(line) for line in lines)
     found = [Violation("message", f"a line not of symfix: {_shown(line)}", command)
              for line in lines if not usage and line and not line.startswith(b"symfix: ")][:1]  # fmt: skip
+    longest = _LONGEST_LINE + max(map(len, culprits), default=0)
     found += [Violation("message", f"a line of {len(line)} bytes", command) for line in lines
-              if len(line) > _LONGEST_LINE][:1]  # fmt: skip
+              if len(line) > longest][:1]  # fmt: skip
     if ran.code != 2:
         return found
     if not any(line.strip() for line in lines):

@@ -11,7 +11,7 @@ import stat
 import subprocess
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
@@ -167,15 +167,17 @@ class Round:
         return subprocess.run(["git", *arguments], cwd=self.tree, env=self.environment, capture_output=True,
                               check=False).returncode  # fmt: skip
 
-    def symfix(self, *arguments: str, form: str = "text", named: Sequence[str] = (), writes: Sequence[str] = ()) -> Ran:
+    def symfix(self, *arguments: str, form: str = "text", named: Sequence[str] = (), writes: Sequence[str] = (),
+               megabytes: int = 0) -> Ran:  # fmt: skip
         """Run the command in the tree, and note what did not hold.
 
         `named` are more files that a message may be about, `writes` the parts of the tree ("." for all, ".git" for
-        the git folder) that this run is to change.
+        the git folder) that this run is to change, `megabytes` what it may hold if that is more than others may.
         """
         before = self.files(), self._git_files()
         log = self.folder / "log" / f"{len(self.runs) + 1:02}-{arguments[0]}"
-        bounds = self.around.bounds
+        usual = self.around.bounds
+        bounds = replace(usual, megabytes=max(megabytes, usual.megabytes))
         ran = self.around.server.run(arguments, self.tree, self.environment, log, bounds.limit, 1.5 * bounds.seconds)
         self.runs.append(ran)
         found = check_run(ran, bounds, [*self.culprits, *named])

@@ -98,7 +98,8 @@ def link_config(tree: Path, chance: Random) -> list[str]:
             return []
         os.unlink(tree / path)
     (tree / path).parent.mkdir(parents=True, exist_ok=True)
-    if path == ".git" or chance.random() < 0.75:
+    # A pipe that git reads would stop git itself.
+    if path.startswith(".git") or chance.random() < 0.75:
         os.symlink(_climbed(chance.choice(_TARGETS), path), tree / path)
     else:
         os.mkfifo(tree / path)

@@ -24,13 +24,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from fuzz_promises import State, differences, snapshot
+from fuzz_promises import FAULT, State, differences, snapshot
 from hostile_place import SECRET, Place, command
 from hostile_trace import STRACE, Event, Seen, watched
 from hostile_vectors import EVERY, VECTORS, Vector
 
 _LIMIT = 120.0
-_FAULT = re.compile(rb"Traceback \(most recent call last\)|\(\w+\.py:\d+\)")
 _SOURCE = re.compile(r"^(?!.*/\.)(?!\.).*\.(?:cpp|h|py|yaml)$")
 _COMPILERS = frozenset({"g++", "c++", "cc1plus", "cc1", "as", "collect2", "ld", "gcc"})
 _OWN_SCRATCH = re.compile(
@@ -110,7 +109,7 @@ def _sprung(place: Place) -> list[str]:
 def _ended(seen: Seen, refused: bool) -> list[str]:
     if seen.timed_out:
         return [f"did not end within {_LIMIT:.0f} s"]
-    if _FAULT.search(seen.err):
+    if FAULT.search(seen.err):
         last = seen.err.decode("utf-8", "replace").strip().rpartition("\n")[2]
         return [f"a traceback: {last[:100]}"]
     if refused and seen.code != 2:
@@ -167,7 +166,7 @@ def _may_run(place: Place, path: str) -> bool:
 
 def _may_write(place: Place, path: str, name: str, outputs: Sequence[str]) -> bool:
     if not _below(path, place.folder):
-        return bool(_OWN_SCRATCH.match(path))
+        return bool(_OWN_SCRATCH.match(path)) or "__pycache__" in path.split("/")  # of symfix and what it imports
     if _below(path, place.cache) or _below(path, place.folder / "tmp") or path == str(place.tree):
         return True
     if not _below(path, place.tree):
