@@ -22,14 +22,15 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fuzz_attacks import play
-from fuzz_promises import Bounds
+from fuzz_attacks import run_commands
+from fuzz_promises import Bounds, Violation
 from fuzz_round import Round, Surroundings, round_chance
 from fuzz_server import Server
 from fuzz_trees import EXAMPLES, Source, make_headers, make_tools
@@ -54,18 +55,18 @@ class Tally:
     causes: dict[str, list[int]] = field(default_factory=dict)
     """The rounds in which a promise did not hold, by how."""
 
-    def add(self, number: int, game: Round) -> None:
+    def add(self, number: int, case: Round) -> None:
         """Count the round `number`."""
         self.rounds += 1
-        self.failed += bool(game.violations)
-        self.edits += game.edits
-        self.written += game.written
-        self.refusals.update(game.refusals)
-        for ran in game.runs:
-            self.codes[f"{ran.arguments[0]} {'hangs' if ran.timed_out else ran.code}"] += 1
-            if ran.code == 2 and ran.err.strip():
-                self.messages[_kind(ran.err)] += 1
-        for violation in game.violations:
+        self.failed += bool(case.violations)
+        self.edits += case.edits
+        self.written += case.written
+        self.refusals.update(case.refusals)
+        for run in case.runs:
+            self.codes[f"{run.arguments[0]} {'hangs' if run.timed_out else run.code}"] += 1
+            if run.code == 2 and run.err.strip():
+                self.messages[_kind(run.err)] += 1
+        for violation in case.violations:
             rounds = self.causes.setdefault(violation.cause, [])
             if number not in rounds:
                 rounds.append(number)
@@ -81,32 +82,38 @@ def _kind(message: bytes) -> str:
 def run_rounds(source: Source, seed: int, numbers: Sequence[int], workers: int, bounds: Bounds, keep: Path) -> Tally:
     """Run the rounds `numbers`, as many at a time as `workers`; those that fail are kept in the folder `keep`."""
     tally = Tally()
-    threading.stack_size(64 << 20)  # compile() of deep Python recurses in C
+    usual = threading.stack_size(64 << 20)  # compile() of deep Python recurses in C
     scratch = Path(tempfile.mkdtemp(prefix="symfix-fuzz-"))
     shared = make_tools(scratch / "tools"), make_headers(scratch / "headers")
-    around = threading.local()
+    local = threading.local()
     servers: list[Server] = []
 
-    def one(number: int) -> Round:
-        if not hasattr(around, "it"):
-            around.it = Surroundings(_server(scratch, shared[0]), source, bounds, *shared)
-            servers.append(around.it.server)
+    def run_round(number: int) -> Round:
+        if not hasattr(local, "around"):
+            local.around = Surroundings(_server(scratch, shared[0]), source, bounds, *shared)
+            servers.append(local.around.server)
         folder = scratch / f"round-{seed}-{number}"
-        game = Round(around.it, folder, round_chance(seed, number))
-        game.build()
-        play(game)
-        if game.violations:
-            _keep(game, folder, keep, f"fuzz.py {shlex.quote(str(source.tree))} --seed {seed} --round {number}")
+        case = Round(local.around, folder, round_chance(seed, number))
+        try:
+            case.build()
+            run_commands(case)
+        except Exception as error:  # one round that this program cannot make must not end all others
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            detail = f"{type(error).__name__}: {error} ({where.name}:{where.lineno})"
+            case.violations.append(Violation("this program makes the round", detail))
+        if case.violations:
+            _keep(case, folder, keep, f"fuzz.py {shlex.quote(str(source.tree))} --seed {seed} --round {number}")
         shutil.rmtree(folder, onerror=lambda function, path, error: None)
-        return game
+        return case
 
     try:
         with ThreadPoolExecutor(workers) as pool:
-            futures = {pool.submit(one, number): number for number in numbers}
+            futures = {pool.submit(run_round, number): number for number in numbers}
             for future in as_completed(futures):
                 tally.add(futures[future], future.result())
                 _show_progress(tally, len(numbers))
     finally:
+        threading.stack_size(usual)
         for server in servers:
             server.close()
         shutil.rmtree(scratch, ignore_errors=True)
@@ -129,7 +136,7 @@ def _server(scratch: Path, tools: Path) -> Server:
     return Server(environment, [(warm / "tree", command) for command in commands])
 
 
-def _keep(game: Round, folder: Path, keep: Path, again: str) -> None:
+def _keep(case: Round, folder: Path, keep: Path, again: str) -> None:
     """Keep the tree as it was left, the output of each run, and what shows it again."""
     target = keep / folder.name
     shutil.rmtree(target, ignore_errors=True)
@@ -137,13 +144,13 @@ def _keep(game: Round, folder: Path, keep: Path, again: str) -> None:
     for name in ("log", "tree", "side", "outside"):
         shutil.move(folder / name, target / name)
     lines = [f"python tests/corpus/{again} --keep {shlex.quote(str(keep))}", ""]
-    lines += [f"broken: {violation}" for violation in game.violations]
-    lines += [f"changed: {change}" for change in game.changes]
-    lines += [f"run: symfix {shlex.join(ran.arguments)}  # {ran.code}, {ran.processor:.1f} s, {ran.megabytes} MB"
-              for ran in game.runs]  # fmt: skip
+    lines += [f"broken: {violation}" for violation in case.violations]
+    lines += [f"changed: {change}" for change in case.changes]
+    lines += [f"run: symfix {shlex.join(run.arguments)}  # {run.code}, {run.processor:.1f} s, {run.megabytes} MB"
+              for run in case.runs]  # fmt: skip
     text = "\n".join(lines) + "\n"
     (target / "again.txt").write_text(text, encoding="utf-8", errors="backslashreplace")
-    first = game.violations[0]
+    first = case.violations[0]
     _say(f"{folder.name}: {first}\n  kept in {target}\n  again: {lines[0]}")
 
 

@@ -76,7 +76,7 @@ def mutate_json(document: bytes, chance: Random) -> bytes:
         return chance.choice(_BYTES)(document, chance)
     try:
         changed = json.loads(document)
-    except ValueError:
+    except (ValueError, RecursionError):
         return flip_bytes(document, chance)
     for _ in range(chance.choice((1, 1, 1, 2, 4))):
         changed = replaced(changed, chance)
@@ -172,9 +172,9 @@ def mutate_yaml(document: bytes, chance: Random) -> bytes:
         return chance.choice(change)(document, chance)
     if chance.random() < 0.3:
         text = document.decode("utf-8", "replace")
-        found = list(_FUNCTION.finditer(text))
-        if found:
-            match = chance.choice(found)
+        names = list(_FUNCTION.finditer(text))
+        if names:
+            match = chance.choice(names)
             name = chance.choice(HOSTILE_NAMES)
             quoted = json.dumps(f"{name}(Tensor self, SymInt n) -> Tensor") if chance.random() < 0.5 else name
             changed = text[: match.start(2)] + quoted + text[match.end(2) :]

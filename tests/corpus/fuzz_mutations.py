@@ -78,8 +78,8 @@ def swap_lines(source: bytes, chance: Random) -> bytes:
     """`source` with some pairs of lines exchanged."""
     lines = source.splitlines(keepends=True)
     for _ in range(_few(chance, lines)):
-        one, other = chance.randrange(len(lines)), chance.randrange(len(lines))
-        lines[one], lines[other] = lines[other], lines[one]
+        first, second = chance.randrange(len(lines)), chance.randrange(len(lines))
+        lines[first], lines[second] = lines[second], lines[first]
     return b"".join(lines)
 
 
@@ -133,11 +133,11 @@ def swap_operators(source: bytes, chance: Random) -> bytes:
 
 def hostile_registration(source: bytes, chance: Random) -> bytes:
     """`source` with a name of an operator, else any string, that no operator has."""
-    found = [match.span(1) for match in _REGISTRATION.finditer(source)]
-    found = found or [(match.start() + 1, match.end() - 1) for match in _LITERAL.finditer(source)]
-    if not found:
+    spans = [match.span(1) for match in _REGISTRATION.finditer(source)]
+    spans = spans or [(match.start() + 1, match.end() - 1) for match in _LITERAL.finditer(source)]
+    if not spans:
         return source
-    start, end = chance.choice(found)
+    start, end = chance.choice(spans)
     name = chance.choice(HOSTILE_NAMES)
     schema = source[start:end].find(b"(")
     rest = source[start + schema : end] if schema >= 0 else b""

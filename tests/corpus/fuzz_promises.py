@@ -18,7 +18,7 @@ from typing import NamedTuple
 import tree_sitter
 import tree_sitter_cpp
 from fuzz_mutations import MENTION
-from fuzz_server import Ran
+from fuzz_server import Outcome
 
 _PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
 _MOST_LINES = 12  # of a message, beside one for each file that was changed
@@ -72,7 +72,7 @@ class State(NamedTuple):
 
 def snapshot(folder: Path, skipped: Collection[str] = ()) -> dict[str, State]:
     """Everything below `folder` by its relative path, but what lies at or below the paths `skipped`."""
-    found: dict[str, State] = {}
+    states: dict[str, State] = {}
     for place, folders, names in os.walk(folder):
         inner = os.path.relpath(place, folder)
         kept = [(name, os.path.normpath(os.path.join(inner, name))) for name in sorted([*folders, *names])]
@@ -80,8 +80,8 @@ def snapshot(folder: Path, skipped: Collection[str] = ()) -> dict[str, State]:
         folders[:] = [name for name, _ in kept if name in folders]
         for name, path in kept:
             mode = os.lstat(os.path.join(place, name)).st_mode
-            found[path] = State(mode, _content(os.path.join(place, name), mode))
-    return found
+            states[path] = State(mode, _content(os.path.join(place, name), mode))
+    return states
 
 
 def _content(path: str, mode: int) -> bytes:
@@ -110,25 +110,25 @@ def _how(old: State | None, new: State | None) -> str:
     return "has another mode" if old.content == new.content else "has other bytes"
 
 
-def check_run(ran: Ran, bounds: Bounds, culprits: Sequence[str], codes: Collection[int] = (0, 1, 2)) -> list[Violation]:
+def check_run(run: Outcome, bounds: Bounds, culprits: Sequence[str]) -> list[Violation]:
     """It ended in time, within its memory, with an exit code that is one, and said why in a line that names a file."""
-    command = ran.arguments[0]
-    if ran.timed_out:
-        how = "took too long" if ran.processor > bounds.seconds else "hangs"
-        return [Violation("ends", f"{how}: {ran.processor:.0f} s of the processor in {ran.seconds:.0f} s", command)]
-    found = []
-    if ran.code < 0:
-        found.append(Violation("no crash", f"ended by signal {-ran.code}", command))
-    elif ran.code not in codes:
-        found.append(Violation("exit code", f"exited {ran.code}", command))
-    if ran.left:
-        found.append(Violation("ends whole", "left a process running", command))
-    if ran.processor > bounds.seconds:
-        found.append(Violation("time", f"took {ran.processor:.0f} s of the processor", command))
-    if ran.megabytes > bounds.megabytes:
-        found.append(Violation("memory", f"held {ran.megabytes} MB", command))
-    fault = _fault(ran.err)
-    return [*found, Violation("no traceback", fault, command)] if fault else [*found, *_check_message(ran, culprits)]
+    command = run.arguments[0]
+    if run.timed_out:
+        how = "took too long" if run.processor > bounds.seconds else "hangs"
+        return [Violation("ends", f"{how}: {run.processor:.0f} s of the processor in {run.seconds:.0f} s", command)]
+    violations = []
+    if run.code < 0:
+        violations.append(Violation("no crash", f"ended by signal {-run.code}", command))
+    elif run.code not in (0, 1, 2):
+        violations.append(Violation("exit code", f"exited {run.code}", command))
+    if run.orphaned:
+        violations.append(Violation("ends whole", "left a process running", command))
+    if run.processor > bounds.seconds:
+        violations.append(Violation("time", f"took {run.processor:.0f} s of the processor", command))
+    if run.megabytes > bounds.megabytes:
+        violations.append(Violation("memory", f"held {run.megabytes} MB", command))
+    fault = _fault(run.err)
+    return [*violations, *([Violation("no traceback", fault, command)] if fault else _check_message(run, culprits))]
 
 
 def _fault(text: bytes) -> str:
@@ -141,23 +141,23 @@ def _fault(text: bytes) -> str:
     return ""
 
 
-def _check_message(ran: Ran, culprits: Sequence[str]) -> list[Violation]:
-    command, lines = ran.arguments[0], ran.err.splitlines()
+def _check_message(run: Outcome, culprits: Sequence[str]) -> list[Violation]:
+    command, lines = run.arguments[0], run.err.splitlines()
     usage = any(_USAGE.match(line) for line in lines)
-    found = [Violation("message", f"a line not of symfix: {_shown(line)}", command)
+    violations = [Violation("message", f"a line not of symfix: {_shown(line)}", command)
              for line in lines if not usage and line and not line.startswith(b"symfix: ")][:1]  # fmt: skip
     longest = _LONGEST_LINE + max(map(len, culprits), default=0)
-    found += [Violation("message", f"a line of {len(line)} bytes", command) for line in lines
+    violations += [Violation("message", f"a line of {len(line)} bytes", command) for line in lines
               if len(line) > longest][:1]  # fmt: skip
-    if ran.code != 2:
-        return found
+    if run.code != 2:
+        return violations
     if not any(line.strip() for line in lines):
-        found.append(Violation("message", "exited 2 without a word", command))
+        violations.append(Violation("message", "exited 2 without a word", command))
     elif len(lines) > _MOST_LINES + len(culprits):
-        found.append(Violation("message", f"exited 2 with {len(lines)} lines", command))
-    elif not usage and not names_any(ran.err, culprits):
-        found.append(Violation("message names the file", _shown(lines[0]), command))
-    return found
+        violations.append(Violation("message", f"exited 2 with {len(lines)} lines", command))
+    elif not usage and not names_any(run.err, culprits):
+        violations.append(Violation("message names the file", _shown(lines[0]), command))
+    return violations
 
 
 def names_any(text: bytes, paths: Sequence[str]) -> bool:
@@ -169,27 +169,27 @@ def names_any(text: bytes, paths: Sequence[str]) -> bool:
     return False
 
 
-def check_printable(ran: Ran, form: str, files: Collection[str]) -> list[Violation]:
+def check_printable(run: Outcome, form: str, files: Collection[str]) -> list[Violation]:
     """What a terminal, a log or a document shows is text, and nothing that a source says is taken for a command.
 
     `form` is the one of stdout: "text", "markdown", "patch" or the word of `scan --format`; `files` are the tree's.
     """
-    command = ran.arguments[0]
-    shown = [("stderr", ran.err), ("stdout", ran.out if form in ("text", "markdown") else b"")]
-    read = [("stdout", ran.out)] if form == "github" else []
-    found = [Violation("no control characters", f"{name} {form}: {_around(text, match.start())}", command)
+    command = run.arguments[0]
+    shown = [("stderr", run.err), ("stdout", run.out if form in ("text", "markdown") else b"")]
+    read = [("stdout", run.out)] if form == "github" else []
+    violations = [Violation("no control characters", f"{name} {form}: {_around(text, match.start())}", command)
              for name, text in [*shown, *read] if (match := _CONTROL.search(text))]  # fmt: skip
-    found += [Violation("no command in a log", f"{name} {form}: {_around(text, match.start())}", command)
+    violations += [Violation("no command in a log", f"{name} {form}: {_around(text, match.start())}", command)
               for name, text in shown if (match := _COMMAND.search(text))]  # fmt: skip
     if form == "github":
-        found += _check_annotations(ran.out, files)
+        violations += _check_annotations(run.out, files)
     elif form == "markdown":
-        prose = _CODE.sub("", ran.out.decode("utf-8", "replace"))
-        found += [Violation("nobody is called", f"{mark} outside of code", command)
+        prose = _CODE.sub("", run.out.decode("utf-8", "replace"))
+        violations += [Violation("nobody is called", f"{mark} outside of code", command)
                   for mark in (MENTION, "#31337", "<script") if mark in prose]  # fmt: skip
-    elif form in ("json", "sarif", "baseline", "csv") and ran.out:
-        found += _check_document(ran.out, form)
-    return found
+    elif form in ("json", "sarif", "baseline", "csv") and run.out:
+        violations += _check_document(run.out, form)
+    return violations
 
 
 def _check_annotations(text: bytes, files: Collection[str]) -> list[Violation]:
@@ -230,28 +230,28 @@ def edits_of(plan: bytes) -> dict[str, list[Span]]:
         findings = json.loads(plan)["findings"]
         edits = {(edit["path"], Span(edit["start"], edit["end"], _bytes(edit["old"]), _bytes(edit["new"])))
                  for finding in findings for edit in finding["edits"]}  # fmt: skip
-    except (ValueError, KeyError, TypeError, AttributeError):
+        by_path: dict[str, list[Span]] = {}
+        for path, edit in sorted(edits):
+            by_path.setdefault(path, []).append(edit)
+        return by_path
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
-    found: dict[str, list[Span]] = {}
-    for path, edit in sorted(edits):
-        found.setdefault(path, []).append(edit)
-    return found
 
 
 def made_edits(before: bytes, after: bytes, edits: Iterable[Span]) -> int | None:
     """How many of `edits` turn `before` into `after` without a byte else; None where no choice of them does."""
-    ends = {0: 0}  # where in `after` the bytes so far may end, and the edits that were made until there
+    ends = {0: 0}  # where in `after` the bytes so far may end, and the edits that were count until there
     at = 0
     for edit in edits:
         gap = before[at : edit.start]
-        past = {end + len(gap): made for end, made in ends.items() if after.startswith(gap, end)}
+        past = {end + len(gap): count for end, count in ends.items() if after.startswith(gap, end)}
         ends = {}
-        for text, more in ((edit.old, 0), (edit.new, 1)):
-            for end, made in past.items():
+        for text, counted in ((edit.old, 0), (edit.new, 1)):
+            for end, count in past.items():
                 if after.startswith(text, end):
-                    ends[end + len(text)] = max(made + more, ends.get(end + len(text), 0))
+                    ends[end + len(text)] = max(count + counted, ends.get(end + len(text), 0))
         at = edit.end
-    return max((made for end, made in ends.items() if after[end:] == before[at:]), default=None)
+    return max((count for end, count in ends.items() if after[end:] == before[at:]), default=None)
 
 
 def check_syntax(path: str, before: bytes, after: bytes) -> list[Violation]:

@@ -31,7 +31,7 @@ from fuzz_promises import (
     made_edits,
     snapshot,
 )
-from fuzz_server import Ran, Server
+from fuzz_server import Outcome, Server
 from fuzz_special import SPECIALS
 from fuzz_trees import OPERATORS, Source
 
@@ -61,7 +61,7 @@ class Round:
     """What was done to the tree, in words."""
     culprits: list[str] = field(default_factory=list)
     """The files that were changed, which messages have to name."""
-    runs: list[Ran] = field(default_factory=list)
+    runs: list[Outcome] = field(default_factory=list)
     violations: list[Violation] = field(default_factory=list)
     edits: int = 0
     """Edits that `apply` was seen to make, at least one in each of `written` files."""
@@ -130,9 +130,9 @@ class Round:
         place = self.tree / path
         if path.endswith(".yaml") or not place.is_file():
             return
-        known = mutations_of(path)
-        name = self.chance.choice(list(known))
-        place.write_bytes(known[name](place.read_bytes(), self.chance))
+        mutations = mutations_of(path)
+        name = self.chance.choice(list(mutations))
+        place.write_bytes(mutations[name](place.read_bytes(), self.chance))
         self._changed(path, name)
 
     def _change_yaml(self, path: str) -> None:
@@ -168,7 +168,7 @@ class Round:
                               check=False).returncode  # fmt: skip
 
     def symfix(self, *arguments: str, form: str = "text", named: Sequence[str] = (), writes: Sequence[str] = (),
-               megabytes: int = 0) -> Ran:  # fmt: skip
+               megabytes: int = 0) -> Outcome:  # fmt: skip
         """Run the command in the tree, and note what did not hold.
 
         `named` are more files that a message may be about, `writes` the parts of the tree ("." for all, ".git" for
@@ -178,25 +178,25 @@ class Round:
         log = self.folder / "log" / f"{len(self.runs) + 1:02}-{arguments[0]}"
         usual = self.around.bounds
         bounds = replace(usual, megabytes=max(megabytes, usual.megabytes))
-        ran = self.around.server.run(arguments, self.tree, self.environment, log, bounds.limit, 1.5 * bounds.seconds)
-        self.runs.append(ran)
-        found = check_run(ran, bounds, [*self.culprits, *named])
-        if not ran.timed_out:
-            found += check_printable(ran, form, self.files().keys() if form == "github" else ())
+        run = self.around.server.run(arguments, self.tree, self.environment, log, bounds.limit, 1.5 * bounds.seconds)
+        self.runs.append(run)
+        violations = check_run(run, bounds, [*self.culprits, *named])
+        if not run.timed_out:
+            violations += check_printable(run, form, self.files().keys() if form == "github" else ())
         if "." not in writes:
-            found += check_unchanged(f"{arguments[0]} writes nothing", before[0], self.files())
+            violations += check_unchanged(f"{arguments[0]} writes nothing", before[0], self.files())
         if ".git" not in writes:
-            found += check_unchanged("the git folder stays as it is", before[1], self._git_files())
+            violations += check_unchanged("the git folder stays as it is", before[1], self._git_files())
         beside = self._snapshot_beside()
-        found += check_unchanged("nothing outside of the tree changes", self._beside, beside)
+        violations += check_unchanged("nothing outside of the tree changes", self._beside, beside)
         self._beside = beside
-        left = sorted(os.listdir(self.folder / "tmp"))
-        if left and not ran.timed_out:
-            found.append(Violation("nothing is left in the folder of temporary files", f"{arguments[0]}: {left[0]}"))
+        leftovers = sorted(os.listdir(self.folder / "tmp"))
+        if leftovers and not run.timed_out:
+            violations.append(Violation("no temporary file is left", leftovers[0], arguments[0]))
             shutil.rmtree(self.folder / "tmp")
             (self.folder / "tmp").mkdir()
-        self.violations += found
-        return ran
+        self.violations += violations
+        return run
 
     def files(self) -> dict[str, State]:
         """The tree as it is, without its git folder."""
@@ -241,10 +241,10 @@ class Round:
                 self._break("apply changes bytes only", f"{path!r} is new, gone or of another mode")
                 continue
             self.written += 1
-            made = made_edits(old.content, new.content, edits.get(path, ()))
-            if made is None:
+            count = made_edits(old.content, new.content, edits.get(path, ()))
+            if count is None:
                 self._break("bytes outside an edit", f"{path!r} is not what edits alone make of it")
-            self.edits += made or 0
+            self.edits += count or 0
             self.violations += check_syntax(path, old.content, new.content)
 
     def patched(self, before: dict[str, State], diff: bytes) -> dict[str, State]:
@@ -264,14 +264,14 @@ class Round:
             elif stat.S_ISREG(state.mode):
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(state.content)
-        done = subprocess.run(["git", "apply", "--whitespace=nowarn", "-"], cwd=target, env=self.environment,
+        process = subprocess.run(["git", "apply", "--whitespace=nowarn", "-"], cwd=target, env=self.environment,
                               input=diff, capture_output=True, check=False)  # fmt: skip
-        if done.returncode:
-            message = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+        if process.returncode:
+            message = process.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
             self._break("git apply takes the diff", message[:200])
             return before
-        made = snapshot(target)
-        return {path: state._replace(content=made[path].content) if path in made else state
+        states = snapshot(target)
+        return {path: state._replace(content=states[path].content) if path in states else state
                 for path, state in before.items()}  # fmt: skip
 
     def _break(self, promise: str, detail: str) -> None:
@@ -281,7 +281,7 @@ class Round:
         """Count the findings of a plan that are left alone, by their codes."""
         try:
             codes = [finding["refusal"] for finding in json.loads(plan)["findings"]]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             return
         self.refusals.update(code for code in codes if code)
 

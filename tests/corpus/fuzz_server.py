@@ -26,7 +26,7 @@ _GRACE = 2.0  # seconds in which what a run started may end after it
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class Outcome:
     """What a run came to."""
 
     arguments: tuple[str, ...]
@@ -40,7 +40,7 @@ class Ran:
     megabytes: int
     """The most memory that it, or one process it waited for, held at a time."""
     timed_out: bool = False
-    left: bool = False
+    orphaned: bool = False
     """Whether a process of it was still running afterwards."""
 
 
@@ -53,21 +53,21 @@ class Server:
             [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=dict(environment)
         )
         for folder, arguments in warm:
-            self._ask({"folder": str(folder), "arguments": list(arguments), "warm": True})
+            self._request({"folder": str(folder), "arguments": list(arguments), "warm": True})
 
     def run(self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path,
-            limit: float, processor: float) -> Ran:  # fmt: skip
+            limit: float, processor: float) -> Outcome:  # fmt: skip
         """Run the command in `folder`, with its output in `log`.out and .err.
 
         It is killed after `limit` seconds, or when one of its processes has had `processor` seconds of a processor.
         """
         out, err = Path(f"{log}.out"), Path(f"{log}.err")
-        answer = self._ask({
+        answer = self._request({
             "arguments": list(arguments), "folder": str(folder), "environment": dict(environment),
             "out": str(out), "err": str(err), "limit": limit,
             "processor": math.ceil(processor),
         })  # fmt: skip
-        return Ran(tuple(arguments), out=out.read_bytes(), err=err.read_bytes(), **answer)
+        return Outcome(tuple(arguments), out=out.read_bytes(), err=err.read_bytes(), **answer)
 
     def close(self) -> None:
         """End the process."""
@@ -77,7 +77,7 @@ class Server:
         self._process.stdout.close()
         self._process.wait()
 
-    def _ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
+    def _request(self, question: Mapping[str, Any]) -> dict[str, Any]:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with self._lock:
@@ -146,7 +146,7 @@ def _wait(pid: int, begun: float, limit: float) -> dict[str, Any]:
         "processor": usage.ru_utime + usage.ru_stime,
         "megabytes": usage.ru_maxrss >> 10,
         "timed_out": not ended or os.waitstatus_to_exitcode(status) == -signal.SIGXCPU,
-        "left": ended and not _gone(pid),
+        "orphaned": ended and not _gone(pid),
     }
 
 

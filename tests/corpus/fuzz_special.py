@@ -52,11 +52,11 @@ _IGNORES = ("*\n", "*.cpp\n", "aten\n", "!*\n", "\\\n", "[\n", "/**/\n", "\0\n")
 
 def sources_of(tree: Path) -> list[str]:
     """The plain sources of the tree, sorted."""
-    found = []
+    paths = []
     for place, folders, names in os.walk(tree):
         folders[:] = sorted(set(folders) - {".git"})
-        found += [os.path.relpath(os.path.join(place, name), tree) for name in names]
-    return sorted(name for name in found
+        paths += [os.path.relpath(os.path.join(place, name), tree) for name in names]
+    return sorted(name for name in paths
                   if name.endswith((".cpp", ".h", ".py")) and stat.S_ISREG(os.lstat(tree / name).st_mode))  # fmt: skip
 
 
@@ -146,15 +146,15 @@ def plant_temporary(tree: Path, chance: Random) -> list[str]:
         return []
     path = chance.choice(sources)
     folder, name = os.path.split(path)
-    made = os.path.join(folder, chance.choice((f".{name}.symfix-tmp", f"{name}.symfix-tmp", f"{name}.tmp", f"{name}~",
-                                               f".{name}.swp", f"{name}.orig")))  # fmt: skip
-    if os.path.lexists(tree / made):
+    names = (f".{name}.symfix-tmp", f"{name}.symfix-tmp", f"{name}.tmp", f"{name}~", f".{name}.swp", f"{name}.orig")
+    temporary = os.path.join(folder, chance.choice(names))
+    if os.path.lexists(tree / temporary):
         return []
     if chance.random() < 0.6:
-        os.symlink(_climbed("../outside/victim.txt", made), tree / made)
+        os.symlink(_climbed("../outside/victim.txt", temporary), tree / temporary)
     else:
-        (tree / made).write_bytes(b"the user's own\n")
-    return [made]
+        (tree / temporary).write_bytes(b"the user's own\n")
+    return [temporary]
 
 
 def link_folder(tree: Path, chance: Random) -> list[str]:
@@ -238,9 +238,9 @@ def _climbed(target: str, path: str) -> str:
 
 def _socket(place: Path) -> None:
     """Bind a socket; its address has to be short, so it is named from its folder."""
-    with socket.socket(socket.AF_UNIX) as made:
+    with socket.socket(socket.AF_UNIX) as listener:
         folder = os.open(place.parent, os.O_RDONLY)
         try:
-            made.bind(f"/proc/self/fd/{folder}/{place.name}")
+            listener.bind(f"/proc/self/fd/{folder}/{place.name}")
         finally:
             os.close(folder)

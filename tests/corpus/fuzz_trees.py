@@ -64,12 +64,12 @@ class Source:
 def _entries(operators: Path) -> dict[bytes, list[bytes]]:
     if not operators.is_file():
         return {}
-    found: dict[bytes, list[bytes]] = {}
+    entries: dict[bytes, list[bytes]] = {}
     for entry in re.split(rb"(?m)^(?=- func:)", operators.read_bytes())[1:]:
         name = _NAME.match(entry)
         if name:
-            found.setdefault(name[1], []).append(entry)
-    return found
+            entries.setdefault(name[1], []).append(entry)
+    return entries
 
 
 def make_tools(folder: Path) -> Path:

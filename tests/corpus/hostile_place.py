@@ -111,15 +111,15 @@ class Place:
 
     def git(self, *arguments: str, folder: Path | None = None) -> str:
         """What git prints in the tree, or in `folder`; raises CalledProcessError where it fails."""
-        done = subprocess.run(["git", *arguments], cwd=folder or self.tree, env=self.environment, check=True,
+        process = subprocess.run(["git", *arguments], cwd=folder or self.tree, env=self.environment, check=True,
                               capture_output=True, text=True)  # fmt: skip
-        return done.stdout
+        return process.stdout
 
     def symfix(self, *arguments: str) -> bytes:
         """What symfix prints in the tree before anything is hostile."""
-        done = subprocess.run([command(), *arguments], cwd=self.tree, env=self.environment, check=False,
+        process = subprocess.run([command(), *arguments], cwd=self.tree, env=self.environment, check=False,
                               capture_output=True)  # fmt: skip
-        return done.stdout
+        return process.stdout
 
     def write(self, path: str, text: str, executable: bool = False) -> Path:
         """Write a file of the tree; returns where it is."""
@@ -138,18 +138,18 @@ class Place:
 
     def untouchable(self) -> Mapping[str, State]:
         """Everything that no command may change: all but the tree's own sources and what belongs to symfix."""
-        found = {f"outside/{path}": state for path, state in snapshot(self.outside).items()}
-        found |= {f"home/{path}": state for path, state in snapshot(self.folder / "home").items()}
-        found |= {f"side/{path}": state for path, state in snapshot(self.side).items()}
+        states = {f"outside/{path}": state for path, state in snapshot(self.outside).items()}
+        states |= {f"home/{path}": state for path, state in snapshot(self.folder / "home").items()}
+        states |= {f"side/{path}": state for path, state in snapshot(self.side).items()}
         if (self.tree / ".git").is_dir():
             git = snapshot(self.tree / ".git", _SYMFIX_MOVES)
-            found |= {f".git/{path}": state for path, state in git.items()}
-        return found
+            states |= {f".git/{path}": state for path, state in git.items()}
+        return states
 
 
 def command() -> str:
     """The installed `symfix` of this environment. Raises SystemExit where there is none."""
     place = Path(sys.executable).with_name("symfix")
     if not place.exists():
-        raise SystemExit(f"{place}: not found; install symfix into this environment first")
+        raise SystemExit(f"{place}: not states; install symfix into this environment first")
     return str(place)

@@ -36,7 +36,7 @@ class Event(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class TracedRun:
     """What a command printed, how it ended, and what it did; `events` is None where nobody watched."""
 
     code: int
@@ -46,7 +46,7 @@ class Seen:
     events: tuple[Event, ...] | None
 
 
-def watched(command: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path, limit: float) -> Seen:
+def watched(command: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path, limit: float) -> TracedRun:
     """Run `command` in `folder` under strace, where there is one; killed with all it started after `limit` seconds."""
     how = ["-f", "--seccomp-bpf", "-qq", "-y", "-s", "4096", "-o", str(log), "-e", f"trace={_CALLS}"]
     tracer = [] if STRACE is None else [STRACE, *how]
@@ -63,15 +63,15 @@ def watched(command: Sequence[str], folder: Path, environment: Mapping[str, str]
         os.killpg(process.pid, 9)
         out, err = process.communicate()
     if STRACE is None:
-        return Seen(process.returncode, out, err, timed_out, None)
+        return TracedRun(process.returncode, out, err, timed_out, None)
     text = log.read_text(encoding="utf-8", errors="surrogateescape") if log.exists() else ""
     # The first is strace's own start of the command.
-    return Seen(process.returncode, out, err, timed_out, tuple(events(text.split("\n"), str(folder)))[1:])
+    return TracedRun(process.returncode, out, err, timed_out, tuple(events(text.split("\n"), str(folder)))[1:])
 
 
 def events(lines: Iterable[str], folder: str) -> list[Event]:
     """The calls in the `lines` of `strace -f -y` that succeeded; relative paths start from `folder`, else a chdir."""
-    found: list[Event] = []
+    calls: list[Event] = []
     begun: dict[str, str] = {}
     folders: dict[str, str] = {}
     for line in lines:
@@ -88,22 +88,22 @@ def events(lines: Iterable[str], folder: str) -> list[Event]:
         call = _CALL.match(rest)
         if not call or call[3].startswith(("-", "?")):
             continue
-        name, arguments, result, made = call.groups()
+        name, arguments, result, opened = call.groups()
         here = folders.setdefault(process, folder)
         if name in ("fork", "vfork", "clone", "clone3"):
             folders.setdefault(result, here)
         elif name == "chdir":
             folders[process] = os.path.realpath(os.path.join(here, _paths(arguments, here)[0]))
         else:
-            found += _events_of(name, arguments, made, here)
-    return found
+            calls += _events_of(name, arguments, opened, here)
+    return calls
 
 
-def _events_of(name: str, arguments: str, made: str | None, here: str) -> list[Event]:
+def _events_of(name: str, arguments: str, opened: str | None, here: str) -> list[Event]:
     if name.startswith("exec"):
         return [Event("run", os.path.realpath(_paths(arguments, here)[0]), name)]
     if name in ("open", "openat", "openat2", "creat"):
-        path = _unescaped(made or "").removesuffix(" (deleted)")
+        path = _unescaped(opened or "").removesuffix(" (deleted)")
         writes = name == "creat" or _WRITING.search(_TEXT.sub("", arguments))
         return [Event("write" if writes else "read", path, name)]
     paths = _paths(arguments, here)
@@ -115,13 +115,13 @@ def _events_of(name: str, arguments: str, made: str | None, here: str) -> list[E
 
 def _paths(arguments: str, here: str) -> list[str]:
     """The paths among the arguments of a call, absolute by the folder that stands before each, else by `here`."""
-    found = []
+    paths = []
     at = 0
     for match in _TEXT.finditer(arguments):
         folder = _FOLDER.match(arguments[at : match.start()].lstrip(", "))
-        found.append(os.path.join(_unescaped(folder[1]) if folder else here, _unescaped(match[1])))
+        paths.append(os.path.join(_unescaped(folder[1]) if folder else here, _unescaped(match[1])))
         at = match.end()
-    return found
+    return paths
 
 
 def _resolved(path: str) -> str:

@@ -37,9 +37,9 @@ def own_file(place: Place) -> None:
     """A file of the user's own, not committed, at a name that a program could choose; it is watched like others."""
     for path in (SOURCE, "extension/neighbor_ops.cpp"):
         folder, name = os.path.split(path)
-        made = place.write(f"{folder}/.{name}.symfix-tmp", "the user's own\n")
+        own = place.write(f"{folder}/.{name}.symfix-tmp", "the user's own\n")
         # A second name for the same file: if it is written over in place, this shows it.
-        os.link(made, place.outside / f"own-{name}")
+        os.link(own, place.outside / f"own-{name}")
 
 
 def embedded(place: Place) -> None:

@@ -5,7 +5,7 @@
 Each vector of hostile_vectors.py is one trap in a copy of `examples/`: links at the names of temporary files, an
 embedded repository, flags in compile_commands.json, a saved plan, [tool.symfix], a foreign cache, a .git/config.
 With each, scan, scan --since, diff, apply, review --html, bundle and pr run under strace (without it only what is
-left behind is seen). Allowed are: to run git, the compiler, and symfix's own Python; to write in the tree's sources
+left behind is run). Allowed are: to run git, the compiler, and symfix's own Python; to write in the tree's sources
 (apply), below .git as a bundle must, in the cache, in the folder of temporary files and to the outputs that the
 command line names; and to read nothing of the folder of somebody else. Prints a table; exit 1 where a trap sprang.
 """
@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from fuzz_promises import FAULT, State, differences, snapshot
 from hostile_place import SECRET, Place, command
-from hostile_trace import STRACE, Event, Seen, watched
+from hostile_trace import STRACE, Event, TracedRun, watched
 from hostile_vectors import EVERY, VECTORS, Vector
 
 _LIMIT = 120.0
@@ -88,17 +88,17 @@ def try_vector(vector: Vector, name: str, folder: Path) -> Verdict:
     before, tree = place.untouchable(), snapshot(place.tree, {".git"})
     place.mark.unlink(missing_ok=True)  # setting the trap may have sprung it
     here = place.tree / vector.folder
-    seen = watched([command(), *arguments], here, place.environment, place.folder / "trace", _LIMIT)
+    run = watched([command(), *arguments], here, place.environment, place.folder / "trace", _LIMIT)
     outputs = [os.path.normpath(os.path.join(vector.folder, path)) for path in call.outputs]
     broken = [
         *_sprung(place),
-        *_ended(seen, name in vector.refused),
+        *_ended(run, name in vector.refused),
         *(f"{path} is not as it was" for path in differences(before, place.untouchable())[:2]),
         *_changed_sources(tree, snapshot(place.tree, {".git"}), name, outputs),
-        *_told(place, seen, outputs),
-        *_did(vector, place, seen.events or (), name, outputs),
+        *_disclosures(place, run, outputs),
+        *_trespasses(vector, place, run.events or (), name, outputs),
     ]
-    return Verdict(vector.name, name, seen.code, tuple(dict.fromkeys(broken)))
+    return Verdict(vector.name, name, run.code, tuple(dict.fromkeys(broken)))
 
 
 def _sprung(place: Place) -> list[str]:
@@ -106,32 +106,32 @@ def _sprung(place: Place) -> list[str]:
     return [f"the trap sprang ({sorted(named)[0]})"] if named else []
 
 
-def _ended(seen: Seen, refused: bool) -> list[str]:
-    if seen.timed_out:
+def _ended(run: TracedRun, refused: bool) -> list[str]:
+    if run.timed_out:
         return [f"did not end within {_LIMIT:.0f} s"]
-    if FAULT.search(seen.err):
-        last = seen.err.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    if FAULT.search(run.err):
+        last = run.err.decode("utf-8", "replace").strip().rpartition("\n")[2]
         return [f"a traceback: {last[:100]}"]
-    if refused and seen.code != 2:
-        return [f"exit {seen.code}, not 2"]
-    return [] if seen.code in (0, 1, 2) else [f"exit {seen.code}"]
+    if refused and run.code != 2:
+        return [f"exit {run.code}, not 2"]
+    return [] if run.code in (0, 1, 2) else [f"exit {run.code}"]
 
 
 def _changed_sources(before: Mapping[str, State], after: Mapping[str, State], name: str,
                      outputs: Sequence[str]) -> list[str]:  # fmt: skip
-    found = []
+    changes = []
     for path in differences(before, after):
         old, new = before.get(path), after.get(path)
         if _within(path, outputs):
             continue
         rewritten = old is not None and new is not None and old.mode == new.mode and _SOURCE.match(path)
         if name != "apply" or not rewritten:
-            found.append(f"{path} {'is new' if old is None else 'is gone' if new is None else 'is changed'}")
-    return found[:2]
+            changes.append(f"{path} {'is new' if old is None else 'is gone' if new is None else 'is changed'}")
+    return changes[:2]
 
 
-def _told(place: Place, seen: Seen, outputs: Sequence[str]) -> list[str]:
-    texts = [seen.out, seen.err]
+def _disclosures(place: Place, run: TracedRun, outputs: Sequence[str]) -> list[str]:
+    texts = [run.out, run.err]
     for output in outputs:
         path = place.tree / output
         files = [path] if path.is_file() else sorted(path.rglob("*"))
@@ -139,17 +139,17 @@ def _told(place: Place, seen: Seen, outputs: Sequence[str]) -> list[str]:
     return ["shows what another's file holds"] if any(SECRET.encode() in text for text in texts) else []
 
 
-def _did(vector: Vector, place: Place, events: Sequence[Event], name: str, outputs: Sequence[str]) -> list[str]:
+def _trespasses(vector: Vector, place: Place, events: Sequence[Event], name: str, outputs: Sequence[str]) -> list[str]:
     """What the command did that none may. A compiler reads the headers of others, wherever they are."""
-    found: list[str] = []
+    trespasses: list[str] = []
     for event in events:
         if event.kind == "run" and not _may_run(place, event.path):
-            found.append(f"runs {event.path}")
+            trespasses.append(f"runs {event.path}")
         elif event.kind == "read" and _below(event.path, place.outside) and not vector.compiler:
-            found.append(f"reads {_short(place, event.path)}")
+            trespasses.append(f"reads {_short(place, event.path)}")
         elif event.kind == "write" and not _may_write(place, event.path, name, outputs):
-            found.append(f"writes {_short(place, event.path)} ({event.call})")
-    return list(dict.fromkeys(found))[:3]
+            trespasses.append(f"writes {_short(place, event.path)} ({event.call})")
+    return list(dict.fromkeys(trespasses))[:3]
 
 
 def _may_run(place: Place, path: str) -> bool:

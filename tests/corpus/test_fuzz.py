@@ -28,7 +28,7 @@ from fuzz_promises import (
     names_any,
     snapshot,
 )
-from fuzz_server import Ran
+from fuzz_server import Outcome
 from fuzz_special import SPECIALS
 from fuzz_trees import EXAMPLES, Source
 
@@ -43,9 +43,9 @@ def test_damaged_trees_break_no_promise(numbers: range, tmp_path: Path) -> None:
     assert not tally.failed, report(tally, 0)
 
 
-def ran(code: int = 0, err: bytes = b"", out: bytes = b"", **more: float) -> Ran:
+def outcome(code: int = 0, err: bytes = b"", out: bytes = b"", **more: float) -> Outcome:
     values = {"seconds": 1.0, "processor": 1.0, **more}
-    return Ran(("scan",), code, out, err, megabytes=10, timed_out=False, left=False, **values)
+    return Outcome(("scan",), code, out, err, megabytes=10, timed_out=False, orphaned=False, **values)
 
 
 def promises(found: list[Violation]) -> list[str]:
@@ -55,21 +55,21 @@ def promises(found: list[Violation]) -> list[str]:
 @pytest.mark.parametrize(
     ("run", "broken"),
     [
-        (ran(1, b"symfix: a.cpp: left alone\n"), []),
-        (ran(2, b"symfix: a.cpp: cannot be read; make it readable\n"), []),
-        (ran(2, b"symfix: cannot be read\n"), ["message names the file"]),
-        (ran(2), ["message"]),
-        (ran(2, b"a.cpp is bad\n"), ["message"]),
-        (ran(2, b"symfix: a.cpp: " + b"x" * 3_000 + b"\n"), ["message"]),
-        (ran(2, b"symfix: a.cpp\n" * 50), ["message"]),
-        (ran(1, b"Traceback (most recent call last):\n  File\nKeyError: 1\n"), ["no traceback"]),
-        (ran(2, b"symfix: a.cpp: IndexError: list index out of range (registrations.py:99)\n"), ["no traceback"]),
-        (ran(3), ["exit code"]),
-        (ran(-11), ["no crash"]),
-        (ran(processor=21), ["time"]),
+        (outcome(1, b"symfix: a.cpp: left alone\n"), []),
+        (outcome(2, b"symfix: a.cpp: cannot be read; make it readable\n"), []),
+        (outcome(2, b"symfix: cannot be read\n"), ["message names the file"]),
+        (outcome(2), ["message"]),
+        (outcome(2, b"a.cpp is bad\n"), ["message"]),
+        (outcome(2, b"symfix: a.cpp: " + b"x" * 3_000 + b"\n"), ["message"]),
+        (outcome(2, b"symfix: a.cpp\n" * 50), ["message"]),
+        (outcome(1, b"Traceback (most recent call last):\n  File\nKeyError: 1\n"), ["no traceback"]),
+        (outcome(2, b"symfix: a.cpp: IndexError: list index out of range (registrations.py:99)\n"), ["no traceback"]),
+        (outcome(3), ["exit code"]),
+        (outcome(-11), ["no crash"]),
+        (outcome(processor=21), ["time"]),
     ],
 )
-def test_what_a_run_owes(run: Ran, broken: list[str]) -> None:
+def test_what_a_run_owes(run: Outcome, broken: list[str]) -> None:
     assert promises(check_run(run, BOUNDS, ["aten/a.cpp"])) == broken
 
 
@@ -97,7 +97,7 @@ def test_a_name_is_known_by_its_printable_parts() -> None:
     ],
 )
 def test_what_a_terminal_and_a_log_are_given(form: str, out: bytes, broken: list[str]) -> None:
-    assert promises(check_printable(ran(out=out), form, {"a.cpp"})) == broken
+    assert promises(check_printable(outcome(out=out), form, {"a.cpp"})) == broken
 
 
 def test_edits_are_all_that_changes() -> None:

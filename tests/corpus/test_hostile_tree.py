@@ -33,12 +33,12 @@ def test_what_a_program_does_is_seen(tmp_path: Path) -> None:
         "import os, subprocess; open('link', 'w'); os.rename('target', 'a\\nb'); subprocess.run(['git', 'version'])"
     )
     environment = Place(tmp_path / "place").environment
-    seen = watched([sys.executable, "-c", program], tmp_path, environment, tmp_path / "log", 60)
-    assert (seen.code, seen.timed_out) == (0, False)
-    assert seen.events is not None
-    written = [event.path for event in seen.events if event.kind == "write" and event.path.startswith(str(tmp_path))]
+    run = watched([sys.executable, "-c", program], tmp_path, environment, tmp_path / "log", 60)
+    assert (run.code, run.timed_out) == (0, False)
+    assert run.events is not None
+    written = [event.path for event in run.events if event.kind == "write" and event.path.startswith(str(tmp_path))]
     assert written == [str(tmp_path / name) for name in ("target", "target", "a\nb")]
-    assert "git" in {Path(event.path).name for event in seen.events if event.kind == "run"}
+    assert "git" in {Path(event.path).name for event in run.events if event.kind == "run"}
     assert watched([sys.executable, "-c", "while True: pass"], tmp_path, environment, tmp_path / "log", 0.5).timed_out
 
 
