@@ -152,7 +152,8 @@ def _vocabulary(case: Round, plan: bytes, level: str) -> None:
     """A vocabulary of the command line that somebody has edited."""
     path = case.side / "vocabulary.yaml"
     place = case.tree / OPERATORS
-    path.write_bytes(mutate_yaml(place.read_bytes() if place.is_file() else b"- func: add(Tensor x)\n", case.chance))
+    plain = place.is_file() and not place.is_symlink()
+    path.write_bytes(mutate_yaml(place.read_bytes() if plain else b"- func: add(Tensor x)\n", case.chance))
     case.culprits.append(path.name)
     fresh = case.symfix("scan", "--format", "json", "--vocabulary", str(path), form="json")
     case.change(level, ("--vocabulary", str(path)), plan=fresh.out)

@@ -44,6 +44,11 @@ class Place:
         return self.outside / "victim.txt"
 
     @property
+    def git_elsewhere(self) -> Path:
+        """The git folder where it is not in the tree."""
+        return self.folder / "elsewhere.git"
+
+    @property
     def side(self) -> Path:
         """Files that the command line names."""
         return self.folder / "side"

@@ -114,9 +114,9 @@ def promisor(place: Place) -> None:
 
 def git_file(place: Place) -> None:
     """The git folder is elsewhere, named by a file."""
-    os.rename(place.tree / ".git", place.folder / "elsewhere.git")
-    place.write(".git", f"gitdir: {place.folder}/elsewhere.git\n")
-    with open(place.folder / "elsewhere.git" / "config", "a", encoding="utf-8") as file:
+    os.rename(place.tree / ".git", place.git_elsewhere)
+    place.write(".git", f"gitdir: {place.git_elsewhere}\n")
+    with open(place.git_elsewhere / "config", "a", encoding="utf-8") as file:
         file.write(f'[core]\n\tfsmonitor = "{place.trap}"\n')
 
 

@@ -169,6 +169,8 @@ def _may_write(place: Place, path: str, name: str, outputs: Sequence[str]) -> bo
         return bool(_OWN_SCRATCH.match(path)) or "__pycache__" in path.split("/")  # of symfix and what it imports
     if _below(path, place.cache) or _below(path, place.folder / "tmp") or path == str(place.tree):
         return True
+    # The git folder may be elsewhere, and .git the file that says so.
+    path = path.replace(str(place.git_elsewhere), f"{place.tree}/.git", 1)
     if not _below(path, place.tree):
         return False
     inner = os.path.relpath(path, place.tree)
