@@ -116,9 +116,12 @@ def test_no_error_gives_orders(make_tree: MakeTree, symfix: Symfix, attack: str,
 def test_no_traceback_gives_orders(tree: Path, environment: Mapping[str, str]) -> None:
     fault = f"def rules(self): raise ValueError({chr(10).join(ATTACKS.values())!r})"
     program = PROGRAM.replace("main(", f"{fault}\nhostile.HostileTransform.rules = rules\nmain(")
-    done = subprocess.run([sys.executable, "-c", program, "rule"], cwd=tree, env=environment, capture_output=True)
-    assert (done.returncode, b"ValueError" in done.stderr) == (1, True)
-    check_shown(done.stderr)
+    for shown in ({}, {"SYMFIX_DEBUG": "1"}):
+        variables = {**environment, **shown}
+        done = subprocess.run([sys.executable, "-c", program, "rule"], cwd=tree, env=variables, capture_output=True)
+        assert (done.returncode, b"ValueError" in done.stderr) == (2, True)
+        assert (b"Traceback" in done.stderr) == bool(shown)
+        check_shown(done.stderr)
 
 
 def test_no_kernel_gives_orders(make_tree: MakeTree, symfix: Symfix, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,7 +129,8 @@ class ShardNames:
     def _free(self, wanted: Sequence[str], taken: dict[str, Cluster]) -> str:
         used = {name.casefold() for name in (*taken, *self._shards, _INDEX)}
         safe = [file_name(name) or "shard" for name in wanted]
-        candidates = [*safe, *(f"{safe[-1]}-{number}" for number in range(2, len(used) + 3))]
+        # Cut, so that the number stays within what `file_name` keeps: the name has to be read again.
+        candidates = [*safe, *(file_name(f"{safe[-1][:70]}-{number}") for number in range(2, len(used) + 3))]
         return next(name for name in candidates if name.casefold() not in used)
 
 
