@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from codemod.model.groups import Group
     from codemod.model.plan import Plan
     from codemod.prove.evidence import Evidence
-    from codemod.prove.orchestrate import Wanted
+    from codemod.prove.orchestrate import ProofRequest
     from codemod.prove.target import Target
     from codemod.prove.task import Settings, Task
     from codemod.writing.changes import Change
@@ -84,7 +84,7 @@ def prove(context: click.Context, /, **parameters: Any) -> int:
             proved.append(shard)
             for evidence in shard.evidence:
                 if text:
-                    show([line(evidence, shard.known)])
+                    show([line(evidence, shard.reused)])
                 session.save_repro(evidence)
     evidence_of_all = [evidence for shard in proved for evidence in shard.evidence]
     if text:
@@ -132,17 +132,17 @@ class _Session:
             repros=_scripts(values["repro"]),
         )
 
-    def requests(self) -> Iterator[Wanted]:
+    def requests(self) -> Iterator[ProofRequest]:
         """The shards, in the order of their names; each is rendered when its turn comes."""
         from codemod.bundle.shards import closure
         from codemod.prove.evidence import evidence_key
-        from codemod.prove.orchestrate import Wanted
+        from codemod.prove.orchestrate import ProofRequest
         from codemod.writing.changes import changes_in
 
         for shard in self.shards.values():
             changes = changes_in(closure(shard, self.shards), self._sources)
             key = evidence_key(changes)
-            yield Wanted(shard.name, key, functools.partial(self._task, shard, key, changes))
+            yield ProofRequest(shard.name, key, functools.partial(self._task, shard, key, changes))
 
     def _task(self, shard: Shard, key: str, changes: tuple[Change, ...]) -> Task:
         from codemod.prove.task import Task

@@ -1,1 +1,1 @@
-"""`symfix prove`: operators built before and after their change, laid over an installed torch, and run."""
+"""`symfix prove`: operators built before and after their change, loaded over an installed torch, and run."""

@@ -15,10 +15,10 @@ from codemod.prove.symbols import missing, missing_tables
 from codemod.prove.task import Settings
 from codemod.writing.changes import Change
 
-Given = TypeVar("Given")
-Made = TypeVar("Made")
+Input = TypeVar("Input")
+Output = TypeVar("Output")
 
-# Sources that are needed for the functions of others are looked for so often, each time for those found last.
+# How many times sources are added for the functions that the library still leaves undefined.
 _ROUNDS = 4
 _HEADERS = (".h", ".hpp", ".hh", ".cuh", ".inl")
 
@@ -42,7 +42,7 @@ class Side:
         """The compiler's flags for the source `path`.
 
         The tree's own headers come first only where the installed torch is of the same version: classes of another
-        version are laid out otherwise. Changed headers come first in any case.
+        version have another layout. Changed headers come first in any case.
         """
         settings = self.settings
         target = settings.target
@@ -62,27 +62,27 @@ class Side:
         return self.tree if self.headers is not None or path in self.changed else self.settings.root
 
     def _abi(self) -> tuple[str, ...]:
-        """What torch's own build has in common with all that is loaded beside it: it is a release."""
+        """The flags that code loaded beside torch must share with its build: the ABI, and that it is a release."""
         return (f"-D_GLIBCXX_USE_CXX11_ABI={int(self.settings.target.cxx11_abi)}", "-DNDEBUG")
 
 
 def sides(settings: Settings, changes: tuple[Change, ...]) -> tuple[Side, Side]:
     """The tree as it is, and an overlay of it with `changes` made; the checkout is only read."""
     changed = frozenset(change.path for change in changes)
-    made = []
+    pair = []
     for contents in ({c.path: c.old for c in changes}, {c.path: c.new for c in changes}):
         headers = {path: text for path, text in contents.items() if path.endswith(_HEADERS)}
-        alone = overlay(Path("/nonexistent"), headers, settings.kept / "headers") if headers else None
-        made.append(Side(settings, settings.root, alone, changed))
+        header_tree = overlay(Path("/nonexistent"), headers, settings.cache / "headers") if headers else None
+        pair.append(Side(settings, settings.root, header_tree, changed))
     new = {change.path: change.new for change in changes}
-    return made[0], replace(made[1], tree=overlay(settings.root, new, settings.kept / "trees"))
+    return pair[0], replace(pair[1], tree=overlay(settings.root, new, settings.cache / "trees"))
 
 
-def on_both(work: Callable[[Given], Made], before: Given, after: Given) -> tuple[Made, Made]:
-    """What `work` makes of both sides, at once: most of it is waiting for other processes."""
+def on_both(work: Callable[[Input], Output], before: Input, after: Input) -> tuple[Output, Output]:
+    """The results of `work` for both sides, run at the same time: most of it is waiting for other processes."""
     with ThreadPoolExecutor(2) as pool:
-        one, other = pool.map(work, (before, after))
-    return one, other
+        first, second = pool.map(work, (before, after))
+    return first, second
 
 
 def build(side: Side, override: Override, compiler: Compiler) -> Path | Diagnostic:
@@ -92,13 +92,13 @@ def build(side: Side, override: Override, compiler: Compiler) -> Path | Diagnost
     """
     objects = []
     for part in override.parts:
-        made = compiler.compile(side.unit(part))
-        if not isinstance(made, Diagnostic):
-            objects.append(made)
+        compiled = compiler.compile(side.unit(part))
+        if not isinstance(compiled, Diagnostic):
+            objects.append(compiled)
         elif part.required:
-            return made
+            return compiled
     folder = side.settings.target.libraries
-    # Names inside the library mean its own; what torch defines is found in the process that loads it.
+    # Names inside the library bind to its own definitions; those of torch are resolved in the process that loads it.
     bound = () if override.preload else ("-Wl,-Bsymbolic",)
     torch = (f"-L{folder}", f"-Wl,-rpath,{folder}", "-ltorch_cpu", "-lc10", "-Wl,-z,lazy")
     flags = (*bound, *torch, "-Wl,--unresolved-symbols=ignore-all")
@@ -114,7 +114,7 @@ def build(side: Side, override: Override, compiler: Compiler) -> Path | Diagnost
             break
         paths |= further
         built = [compiler.compile(side.unit(Part(path, side.settings.prelude))) for path in sorted(further)]
-        objects += (made for made in built if not isinstance(made, Diagnostic))
+        objects += (compiled for compiled in built if not isinstance(compiled, Diagnostic))
         library = compiler.link(objects, flags)
     tables = missing_tables(library, Path(folder)) if isinstance(library, Path) else ()
     named = tuple(f"-Wl,--defsym={name}=0" for name in sorted(tables))
@@ -128,4 +128,4 @@ def python_path(side: Side, override: Override, contents: Mapping[str, bytes]) -
     packages = Path(side.settings.target.package).parent
     moved = {f"{override.packages}{path}": text for path, text in contents.items() if path.endswith(".py")}
     replaced = {path: text for path, text in moved.items() if (packages / path).is_file()}
-    return [str(overlay(packages, replaced, side.settings.kept / "packages"))]
+    return [str(overlay(packages, replaced, side.settings.cache / "packages"))]

@@ -51,8 +51,8 @@ def check(settings: Settings, task: Task, before: Side, after: Side) -> Checked:
 def _error(compiler: Compiler, path: str, part: Part | None, side: Side) -> Diagnostic | None:
     if part is None:
         return compiler.check(side.unit(Part(path)))
-    made = compiler.compile(side.unit(part))
-    return made if isinstance(made, Diagnostic) else None
+    compiled = compiler.compile(side.unit(part))
+    return compiled if isinstance(compiled, Diagnostic) else None
 
 
 def shown(error: Diagnostic, side: Side, changes: Sequence[Change] = ()) -> str:

@@ -1,4 +1,4 @@
-"""The C++ compiler: sources type-checked, compiled and linked, each result kept by all that it rests on."""
+"""The C++ compiler: sources type-checked, compiled and linked, each result cached under all that it depends on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from codemod.errors import SymfixError
 from codemod.prove.isolate import Ended, Limits, run
 from codemod.prove.run_folder import LOCK, run_folder
 
-_LIMITS = Limits(seconds=600, memory=8 << 30, network=True)  # it may be one that has others compile
+_LIMITS = Limits(seconds=600, memory=8 << 30, network=True)  # it may be a client that has other machines compile
 _DIAGNOSTIC = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.M)
 _INCLUDED_AT = re.compile(r"^(?:In file included from|\s+from) (.*?):(\d+)", re.M)
 _NOTED_AT = re.compile(r"^(.*?):(\d+):(?:(\d+):)? +(?:required from|note:)", re.M)
@@ -28,11 +28,11 @@ _MANIFEST = {
     "error": (None, {"message": str, "places": [{"path": str, "line": int}]}),
     "dependencies": {Path: str},
 }
-_KEPT_BYTES = 4 << 30
+_CACHE_BYTES = 4 << 30
 # g++ takes FILE.gch in place of the FILE that it is the first to include: a memory image, which a tree may bring along.
 # After the first token of C++ it takes none: https://gcc.gnu.org/onlinedocs/gcc/Precompiled-Headers.html.
 _NO_PRECOMPILED = ";\n"
-_KEY = 32  # digits in the names of what is kept
+_KEY = 32  # digits in the names of cached files
 
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
@@ -44,7 +44,7 @@ class Diagnostic:
     message: str
     places: tuple[tuple[str, int], ...] = ()
     of_source: bool = True
-    """False where the compiler itself failed, as for want of memory: that says nothing about the source."""
+    """False where the compiler itself failed, as when memory runs out: that is no verdict on the source."""
 
     def __str__(self) -> str:
         path, line = self.places[0] if self.places else ("", 0)
@@ -61,16 +61,16 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """A compiler, and the folder where what it made is kept."""
+    """A compiler, and the folder where its results are cached."""
 
     command: tuple[str, ...]
     version: str
-    kept: Path
+    cache: Path
 
     def check(self, unit: Unit) -> Diagnostic | None:
         """The first error in `unit`, None where it type-checks."""
-        made = self._compile(unit, ("-fsyntax-only",), "")
-        return made if isinstance(made, Diagnostic) else None
+        compiled = self._compile(unit, ("-fsyntax-only",), "")
+        return compiled if isinstance(compiled, Diagnostic) else None
 
     def compile(self, unit: Unit) -> Path | Diagnostic:
         """The object file of `unit`, position independent and not optimised, or its first error."""
@@ -79,7 +79,7 @@ class Compiler:
     def link(self, objects: Sequence[Path], flags: Sequence[str]) -> Path | Diagnostic:
         """The shared library of `objects`, or the linker's last line."""
         key = digest(self.version, *self.command, *flags, *(path.read_bytes() for path in objects))[:_KEY]
-        library = self.kept / f"{key}.so"
+        library = self.cache / f"{key}.so"
         with _locks[str(library)]:
             if not library.is_file():
                 staged = library.with_suffix(f".{os.getpid()}.so")
@@ -95,13 +95,13 @@ class Compiler:
         command = [*self.command, *mode, "-w", "-fmax-errors=1", *unit.flags]
         key = digest(self.version, *command, unit.text)[:_KEY]
         with _locks[key]:
-            manifest, output = self.kept / f"{key}.json", self.kept / f"{key}{suffix or '.ok'}"
-            made = _load(manifest, output)
-            return self._run(unit, command, key, output) if made is None else made
+            manifest, output = self.cache / f"{key}.json", self.cache / f"{key}{suffix or '.ok'}"
+            cached = _load(manifest, output)
+            return self._run(unit, command, key, output) if cached is None else cached
 
     def _run(self, unit: Unit, command: list[str], key: str, output: Path) -> Path | Diagnostic:
-        self.kept.mkdir(parents=True, exist_ok=True)
-        source, needed = self.kept / f"{key}.cpp", self.kept / f"{key}.{os.getpid()}.d"
+        self.cache.mkdir(parents=True, exist_ok=True)
+        source, needed = self.cache / f"{key}.cpp", self.cache / f"{key}.{os.getpid()}.d"
         source.write_text(_NO_PRECOMPILED + unit.text, encoding="utf-8", errors="surrogateescape")
         staged = output.with_name(f"{key}.{os.getpid()}{output.suffix}")
         target = ["-o", str(staged)] if output.suffix == ".o" else []
@@ -116,20 +116,20 @@ class Compiler:
                 if not target:
                     staged.write_bytes(b"")
                 staged.replace(output)
-            if error is not None:  # g++ tells no dependencies where it stops at an error: ask for them alone
+            if error is not None:  # g++ writes no dependencies where it stops at an error: ask for them alone
                 _run_tool([*command, "-M", "-MG", "-MF", str(needed), "-MT", "x", str(source)])
             dependencies = _dependencies(needed, [flag[2:] for flag in command if flag.startswith("-I")])
             dependencies.pop(str(source), None)  # the unit is in the key, and gone when this returns
             if dependencies:
-                _save(self.kept / f"{key}.json", error, dependencies)
+                _save(self.cache / f"{key}.json", error, dependencies)
             return output if error is None else error
         finally:
             for path in (source, needed, staged):
                 path.unlink(missing_ok=True)
 
 
-def find_compiler(kept: Path) -> Compiler:
-    """The compiler of $CXX, by default g++, c++ or clang++; its results go to the folder `kept`.
+def find_compiler(cache: Path) -> Compiler:
+    """The compiler of $CXX, by default g++, c++ or clang++; its results go to the folder `cache`.
 
     Raises SymfixError where there is none.
     """
@@ -138,24 +138,24 @@ def find_compiler(kept: Path) -> Compiler:
         command = tuple(shlex.split(candidate))
         version = _version(command)
         if version:
-            return Compiler(command, version, kept)
+            return Compiler(command, version, cache)
     if named:
         raise SymfixError(f"$CXX: {named}: cannot be run; set it to a C++ compiler")
     raise SymfixError("there is no C++ compiler (g++, c++, clang++); install one, or name it with $CXX")
 
 
-def forget_old(kept: Path) -> None:
-    """Remove what was not used for longest from the folder `kept`, until it holds no more than 4 GB."""
-    found = []
-    for path in kept.glob("*") if kept.is_dir() else ():
+def forget_old(cache: Path) -> None:
+    """Remove what was not used for longest from the folder `cache`, until it holds no more than 4 GB."""
+    entries = []
+    for path in cache.glob("*") if cache.is_dir() else ():
         try:
             state = path.stat()
         except OSError:
             continue
-        found.append((state.st_mtime, state.st_size, path))
-    total = sum(size for _, size, _ in found)
-    for _, size, path in sorted(found):
-        if total <= _KEPT_BYTES:
+        entries.append((state.st_mtime, state.st_size, path))
+    total = sum(size for _, size, _ in entries)
+    for _, size, path in sorted(entries):
+        if total <= _CACHE_BYTES:
             return
         path.unlink(missing_ok=True)
         total -= size
@@ -177,28 +177,28 @@ def _version(command: tuple[str, ...]) -> str:
 
 def first_error(output: str, source: str) -> Diagnostic:
     """The first error that g++ or clang++ reports in `output`; places in `source`, the unit, are left out."""
-    found = _DIAGNOSTIC.search(output)
-    if found is None:
+    error = _DIAGNOSTIC.search(output)
+    if error is None:
         lines = output.strip().splitlines() or ["the compiler failed without a message"]
         # g++ reports a cc1plus that was killed with an error of no place, and exit code 1.
         return Diagnostic(next((line for line in lines if "error:" in line), lines[-1]), of_source=False)
-    places = [(found[1], int(found[2]))]
+    places = [(error[1], int(error[2]))]
     places += ((match[1], int(match[2])) for match in _INCLUDED_AT.finditer(output))
     places += ((match[1], int(match[2])) for match in _NOTED_AT.finditer(output))
-    known = tuple(dict.fromkeys((path, line) for path, line in places if path != source))
-    return Diagnostic(found[4], known)
+    distinct = tuple(dict.fromkeys((path, line) for path, line in places if path != source))
+    return Diagnostic(error[4], distinct)
 
 
 def _load(manifest: Path, output: Path) -> Path | Diagnostic | None:
-    """What an earlier run made, if nothing that it was made from has changed since."""
+    """The result of an earlier run, None where there is none or a file that it was made from has changed."""
     try:
-        kept = load_json(read_file(manifest), str(manifest), "")
-        check(kept, _MANIFEST)
-        if any(_state(path) != state for path, state in kept["dependencies"].items()):
+        document = load_json(read_file(manifest), str(manifest), "")
+        check(document, _MANIFEST)
+        if any(_state(path) != state for path, state in document["dependencies"].items()):
             return None
-        if kept["error"] is not None:
-            places = tuple((place["path"], place["line"]) for place in kept["error"]["places"])
-            return Diagnostic(kept["error"]["message"], places)
+        if document["error"] is not None:
+            places = tuple((place["path"], place["line"]) for place in document["error"]["places"])
+            return Diagnostic(document["error"]["message"], places)
         os.utime(manifest)
         os.utime(output)
         return output
@@ -224,20 +224,20 @@ def _dependencies(needed: Path, include: Sequence[str]) -> dict[str, str]:
     except OSError:
         return {}
     names = re.findall(r"(?:\\.|\S)+", text.replace("\\\n", " ").partition(":")[2])
-    found = {}
+    states = {}
     for name in names:
         path = re.sub(r"\\(.)", r"\1", name)
         state = _state(path)
         if state or os.path.isabs(path):
-            found[path] = state
+            states[path] = state
         else:
-            found |= dict.fromkeys((f"{folder}/{path}" for folder in include), "")
-    return found
+            states |= dict.fromkeys((f"{folder}/{path}" for folder in include), "")
+    return states
 
 
 def _state(path: str) -> str:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return ""
-    return f"{found.st_mtime_ns} {found.st_size}"
+    return f"{status.st_mtime_ns} {status.st_size}"

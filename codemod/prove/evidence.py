@@ -1,4 +1,4 @@
-"""Evidence: what running an operator before and after a change showed, kept by the code it speaks of."""
+"""Evidence: what running an operator before and after a change showed, stored under a digest of the changed code."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Outcome = Literal["cured", "unchanged", "worse", "not provable"]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one run showed. `mode` is the failure mode that the error's text tells (1 to 4), 0 where none."""
+    """What one run showed. `mode` is the failure mode that the error's text indicates (1 to 4), 0 for none."""
 
     status: Status
     mode: int = 0
@@ -51,7 +51,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of one operator. `key` names the code it speaks of: see `evidence_key`."""
+    """The result for one operator. `key` identifies the code that was run: see `evidence_key`."""
 
     operator: str
     outcome: Outcome
@@ -98,30 +98,30 @@ class EvidenceStore:
 
     def all(self, key: str) -> list[Evidence]:
         """All evidence for exactly this code, the newest first; several entries for an operator differ in versions."""
-        found = []
+        entries = []
         for path in (self._folder / key).glob("*.json"):
             try:
-                made = path.stat().st_mtime_ns
+                modified = path.stat().st_mtime_ns
                 document = load_json(read_file(path), str(path), "")
                 fit(document, _DOCUMENT, str(path), "")
             except (OSError, SymfixError):  # proved again
                 continue
             del document["version"]
-            found.append((-made, path.name, _from_json(document)))
-        return [evidence for _, _, evidence in sorted(found, key=operator.itemgetter(0, 1))]
+            entries.append((-modified, path.name, _from_json(document)))
+        return [evidence for _, _, evidence in sorted(entries, key=operator.itemgetter(0, 1))]
 
-    def save(self, *found: Evidence) -> None:
-        """Keep `found`, all there is of one shard over one torch, in the place of what was kept of it.
+    def save(self, *evidence: Evidence) -> None:
+        """Store `evidence`, all there is of one shard over one torch, in the place of what was stored for it.
 
         Raises OSError where it cannot be written.
         """
         written = set()
         places = set()
-        for evidence in found:
-            torch = file_name(evidence.versions.get("torch", ""))
-            path = self._folder / evidence.key / f"{file_name(evidence.operator)}-{torch}.json"
+        for entry in evidence:
+            torch = file_name(entry.versions.get("torch", ""))
+            path = self._folder / entry.key / f"{file_name(entry.operator)}-{torch}.json"
             make_folder(path.parent)
-            replace_file(path, json.dumps({"version": VERSION, **asdict(evidence)}, indent=1).encode("ascii"))
+            replace_file(path, json.dumps({"version": VERSION, **asdict(entry)}, indent=1).encode("ascii"))
             written.add(path)
             places.add((path.parent, torch))
         for folder, torch in places:
@@ -130,7 +130,7 @@ class EvidenceStore:
 
 
 def evidence_for(journal: Path, changes: Iterable[Change]) -> list[Evidence]:
-    """What `symfix prove` kept about exactly `changes`, those of a shard, the newest first.
+    """What `symfix prove` stored for exactly `changes`, those of a shard, the newest first.
 
     `journal` is `Run.journal`. Empty where nothing was proved, or the code has changed since.
     """

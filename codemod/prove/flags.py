@@ -1,6 +1,6 @@
-"""The compiler's flags that a checkout's compile_commands.json tells for its sources.
+"""The compiler's flags that a checkout's compile_commands.json gives for its sources.
 
-The file is the checkout's, so only flags on a list are let in: those that say how a source is read. A compiler also
+The file is the checkout's, so only flags on a list are allowed: those that decide how a source is read. A compiler also
 takes flags that load plugins, run programs and write files (-fplugin, -wrapper, -B, -specs, -fdump-…, -fmodule-mapper,
 @FILE, …): https://gcc.gnu.org/onlinedocs/gcc/Invoking-GCC.html and https://clang.llvm.org/docs/UsersManual.html.
 """
@@ -43,12 +43,12 @@ _PROCESSOR = (
     "|popcnt|power|prfchw|rdrnd|rdseed|rtm|sha|sse|ssse|vaes|vpclmulqdq|vsx|xsave"
 )
 # -f and -m flags that say what the language or the processor is.
-_LET_IN = re.compile(
+_ALLOWED = re.compile(
     rf"--?std=[\w+]+|-ansi|-pthread|-nostdinc(\+\+)?|-stdlib=[\w+]+|-f(no-)?({_SWITCHES})|-fno-[a-z0-9-]+"
     rf"|-f({_VALUES})=[\w.+-]+|-m(32|64|x32|bionic|glibc|musl)|-m(arch|tune|cpu|abi|fpu|float-abi|cmodel)=[\w.+-]+"
     rf"|-mprefer-vector-width=\w+|-m(no-)?({_PROCESSOR})[\w.-]*"
 )
-# What says nothing of how a source is read: the kind of output, warnings, optimisation, debugging, the linker.
+# Flags that do not decide how a source is read: the kind of output, warnings, optimisation, debugging, the linker.
 _OF_NO_INTEREST = re.compile(
     r"-c|-S|-E|-w|-[OgW](?![lpa],).*|-pipe|-pedantic(-errors)?|-M[MDGP]*|-[lL].+|-s|-v|-f(color-)?diagnostics-.*"
     r"|-f(function|data)-sections|-flto(=[\w.-]+)?|-f(debug|file|macro|profile)-prefix-map=.*|-fstack-.*|-fcf-protection.*"
@@ -63,7 +63,7 @@ _LEFT_OUT_WITH_A_VALUE = (
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """What a compilation database tells. `left_out` counts the flags that are not let in, by their texts."""
+    """The flags of a compilation database. `left_out` counts the flags that are not allowed, by their texts."""
 
     flags: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The flags for each source, by its path relative to the root."""
@@ -81,7 +81,7 @@ class Database:
 def compile_flags(root: Path) -> Database:
     """The flags for each source of the checkout; none where it has no such file.
 
-    Only what decides how a source is read is kept, with folders made absolute. See
+    Only flags that decide how a source is read are returned, with folders made absolute. See
     https://clang.llvm.org/docs/JSONCompilationDatabase.html. Raises SymfixError where the file cannot be read.
     """
     path = next((p for p in (root / NAME, root / "build" / NAME) if p.is_file()), None)
@@ -96,15 +96,15 @@ def compile_flags(root: Path) -> Database:
             source = os.path.normpath(os.path.join(folder, entry["file"]))
             if source.startswith(f"{root}/"):
                 arguments = entry["arguments"] if "arguments" in entry else shlex.split(entry.get("command", ""))
-                kept = tuple(_kept(arguments[1:], folder, root, database.left_out))
-                database.flags[source[len(str(root)) + 1 :]] = kept
+                flags = tuple(_allowed_flags(arguments[1:], folder, root, database.left_out))
+                database.flags[source[len(str(root)) + 1 :]] = flags
     except (OSError, ValueError) as error:
         raise SymfixError(f"{path}: not a compilation database: {error}; {_REMEDY}") from error
     return database
 
 
-def _kept(arguments: Sequence[str], folder: str, root: Path, left_out: Counter[str]) -> Iterator[str]:
-    """The flags of one source that are let in; the others are counted, but for those of no interest."""
+def _allowed_flags(arguments: Sequence[str], folder: str, root: Path, left_out: Counter[str]) -> Iterator[str]:
+    """The allowed flags of one source; the others are counted, but for those of no interest."""
     waiting = iter(arguments)
     for argument in waiting:
         if "\0" in argument:
@@ -121,7 +121,7 @@ def _kept(arguments: Sequence[str], folder: str, root: Path, left_out: Counter[s
                 yield argument + value
             else:
                 yield from _folder(argument, value, folder)
-        elif argument.startswith(("-D", "-U")) or _LET_IN.fullmatch(argument):
+        elif argument.startswith(("-D", "-U")) or _ALLOWED.fullmatch(argument):
             yield argument
         elif argument.startswith(_FOLDERS):
             name = next(name for name in _FOLDERS if argument.startswith(name))
@@ -138,7 +138,7 @@ def _folder(name: str, value: str, folder: str) -> list[str]:
 def _forced(value: str, folder: str, root: Path, left_out: Counter[str]) -> list[str]:
     """The flags that include a header before a source: one of the tree, and none that was compiled before.
 
-    A compiler takes `NAME.gch` or `NAME.pch` for `NAME`, which is its memory as it was, and believes it.
+    A compiler takes `NAME.gch` or `NAME.pch` in the place of `NAME`: an image of its memory, which it does not check.
     """
     path = os.path.normpath(os.path.join(folder, value))
     inside = os.path.realpath(path).startswith(f"{os.path.realpath(root)}{os.sep}")

@@ -1,6 +1,6 @@
-"""Processes that are kept: within limits, apart from the others where the system can, and ended with all they started.
+"""Processes with limits, isolated from others where the system can, and ended together with all that they started.
 
-Each is run by a small process, `runner/keeper.py`, which outlives neither the job nor symfix.
+Each is run by a small supervising process, `runner/keeper.py`, which outlives neither the job nor symfix.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ How = Literal["ended", "crashed", "timed out"]
 _START = 180.0  # seconds for a process to be started
 _END = 60.0  # seconds for what is killed to end
 
-_live: set[Kept] = set()
+_live: set[ManagedProcess] = set()
 _lock = threading.Lock()
 _stopping = threading.Event()
 
@@ -59,13 +59,13 @@ class Ended:
     output: str
     """What it wrote to stdout and stderr, in order; the end of it where it is long."""
     over: str = ""
-    """What it had too much of, for which it was ended, as in "more than 8 GiB of memory"; "" for nothing."""
+    """The limit that it exceeded, for which it was ended, as in "more than 8 GiB of memory"; "" for nothing."""
     cut_off: bool = False
     """Whether it ran without a network, not even that of the machine with itself."""
 
     @property
-    def told(self) -> str:
-        """Why it ended so: what it had too much of, else its signal and error, else the last line."""
+    def cause(self) -> str:
+        """Why it ended so: the limit that it exceeded, else its signal and error, else the last line."""
         return self.over or ": ".join(part for part in (self.signal, self.error_line) if part) or self.last_line
 
     @property
@@ -77,8 +77,8 @@ class Ended:
     @property
     def error_line(self) -> str:
         """The last line of the output that names an error, "" where none does."""
-        found = [line.strip() for line in self.output.splitlines() if _TELLING.search(line)]
-        return found[-1] if found else ""
+        lines = [line.strip() for line in self.output.splitlines() if _TELLING.search(line)]
+        return lines[-1] if lines else ""
 
     @property
     def signal(self) -> str:
@@ -91,8 +91,8 @@ class Ended:
             return f"signal {-self.code}"
 
 
-class Kept:
-    """A process and all that it starts, in the care of a keeper."""
+class ManagedProcess:
+    """A process and all that it starts, supervised by a keeper."""
 
     def __init__(
         self,
@@ -151,15 +151,15 @@ class Kept:
 
 
 def request(limits: Limits, held: Path | None) -> dict[str, Any]:
-    """What a keeper has to know of a job beside its command."""
+    """The fields of a request to a keeper, beside the command: the limits and the file to lock."""
     most = {name: value for name, value in asdict(limits).items() if name != "seconds"}
     return {"limits": most, "held": str(held or "")}
 
 
 def follow(place: socket.socket, seconds: float) -> tuple[How, dict[str, Any]]:
-    """Wait until a keeper says at `place` that the job has ended, which is ended after so many seconds.
+    """Wait until a keeper reports at `place` that the job has ended; after `seconds` the job is killed.
 
-    Returns how, and what the keeper said, see `runner/keeper.py`. Raises OSError where the job cannot be started,
+    Returns how it ended, and the report (see `runner/keeper.py`). Raises OSError where the job cannot be started,
     TimeoutError or ValueError where the keeper does not answer as it should.
     """
     started = _receive(place, _START)
@@ -199,7 +199,7 @@ def run(
     read, write = os.pipe()
     variables = os.environ if environment is None else environment
     try:
-        kept = Kept(command, limits, variables, folder, held, subprocess.DEVNULL, write)
+        process = ManagedProcess(command, limits, variables, folder, held, subprocess.DEVNULL, write)
     except OSError:
         os.close(read)
         raise
@@ -209,13 +209,13 @@ def run(
     reader = threading.Thread(target=_drain, args=(read, tail), daemon=True)
     reader.start()
     how: How = "ended"
-    # What there is to say where the keeper itself was killed.
+    # The answer where the keeper itself was killed.
     answer: dict[str, Any] = {"status": int(signal.SIGKILL), "over": "", "apart": []}
     try:
         with contextlib.suppress(TimeoutError, ValueError, ConnectionResetError):
-            how, answer = kept.follow(limits.seconds)
+            how, answer = process.follow(limits.seconds)
     finally:
-        kept.close()
+        process.close()
         reader.join(5)
     if _stopping.is_set():
         raise KeyboardInterrupt
@@ -226,8 +226,8 @@ def stop_all() -> None:
     """Kill everything that `run` has started in any thread; what still waits for it raises KeyboardInterrupt."""
     _stopping.set()
     with _lock:
-        for kept in _live:
-            kept.stop()
+        for process in _live:
+            process.stop()
 
 
 def resume() -> None:
@@ -261,7 +261,7 @@ def last_bytes(path: Path) -> str:
 
 
 def _receive(place: socket.socket, seconds: float) -> dict[str, Any]:
-    """What the next line says. Raises TimeoutError where none comes in time, ValueError where none will come."""
+    """The document in the next line. Raises TimeoutError where none comes in time, ValueError where none will come."""
     place.settimeout(seconds)
     line = b""
     while not line.endswith(b"\n"):
@@ -269,8 +269,8 @@ def _receive(place: socket.socket, seconds: float) -> dict[str, Any]:
         if not more:
             raise ValueError("the keeper has ended")
         line += more
-    said: dict[str, Any] = json.loads(line)
-    return said
+    message: dict[str, Any] = json.loads(line)
+    return message
 
 
 def _drain(read: int, tail: bytearray) -> None:

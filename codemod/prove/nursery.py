@@ -1,4 +1,4 @@
-"""Processes of the target that have imported torch already: a job is run in a child of one, seconds sooner."""
+"""Server processes of the target that have imported torch: a job forked from one starts seconds sooner."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from codemod.prove import isolate
-from codemod.prove.isolate import Ended, Kept, Limits
+from codemod.prove.isolate import Ended, Limits, ManagedProcess
 from codemod.prove.run_folder import LOCK
 
 _NONE = Limits(seconds=0, memory=0, file=0, processes=0)  # each job has limits of its own
@@ -22,14 +22,14 @@ _servers: dict[tuple[str, ...], _Server] = {}
 
 def prepare(command: tuple[str, ...], environment: Mapping[str, str]) -> None:
     """Start the server `command` unless it runs, so that `run` need not wait for torch to be imported."""
-    with contextlib.suppress(OSError):  # `run` meets it too, and says None
+    with contextlib.suppress(OSError):  # `run` meets it too, and returns None
         _server(command, environment)
 
 
 def run(
     command: tuple[str, ...], job: Path, out: Path, folder: Path, environment: Mapping[str, str], limits: Limits
 ) -> Ended | None:
-    """How the job ended, run by a child of the server `command`, beside others; None where no server is to be had.
+    """How the job ended, run by a child of the server `command`; None where no server can be started.
 
     Raises KeyboardInterrupt once `isolate.stop_all` was called.
     """
@@ -76,7 +76,9 @@ class _Server:
     def __init__(self, command: tuple[str, ...], environment: Mapping[str, str]) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
-            self.kept = Kept(command, _NONE, environment, Path("/"), None, theirs.fileno(), subprocess.DEVNULL)
+            self.process = ManagedProcess(
+                command, _NONE, environment, Path("/"), None, theirs.fileno(), subprocess.DEVNULL
+            )
         self._requests = ours
 
     def run(self, job: Path, out: Path, folder: Path, environment: Mapping[str, str], limits: Limits) -> Ended:
@@ -99,5 +101,5 @@ class _Server:
 
     def close(self) -> None:
         """End the process, and what it runs."""
-        self.kept.close()
+        self.process.close()
         self._requests.close()

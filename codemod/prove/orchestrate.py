@@ -1,4 +1,4 @@
-"""Proving many shards: what is known already is quoted, the rest is worked on in parallel."""
+"""Proving many shards in parallel; evidence that is stored already is reused."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _AHEAD = 2  # tasks prepared for each that is worked on: preparing reads the tre
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A shard to prove: the key of its evidence, and what makes its task, which takes longer than a look."""
+class ProofRequest:
+    """A shard to prove: the key of its evidence, and what makes its task, which takes longer than a look-up."""
 
     shard: str
     key: str
@@ -28,16 +28,16 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Proved:
-    """The evidence for one shard. `known` says that it was not run again."""
+    """The evidence for one shard. `reused` says that it was not run again."""
 
     shard: str
     evidence: tuple[Evidence, ...]
-    known: bool = False
+    reused: bool = False
 
 
 def prove_all(
     settings: Settings,
-    wanted: Iterable[Wanted],
+    requests: Iterable[ProofRequest],
     store: EvidenceStore,
     executor: Executor,
     jobs: int,
@@ -52,12 +52,12 @@ def prove_all(
     isolate.resume()
     finished = False
     try:
-        for one in wanted:
-            found = None if again else known(store, settings, one.key)
-            if found is not None:
-                yield Proved(one.shard, found, known=True)
+        for request in requests:
+            stored = None if again else stored_evidence(store, settings, request.key)
+            if stored is not None:
+                yield Proved(request.shard, stored, reused=True)
                 continue
-            task = one.make()
+            task = request.make()
             pending[executor.submit(work, task)] = task
             if len(pending) >= jobs * _AHEAD:
                 yield from _ended(pending, store)
@@ -73,16 +73,16 @@ def prove_all(
         nursery.close()
 
 
-def known(store: EvidenceStore, settings: Settings, key: str) -> tuple[Evidence, ...] | None:
-    """What `store` has about the code of `key` with this torch, or None where a run could tell more.
+def stored_evidence(store: EvidenceStore, settings: Settings, key: str) -> tuple[Evidence, ...] | None:
+    """What `store` has about the code of `key` with this torch, or None where a run could show more.
 
     What could not be proved is tried again: a compiler or a sample may have come since.
     """
-    wanted = settings.versions
-    found = [evidence for evidence in store.all(key) if evidence.versions == wanted]
-    if not found or settings.repros or any(evidence.outcome == "not provable" for evidence in found):
+    versions = settings.versions
+    entries = [evidence for evidence in store.all(key) if evidence.versions == versions]
+    if not entries or settings.repros or any(evidence.outcome == "not provable" for evidence in entries):
         return None
-    return tuple(sorted(found, key=lambda evidence: evidence.operator))
+    return tuple(sorted(entries, key=lambda evidence: evidence.operator))
 
 
 def _ended(pending: dict[Future[list[Evidence]], Task], store: EvidenceStore) -> Iterator[Proved]:
@@ -90,9 +90,9 @@ def _ended(pending: dict[Future[list[Evidence]], Task], store: EvidenceStore) ->
     for future in done:
         task = pending.pop(future)
         try:
-            found = future.result()
+            evidence = future.result()
         except OSError as error:
             raise SymfixError(f"{task.shard}: {system_error(error)}") from error
         with contextlib.suppress(OSError):
-            store.save(*found)
-        yield Proved(task.shard, tuple(found))
+            store.save(*evidence)
+        yield Proved(task.shard, tuple(evidence))

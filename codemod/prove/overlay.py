@@ -12,34 +12,34 @@ from pathlib import Path
 
 from codemod.digest import digest
 
-_KEPT_SECONDS = 7 * 24 * 3600.0
+_UNUSED_SECONDS = 7 * 24 * 3600.0
 
 
 def overlay(root: Path, replaced: Mapping[str, bytes], base: Path) -> Path:
     """A folder below `base` that holds what `root` does, with the files of `replaced` replaced or added.
 
     Paths are POSIX and relative to `root`. Only folders that lead to a replaced file are made anew; all else is links.
-    The folder is named after its content and made once, so that a compiler's results can be kept by their paths.
+    The folder is named after its content and made once, so that a compiler's results can be cached by path.
     """
-    made = base / digest(str(root), *(part for file in sorted(replaced.items()) for part in file))[:24]
-    if made.is_dir():
-        os.utime(made)
-        return made
+    folder = base / digest(str(root), *(part for file in sorted(replaced.items()) for part in file))[:24]
+    if folder.is_dir():
+        os.utime(folder)
+        return folder
     base.mkdir(parents=True, exist_ok=True)
     staged = Path(tempfile.mkdtemp(dir=base))
     try:
         _fill(str(root), str(staged), {tuple(path.split("/")): content for path, content in replaced.items()})
-        staged.rename(made)
+        staged.rename(folder)
     except OSError:
         shutil.rmtree(staged, ignore_errors=True)
-        if not made.is_dir():  # else another thread or run was first
+        if not folder.is_dir():  # else another thread or run was first
             raise
-    return made
+    return folder
 
 
 def forget_unused(base: Path) -> None:
     """Remove the folders of `overlay` below `base` that were not asked for in a week."""
-    oldest = time.time() - _KEPT_SECONDS
+    oldest = time.time() - _UNUSED_SECONDS
     for folder in base.glob("*") if base.is_dir() else ():
         with contextlib.suppress(OSError):
             if folder.stat().st_mtime < oldest:

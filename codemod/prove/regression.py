@@ -41,10 +41,10 @@ def make_test(operator: str, repro: str, frames: int) -> str:
     sizes = _sizes(tree)
     if not {"operator", "inputs"} <= defined or "symbolic" in defined or not imported <= _PLAIN or len(sizes) < 2:
         return ""
-    kept = [ast.get_source_segment(repro, node) or "" for node in tree.body if _belongs(node)]
+    statements = [ast.get_source_segment(repro, node) or "" for node in tree.body if _belongs(node)]
     value = "results({}, n)" if "results" in defined else "{}(*inputs(n))"
     lines = [
-        *"\n\n".join(kept).split("\n"),
+        *"\n\n".join(statements).split("\n"),
         "",
         "torch._dynamo.reset()",
         'counter = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")',
@@ -72,5 +72,5 @@ def _sizes(tree: ast.Module) -> list[int]:
                 value = ast.literal_eval(node.value)
             except ValueError:
                 return []
-            return [one for one in value if isinstance(one, int)] if isinstance(value, tuple) else []
+            return [size for size in value if isinstance(size, int)] if isinstance(value, tuple) else []
     return []

@@ -21,7 +21,7 @@ from codemod.terminal import note
 from codemod.tree.checkout import user_cache
 
 _DIGITS = 12
-_ROOMS = ("builds", "trees", "headers", "packages", "generated", "runner", "targets")
+_FOLDERS = ("builds", "trees", "headers", "packages", "generated", "runner", "targets")
 _PACKAGE = Path(__file__).parents[1]
 
 
@@ -36,8 +36,8 @@ def scratch() -> Path:
 
 def _code_digest() -> str:
     """A digest of the code that makes verdicts: this package's, and what it runs beside torch."""
-    rooms = (_PACKAGE / "prove", _PACKAGE / "runner")
-    return digest(*(path.read_bytes() for room in rooms for path in sorted(room.rglob("*.py"))))[:_DIGITS]
+    packages = (_PACKAGE / "prove", _PACKAGE / "runner")
+    return digest(*(path.read_bytes() for package in packages for path in sorted(package.rglob("*.py"))))[:_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +56,21 @@ class Provers:
 
         Raises SymfixError where there is no compiler, or the checkout's compile_commands.json cannot be read.
         """
-        kept = scratch()
-        for name in _ROOMS:
-            if private_folder(kept / name, kept) is None:
-                raise SymfixError(f"{kept / name}: cannot be used for what is built; remove it")
+        cache = scratch()
+        for name in _FOLDERS:
+            if private_folder(cache / name, cache) is None:
+                raise SymfixError(f"{cache / name}: cannot be used for what is built; remove it")
         database = compile_flags(self.root)
         if database.left_out:
             note(f"symfix: {database.left_out_line()}")
-        compiler = find_compiler(kept / "builds")
-        forget_old(kept / "builds")
+        compiler = find_compiler(cache / "builds")
+        forget_old(cache / "builds")
         remove_dead()
         for name in ("trees", "headers", "packages"):
-            forget_unused(kept / name)
+            forget_unused(cache / name)
         return Settings(
             root=self.root,
-            kept=kept,
+            cache=cache,
             target=target,
             compiler=compiler,
             version=next((prover.version for prover in self if prover.version), ""),
@@ -85,9 +85,9 @@ class Provers:
 def load_provers(project: Project) -> Provers:
     """The provers for the tree of `project`."""
     generated = scratch() / "generated"
-    found = [
-        (tuple(one.suffixes), one.prover(project, generated))
-        for one in transform.load_transforms()
-        if isinstance(one, transform.Provable)
+    provers = [
+        (tuple(plugin.suffixes), plugin.prover(project, generated))
+        for plugin in transform.load_transforms()
+        if isinstance(plugin, transform.Provable)
     ]
-    return Provers(project.root, tuple(found))
+    return Provers(project.root, tuple(provers))

@@ -37,11 +37,11 @@ def missing_tables(library: Path, installed: Path) -> set[str]:
 
 @functools.cache
 def _exported(folder: Path) -> frozenset[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     for path in sorted(folder.glob("lib*.so")):
         if _TARGET.fullmatch(path.name):
-            found |= _names(path, "--defined-only")
-    return frozenset(found)
+            names |= _names(path, "--defined-only")
+    return frozenset(names)
 
 
 def _names(library: Path, which: str) -> set[str]:

@@ -22,13 +22,17 @@ _NAME, _OUTCOME, _SHOWN = 34, 12, 23
 _STATUSES = re.compile(r"^\w+(?: \(mode \d\))? → \w+(?: \(mode \d\))?: ")
 
 
-def line(evidence: Evidence, known: bool) -> str:
+def line(evidence: Evidence, reused: bool) -> str:
     """One operator: its outcome, what it did before and after, and the reason; on a terminal not wider than that.
 
     Why something is worse or not provable is never cut: it is what there is to act on.
     """
-    shown = f"{told(evidence.before)} → {told(evidence.after)}" if evidence.before and evidence.after else ""
-    seconds = "known" if known else f"{evidence.seconds:.0f} s"
+    shown = (
+        f"{verdict_text(evidence.before)} → {verdict_text(evidence.after)}"
+        if evidence.before and evidence.after
+        else ""
+    )
+    seconds = "known" if reused else f"{evidence.seconds:.0f} s"
     head = f"{shorten(visible(evidence.operator), _NAME):{_NAME}}  "
     rest = f"  {shown:{_SHOWN}}  {seconds:>6}  "
     says_all = evidence.outcome == "cured" and not evidence.passed_before
@@ -38,7 +42,7 @@ def line(evidence: Evidence, known: bool) -> str:
     return f"{head}{style(f'{evidence.outcome:{_OUTCOME}}', _COLOURS[evidence.outcome])}{rest}{reason}".rstrip()
 
 
-def told(verdict: Verdict) -> str:
+def verdict_text(verdict: Verdict) -> str:
     """A verdict in a word, with the failure mode where there is one: "throws (1)"."""
     return f"{verdict.status} ({verdict.mode})" if verdict.mode and verdict.status != "passes" else verdict.status
 
@@ -63,7 +67,7 @@ def totals(evidence: Sequence[Evidence], versions: str) -> str:
 def document(proved: Iterable[Proved], target: dict[str, str]) -> str:
     """Everything that was found, as JSON; see prove.schema.json."""
     operators = [
-        {"shard": entry.shard, "known": entry.known, "passed_before": evidence.passed_before, **asdict(evidence)}
+        {"shard": entry.shard, "known": entry.reused, "passed_before": evidence.passed_before, **asdict(evidence)}
         for entry in proved
         for evidence in entry.evidence
     ]

@@ -34,7 +34,7 @@ _ASK = """
 import json, torch
 print(json.dumps([torch.__version__, bool(torch._C._GLIBCXX_USE_CXX11_ABI)]))
 """
-_KEPT = {
+_CACHED = {
     "python": str, "python_version": str, "python_include": str, "package": str, "torch_version": str,
     "cxx11_abi": bool, "standard": str,
 }  # fmt: skip
@@ -72,8 +72,8 @@ class Target:
 def find_target(python: Path | None, imported: bool = True) -> Target:
     """The target in the interpreter `python`, by default that of the active virtual environment, else symfix's own.
 
-    What importing torch tells is kept until the installed torch changes. Unless `imported`, torch is not imported (it
-    may be the checkout's own code): its files tell what a compiler has to know.
+    What importing torch shows is cached until the installed torch changes. Unless `imported`, torch is not imported (it
+    may be the checkout's own code): its files hold what a compiler needs.
     Raises SymfixError where there is no interpreter, or none that imports torch.
     """
     path = python or _default_python()
@@ -83,10 +83,10 @@ def find_target(python: Path | None, imported: bool = True) -> Target:
     if origin is None:
         raise SymfixError(f"{path}: torch is not installed there; name an interpreter that has it with --python")
     package = Path(origin).parent
-    kept = _kept(path, package)
+    cached = _cache_file(path, package)
     try:
-        document = load_json(read_file(kept), str(kept), "")
-        fit(document, _KEPT, str(kept), "")
+        document = load_json(read_file(cached), str(cached), "")
+        fit(document, _CACHED, str(cached), "")
         target = Target(**document)
         if target.python_version == version:
             return target
@@ -97,7 +97,7 @@ def find_target(python: Path | None, imported: bool = True) -> Target:
     torch_version, abi = _ask(path, _ASK, 2)
     target = Target(str(path), version, include, str(package), torch_version, abi, _standard(package))
     with contextlib.suppress(OSError):  # asked again next time
-        kept.write_text(json.dumps(asdict(target)), encoding="ascii")
+        cached.write_text(json.dumps(asdict(target)), encoding="ascii")
     return target
 
 
@@ -106,11 +106,11 @@ def target_of_headers(include: Sequence[Path]) -> Target | None:
     for folder in include:
         for name in _VERSION_HEADERS:
             try:
-                found = _VERSION.search((folder / name).read_text(encoding="utf-8"))
+                match = _VERSION.search((folder / name).read_text(encoding="utf-8"))
             except (OSError, ValueError):
                 continue
-            if found is not None:
-                version, major, minor = found[1], int(found[2]), int(found[3])
+            if match is not None:
+                version, major, minor = match[1], int(match[2]), int(match[3])
                 standard = "c++17" if (major, minor) < (2, 11) else "c++20"
                 python = sysconfig.get_path("include")
                 return Target(sys.executable, "", python, str(folder.parent), version, True, standard)
@@ -149,29 +149,29 @@ def _ask(python: Path, program: str, fields: int) -> list[Any]:
 
 
 def _read(package: Path) -> tuple[str, bool]:
-    """The version of the installed torch, and whether it has the new ABI of libstdc++, as it tells CMake.
+    """The version of the installed torch, and whether it has the new ABI of libstdc++, as its CMake files say.
 
     Raises SymfixError where its version is not found.
     """
     try:
-        found = _INSTALLED.search((package / "version.py").read_text(encoding="utf-8"))
+        match = _INSTALLED.search((package / "version.py").read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        found = None
-    if found is None:
+        match = None
+    if match is None:
         raise SymfixError(f"{package}: is no installed torch; name an interpreter that has it with --python")
     try:
         cmake = (package / "share/cmake/Torch/TorchConfig.cmake").read_text(encoding="utf-8")
     except (OSError, ValueError):
         cmake = ""
-    return found[1], "-D_GLIBCXX_USE_CXX11_ABI=0" not in cmake
+    return match[1], "-D_GLIBCXX_USE_CXX11_ABI=0" not in cmake
 
 
-def _kept(python: Path, package: Path) -> Path:
+def _cache_file(python: Path, package: Path) -> Path:
     states = []
     for name in ("version.py", "lib/libtorch_cpu.so"):
         with contextlib.suppress(OSError):
-            found = os.stat(package / name)
-            states.append(f"{name} {found.st_mtime_ns} {found.st_size} {found.st_ino}")
+            status = os.stat(package / name)
+            states.append(f"{name} {status.st_mtime_ns} {status.st_size} {status.st_ino}")
     base = user_cache()
     folder = kept_folder(base / "prove" / "targets", base)
     return folder / f"{digest(str(python.absolute()), *states)[:24]}.json"
@@ -183,5 +183,5 @@ def _standard(package: Path) -> str:
         text = (package / "utils" / "cpp_extension.py").read_text(encoding="utf-8")
     except OSError:
         return "c++17"
-    found = _STANDARD.search(text)
-    return found[1] if found is not None else "c++17"
+    match = _STANDARD.search(text)
+    return match[1] if match is not None else "c++17"

@@ -1,4 +1,4 @@
-"""What is proved at once: one shard, and all that a worker on any machine must know of it."""
+"""The unit of work of `prove`: one shard, with all that a worker on any machine needs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Settings:
 
     root: Path
     """Of the checkout."""
-    kept: Path
-    """Where overlays and builds are kept."""
+    cache: Path
+    """The folder for overlays and builds."""
     target: Target
     compiler: Compiler | None
     version: str
@@ -30,7 +30,7 @@ class Settings:
     """Folders of headers that the user names."""
     flags: tuple[str, ...] = ()
     sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The flags of each source, where the checkout's compile_commands.json tells them; paths relative to the root."""
+    """The flags of each source, where the checkout's compile_commands.json has them; paths relative to the root."""
     definitions: Mapping[str, str] = field(default_factory=dict)
     """The source of each function that others may need, by its qualified name."""
     prelude: str = ""
@@ -55,7 +55,7 @@ class Settings:
 
     @property
     def same_version(self) -> bool:
-        """Whether the installed torch is of the tree's version, as far as both tell one."""
+        """Whether the installed torch is of the tree's version, as far as both name one."""
         return not self.version or self.target.torch_version.startswith(self.version)
 
 

@@ -25,7 +25,7 @@ MODES = (
     (3, r"data is not allocated yet"),
     (2, r"GuardOnDataDependent|guard on data-dependent|PendingUnbackedSymbolNotFound|UnbackedSymNode"),
 )  # fmt: skip
-"""Which failure mode an error's text tells, the first that matches. Sources: c10/core/TensorImpl.cpp and
+"""Which failure mode an error's text indicates, the first that matches. Sources: c10/core/TensorImpl.cpp and
 SymIntArrayRef.h (1), torch/csrc/utils/python_arg_parser.h and c10/core/SymInt.cpp (4), ATen/TensorIterator.cpp and
 torch/_subclasses/fake_tensor.py (3), torch/fx/experimental/symbolic_shapes.py (2)."""
 TOLERANCE = {"torch.float16": 1e-2, "torch.bfloat16": 3e-2, "torch.float64": 1e-7, "torch.complex128": 1e-7}
@@ -44,7 +44,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What two runs of an operator say together; `case` is the one that says it."""
+    """The comparison of two runs of an operator; `case` is the name of the case that decides it."""
 
     outcome: Outcome
     reason: str
@@ -55,7 +55,7 @@ class Judgement:
 
 
 def failure_mode(text: str) -> int:
-    """The failure mode (1 to 4) that an error's text tells, 0 where it tells none."""
+    """The failure mode (1 to 4) that an error's text indicates, 0 for none."""
     return next((mode for mode, pattern in MODES if re.search(pattern, text)), 0)
 
 
@@ -96,26 +96,26 @@ def headline(cases: Sequence[Case]) -> Case | None:
 
 def judge(before: Sequence[Case], after: Sequence[Case], reason: str = "") -> Judgement:
     """The judgement of an operator from its cases before and after; `reason` says why there are none."""
-    others = {case["name"]: case for case in after}
-    pairs = [(case, others[case["name"]]) for case in before if case["name"] in others]
-    pairs = [(one, other) for one, other in pairs if not (one.get("eager") and other.get("eager"))]
+    after_by_name = {case["name"]: case for case in after}
+    pairs = [(case, after_by_name[case["name"]]) for case in before if case["name"] in after_by_name]
+    pairs = [(old, new) for old, new in pairs if not (old.get("eager") and new.get("eager"))]
     if not pairs:
         return Judgement("not provable", reason or "no inputs that eager accepts")
-    steps = [(compare(one, other), one, other) for one, other in pairs]
+    steps = [(compare(old, new), old, new) for old, new in pairs]
     for outcome in ("worse", "cured"):
-        found = [step for step in steps if step[0].outcome == outcome]
-        if found:
-            # What threw says more than what only compiled too often.
-            step, one, other = min(
-                found, key=lambda each: (each[0].unbacked, each[1]["status"] == "passes", _length(each[1]))
+        decisive = [step for step in steps if step[0].outcome == outcome]
+        if decisive:
+            # A case that threw shows more than one that only compiled too often.
+            step, old, new = min(
+                decisive, key=lambda item: (item[0].unbacked, item[1]["status"] == "passes", _length(item[1]))
             )
-            count = f" ({len(found)} of {len(steps)} cases)" if len(steps) > 1 else ""
-            return _judged(step, step.reason + count, one, other)
+            count = f" ({len(decisive)} of {len(steps)} cases)" if len(steps) > 1 else ""
+            return _judged(step, step.reason + count, old, new)
     failing = [step for step in steps if step[1]["status"] != "passes" and failure_mode(str(step[1].get("message")))]
     passing = [step for step in steps if step[1]["status"] == "passes"]
-    step, one, other = min(failing or passing or steps, key=lambda each: _length(each[1]))
+    step, old, new = min(failing or passing or steps, key=lambda item: _length(item[1]))
     reason = step.reason if failing or not passing else f"passed before{_free([case for _, _, case in steps])}"
-    return _judged(step, reason, one, other)
+    return _judged(step, reason, old, new)
 
 
 def _free(cases: Sequence[Case]) -> str:
@@ -123,9 +123,9 @@ def _free(cases: Sequence[Case]) -> str:
     return f"; {stopped} of {len(cases)} cases throw with unbacked sizes, before and after" if stopped else ""
 
 
-def _judged(step: Step, reason: str, one: Case, other: Case) -> Judgement:
-    sides = verdict(one, step.unbacked), verdict(other, step.unbacked)
-    return Judgement(step.outcome, reason, *sides, str(one.get("script", "")), str(one["name"]))
+def _judged(step: Step, reason: str, old: Case, new: Case) -> Judgement:
+    sides = verdict(old, step.unbacked), verdict(new, step.unbacked)
+    return Judgement(step.outcome, reason, *sides, str(old.get("script", "")), str(old["name"]))
 
 
 def _length(case: Case) -> int:
@@ -134,20 +134,20 @@ def _length(case: Case) -> int:
 
 def compare(before: Case, after: Case) -> Step:
     """How one case came out, and why, in a few words."""
-    one, other = before["status"], after["status"]
-    if GRAVITY.index(other) > GRAVITY.index(one):
+    old_status, new_status = before["status"], after["status"]
+    if GRAVITY.index(new_status) > GRAVITY.index(old_status):
         return Step("worse", f"{_status(before)} → {_status(after)}: {_text(after)}")
-    if other != "passes":
+    if new_status != "passes":
         return Step("unchanged", f"{_status(before)} → {_status(after)}: {_text(after)}")
     changed = different(before.get("result", ()), after.get("result", ()), bool(before.get("random")))
-    if changed and not before.get("eager") and one in ("passes", "throws", "wrong"):
+    if changed and not before.get("eager") and old_status in ("passes", "throws", "wrong"):
         return Step("worse", f"eager's result changed: {changed}")
     if after.get("unbacked") == "wrong" != before.get("unbacked"):
         return Step("worse", f"wrong with unbacked sizes: {after.get('unbacked_message', '')}", True)
-    if one in ("crashes", "hangs"):
+    if old_status in ("crashes", "hangs"):
         # Concrete sizes throw; what ends a process or never ends has another cause, the machine's load among them.
         return Step("unchanged", f"{_status(before)} → passes: no failure that a shape causes")
-    if one != "passes":
+    if old_status != "passes":
         guards = f", with the guards {', '.join(after['guards'])}" if after.get("guards") else ""
         return Step("cured", f"{_status(before)} → passes{guards}")
     return _both_pass(before, after)
@@ -163,8 +163,8 @@ def _both_pass(before: Case, after: Case) -> Step:
     if len(guards[1]) > len(guards[0]) and frames[1] == frames[0]:
         return Step("worse", f"adds the guard {', '.join(sorted(guards[1] - guards[0]))}")
     if free[0] == "passes" != free[1]:
-        said = after.get("unbacked_message", "")
-        return Step("worse", f"with unbacked sizes: passes → {free[1] or 'not run'}: {said}", True)
+        message = after.get("unbacked_message", "")
+        return Step("worse", f"with unbacked sizes: passes → {free[1] or 'not run'}: {message}", True)
     if free[0] in ("throws", "wrong") and free[1] == "passes":
         mode = failure_mode(str(before.get("unbacked_message", "")))
         return Step("cured", f"with unbacked sizes: {free[0]}{f' (mode {mode})' if mode else ''} → passes", True)
@@ -186,11 +186,11 @@ def different(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, 
     """How eager's results differ between the two runs, "" where they agree; of `random` ones only the shapes count."""
     if len(before) != len(after):
         return f"{len(after)} results, {len(before)} before"
-    for one, other in zip(before, after, strict=True):
-        if one.get("shape") != other.get("shape") or one.get("dtype") != other.get("dtype"):
-            return f"{other.get('dtype')} {other.get('shape')}, {one.get('dtype')} {one.get('shape')} before"
-        tolerance = TOLERANCE.get(str(one.get("dtype")), 2e-4)
-        for ours, theirs in zip(one.get("values", ()), other.get("values", ()), strict=False):
+    for old, new in zip(before, after, strict=True):
+        if old.get("shape") != new.get("shape") or old.get("dtype") != new.get("dtype"):
+            return f"{new.get('dtype')} {new.get('shape')}, {old.get('dtype')} {old.get('shape')} before"
+        tolerance = TOLERANCE.get(str(old.get("dtype")), 2e-4)
+        for ours, theirs in zip(old.get("values", ()), new.get("values", ()), strict=False):
             same = (math.isnan(ours) and math.isnan(theirs)) or ours == theirs
             if not random and not same and not math.isclose(ours, theirs, rel_tol=tolerance, abs_tol=tolerance):
                 return f"{theirs}, {ours} before"

@@ -43,8 +43,8 @@ class _Job:
 
 
 @dataclass(frozen=True, slots=True)
-class _Laid:
-    """What lays one side's code over the installed one."""
+class _Overlay:
+    """What puts one side's code in the place of the installed one: libraries, and folders to import from."""
 
     libraries: tuple[str, ...] = ()
     preloaded: tuple[str, ...] = ()
@@ -52,70 +52,72 @@ class _Laid:
 
 
 def prove(settings: Settings, task: Task) -> list[Evidence]:
-    """The evidence for one shard, an entry for each operator that was run, or one that says why none was."""
+    """The evidence for one shard: an entry for each operator that was run, or one that says why none was."""
     started = time.monotonic()
     if any(override.parts and not override.preload for override in task.overrides):
-        nursery.prepare(_server(settings), environment(settings.kept, ()))
+        nursery.prepare(_server(settings), environment(settings.cache, ()))
     before, after = sides(settings, task.changes)
     checked = check.check(settings, task, before, after)
 
-    def evidence(operator: str, outcome: Any, reason: str, **more: Any) -> Evidence:
+    def make_evidence(operator: str, outcome: Any, reason: str, **more: Any) -> Evidence:
         seconds = round(time.monotonic() - started, 1)
-        given = {"versions": settings.versions, "compiled": checked.compiled, "seconds": seconds, **more}
-        return Evidence(operator, outcome, task.key, reason, **given)
+        fields = {"versions": settings.versions, "compiled": checked.compiled, "seconds": seconds, **more}
+        return Evidence(operator, outcome, task.key, reason, **fields)
 
     if checked.broken:
-        return [evidence(task.shard, "worse", checked.broken)]
+        return [make_evidence(task.shard, "worse", checked.broken)]
     usable: list[Override] = []
-    laid: list[tuple[_Laid, _Laid]] = []
+    pairs: list[tuple[_Overlay, _Overlay]] = []
     reasons = [checked.reason] if checked.reason else []
     for override in task.overrides:
-        made = _lay_both(settings, task.changes, override, before, after)
-        if isinstance(made, str):
-            reasons.append(made)
+        pair = _make_overlays(settings, task.changes, override, before, after)
+        if isinstance(pair, str):
+            reasons.append(pair)
         else:
             usable.append(override)
-            laid.append(made)
+            pairs.append(pair)
     if not usable:
-        return [evidence(task.shard, "not provable", next(iter(reasons), "no way is known to run it"))]
-    both = (_merge(pair[0] for pair in laid), _merge(pair[1] for pair in laid))
+        return [make_evidence(task.shard, "not provable", next(iter(reasons), "no way is known to run it"))]
+    overlays = (_merge(pair[0] for pair in pairs), _merge(pair[1] for pair in pairs))
     with ThreadPoolExecutor(1) as pool:  # the checks run beside the cases
         run_checks = partial(_run_identified, settings, "checks", task.checks, usable)
-        checking = pool.submit(lambda: on_both(run_checks, *both))
-        told = (one for job in _jobs(usable) for one in _run_job(settings, job, both))
-        found = [evidence(name, outcome, reason, **more) for name, outcome, reason, more in told]
-        one, other = checking.result()
-    if task.checks and found:
-        found[0] = replace(found[0], checks={check: (one[check], other[check]) for check in task.checks})
-        cured = found[0].cured_checks
+        checking = pool.submit(lambda: on_both(run_checks, *overlays))
+        results = (result for job in _jobs(usable) for result in _run_job(settings, job, overlays))
+        entries = [make_evidence(name, outcome, reason, **more) for name, outcome, reason, more in results]
+        ends_before, ends_after = checking.result()
+    if task.checks and entries:
+        entries[0] = replace(
+            entries[0], checks={check: (ends_before[check], ends_after[check]) for check in task.checks}
+        )
+        cured = entries[0].cured_checks
         if cured:  # then these show the cure, whatever the samples did that were tried
-            if found[0].outcome == "unchanged":
-                found[0] = replace(found[0], outcome="cured", reason=f"{describe_check(cured[0])}: fails → passes")
-            return found
-    return [_with_test(settings, usable, both, one) for one in found]
+            if entries[0].outcome == "unchanged":
+                entries[0] = replace(entries[0], outcome="cured", reason=f"{describe_check(cured[0])}: fails → passes")
+            return entries
+    return [_with_test(settings, usable, overlays, entry) for entry in entries]
 
 
 def _run_job(
-    settings: Settings, job: _Job, both: tuple[_Laid, _Laid]
+    settings: Settings, job: _Job, overlays: tuple[_Overlay, _Overlay]
 ) -> Iterator[tuple[str, Outcome, str, dict[str, Any]]]:
-    """Of each operator of the job: its name, the outcome, the reason, and what else there is to tell."""
-    before, after = _run_both(settings, job, *both)
+    """For each operator of the job: its name, the outcome, the reason, and the other fields of its evidence."""
+    before, after = _run_both(settings, job, *overlays)
     seen = {"network": "cut off" if before["network"] == after["network"] == "cut off" else "open"}
     for operator in job.operators:
         name = operator.removeprefix("aten::")
-        one, other = before["operators"].get(operator), after["operators"].get(operator)
-        if one is None or other is None or not one["cases"]:
-            yield name, "not provable", (one or {}).get("reason") or "the run said nothing", {**seen}
-        elif not other["cases"]:
-            yield name, "worse", f"only before the change: {other['reason']}", {**seen}
+        entry_before, entry_after = before["operators"].get(operator), after["operators"].get(operator)
+        if entry_before is None or entry_after is None or not entry_before["cases"]:
+            yield name, "not provable", (entry_before or {}).get("reason") or "the run said nothing", {**seen}
+        elif not entry_after["cases"]:
+            yield name, "worse", f"only before the change: {entry_after['reason']}", {**seen}
         else:
-            told = judge(one["cases"], other["cases"])
-            more = {"before": told.before, "after": told.after, "repro": told.repro}
-            yield name, told.outcome, told.reason, {**more, **seen}
+            judgement = judge(entry_before["cases"], entry_after["cases"])
+            more = {"before": judgement.before, "after": judgement.after, "repro": judgement.repro}
+            yield name, judgement.outcome, judgement.reason, {**more, **seen}
 
 
 def _with_test(
-    settings: Settings, overrides: Sequence[Override], both: tuple[_Laid, _Laid], evidence: Evidence
+    settings: Settings, overrides: Sequence[Override], overlays: tuple[_Overlay, _Overlay], evidence: Evidence
 ) -> Evidence:
     """`evidence` with a regression test, where it can be written and was seen to fail before and to pass after."""
     if evidence.outcome != "cured" or evidence.after is None:
@@ -123,37 +125,39 @@ def _with_test(
     test = make_test(evidence.operator, evidence.repro, evidence.after.frames)
     if not test:
         return evidence
-    one, other = on_both(partial(_run_identified, settings, "tests", (test,), overrides), *both)
-    return replace(evidence, test=test) if (one[test], other[test]) == ("fails", "passes") else evidence
+    ends_before, ends_after = on_both(partial(_run_identified, settings, "tests", (test,), overrides), *overlays)
+    return replace(evidence, test=test) if (ends_before[test], ends_after[test]) == ("fails", "passes") else evidence
 
 
 def find_repro(settings: Settings, task: Task) -> str:
-    """The script that shows best how an operator of the shard fails before the change, "" where none is known."""
+    """The script that shows best how an operator of the shard fails before the change, "" for none."""
     before, after = sides(settings, task.changes)
     for override in task.overrides:
-        made = _lay_both(settings, task.changes, override, before, after)
-        if not isinstance(made, str):
+        pair = _make_overlays(settings, task.changes, override, before, after)
+        if not isinstance(pair, str):
             for job in _jobs([override]):
-                for found in _run(settings, job, made[0], None)["operators"].values():
-                    shown = headline(found["cases"])
+                for entry in _run(settings, job, pair[0], None)["operators"].values():
+                    shown = headline(entry["cases"])
                     if shown is not None:
                         return str(shown["script"])
     return ""
 
 
-def _lay_both(
+def _make_overlays(
     settings: Settings, changes: Sequence[Change], override: Override, before: Side, after: Side
-) -> tuple[_Laid, _Laid] | str:
-    """What lays the override over the installed code on both sides, or why that cannot be done."""
+) -> tuple[_Overlay, _Overlay] | str:
+    """The override built for both sides, to run over the installed code, or why that cannot be done."""
     old = {change.path: change.old for change in changes}
     new = {change.path: change.new for change in changes}
-    one, other = on_both(lambda given: _lay(settings, override, *given), (before, old), (after, new))
-    if isinstance(one, str):
-        return one
-    return other if isinstance(other, str) else (one, other)
+    overlay_before, overlay_after = on_both(
+        lambda side: _make_overlay(settings, override, *side), (before, old), (after, new)
+    )
+    if isinstance(overlay_before, str):
+        return overlay_before
+    return overlay_after if isinstance(overlay_after, str) else (overlay_before, overlay_after)
 
 
-def _lay(settings: Settings, override: Override, side: Side, contents: Mapping[str, bytes]) -> _Laid | str:
+def _make_overlay(settings: Settings, override: Override, side: Side, contents: Mapping[str, bytes]) -> _Overlay | str:
     if override.reason:
         return override.reason
     libraries: tuple[str, ...] = ()
@@ -165,18 +169,18 @@ def _lay(settings: Settings, override: Override, side: Side, contents: Mapping[s
             return f"does not build over torch {settings.target.torch_version}: {check.shown(library, side)}"
         libraries = (str(library),)
     path = tuple(python_path(side, override, contents)) if override.modules else ()
-    return _Laid((), libraries, path) if override.preload else _Laid(libraries, (), path)
+    return _Overlay((), libraries, path) if override.preload else _Overlay(libraries, (), path)
 
 
-def _merge(laid: Iterable[_Laid]) -> _Laid:
+def _merge(overlays: Iterable[_Overlay]) -> _Overlay:
     libraries: dict[str, None] = {}
     preloaded: dict[str, None] = {}
     path: dict[str, None] = {}
-    for one in laid:
-        libraries.update(dict.fromkeys(one.libraries))
-        preloaded.update(dict.fromkeys(one.preloaded))
-        path.update(dict.fromkeys(one.python_path))
-    return _Laid(tuple(libraries), tuple(preloaded), tuple(path))
+    for overlay in overlays:
+        libraries.update(dict.fromkeys(overlay.libraries))
+        preloaded.update(dict.fromkeys(overlay.preloaded))
+        path.update(dict.fromkeys(overlay.python_path))
+    return _Overlay(tuple(libraries), tuple(preloaded), tuple(path))
 
 
 def _jobs(overrides: Sequence[Override]) -> list[_Job]:
@@ -186,27 +190,27 @@ def _jobs(overrides: Sequence[Override]) -> list[_Job]:
         for operator in override.operators:
             pieces[operator].update(override.pieces)
     together: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for operator, wanted in pieces.items():
-        together[tuple(sorted(wanted))].append(operator)
+    for operator, names in pieces.items():
+        together[tuple(sorted(names))].append(operator)
     functions = tuple(sorted({name for override in overrides for name in override.functions}))
     imports = tuple(sorted({name for override in overrides for name in override.imports}))
-    return [_Job(tuple(operators), wanted, functions, imports) for wanted, operators in together.items()]
+    return [_Job(tuple(operators), names, functions, imports) for names, operators in together.items()]
 
 
 def _run_identified(
-    settings: Settings, kind: str, wanted: Sequence[str], overrides: Sequence[Override], laid: _Laid
+    settings: Settings, kind: str, identities: Sequence[str], overrides: Sequence[Override], overlay: _Overlay
 ) -> dict[str, str]:
-    """How each of the checks or tests (`kind`) `wanted` ends on one side; what ends the process fails."""
+    """How each check or test (`kind`) of `identities` ends on one side; what ends the process fails."""
     ends: dict[str, str] = {}
     imports = sorted({name for override in overrides for name in override.imports})
-    while len(ends) < len(wanted):
-        left = [one for one in wanted if one not in ends]
+    while len(ends) < len(identities):
+        left = [identity for identity in identities if identity not in ends]
         with run_folder() as folder:
             document = {
-                kind: left, "libraries": laid.libraries, "python_path": laid.python_path, "imports": imports,
+                kind: left, "libraries": overlay.libraries, "python_path": overlay.python_path, "imports": imports,
             }  # fmt: skip
             (folder / "job.json").write_text(json.dumps(document), encoding="ascii")
-            _start(settings, laid, folder)
+            _start(settings, overlay, folder)
             report = _read(folder / "out.json") or {}
         ends.update(report.get(kind, {}))
         if not report.get("done"):
@@ -215,18 +219,23 @@ def _run_identified(
     return ends
 
 
-def _run_both(settings: Settings, job: _Job, before: _Laid, after: _Laid) -> tuple[dict[str, Any], dict[str, Any]]:
+def _run_both(
+    settings: Settings, job: _Job, before: _Overlay, after: _Overlay
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """The runner's reports on both sides; the second runs the cases that the first found."""
-    one = _run(settings, job, before, None)
+    report_before = _run(settings, job, before, None)
     cases = {
-        operator: [{name: case[name] for name in ("name", "piece", "script")} for case in found["cases"]]
-        for operator, found in one["operators"].items()
-        if found["cases"]
+        operator: [{name: case[name] for name in ("name", "piece", "script")} for case in entry["cases"]]
+        for operator, entry in report_before["operators"].items()
+        if entry["cases"]
     }
-    return one, _run(settings, job, after, cases) if cases else {"operators": {}, "network": one["network"]}
+    return report_before, _run(settings, job, after, cases) if cases else {
+        "operators": {},
+        "network": report_before["network"],
+    }
 
 
-def _run(settings: Settings, job: _Job, laid: _Laid, cases: Mapping[str, Any] | None) -> dict[str, Any]:
+def _run(settings: Settings, job: _Job, overlay: _Overlay, cases: Mapping[str, Any] | None) -> dict[str, Any]:
     """The runner's report; cases that end its process are skipped when it is started again."""
     skip: list[str] = []
     reports: list[dict[str, Any]] = []
@@ -234,16 +243,16 @@ def _run(settings: Settings, job: _Job, laid: _Laid, cases: Mapping[str, Any] | 
     cut_off = True
     with run_folder() as folder:
         document = {
-            "operators": job.operators, "libraries": laid.libraries, "python_path": laid.python_path,
+            "operators": job.operators, "libraries": overlay.libraries, "python_path": overlay.python_path,
             "pieces": job.pieces or None, "functions": job.functions, "imports": job.imports, "modules": job.imports,
             "repro": own_scripts(settings, job.operators) or None, "cases": cases,
             "cache": _cache(settings),
         }  # fmt: skip
-        given = {key: value for key, value in document.items() if value is not None}
+        fields = {key: value for key, value in document.items() if value is not None}
         for _ in range(_RESUMED):
-            (folder / "job.json").write_text(json.dumps({**given, "skip": skip}), encoding="ascii")
+            (folder / "job.json").write_text(json.dumps({**fields, "skip": skip}), encoding="ascii")
             (folder / "out.json").unlink(missing_ok=True)
-            done = _start(settings, laid, folder)
+            done = _start(settings, overlay, folder)
             cut_off = cut_off and done.cut_off
             report = _read(folder / "out.json")
             if done.how == "ended" and done.code == 0 and report is not None:
@@ -251,22 +260,22 @@ def _run(settings: Settings, job: _Job, laid: _Laid, cases: Mapping[str, Any] | 
                 break
             how: Status = "hangs" if done.how == "timed out" else "crashes"
             running = (report or {}).get("running")
-            said = done.told
-            failure = f"the run {done.how}: {said}"
-            reports.append(ended(report, how, said))
+            cause = done.cause
+            failure = f"the run {done.how}: {cause}"
+            reports.append(ended(report, how, cause))
             if not running or not running.get("name"):
                 break
             skip.append(running["name"])
     return {**_joined(job, reports, failure), "network": "cut off" if cut_off else "open"}
 
 
-def _start(settings: Settings, laid: _Laid, folder: Path) -> Ended:
+def _start(settings: Settings, overlay: _Overlay, folder: Path) -> Ended:
     """Run the job in `folder`: by a process that has torch already, unless the torch to import is another."""
     job, out = folder / "job.json", folder / "out.json"
     command = (settings.target.python, str(RUNNER))
     limits = Limits(settings.seconds, settings.memory)
-    variables = environment(folder, laid.preloaded)
-    if not laid.preloaded and not laid.python_path:
+    variables = environment(folder, overlay.preloaded)
+    if not overlay.preloaded and not overlay.python_path:
         done = nursery.run(_server(settings), job, out, folder, variables, limits)
         if done is not None:
             return done
@@ -279,8 +288,8 @@ def _server(settings: Settings) -> tuple[str, ...]:
 
 
 def _cache(settings: Settings) -> str:
-    """Where the runner keeps what it finds out of the installed torch."""
-    return str(settings.kept / "runner")
+    """The folder where the runner caches what it finds out about the installed torch."""
+    return str(settings.cache / "runner")
 
 
 def own_scripts(settings: Settings, operators: Sequence[str]) -> dict[str, str]:
@@ -295,8 +304,8 @@ def own_scripts(settings: Settings, operators: Sequence[str]) -> dict[str, str]:
 
 def environment(folder: Path, preloaded: Sequence[str]) -> dict[str, str]:
     """The environment of a run: its caches and temporary files in `folder`, and one thread."""
-    kept = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CXX", "CC", "VIRTUAL_ENV")
-    values = {name: os.environ[name] for name in kept if name in os.environ}
+    inherited = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CXX", "CC", "VIRTUAL_ENV")
+    values = {name: os.environ[name] for name in inherited if name in os.environ}
     for name in ("HOME", "TMPDIR", "XDG_CACHE_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"):
         values[name] = str(folder)
     values.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1", PYTHONNOUSERSITE="1")
@@ -308,7 +317,7 @@ def environment(folder: Path, preloaded: Sequence[str]) -> dict[str, str]:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """The report of a run, None where none can be read: what lies there is the doing of the checkout's code."""
+    """The report of a run, None where none can be read: the checkout's code could write anything there."""
     try:
         document = json.loads(read_file(path))
     except (OSError, ValueError, RecursionError):
@@ -320,11 +329,11 @@ def _joined(job: _Job, reports: Sequence[dict[str, Any]], failure: str) -> dict[
     """One report of several runs: the cases of all, each by its first result; `failure` is why one ended early."""
     operators: dict[str, Any] = {operator: {"reason": "", "cases": []} for operator in job.operators}
     for report in reports:
-        for operator, found in report.get("operators", {}).items():
+        for operator, result in report.get("operators", {}).items():
             entry = operators.setdefault(operator, {"reason": "", "cases": []})
-            known = {case["name"] for case in entry["cases"]}
-            entry["cases"] += (case for case in found["cases"] if case["name"] not in known)
-            entry["reason"] = found["reason"] or entry["reason"]
+            names = {case["name"] for case in entry["cases"]}
+            entry["cases"] += (case for case in result["cases"] if case["name"] not in names)
+            entry["reason"] = result["reason"] or entry["reason"]
     for entry in operators.values():
         entry["reason"] = entry["reason"] or failure
     return {"operators": operators}

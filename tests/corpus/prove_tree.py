@@ -21,7 +21,7 @@ from codemod.model.findings import Level
 from codemod.planning.analysis import analyse
 from codemod.planning.selection import Selection
 from codemod.prove.evidence import Evidence, Outcome, evidence_for
-from codemod.prove.table import told
+from codemod.prove.table import verdict_text
 from codemod.terminal import one_line, shorten
 from codemod.tree.cache import Cache
 from codemod.tree.checkout import find_checkout, user_cache
@@ -81,7 +81,7 @@ def report(rows: Sequence[tuple[str, list[Evidence]]], torch: str) -> Iterator[s
         )
         for one in sorted(everything, key=lambda one: one.operator):
             if one.outcome == outcome and one.before is not None and one.after is not None:
-                shown = f"{told(one.before)} → {told(one.after)}"
+                shown = f"{verdict_text(one.before)} → {verdict_text(one.after)}"
                 yield f"| {one.operator} | {shown} | {_cell(shorten(one_line(one.reason), 110))} |"
 
 

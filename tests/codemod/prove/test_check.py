@@ -198,7 +198,7 @@ def test_a_compiler_that_fails_itself_says_nothing_of_the_source(
 def test_what_was_not_used_for_longest_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import os
 
-    monkeypatch.setattr("codemod.prove.compiler._KEPT_BYTES", 25)
+    monkeypatch.setattr("codemod.prove.compiler._CACHE_BYTES", 25)
     for age, name in enumerate(("new", "old", "older")):
         (tmp_path / name).write_bytes(b"x" * 10)
         os.utime(tmp_path / name, (1000 - age, 1000 - age))

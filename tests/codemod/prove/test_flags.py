@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from codemod.errors import SymfixError
 from codemod.prove.compiler import Unit, find_compiler
-from codemod.prove.flags import _LET_IN, _kept, compile_flags
+from codemod.prove.flags import _ALLOWED, _allowed_flags, compile_flags
 
 needs_gcc = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 
@@ -107,10 +107,10 @@ def test_a_header_is_included_from_the_tree_alone_and_never_precompiled(tmp_path
 
 @given(st.lists(st.text(alphabet="-fplugmBxD=/@.,aW \0", max_size=10) | st.sampled_from(["-include", "-I", "-o"])))
 def test_only_flags_of_the_list_come_through(arguments: list[str]) -> None:
-    kept = list(_kept(arguments, "/tree", Path("/tree"), Counter()))
+    kept = list(_allowed_flags(arguments, "/tree", Path("/tree"), Counter()))
     for before, flag in zip(["", *kept], kept, strict=False):
         value = before in ("-isystem", "-iquote", "-idirafter", "-include")
-        assert value or flag in ("-isystem", "-iquote", "-idirafter", "-include") or _LET_IN.fullmatch(flag) or (
+        assert value or flag in ("-isystem", "-iquote", "-idirafter", "-include") or _ALLOWED.fullmatch(flag) or (
             flag.startswith(("-I/", "-D", "-U"))
         )  # fmt: skip
         assert "\0" not in flag

@@ -24,10 +24,10 @@ def operator(x):
 CURED = Evidence("foo", "cured", "k", before=Verdict("throws"), after=Verdict("passes", frames=1), repro=REPRO)
 
 
-ONE_SIDE = work._Laid()
+ONE_SIDE = work._Overlay()
 
 
-def runner(monkeypatch: pytest.MonkeyPatch, runs: Mapping[work._Laid, Sequence[dict[str, str]]]) -> list[list[str]]:
+def runner(monkeypatch: pytest.MonkeyPatch, runs: Mapping[work._Overlay, Sequence[dict[str, str]]]) -> list[list[str]]:
     """Stands in for the process, and returns what it will have been asked, run by run.
 
     The nth run of a side, both of which run at once, says this much. It is done only where it has said all.
@@ -35,7 +35,7 @@ def runner(monkeypatch: pytest.MonkeyPatch, runs: Mapping[work._Laid, Sequence[d
     asked: list[list[str]] = []
     left_to_say = {laid: iter(said) for laid, said in runs.items()}
 
-    def start(settings: Any, laid: work._Laid, folder: Path) -> None:
+    def start(settings: Any, laid: work._Overlay, folder: Path) -> None:
         job = json.loads((folder / "job.json").read_bytes())
         kind = "checks" if "checks" in job else "tests"
         said = next(left_to_say[laid])
@@ -78,7 +78,7 @@ def test_a_regression_test_is_kept_where_it_tells_the_sides_apart(
     from codemod.prove.regression import make_test
 
     text = make_test("foo", REPRO, 1)
-    both = work._Laid(("before",)), work._Laid(("after",))
+    both = work._Overlay(("before",)), work._Overlay(("after",))
     runner(monkeypatch, dict(zip(both, ([{text: before}], [{text: after}]), strict=True)))
     assert work._with_test(None, [], both, CURED).test == (text if kept else "")  # type: ignore[arg-type]
 

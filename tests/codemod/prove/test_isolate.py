@@ -159,7 +159,7 @@ SHARED = "import mmap, os, time\nx = mmap.mmap(-1, {size} << 20)\nx[::4096] = x[
 ], ids=["shared", "of several"])  # fmt: skip
 def test_all_together_may_not_hold_more_memory(program: str) -> None:
     ended = python(program, Limits(PATIENCE, 200 << 20))
-    assert (ended.how, ended.over, ended.told) == ("crashed", *["more than 0.195 GiB of memory"] * 2)
+    assert (ended.how, ended.over, ended.cause) == ("crashed", *["more than 0.195 GiB of memory"] * 2)
 
 
 def test_what_several_share_counts_once() -> None:
@@ -255,9 +255,11 @@ def test_what_starts_while_all_is_stopped_is_stopped_too() -> None:
     command = [sys.executable, "-c", "import time; time.sleep(600)"]
     isolate.stop_all()
     try:
-        kept = isolate.Kept(command, LIMITS, os.environ, None, None, subprocess.DEVNULL, subprocess.DEVNULL)
-        how, answer = kept.follow(PATIENCE)
-        kept.close()
+        process = isolate.ManagedProcess(
+            command, LIMITS, os.environ, None, None, subprocess.DEVNULL, subprocess.DEVNULL
+        )
+        how, answer = process.follow(PATIENCE)
+        process.close()
     finally:
         isolate.resume()
     assert (how, answer["status"]) == ("ended", signal.SIGKILL)

@@ -161,7 +161,7 @@ def test_of_a_job_that_goes_with_its_server_nothing_is_said(tmp_path: Path, comm
     with ThreadPoolExecutor(1) as pool:
         job = pool.submit(run, tmp_path, FOREVER, command=command)
         await_true((tmp_path / "started").exists)
-        nursery._servers[command].kept.keeper.kill()
+        nursery._servers[command].process.keeper.kill()
         assert job.result() is None
     await_true(lambda: free(tmp_path / "alive"))
 

@@ -8,7 +8,7 @@ import pytest
 
 from codemod.prove import isolate, orchestrate
 from codemod.prove.evidence import Evidence, EvidenceStore, Outcome
-from codemod.prove.orchestrate import Proved, Wanted, prove_all
+from codemod.prove.orchestrate import ProofRequest, Proved, prove_all
 from codemod.prove.target import Target
 from codemod.prove.task import Settings, Task
 
@@ -35,7 +35,7 @@ class Run:
         return [evidence(task.shard, self.outcomes.get(task.shard, "cured"))]
 
     def prove(self, *names: str, again: bool = False) -> Iterator[Proved]:
-        wanted = [Wanted(n, f"key-{n}", lambda n=n: Task(n, f"key-{n}", (), (), ())) for n in names]  # type: ignore[misc]
+        wanted = [ProofRequest(n, f"key-{n}", lambda n=n: Task(n, f"key-{n}", (), (), ())) for n in names]  # type: ignore[misc]
         return prove_all(self.settings, wanted, self.store, ThreadPoolExecutor(2), 2, again)
 
 
@@ -52,32 +52,32 @@ def test_every_shard_is_proved_and_kept(run: Run) -> None:
 
 def test_what_is_known_is_not_run_again(run: Run) -> None:
     list(run.prove("a", "b"))
-    assert [proved.known for proved in run.prove("a", "b")] == [True, True]
+    assert [proved.reused for proved in run.prove("a", "b")] == [True, True]
     assert sorted(run.worked) == ["a", "b"]
-    assert [proved.known for proved in run.prove("a", again=True)] == [False]
+    assert [proved.reused for proved in run.prove("a", again=True)] == [False]
 
 
 def test_evidence_over_another_torch_is_not_quoted(run: Run) -> None:
     run.store.save(evidence("a", torch="2.13.0"))
-    assert [proved.known for proved in run.prove("a")] == [False]
+    assert [proved.reused for proved in run.prove("a")] == [False]
 
 
 def test_what_another_runner_found_is_run_again(run: Run) -> None:
     run.store.save(evidence("a", runner="r0"))
-    assert [proved.known for proved in run.prove("a", "a")] == [False, False]
-    assert [proved.known for proved in run.prove("a")] == [True]
+    assert [proved.reused for proved in run.prove("a", "a")] == [False, False]
+    assert [proved.reused for proved in run.prove("a")] == [True]
 
 
 def test_what_could_not_be_proved_is_tried_again(run: Run) -> None:
     run.outcomes["a"] = "not provable"
     list(run.prove("a"))
-    assert [proved.known for proved in run.prove("a")] == [False]
+    assert [proved.reused for proved in run.prove("a")] == [False]
 
 
 def test_stopping_early_starts_nothing_more(run: Run) -> None:
     proved = prove_all(
         run.settings,
-        (Wanted(f"s{n}", f"key-s{n}", lambda n=n: Task(f"s{n}", f"key-s{n}", (), (), ())) for n in range(50)),  # type: ignore[misc]
+        (ProofRequest(f"s{n}", f"key-s{n}", lambda n=n: Task(f"s{n}", f"key-s{n}", (), (), ())) for n in range(50)),  # type: ignore[misc]
         run.store, ThreadPoolExecutor(1), 1,
     )  # fmt: skip
     next(proved)

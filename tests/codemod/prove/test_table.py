@@ -23,17 +23,26 @@ TARGET = {"python": "python3", "python_version": "3.11.2", "torch": "2.6.0", "tr
 
 
 def test_a_line_for_each_operator() -> None:
-    assert line(CURED, known=False).split() == ["cross_entropy_loss", "cured", "throws", "(1)", "→", "passes", "7", "s"]
-    assert line(PASSED, known=True).endswith("known  passed before")
+    assert line(CURED, reused=False).split() == [
+        "cross_entropy_loss",
+        "cured",
+        "throws",
+        "(1)",
+        "→",
+        "passes",
+        "7",
+        "s",
+    ]
+    assert line(PASSED, reused=True).endswith("known  passed before")
 
 
 def test_a_cure_of_what_passed_says_what_it_was() -> None:
     fewer = Evidence("cat", "cured", "abd", "compilations over the sizes: 4 → 2", Verdict("passes"), CURED.after)
-    assert line(fewer, known=True).endswith("compilations over the sizes: 4 → 2")
+    assert line(fewer, reused=True).endswith("compilations over the sizes: 4 → 2")
 
 
 def test_why_nothing_was_proved_is_told_in_full() -> None:
-    assert line(LOST, known=False).endswith("x" * 90)
+    assert line(LOST, reused=False).endswith("x" * 90)
 
 
 def test_totals_say_what_passed_before() -> None:
@@ -49,7 +58,7 @@ def test_a_network_is_said_where_there_was_one() -> None:
 
 
 def test_json_follows_the_published_schema() -> None:
-    proved = [Proved("cross_entropy_loss", (CURED,)), Proved("cat", (PASSED, LOST), known=True)]
+    proved = [Proved("cross_entropy_loss", (CURED,)), Proved("cat", (PASSED, LOST), reused=True)]
     found = json.loads(document(proved, TARGET))
     schema = json.loads(files("codemod").joinpath("prove/prove.schema.json").read_text())
     jsonschema.validate(found, schema)
@@ -61,7 +70,7 @@ def test_json_follows_the_published_schema() -> None:
 def test_what_a_run_says_gives_no_orders(attack: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     verdict = Verdict("throws", 1, attack, (attack,))
     evidence = Evidence(attack, "worse", "k", attack, verdict, verdict, attack, {"torch": attack})
-    terminal.show([line(evidence, known=False), totals([evidence], attack)])
+    terminal.show([line(evidence, reused=False), totals([evidence], attack)])
     shown = capfdbinary.readouterr().out.decode()
     assert len(shown.splitlines()) == 2
     assert not unseen(shown)
