@@ -1,1 +1,1 @@
-"""What runs inside the target's interpreter: makes inputs, compiles, compares. Needs the standard library and torch."""
+"""Code run by the target's interpreter: makes inputs, compiles, compares. Imports only the standard library and torch."""

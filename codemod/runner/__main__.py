@@ -29,7 +29,7 @@ def load() -> None:
 
 
 if __name__ == "__main__":
-    os.environ.pop("LD_PRELOAD", None)  # it has done its work; what this process starts shall be left alone
+    os.environ.pop("LD_PRELOAD", None)  # it is loaded by now; what this process starts must not load it
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # nothing here is compiled by Inductor: start no pool for it
     load()
     arguments = sys.argv[1:]

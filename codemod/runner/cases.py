@@ -1,4 +1,4 @@
-"""From a call of an operator to a case: a repro that eager accepts, over several sizes where it does."""
+"""Cases made from calls of an operator: repros that eager accepts, each for several sizes where eager takes them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Case:
 
 
 def spelled(operator: str, piece: str, call: Call) -> Iterator[str]:
-    """The texts of repros for `call`, the most telling first. Yields none where an argument has no source text."""
+    """The texts of repros for `call`, the most general first. Yields none where an argument has no source text."""
     arguments = spell.Arguments()
     try:
         if call.callee.startswith("."):

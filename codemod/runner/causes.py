@@ -1,4 +1,4 @@
-"""What an exception of PyTorch says, in a few words: the first cause, without C++ frames and advice."""
+"""Short descriptions of PyTorch's exceptions: the first cause, without C++ frames and advice."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def first_line(error: BaseException) -> str:
 
 
 def describe(error: BaseException) -> str:
-    """What the error says of its cause, and the line of PyTorch's Python that asked, where that is known."""
+    """The error's description of its cause, and the line of PyTorch's Python that asked, where that is found."""
     causes = chain(error)
     for cause in reversed(causes):
-        told = TELLING.search(str(cause))
-        if told:
-            return f"{told[0].strip()}{_place(causes)}"[:LENGTH]
+        match = TELLING.search(str(cause))
+        if match:
+            return f"{match[0].strip()}{_place(causes)}"[:LENGTH]
     return f"{first_line(causes[-1])}{_place(causes)}"[:LENGTH]
 
 
@@ -68,13 +68,13 @@ def where(causes: list[BaseException]) -> str:
     "C++ below torch/…" where that line is a call and the question came from C++.
     """
     cause = CAUSE.search(str(causes[0]))
-    for one in reversed(causes):
-        frames = traceback.extract_tb(one.__traceback__)
-        known = [i for i, frame in enumerate(frames) if not MACHINERY.search(frame.filename)]
-        if not known:
+    for error in reversed(causes):
+        frames = traceback.extract_tb(error.__traceback__)
+        indices = [i for i, frame in enumerate(frames) if not MACHINERY.search(frame.filename)]
+        if not indices:
             continue
-        last = frames[known[-1]]
-        above = frames[known[-1] + 1].filename if known[-1] + 1 < len(frames) else ""
+        last = frames[indices[-1]]
+        above = frames[indices[-1] + 1].filename if indices[-1] + 1 < len(frames) else ""
         if "/_dynamo/variables/" in last.filename and cause:
             return cause[1]
         if "/torch/" not in last.filename:

@@ -13,10 +13,10 @@ from torch.utils import _pytree as pytree
 
 from . import causes
 
-KEPT_VALUES = 512
-"""So many elements of each of eager's results go into the report."""
+REPORTED_VALUES = 512
+"""How many elements of each of eager's results go into the report."""
 TOLERANCE = {torch.float16: 1e-2, torch.bfloat16: 3e-2, torch.float64: 1e-7, torch.complex128: 1e-7}
-"""How far two results may differ, absolutely and relatively, by dtype; 2e-4 for the others."""
+"""How far two results may differ, absolutely and relatively, by dtype; 2e-4 for other dtypes."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Watch:
 def size_guards(environment: Any) -> set[str]:
     """The conditions on sizes that the code made in this shape environment depends on, as text.
 
-    Without those that hold anyhow once a size is fixed to a number.
+    Those that always hold once a size is fixed to a number are left out.
     """
     if environment is None:
         return set()
@@ -152,7 +152,7 @@ def arbitrary(repro: Repro, expected: dict[int, Any]) -> bool:
 
     if difference(repro.results(reseeded, n), first):
         return True
-    torch.use_deterministic_algorithms(True, warn_only=True)  # what memory is not written to is then not a number
+    torch.use_deterministic_algorithms(True, warn_only=True)  # memory that is not written to is then filled with NaN
     try:
         return difference(repro.results(repro.operator, n), first) != ""
     finally:
@@ -170,9 +170,9 @@ def backed(repro: Repro, expected: dict[int, Any], result: Result) -> None:
                 compiled = repro.symbolic(n)
                 watch.frames = 1
                 watch.environments[:] = [getattr(compiled, "shape_env", None)]
-            apart = difference(repro.results(compiled, n), value, result.random)
-            if apart:
-                result.status, result.message = "wrong", f"n = {n}: {apart}"
+            mismatch = difference(repro.results(compiled, n), value, result.random)
+            if mismatch:
+                result.status, result.message = "wrong", f"n = {n}: {mismatch}"
                 break
     except Exception as error:
         result.status, result.message = "throws", causes.describe(error)
@@ -180,7 +180,7 @@ def backed(repro: Repro, expected: dict[int, Any], result: Result) -> None:
 
 
 def free(repro: Repro, expected: dict[int, Any], result: Result) -> None:
-    """Fill in how it goes with unbacked sizes."""
+    """Fill in `unbacked` and its message: compiled with unbacked sizes, run for the first size."""
     torch._dynamo.reset()
     n, value = next(iter(expected.items()))
     compiled = torch.compile(repro.operator, backend="aot_eager", fullgraph=True)
@@ -189,26 +189,26 @@ def free(repro: Repro, expected: dict[int, Any], result: Result) -> None:
     except Exception as error:
         result.unbacked, result.unbacked_message = "throws", causes.describe(error)
         return
-    apart = difference(actual, value, result.random)
-    result.unbacked, result.unbacked_message = ("wrong", apart) if apart else ("passes", "")
+    mismatch = difference(actual, value, result.random)
+    result.unbacked, result.unbacked_message = ("wrong", mismatch) if mismatch else ("passes", "")
 
 
 def difference(actual: Any, expected: Any, shapes_only: bool = False) -> str:
     """How two results differ, in a line; "" where they agree in structure, shapes, dtypes and values."""
-    ours, theirs = pytree.tree_leaves(actual), pytree.tree_leaves(expected)
-    if len(ours) != len(theirs):
-        return f"{len(ours)} results, eager gives {len(theirs)}"
-    for one, other in zip(ours, theirs, strict=True):
-        if not isinstance(other, torch.Tensor) or not isinstance(one, torch.Tensor):
-            if repr(one) != repr(other) and not shapes_only:
-                return f"{one!r}, eager gives {other!r}"[:300]
+    actual_leaves, expected_leaves = pytree.tree_leaves(actual), pytree.tree_leaves(expected)
+    if len(actual_leaves) != len(expected_leaves):
+        return f"{len(actual_leaves)} results, eager gives {len(expected_leaves)}"
+    for ours, theirs in zip(actual_leaves, expected_leaves, strict=True):
+        if not isinstance(theirs, torch.Tensor) or not isinstance(ours, torch.Tensor):
+            if repr(ours) != repr(theirs) and not shapes_only:
+                return f"{ours!r}, eager gives {theirs!r}"[:300]
             continue
-        if one.shape != other.shape or one.dtype != other.dtype:
-            return f"{one.dtype} {tuple(one.shape)}, eager gives {other.dtype} {tuple(other.shape)}"
-        tolerance = TOLERANCE.get(other.dtype, 2e-4)
+        if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
+            return f"{ours.dtype} {tuple(ours.shape)}, eager gives {theirs.dtype} {tuple(theirs.shape)}"
+        tolerance = TOLERANCE.get(theirs.dtype, 2e-4)
         try:
             if not shapes_only:
-                torch.testing.assert_close(one, other, rtol=tolerance, atol=tolerance, equal_nan=True)
+                torch.testing.assert_close(ours, theirs, rtol=tolerance, atol=tolerance, equal_nan=True)
         except AssertionError as error:
             return " ".join(str(error).split())[:300]
         except (TypeError, ValueError, RuntimeError, NotImplementedError):
@@ -227,7 +227,7 @@ def summary(value: Any) -> list[dict[str, Any]]:
         try:
             plain = leaf.detach().to_dense() if leaf.layout != torch.strided else leaf.detach()
             plain = plain.dequantize() if plain.is_quantized else plain.resolve_conj()
-            flat = plain.reshape(-1)[:KEPT_VALUES]
+            flat = plain.reshape(-1)[:REPORTED_VALUES]
             entry["values"] = (torch.view_as_real(flat).reshape(-1) if flat.is_complex() else flat).double().tolist()
         except (RuntimeError, NotImplementedError):
             pass  # a kind of tensor without elements to read

@@ -1,4 +1,4 @@
-"""Do what PyTorch's own OpInfo tests do: the checks that stand for entries of its registries of expected failures.
+"""Checks that do what PyTorch's OpInfo tests do, one for an entry of its registries of expected failures.
 
 A check's id is `kind:operator:variant:dtype`. The kinds follow `_test_make_fx_helper` of test/test_proxy_tensor.py
 (`symbolic`, `symbolic-inplace`, `symbolic-out`) and `_test_aot_autograd_helper` of test/functorch/test_aotdispatch.py
@@ -11,7 +11,6 @@ from __future__ import annotations
 import copy
 import importlib
 import itertools
-import json
 import unittest
 from pathlib import Path
 from typing import Any
@@ -19,11 +18,12 @@ from typing import Any
 import torch
 
 from . import opinfo
+from .documents import write_json
 from .setup import prepare
 
 SAMPLES = 100
 OUT_SAMPLES = 5
-"""So many samples test/test_proxy_tensor.py looks at, and so many with `out=`."""
+"""How many samples test/test_proxy_tensor.py takes, and how many with `out=`."""
 CHECKED_DATA = ("nn.functional.max_unpool1d", "nn.functional.max_unpool2d", "nn.functional.max_unpool3d")
 """Entries whose inputs test_aotdispatch.py does not make random."""
 
@@ -38,16 +38,10 @@ def run(job: dict[str, Any], out: Path) -> None:
     document: dict[str, Any] = {"running": None, "done": False, kind: {}}
     for identity in job[kind]:
         document["running"] = {"name": identity}
-        _write(out, document)
+        write_json(out, document)
         document[kind][identity] = check(identity)[0] if kind == "checks" else test(identity)
     document.update(running=None, done=True)
-    _write(out, document)
-
-
-def _write(out: Path, document: dict[str, Any]) -> None:
-    staged = out.with_suffix(".tmp")
-    staged.write_text(json.dumps(document))
-    staged.replace(out)
+    write_json(out, document)
 
 
 def test(method: str) -> str:
@@ -76,11 +70,11 @@ def check(identity: str) -> tuple[str, str]:
     """How a check ends, "passes", "fails" or "absent", and what it failed with."""
     kind, name, variant, dtype = identity.split(":")
     try:
-        found = [one for one in opinfo.entries() if (one.name, one.variant_test_name) == (name, variant)]
+        matching = [entry for entry in opinfo.entries() if (entry.name, entry.variant_test_name) == (name, variant)]
         scalar = getattr(torch, dtype, None)
-        if not found or scalar not in found[0].supported_dtypes("cpu"):
+        if not matching or scalar not in matching[0].supported_dtypes("cpu"):
             raise Absent
-        _run(kind, found[0], scalar)
+        _run(kind, matching[0], scalar)
     except Absent:
         return "absent", ""
     except Exception as error:

@@ -1,4 +1,4 @@
-"""What a process is kept apart from, and what it may use: Linux namespaces, resource limits. Standard library only."""
+"""Isolation of a process (Linux namespaces) and limits on what it uses. Standard library only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 
 PROCESSES, NETWORK = "processes", "network"
-"""What can be apart: the processes, which then all end with the first of them; the network, of which there is none."""
+"""What can be isolated: the processes, which then all end with the first of them; the network, which is then absent."""
 
 # linux/sched.h, linux/prctl.h, sys/mount.h, linux/capability.h
 _NEWNS, _NEWUSER, _NEWPID, _NEWNET = 0x00020000, 0x10000000, 0x20000000, 0x40000000
@@ -46,14 +46,14 @@ def die_with_parent(signal: int) -> None:
 
 @dataclass(frozen=True)
 class Way:
-    """How the next fork is kept apart: from what, and whether it takes a user namespace of its own."""
+    """How the next fork is isolated: from what, and whether it takes a user namespace of its own."""
 
     apart: frozenset[str] = frozenset()
     user: bool = False
 
 
 def find_way(network: bool) -> Way:
-    """The way to keep a job apart from the processes and (unless `network`) from the network, as far as there is one.
+    """The way to isolate a job from other processes and (unless `network`) from the network, as far as the system can.
 
     Each is tried in a process of its own: systems refuse them in many ways.
     """
@@ -67,7 +67,7 @@ def find_way(network: bool) -> Way:
 
 
 def leave(way: Way) -> None:
-    """Leave what the next fork shall be apart from; it has to call `settle`. Raises OSError where that is refused."""
+    """Leave the namespaces that the next fork shall not be in; it has to call `settle`. Raises OSError."""
     if not way.apart:
         return
     ids = os.geteuid(), os.getegid()
@@ -100,7 +100,7 @@ def settle(way: Way, memory: int) -> None:
 
 
 def confine(limits: Limits) -> None:
-    """Limit this process and what it will start, and take from it what it has in a user namespace of its own."""
+    """Limit this process and what it will start, and drop the capabilities that a user namespace gave it."""
     if not limits.network:  # else it is a tool of the user's
         _prctl(_SET_NO_NEW_PRIVS, 1)
     if os.geteuid() and (libc := _libc()) is not None:
@@ -108,8 +108,8 @@ def confine(limits: Limits) -> None:
         libc.capset(header, (ctypes.c_uint32 * 6)())
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as place:
         place.write("500")  # where memory runs out, this is what to end
-    wanted = {"DATA": limits.memory, "FSIZE": limits.file}
-    for name, most in {**{name: most for name, most in wanted.items() if most}, "NOFILE": _FILES, "CORE": 0}.items():
+    bounds = {"DATA": limits.memory, "FSIZE": limits.file}
+    for name, most in {**{name: most for name, most in bounds.items() if most}, "NOFILE": _FILES, "CORE": 0}.items():
         kind = getattr(resource, f"RLIMIT_{name}", None)
         if kind is not None:
             hard = resource.getrlimit(kind)[1]

@@ -1,4 +1,4 @@
-"""All processes that have come of this one, as /proc shows them. Standard library only."""
+"""All processes that descend from a process, as /proc shows them. Standard library only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from .contain import Limits
 
 _PROC = Path("/proc")
-_AT_ONCE = 200  # rounds without a pause: what forks and ends faster than that is met while it runs
+_AT_ONCE = 200  # rounds without a pause, to catch a process that forks and ends quickly
 _PAUSE = 0.01
 _PARENT = re.compile(r".*\) \S (\d+) ", re.S)
 _GIB = 1 << 30
@@ -21,7 +21,7 @@ _GIB = 1 << 30
 
 def of(pid: int) -> list[int]:
     """The descendants of `pid`; some may have ended, and others begun, by the time this returns."""
-    found: list[int] = []
+    descendants: list[int] = []
     left = [pid]
     table: dict[int, list[int]] | None = None
     while left:
@@ -30,13 +30,13 @@ def of(pid: int) -> list[int]:
         if children is None:
             table = _table()
             children = table[parent]
-        found += children
+        descendants += children
         left += children
-    return found
+    return descendants
 
 
 def over(limits: Limits, pid: int) -> str:
-    """What the descendants of `pid` together have too much of, in words; "" where they keep to `limits`.
+    """The limit that the descendants of `pid` together exceed, in words; "" where they keep to `limits`.
 
     What several of them share in memory counts once.
     """
@@ -73,16 +73,16 @@ def _children(pid: int) -> list[int] | None:
         threads = os.listdir(_PROC / str(pid) / "task")
     except OSError:
         return None if not _PROC.joinpath("self/task").exists() else []
-    found: list[int] = []
+    children: list[int] = []
     for thread in threads:
         try:
-            found += map(int, (_PROC / str(pid) / "task" / thread / "children").read_text().split())
+            children += map(int, (_PROC / str(pid) / "task" / thread / "children").read_text().split())
         except FileNotFoundError:
             if not _PROC.joinpath(f"self/task/{os.getpid()}/children").exists():
                 return None
         except OSError:
             continue
-    return found
+    return children
 
 
 def _table() -> dict[int, list[int]]:
@@ -103,7 +103,7 @@ def _resident(pid: int) -> int:
 
 
 def _share(pid: int) -> int:
-    """The same, of what it shares with others its part; all where the kernel does not say."""
+    """The same, with its share of what is shared; all of that where the kernel reports no share."""
     share = _sum(pid, "smaps_rollup", ("Pss:", "SwapPss:"))
     return _resident(pid) if share is None else share
 

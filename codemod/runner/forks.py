@@ -1,4 +1,4 @@
-"""Work that may end the process it runs in: done in forked children, item by item, and gone on with after a crash."""
+"""Work that may end the process it runs in: done in forked children, item by item, and resumed after a crash."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 Work = Callable[[int], Iterator[tuple[int, Any]]]
-"""From the number of the first item: yields (number, None) before an item is worked on, (number, what it gave) after.
-What it gave is JSON."""
+"""From the number of the first item: yields (number, None) before an item is worked on, (number, result) after.
+Results are JSON."""
 CRASHES = 25
-"""After so many items that ended their process the rest is left."""
+"""After so many items that ended their process the rest is skipped."""
 FAILED = 1
 """The exit code of a child whose work raised."""
 
 
 def survive(work: Work, ended: list[str] | None = None) -> Iterator[Any]:
-    """What `work` gives, in order, without the items that end their process.
+    """The results of `work`, in order, without the items that end their process.
 
-    To `ended` the last line is added that each process so ended has printed, or the signal that ended it.
+    For each process so ended, its last printed line or its signal is added to `ended`.
     """
     first = 0
     for _ in range(CRASHES):
@@ -36,11 +36,11 @@ def survive(work: Work, ended: list[str] | None = None) -> Iterator[Any]:
             try:
                 with os.fdopen(reader, encoding="ascii") as lines:
                     for line in lines:
-                        number, given = json.loads(line)
+                        number, result = json.loads(line)
                         first = number + 1
-                        if given is not None:
-                            yield given
-            finally:  # also where no more is wanted: the pipe is closed then, and the child ends at its next line
+                        if result is not None:
+                            yield result
+            finally:  # also where the caller stops early: the pipe is closed then, and the child ends at its next line
                 _, status = os.waitpid(child, 0)
             code = os.waitstatus_to_exitcode(status)
             if code in (0, FAILED):
@@ -56,12 +56,12 @@ def _last_line(printed: IO[bytes]) -> str:
 
 
 def _child(work: Work, first: int, writer: int, printed: int) -> None:
-    """Write what `work` gives to the pipe, and end the process without what the parent does at its end."""
+    """Write the results of `work` to the pipe, and end the process without the parent's exit handlers."""
     try:
         sys.stdout.flush()
         os.dup2(printed, 2)
-        for number, given in work(first):
-            os.write(writer, json.dumps([number, given]).encode("ascii") + b"\n")
-    except BaseException:  # the pipe's end is gone, or the work failed: the parent has what there is
+        for number, result in work(first):
+            os.write(writer, json.dumps([number, result]).encode("ascii") + b"\n")
+    except BaseException:  # the pipe is closed, or the work failed: the parent has the results so far
         os._exit(FAILED)
     os._exit(0)

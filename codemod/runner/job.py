@@ -1,4 +1,4 @@
-"""Read a job, prove its operators one by one, write what was found after each case."""
+"""Read a job, prove its operators in turn, write the report after each case."""
 
 from __future__ import annotations
 
@@ -13,27 +13,29 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from .documents import write_json
+
 NO_INPUTS = "no inputs could be made that eager accepts"
 ENDS = "the process ends"
 DEFAULT_PIECES = ("forward", "backward", "inplace", "out")
 OPINFO_NAMESPACES = ("aten", "quantized")
 """What PyTorch's own samples may call."""
 BUDGET = 20.0
-"""Seconds of the processor to look for cases of one operator."""
+"""Seconds of processor time to look for cases of one operator."""
 THROWING = 3
-"""So many cases that are forecast to throw for symbolic sizes are run."""
+"""How many cases that are forecast to throw for symbolic sizes are run."""
 ALIKE = 12
-"""Once a case throws, so many that show nothing new end the search."""
+"""Once a case throws, the search ends after so many that show nothing new."""
 OTHER = 1
-"""So many that are forecast to throw for another reason."""
+"""How many that are forecast to throw for another reason are run."""
 SAMPLES = 4
-"""So many samples of an OpInfo entry that a job names are run."""
+"""How many samples of an OpInfo entry that a job names are run."""
 PASSING = 2
-"""So many forward that are not; of the other pieces half as many."""
+"""How many forward cases that are not forecast to throw are run; of the other pieces half as many."""
 
 
 class Report:
-    """What was found so far, on disk after every change, so that a killed run leaves it."""
+    """The results so far, on disk after every change, so that a killed run leaves them."""
 
     def __init__(self, path: Path, torch_version: str) -> None:
         self._path = path
@@ -59,7 +61,7 @@ class Report:
         self._write()
 
     def close(self) -> None:
-        """Say that all is done."""
+        """Mark the report as complete."""
         self._document.update(running=None, done=True)
         self._write()
 
@@ -68,9 +70,7 @@ class Report:
         return entry
 
     def _write(self) -> None:
-        staged = self._path.with_suffix(".tmp")
-        staged.write_text(json.dumps(self._document))
-        staged.replace(self._path)
+        write_json(self._path, self._document)
 
 
 def sampled(operator: str, piece: str, index: Any) -> list[tuple[str, str, Iterator[Any]]]:
@@ -84,13 +84,13 @@ def sampled(operator: str, piece: str, index: Any) -> list[tuple[str, str, Itera
     if namespace not in OPINFO_NAMESPACES:
         return []
     entries = {opinfo.label(entry): entry for entry in (*opinfo.named(base), *index.callers(operator, piece))}
-    found = [(piece, label, opinfo.calls(entry, piece)) for label, entry in entries.items()]
-    if piece == "vmap" or (piece == "forward" and not found):
+    sampled_calls = [(piece, label, opinfo.calls(entry, piece)) for label, entry in entries.items()]
+    if piece == "vmap" or (piece == "forward" and not sampled_calls):
         for entry in index.callers(operator, "backward"):
             if (label := opinfo.label(entry)) not in entries:
                 calls = opinfo.gradients(entry) if piece == "vmap" else opinfo.calls(entry, "backward")
-                found.append(("vmap" if piece == "vmap" else "backward", label, calls))
-    return found
+                sampled_calls.append(("vmap" if piece == "vmap" else "backward", label, calls))
+    return sampled_calls
 
 
 def candidates(operator: str, piece: str, entries: Iterable[Any]) -> Iterator[tuple[str, str, Any]]:
@@ -101,12 +101,12 @@ def candidates(operator: str, piece: str, entries: Iterable[Any]) -> Iterator[tu
     from . import modules, schema
 
     namespace, _, base = operator.rpartition("::")
-    known = False
+    has_samples = False
     for way, label, calls in entries:
-        known = True
+        has_samples = True
         for number, call in enumerate(calls):
             yield way, f"{label} {number}", call
-    if namespace in OPINFO_NAMESPACES and not known:
+    if namespace in OPINFO_NAMESPACES and not has_samples:
         for number, call in enumerate(modules.calls(base, piece)):
             yield piece, f"{base} of a module {number}", call
     for number, call in enumerate(schema.calls(operator, piece)):
@@ -116,37 +116,37 @@ def candidates(operator: str, piece: str, entries: Iterable[Any]) -> Iterator[tu
 def search(job: dict[str, Any], operator: str, piece: str, index: Any, ended: list[str]) -> list[Any]:
     """The cases to run of one piece of `operator`, those first that are forecast to throw.
 
-    To `ended` is added what each call says that ends its process.
+    For each call that ends its process, the cause is added to `ended`.
     """
     from . import cases, causes
     from .forks import survive
 
     entries = sampled(operator, piece, index)
-    wanted = int(job.get("passing") or PASSING)
-    enough = wanted if piece == "forward" else max(1, wanted // 2)
+    most = int(job.get("passing") or PASSING)
+    enough = most if piece == "forward" else max(1, most // 2)
     throwing: list[Any] = []
     passing: list[Any] = []
-    said: dict[bool, set[str]] = {True: set(), False: set()}
+    messages: dict[bool, set[str]] = {True: set(), False: set()}
     alike = 0
     for case, message in whole(survive(partial(forecasts, job, operator, piece, entries), ended)):
-        told = causes.telling(message)
+        symbolic = causes.telling(message)
         alike += 1
-        if message and message not in said[told] and (told or len(said[told]) < OTHER):
-            said[told].add(message)
+        if message and message not in messages[symbolic] and (symbolic or len(messages[symbolic]) < OTHER):
+            messages[symbolic].add(message)
             throwing.append(cases.Case(**case))
             alike = 0
         elif not message and len(passing) < enough:
             passing.append(cases.Case(**case))
             alike = 0
-        if len(said[True]) >= THROWING or (said[True] and alike >= ALIKE):
+        if len(messages[True]) >= THROWING or (messages[True] and alike >= ALIKE):
             break
     return throwing + passing
 
 
-def whole(found: Iterable[Any]) -> Iterator[tuple[Any, str]]:
-    """Each case of `forecasts` once, with what stops it: of those that come once, what it is ends their process."""
+def whole(forecast: Iterable[Any]) -> Iterator[tuple[Any, str]]:
+    """Each case of `forecasts` once, with what stops it; one whose forecast never came ended its process."""
     unknown = None
-    for case, message in found:
+    for case, message in forecast:
         if unknown is not None and message is None:
             yield unknown, ENDS
         unknown = case if message is None else None
@@ -173,15 +173,15 @@ def forecasts(job: dict[str, Any], operator: str, piece: str, entries: Any, firs
 
 
 def chosen(job: dict[str, Any], operator: str, index: Any, ended: list[str]) -> Iterator[Any]:
-    """The cases of `operator` to run: those given, the user's own, else what a search finds, piece by piece."""
+    """The cases of `operator` to run: those the job lists, the user's own, else what a search finds, piece by piece."""
     from . import cases
 
-    given = (job.get("cases") or {}).get(operator)
+    listed = (job.get("cases") or {}).get(operator)
     skipped = set(job.get("skip") or ())
-    if given is not None:
-        if any(case["name"] in skipped for case in given):
+    if listed is not None:
+        if any(case["name"] in skipped for case in listed):
             return  # one of them ended an earlier process: that is the operator's verdict
-        yield from (cases.Case(case["name"], case["piece"], case["script"]) for case in given)
+        yield from (cases.Case(case["name"], case["piece"], case["script"]) for case in listed)
     elif operator in (job.get("entries") or {}):
         yield from samples(job["entries"][operator])
     elif operator in (job.get("repro") or {}):
@@ -193,7 +193,7 @@ def chosen(job: dict[str, Any], operator: str, index: Any, ended: list[str]) -> 
 
 
 def samples(label: str) -> Iterator[Any]:
-    """The cases of the first samples of an OpInfo entry, named as `opinfo.label` does, whatever comes of them."""
+    """The cases of the first samples of an OpInfo entry, named as `opinfo.label` does, whatever their forecast."""
     from . import cases, opinfo
 
     for entry in opinfo.entries():
@@ -216,14 +216,14 @@ def run(job: dict[str, Any], out: Path) -> None:
     for operator in job["operators"]:
         report.nothing(operator, NO_INPUTS)
         ended: list[str] = []
-        found = False
+        has_cases = False
         for case in chosen(job, operator, index, ended):
-            found = True
+            has_cases = True
             report.running(operator, case)
             report.add(operator, case, check.attempt(case.script, case.name, case.piece == "forward"))
-        if ended and not found:
+        if ended and not has_cases:
             report.nothing(operator, f"{len(ended)} calls ended the process: {ended[-1]}")
-        elif not found and (refusal := schema.refusal(operator)):
+        elif not has_cases and (refusal := schema.refusal(operator)):
             report.nothing(operator, f"{NO_INPUTS}: {refusal}")
     report.close()
 

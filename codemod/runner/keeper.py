@@ -1,10 +1,10 @@
-"""A process that runs another, and ends all that comes of it: `PYTHON path/to/runner --keep FD`.
+"""The supervisor of one process, which ends it with all its descendants: `PYTHON path/to/runner --keep FD`.
 
 FD is a Unix socket. A line with a request comes in there, {"command", "environment", "folder", "limits", "held"};
 `held` names a file to lock for as long as anything runs, or is "". Two lines go out: {"apart"} as it starts, with what
-of `contain` it is apart from, and {"status", "over"} once nothing of it is left: the status as os.waitpid tells it, and
-what it had too much of, for which it was ended; or {"errno"} where it could not be started. Once the other end is shut,
-all is ended.
+it is isolated from (names of `contain`), and {"status", "over"} once nothing of it is left: the status as os.waitpid
+returns it, and the limit that it exceeded, for which it was ended; or {"errno"} where it could not be started. Once the
+other end is shut, all is killed.
 
 Where the system gives namespaces, the kernel ends what is in them with the first process there. Elsewhere this process
 is the one that orphans fall to, so that whatever the job starts stays below it, and is found there and killed. Where
@@ -29,12 +29,12 @@ from typing import Any, NoReturn
 from . import contain, descendants
 
 _LOOK = 0.25
-"""Seconds between two looks at what a job uses."""
+"""Seconds between two measurements of what a job uses."""
 _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Keep the command that is asked for at the socket of number `arguments[0]`; returns the exit code."""
+    """Supervise the command of the request on the socket of number `arguments[0]`; returns the exit code."""
     control = socket.socket(fileno=int(arguments[0]))
     control.set_inheritable(False)
     with control.makefile("r", encoding="ascii") as lines:
@@ -72,10 +72,10 @@ def keep(
                     os.close(unused)
             _first(work, write, limits, way, job.grouped)
         os.close(write)
-        _silence()
+        release_stdin()
         control.sendall(json.dumps({"apart": sorted(way.apart)}).encode("ascii") + b"\n")
-        with os.fdopen(read, "rb", buffering=0) as said:
-            answer = _watch(job, control, said, server, limits)
+        with os.fdopen(read, "rb", buffering=0) as reports:
+            answer = _watch(job, control, reports, server, limits)
     except (KeyboardInterrupt, BrokenPipeError, ConnectionResetError):
         pass
     finally:
@@ -89,7 +89,7 @@ def keep(
 
 @dataclass
 class _Job:
-    """What is known of a job: the number of the process that waits for it, its own, 0 for none, and how it ended.
+    """The state of a job: the ids of the process that waits for it and of its own, 0 for none, and how it ended.
 
     `grouped` says that there is nothing but its group by which to end what it started.
     """
@@ -100,9 +100,9 @@ class _Job:
     status: int | None = None
     errno: int | None = None
 
-    def hear(self, said: Any) -> bool:
-        """Take in the next line of `_first`; whether that was the last."""
-        kind, _, value = _line(said).partition(b" ")
+    def hear(self, pipe: Any) -> bool:
+        """Read the next line of `_first` from `pipe`; whether that was the last."""
+        kind, _, value = _line(pipe).partition(b" ")
         if kind == b"job":
             self.number = int(value)
         elif kind == b"errno":
@@ -112,7 +112,7 @@ class _Job:
         return not kind or self.status is not None
 
     def answer(self) -> dict[str, Any]:
-        """How it ended. The process that says so is killed before it can where the job kills all that it may."""
+        """How it ended: by SIGKILL where no status came, for the job may kill the process that reports it."""
         if self.errno is not None or not self.number:
             return {"errno": self.errno or errno.EAGAIN}
         return {"status": int(signal.SIGKILL) if self.status is None else self.status, "over": ""}
@@ -128,7 +128,7 @@ class _Job:
                 os.waitpid(ended.si_pid, 0)
 
     def end(self) -> None:
-        """End it, and all that came of it."""
+        """Kill it, and all its descendants."""
         with contextlib.suppress(OSError):
             if self.grouped and self.number and self.status is None:  # else its number may be another's
                 os.killpg(self.number, signal.SIGKILL)
@@ -138,17 +138,17 @@ class _Job:
         descendants.end_all()
 
 
-def _watch(job: _Job, control: socket.socket, said: Any, server: int, limits: contain.Limits) -> dict[str, Any] | None:
+def _watch(job: _Job, control: socket.socket, pipe: Any, server: int, limits: contain.Limits) -> dict[str, Any] | None:
     """The answer, once the job has ended or must; None where nobody waits for one."""
-    others = [server] if server >= 0 else []
+    servers = [server] if server >= 0 else []
     while True:
-        ready = select.select([said, control, *others], [], [], _LOOK)[0]
+        ready = select.select([pipe, control, *servers], [], [], _LOOK)[0]
         if server in ready:
             return None
         if control in ready:
             return {"status": int(signal.SIGKILL), "over": ""}
-        if said in ready:
-            if job.hear(said):
+        if pipe in ready:
+            if job.hear(pipe):
                 return job.answer()
             continue
         job.reap()
@@ -158,7 +158,7 @@ def _watch(job: _Job, control: socket.socket, said: Any, server: int, limits: co
 
 
 def _first(work: Callable[[], int], write: int, limits: contain.Limits, way: contain.Way, grouped: bool) -> NoReturn:
-    """Start the job, say its number, wait for it and for orphans, and say how it ended.
+    """Start the job, report its process id, wait for it and for orphans, and report how it ended.
 
     In a namespace this is the first process, which signals from there do not reach, and the others end with it.
     """
@@ -171,7 +171,7 @@ def _first(work: Callable[[], int], write: int, limits: contain.Limits, way: con
         if not child:
             _work(work, write, limits)
         os.write(write, b"job %d\n" % child)
-        _silence()
+        release_stdin()
         ended = status = 0
         while ended != child:
             ended, status = os.waitpid(-1, 0)
@@ -184,7 +184,7 @@ def _first(work: Callable[[], int], write: int, limits: contain.Limits, way: con
 
 
 def _work(work: Callable[[], int], write: int, limits: contain.Limits) -> NoReturn:
-    """Do the work, and end with its result; what the system refuses before a command has begun is said."""
+    """Do the work, and end with its result; an error of the system before a command has begun is reported."""
     code = 1
     try:
         contain.die_with_parent(signal.SIGKILL)
@@ -209,7 +209,7 @@ def _execute(request: Mapping[str, Any]) -> int:
 
 
 def _hold(path: str) -> int:
-    """A descriptor with a shared lock of the file, which tells others that it is in use; -1 where there is none."""
+    """A descriptor with a shared lock of the file, which shows others that it is in use; -1 where there is none."""
     if not path:
         return -1
     try:
@@ -220,18 +220,18 @@ def _hold(path: str) -> int:
     return held
 
 
-def _silence() -> None:
-    """Let go of stdin, which is the job's."""
+def release_stdin() -> None:
+    """Put the null device in the place of stdin, which is the job's or carries requests."""
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
 
 
-def _line(said: Any) -> bytes:
+def _line(pipe: Any) -> bytes:
     """The next line, "" where no more come."""
     line = b""
     while not line.endswith(b"\n"):
-        more = said.read(1)
+        more = pipe.read(1)
         if not more:
             return b""
         line += more

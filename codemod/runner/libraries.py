@@ -7,7 +7,7 @@ import os
 def load(path: str) -> None:
     """Load the library at `path`, its functions bound when they are first called.
 
-    Some that it names may be nowhere: what only the rest of its sources defines, and no operator at hand calls.
+    Some may be undefined: those that only the rest of its sources defines, and no operator that is run calls.
     `ctypes.CDLL` binds everything at once. Raises OSError where it cannot be loaded.
     """
     program = ctypes.CDLL(None)

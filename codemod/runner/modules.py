@@ -1,4 +1,4 @@
-"""Calls that PyTorch's own modules make with PyTorch's own samples for them (ModuleInfo): of cells of RNNs, say."""
+"""Calls that PyTorch's modules make of functions with PyTorch's samples for them (ModuleInfo), as cells of RNNs do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torch.overrides import TorchFunctionMode
 from .cases import Call
 
 CALLS = 6
-"""So many calls of each function are looked at."""
+"""How many calls of each function are recorded."""
 PIECES = ("forward", "backward", "double_backward", "jvp", "vmap")
 
 
@@ -45,11 +45,11 @@ def recorded() -> dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]]:
         warnings.simplefilter("ignore")
         for info in module_db:
             try:
-                given = {"device": "cpu", "dtype": torch.float32, "requires_grad": False, "training": False}
-                for sample in info.module_inputs_func(info, **given):
-                    made = info.module_cls(*sample.constructor_input.args, **sample.constructor_input.kwargs)
+                options = {"device": "cpu", "dtype": torch.float32, "requires_grad": False, "training": False}
+                for sample in info.module_inputs_func(info, **options):
+                    module = info.module_cls(*sample.constructor_input.args, **sample.constructor_input.kwargs)
                     with recorder:
-                        made(*sample.forward_input.args, **sample.forward_input.kwargs)
+                        module(*sample.forward_input.args, **sample.forward_input.kwargs)
             except Exception:  # a module that needs a device or a package that is not here
                 continue
     return dict(recorder.calls)

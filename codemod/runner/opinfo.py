@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import warnings
 from collections.abc import Iterator
 from functools import cache
@@ -18,11 +17,12 @@ from typing import Any
 import torch
 
 from .cases import Call
+from .documents import write_json
 
 SAMPLES = 40
-"""So many samples of an entry are looked at."""
+"""How many samples of an entry are taken."""
 INDEXED = 3
-"""So many samples of each entry are run to see which operators it calls."""
+"""How many samples of each entry are run to see which operators it calls."""
 HOMES = ("torch", "torch.nn.functional", "torch.Tensor", "torch.linalg", "torch.fft", "torch.special")
 UNSEEDED = """from torch.testing._internal import common_methods_invocations
 
@@ -72,9 +72,9 @@ def samples(entry: Any, gradient: bool, count: int = SAMPLES) -> list[Any]:
         return []
     dtype = torch.float32 if torch.float32 in dtypes else sorted(dtypes, key=str)[0]
     torch.manual_seed(0)
-    wanted = gradient and entry.supports_autograd and (dtype.is_floating_point or dtype.is_complex)
+    differentiable = gradient and entry.supports_autograd and (dtype.is_floating_point or dtype.is_complex)
     try:
-        return list(itertools.islice(entry.sample_inputs("cpu", dtype, requires_grad=wanted), count))
+        return list(itertools.islice(entry.sample_inputs("cpu", dtype, requires_grad=differentiable), count))
     except Exception:  # samples that need a device or a package that is not here
         return []
 
@@ -82,22 +82,22 @@ def samples(entry: Any, gradient: bool, count: int = SAMPLES) -> list[Any]:
 @cache
 def _homes() -> dict[int, str]:
     """The expressions of PyTorch's public callables, by identity."""
-    found: dict[int, str] = {}
+    expressions: dict[int, str] = {}
     for home in reversed(HOMES):
         place: Any = torch
         for part in home.split(".")[1:]:
             place = getattr(place, part)
         for name, value in vars(place).items():
             if callable(value) and not name.startswith("__"):
-                found[id(value)] = f"{home}.{name}"
-    return found
+                expressions[id(value)] = f"{home}.{name}"
+    return expressions
 
 
 def callee(entry: Any) -> tuple[str, str]:
     """The expression of what the entry calls, and the lines it needs."""
-    known = _homes().get(id(entry.op))
-    if known:
-        return known, ""
+    expression = _homes().get(id(entry.op))
+    if expression:
+        return expression, ""
     value: Any = torch
     for part in str(entry.name).split("."):
         value = getattr(value, part, None)
@@ -144,16 +144,16 @@ def simple_name(entry: Any) -> str:
 def named(base: str) -> list[Any]:
     """The entries of the operator `base`, by name or alias."""
     plain = base.strip("_")
-    found = []
+    matching = []
     for entry in entries():
         names = {simple_name(entry), getattr(entry, "aten_name", ""), *(str(a) for a in entry.aliases)}
         if base in names or plain in names:
-            found.append(entry)
-    return found
+            matching.append(entry)
+    return matching
 
 
 class Index:
-    """Which operators each entry calls forward, and which in its backward; each made once and kept in `folder`."""
+    """Which operators each entry calls forward, and which in its backward; each made once and cached in `folder`."""
 
     def __init__(self, folder: str | None) -> None:
         self._folder = Path(folder) if folder else None
@@ -169,8 +169,8 @@ class Index:
         ways = ("forward", "backward") if piece in ("backward", "double_backward") else ("forward",)
         for way in ways:
             self.open(way)
-        found = [e for e in entries() if any(operator in self._calls[way].get(label(e), ()) for way in ways)]
-        return sorted(found, key=lambda entry: sum(len(self._calls[way][label(entry)]) for way in ways))
+        matching = [e for e in entries() if any(operator in self._calls[way].get(label(e), ()) for way in ways)]
+        return sorted(matching, key=lambda entry: sum(len(self._calls[way][label(entry)]) for way in ways))
 
     def _load(self, way: str) -> dict[str, list[str]]:
         path = self._folder / f"opinfo-{torch.__version__}-{way}.json" if self._folder is not None else None
@@ -180,13 +180,11 @@ class Index:
                 return loaded
         except (OSError, ValueError):
             pass  # made again
-        made = {label(entry): called(entry, way) for entry in entries()}
+        index = {label(entry): called(entry, way) for entry in entries()}
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
-            staged = path.with_suffix(f".{os.getpid()}")
-            staged.write_text(json.dumps(made))
-            staged.replace(path)
-        return made
+            write_json(path, index)
+        return index
 
 
 def called(entry: Any, way: str) -> list[str]:
@@ -201,7 +199,7 @@ def called(entry: Any, way: str) -> list[str]:
             for sample in chosen:
                 try:
                     results.append(entry.op(sample.input, *sample.args, **sample.kwargs))
-                except Exception:  # a sample that this build refuses says nothing
+                except Exception:  # a sample that this build refuses shows nothing
                     continue
         if way == "forward":
             return _names(forward)

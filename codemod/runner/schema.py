@@ -17,10 +17,10 @@ from .forks import survive
 
 TRIES = 4000
 REFUSED = 50
-"""So many draws tell why eager takes none."""
+"""How many draws are made to see why eager takes none."""
 SECONDS = 3.0
 CALLS = 6
-"""So many different calls of an overload are made."""
+"""How many different calls of an overload are made."""
 BASES = ((4, 5), (2, 3, 4), (2, 3, 4, 5), (4,), (4, 4), (2, 4, 4), (2, 3, 4, 5, 6), (2, 3, 8, 8))
 """Shapes that the tensors of one call are derived from."""
 WORDS = ("mean", "sum", "valid", "same", "constant", "reflect", "none", "ij", "reduced", "n")
@@ -47,14 +47,14 @@ def writes(schema: Any) -> bool:
 
 def calls(operator: str, piece: str) -> Iterator[Call]:
     """Calls of the operator's overloads that exercise `piece` and that eager accepts."""
-    known = schemas(operator)
-    for schema in known:
+    overloads = schemas(operator)
+    for schema in overloads:
         inplace = writes(schema)
         # An operator that exists in place only has no other form to run forward.
-        only = inplace and piece in ("forward", "vmap") and all(writes(s) or is_out(s) for s in known)
+        only = inplace and piece in ("forward", "vmap") and all(writes(s) or is_out(s) for s in overloads)
         if is_out(schema) or (inplace != (piece == "inplace") and not only):
             continue
-        if piece == "out" and not any(is_out(other) for other in known):
+        if piece == "out" and not any(is_out(overload) for overload in overloads):
             continue
         yield from _calls(operator, schema, piece, inplace)
 
@@ -72,7 +72,7 @@ def _calls(operator: str, schema: Any, piece: str, inplace: bool) -> Iterator[Ca
 def accepted(overload: Any, schema: Any, gradient: bool) -> list[int]:
     """The numbers of the draws that eager accepts, of different kinds.
 
-    They are tried in a process of their own: arguments that no one has thought of end some kernels with a signal.
+    They are tried in a process of their own: unforeseen arguments end some kernels with a signal.
     """
     kinds: dict[str, int] = {}
 
@@ -95,8 +95,8 @@ def accepted(overload: Any, schema: Any, gradient: bool) -> list[int]:
 
 
 def refusal(operator: str) -> str:
-    """What eager says most often of the first draws for the operator's overloads, "" where it says nothing."""
-    said: Counter[str] = Counter()
+    """Eager's most frequent error for the first draws for the operator's overloads, "" where it has none."""
+    messages: Counter[str] = Counter()
     for schema in schemas(operator):
         if is_out(schema):
             continue
@@ -107,8 +107,8 @@ def refusal(operator: str) -> str:
                 yield number, None
                 yield number, _call(overload, *Draw(number, False).arguments(schema))
 
-        said.update(message for message in survive(work) if message)
-    return said.most_common(1)[0][0] if said else ""
+        messages.update(message for message in survive(work) if message)
+    return messages.most_common(1)[0][0] if messages else ""
 
 
 def _overload(operator: str, schema: Any) -> Any:
@@ -123,7 +123,7 @@ def _kind(value: Any) -> Any:
 
 
 def _call(overload: Any, positional: list[Any], named: dict[str, Any]) -> str:
-    """What eager says of arguments that do not fit together, "" where it takes them."""
+    """Eager's error for arguments that do not fit together, "" where it takes them."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -140,7 +140,7 @@ def _copied(value: Any) -> Any:
 
 
 class Draw:
-    """Draws arguments. Tensors of one call have related shapes; what a default serves is mostly left out."""
+    """Draws arguments. Tensors of one call have related shapes; an argument with a default is mostly left out."""
 
     def __init__(self, number: int, gradient: bool) -> None:
         self._source = random.Random(number)
@@ -150,7 +150,7 @@ class Draw:
         self._drawn: list[tuple[int, ...]] = []
 
     def arguments(self, schema: Any) -> tuple[list[Any], dict[str, Any]]:
-        """Positional and keyword arguments for `schema`; whether they fit together is for eager to say."""
+        """Positional and keyword arguments for `schema`; whether they fit together is for eager to decide."""
         self._shape = self._source.choice(BASES)
         self._drawn = [self._shape]
         alike = self._source.random() < 0.4

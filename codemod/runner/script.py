@@ -117,14 +117,14 @@ def _operator(piece: str, parts: Parts) -> str:
 
 
 def _main(piece: str) -> str:
-    """The part that runs alone. What `make_fx` traced holds for sizes that its guards hold for: it traces each anew."""
-    one, other = ("results(compiled, n)", "results(operator, n)") if piece == "backward" else (
+    """The part that runs alone. A `make_fx` graph holds only for sizes that satisfy its guards, so each is traced."""
+    compiled, eager = ("results(compiled, n)", "results(operator, n)") if piece == "backward" else (
         "compiled(*inputs(n))", "operator(*inputs(n))")  # fmt: skip
-    made = "" if piece == "double_backward" else f"    {COMPILE}\n"
-    each = "        compiled = symbolic(n)\n" if piece == "double_backward" else ""
+    setup = "" if piece == "double_backward" else f"    {COMPILE}\n"
+    retrace = "        compiled = symbolic(n)\n" if piece == "double_backward" else ""
     return (
         '\n\nif __name__ == "__main__":\n    for library in sys.argv[1:]:\n        torch.ops.load_library(library)\n'
-        f"{made}    for n in sizes:\n{each}"
-        f"        torch.testing.assert_close({one}, {other}, equal_nan=True)\n"
+        f"{setup}    for n in sizes:\n{retrace}"
+        f"        torch.testing.assert_close({compiled}, {eager}, equal_nan=True)\n"
         '    print("passes for the sizes", *sizes)\n'
     )

@@ -1,8 +1,8 @@
 """`PYTHON path/to/runner --serve CACHE`: import torch once, and run each job in a child of its own that has it already.
 
 Stdin is a Unix socket. Each message on it carries one end of another, for one job. A line with a request comes in
-there, {"job", "out", "log", "folder", "environment", "limits", "held"}, and what `keeper` says of the job goes out. It
-is ended, and nothing is said of it, when this process ends.
+there, {"job", "out", "log", "folder", "environment", "limits", "held"}, and the lines of `keeper` go out. The job is
+killed, and nothing more goes out, when this process ends.
 """
 
 from __future__ import annotations
@@ -19,11 +19,9 @@ from . import contain, keeper
 
 
 def main(cache: str) -> int:
-    """Serve requests until stdin ends, with what is kept in the folder `cache`; returns the exit code."""
+    """Serve requests until stdin ends, with the index of samples in the folder `cache`; returns the exit code."""
     requests = socket.socket(fileno=os.dup(0))
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
+    keeper.release_stdin()
     way = contain.find_way(network=False)  # a fork takes longer once torch is there
     warm(cache)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for keepers
@@ -40,7 +38,7 @@ def main(cache: str) -> int:
 
 
 def warm(cache: str) -> None:
-    """Import what every job needs, compile once: much is imported only then; and see what calls what."""
+    """Import what every job needs, load the index of samples, and compile once: much is imported only then."""
     import torch
     import torch._dynamo
 
@@ -71,7 +69,7 @@ def work(request: dict[str, Any]) -> int:
         os.dup2(log, 1)
         os.dup2(log, 2)
         os.environ.update(request["environment"])
-        tempfile.tempdir = None  # told by the environment anew
+        tempfile.tempdir = None  # read from the environment again
         os.chdir(request["folder"])
         from . import job
 

@@ -1,4 +1,4 @@
-"""Making the interpreter ready for a job: torch imported and set, libraries loaded."""
+"""Preparing the interpreter for a job: torch imported and configured, libraries loaded."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 LITERAL = 128
-"""Up to so many elements a tensor is spelled out."""
+"""The most elements of a tensor that is written out."""
 
 Style = str
 """How tensors are spelled: "random" (by shape and range), "literal" (by their elements), "whole" (whole numbers so)."""
@@ -48,9 +48,9 @@ class Arguments:
         return f"{callee}({', '.join(parts)})"
 
     def _tensor(self, value: torch.Tensor, name: str) -> str:
-        for known, known_name in zip(self.tensors, self.names, strict=True):
-            if known is value:
-                return known_name
+        for earlier, earlier_name in zip(self.tensors, self.names, strict=True):
+            if earlier is value:
+                return earlier_name
         chosen = name if name.isidentifier() else "x"
         number = 1
         while chosen in self.names:
