@@ -62,19 +62,19 @@ def make_steps(shards: Sequence[Shard], sources: Mapping[str, bytes]) -> list[St
 def make_commits(
     repository: Repository, steps: Sequence[Step], messages: Mapping[str, str], environment: Mapping[str, str]
 ) -> list[Commit]:
-    """A commit for each of `steps` on its parent's; one that a branch of ours already holds is taken as it is."""
+    """A commit for each of `steps` on its parent's; one that a branch of ours already holds is reused."""
     tips = repository.tips()
-    made: dict[str, Commit] = {}
+    commits: dict[str, Commit] = {}
     for step in steps:
-        base = made[step.parent] if step.parent else None
+        base = commits[step.parent] if step.parent else None
         parent, parent_tree = (base.sha, base.tree) if base else (repository.head, repository.tree_of(repository.head))
         name = step.shard.name
         tree = repository.changed_tree(parent_tree, {path: new for path, (_, new) in step.files.items()})
-        known = tips.get(name, "")
-        if not (known and _same(repository, known, tree, parent, messages[name])):
-            known = repository.commit(tree, parent, messages[name], environment)
-        made[name] = Commit(step, tree, known)
-    return list(made.values())
+        sha = tips.get(name, "")
+        if not (sha and _same(repository, sha, tree, parent, messages[name])):
+            sha = repository.commit(tree, parent, messages[name], environment)
+        commits[name] = Commit(step, tree, sha)
+    return list(commits.values())
 
 
 def make_series(
@@ -98,7 +98,7 @@ def make_series(
 
 
 def refuse_foreign(repository: Repository, names: Sequence[str]) -> None:
-    """Raise SymfixError where a branch that a bundle would set is somebody else's work, or is checked out."""
+    """Raise SymfixError where a branch that a bundle would set holds other work than symfix's, or is checked out."""
     tips = repository.tips()
     used = repository.checked_out()
     if repository.has_branch("symfix"):

@@ -1,4 +1,4 @@
-"""The part of the proof that a compiler gives: each shard, on what it stands on, compiles what compiled before."""
+"""The compiler's part of the proof of a split: with each shard on its bases, what compiled before still compiles."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Compiled:
     proved: int
     """Those of them that `symfix prove` had compiled."""
     unknown: tuple[str, ...]
-    """The sources that tell nothing, most of them for they do not compile before either."""
+    """The sources that show nothing, mostly because they do not compile before either."""
     reason: str
     """What is wrong with the first of them."""
 
 
 def any_source(steps: Sequence[Step], provers: Provers) -> bool:
-    """Whether a compiler can tell anything of `steps`."""
+    """Whether `steps` change anything that a compiler can check."""
     return any(prover.checked(tuple(step.files), ()) for step in steps for prover in provers)
 
 
@@ -50,24 +50,24 @@ def check_compiles(
 ) -> Compiled:
     """Compile the sources of each of `steps` as the tree has them, and with the step and all that it stands on.
 
-    What `symfix prove` found of the same code, kept in `journal`, is not compiled again.
-    Raises SymfixError, which names the first shard that breaks a source and the edit, and then waits for no other.
+    What `symfix prove` compiled of the same code, by its evidence in `journal`, is not compiled again.
+    Raises SymfixError, which names the first shard that breaks a source and the edit, without waiting for others.
     """
     store = EvidenceStore(journal / FOLDER)
     tasks = []
     proved = 0
     for step, changes in _on_their_bases(steps, sources):
         key = evidence_key(changes)
-        known = _proved(store, settings, key)
-        wanted = dict.fromkeys(p for prover in provers for p in prover.checked(tuple(step.files), known))
-        left = tuple(path for path in wanted if path not in known)
-        proved += len(wanted) - len(left)
+        proved_paths = _proved(store, settings, key)
+        paths = dict.fromkeys(p for prover in provers for p in prover.checked(tuple(step.files), proved_paths))
+        left = tuple(path for path in paths if path not in proved_paths)
+        proved += len(paths) - len(left)
         if left:
             tasks.append(Task(step.shard.name, key, changes, (), left))
     compiled = proved
     unknown: dict[str, str] = {}
-    with closing(_check_all(settings, tasks, jobs)) as found:
-        for task, checked in found:
+    with closing(_check_all(settings, tasks, jobs)) as results:
+        for task, checked in results:
             if checked.broken:
                 raise SymfixError(
                     f"the shard {task.shard} alone {one_line(checked.broken)}; {_over(settings)}, nothing was made"
@@ -87,7 +87,7 @@ def _over(settings: Settings) -> str:
 
 
 def _on_their_bases(steps: Sequence[Step], sources: Mapping[str, bytes]) -> Iterator[tuple[Step, tuple[Change, ...]]]:
-    """Each step with all that its branch changes in code; the edits of tests are none that a compiler reads."""
+    """Each step with all that its branch changes in code; edits of tests are left out, which no compiler reads."""
     by_name = {step.shard.name: step for step in steps}
     for step in steps:
         groups = list(step.shard.groups)
@@ -100,8 +100,8 @@ def _on_their_bases(steps: Sequence[Step], sources: Mapping[str, bytes]) -> Iter
 
 def _proved(store: EvidenceStore, settings: Settings, key: str) -> frozenset[str]:
     """The sources that `symfix prove` compiled before and after the change of `key`, with this torch and compiler."""
-    wanted = {(name, settings.versions[name]) for name in ("torch", "compiler")}
-    return frozenset(path for one in store.all(key) if wanted <= one.versions.items() for path in one.compiled)
+    versions = {(name, settings.versions[name]) for name in ("torch", "compiler")}
+    return frozenset(path for entry in store.all(key) if versions <= entry.versions.items() for path in entry.compiled)
 
 
 def _check_all(settings: Settings, tasks: Sequence[Task], jobs: int) -> Generator[tuple[Task, Checked], None, None]:

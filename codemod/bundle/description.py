@@ -1,4 +1,4 @@
-"""What there is to say of a shard: the facts that a commit message and a pull request tell."""
+"""The description of a shard: the facts that its commit message and its pull request state."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """One shard, told. `digest` names its edits and those below it."""
+    """The facts about one shard. `digest` identifies its edits and those below it."""
 
     name: str
     title: str
@@ -51,14 +51,14 @@ class Description:
 
     @property
     def worse(self) -> str:
-        """Why the shard had better not land: what `symfix prove` found to be worse with it, "" for nothing."""
-        return next((one.reason or one.operator for one in self.evidence if one.outcome == "worse"), "")
+        """Why the shard should not land: the first operator that is worse with it, by its evidence; "" for none."""
+        return next((entry.reason or entry.operator for entry in self.evidence if entry.outcome == "worse"), "")
 
 
 def describe(
     shard: Shard, plan: Plan, evidence: Sequence[Evidence] = (), follow_up: FollowUp | None = None
 ) -> Description:
-    """What there is to say of `shard`, a part of `plan`."""
+    """The description of `shard`, a part of `plan`."""
     changed = [finding for group in shard.groups for finding in group.findings if finding.edits]
     counts = Counter(finding.rule for finding in changed)
     return Description(
@@ -98,9 +98,9 @@ def _left(shard: Shard, findings: Iterable[Finding]) -> tuple[Left, ...]:
             counts[finding.refusal] += 1
             first.setdefault(finding.refusal, finding)
     return tuple(
-        Left(code, count, one.path, one.line, one.function, one_line(one.reason or one.message))
+        Left(code, count, example.path, example.line, example.function, one_line(example.reason or example.message))
         for code, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        for one in (first[code],)
+        for example in (first[code],)
     )
 
 

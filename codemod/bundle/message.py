@@ -30,12 +30,12 @@ def commit_message(shard: Description) -> str:
     blocks.append(_evidence(shard.evidence))
     removed = shard.follow_up.removed
     if removed:
-        lines = [f"- {one.title} in {one.registry} ({one.path})" for one in removed]
+        lines = [f"- {failure.title} in {failure.registry} ({failure.path})" for failure in removed]
         blocks.append(["Expected failures that no longer fail, removed:", *lines])
     if shard.follow_up.tests:
         blocks.append(["Tests added:", *(f"- {test}" for test in shard.follow_up.tests)])
     if shard.bases:
-        blocks.append([f"Needs {_listed(shard.bases, most=len(shard.bases))}."])
+        blocks.append([f"Needs {listed(shard.bases, most=len(shard.bases))}."])
     return quoting.commit_message(shard.title, blocks, {"Symfix-Shard": shard.name, "Symfix-Plan": shard.digest})
 
 
@@ -47,20 +47,20 @@ def outcome_line(evidence: Evidence) -> str:
         if verdict is not None
     ]
     both_pass = evidence.passed_before and evidence.after is not None and evidence.after.status == "passes"
-    told = evidence.reason if evidence.outcome == "cured" and both_pass else ", ".join(runs) or evidence.reason
+    summary = evidence.reason if evidence.outcome == "cured" and both_pass else ", ".join(runs) or evidence.reason
     torch = f" (torch {evidence.versions['torch']})" if "torch" in evidence.versions else ""
     outcome = "passed before" if evidence.passed_before and evidence.outcome == "unchanged" else evidence.outcome
-    return f"{evidence.operator}: {outcome}" + (f": {told}" if told else "") + torch
+    return f"{evidence.operator}: {outcome}" + (f": {summary}" if summary else "") + torch
 
 
 def why(shard: Description) -> list[str]:
     """Sentences that say what the code does now that symbolic sizes cannot bear, and who runs it."""
-    who = _listed([f"`{name}`" for name in shard.functions], most=4) or f"`{shard.about}`"
+    who = listed([f"`{name}`" for name in shard.functions], most=4) or f"`{shard.about}`"
     several = len(shard.functions) > 1
     reasons = [f"{_WHY[mode][several]} {_WHY[mode][2]}" for mode in shard.modes]
-    lines = [f"{who} {_listed(reasons, most=len(reasons))}."]
+    lines = [f"{who} {listed(reasons, most=len(reasons))}."]
     if shard.kind == "helper" and shard.operators:
-        lines.append(f"Run by {_listed(shard.operators, most=6)}.")
+        lines.append(f"Run by {listed(shard.operators, most=6)}.")
     return lines
 
 
@@ -82,19 +82,19 @@ def _left(shard: Description) -> list[str]:
     return ["Left as it is:", *lines]
 
 
-def _evidence(found: Iterable[Evidence]) -> list[str]:
-    known = list(found)
-    lines = [f"- {outcome_line(one)}" for one in known]
-    checks = [check for one in known for check in one.cured_checks]
+def _evidence(evidence: Iterable[Evidence]) -> list[str]:
+    entries = list(evidence)
+    lines = [f"- {outcome_line(entry)}" for entry in entries]
+    checks = [check for entry in entries for check in entry.cured_checks]
     lines += [f"- {describe_check(check)}: fails before, passes after" for check in checks]
-    compiled = sorted({path for one in known for path in one.compiled})
+    compiled = sorted({path for entry in entries for path in entry.compiled})
     if compiled:
-        lines.append(f"- type-checked before and after: {_listed(compiled, most=4)}")
+        lines.append(f"- type-checked before and after: {listed(compiled, most=4)}")
     return ["Evidence:", *lines] if lines else ["Evidence: none; symfix prove has not run on this change."]
 
 
-def _listed(names: Iterable[str], most: int) -> str:
-    """`a`, `a and b`, `a, b and 3 more`."""
+def listed(names: Iterable[str], most: int) -> str:
+    """`names` in a sentence, no more than `most` of them: `a`, `a and b`, `a, b and 3 more`."""
     shown = list(names)
     if len(shown) > most:
         shown = [*shown[:most], f"{len(shown) - most} more"]

@@ -1,10 +1,10 @@
-"""Commits as mail, as `git format-patch` writes it whatever the user has configured."""
+"""Commits as mail, written by `git format-patch` in the same form whatever the user has configured."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from codemod.bundle.repository import Repository, told
+from codemod.bundle.repository import Repository, translate_git_errors
 
 _OPTIONS = (
     "--stdout", "--no-signature", "--no-attach", "--no-thread", "--no-cover-letter", "--no-notes", "--no-base",
@@ -35,7 +35,7 @@ def am_command(contents: Iterable[bytes], three_way: bool) -> str:
 
 
 def _format(repository: Repository, *revisions: str) -> bytes:
-    with told(repository.root):
+    with translate_git_errors(repository.root):
         out = repository.repo.git.execute(
             ["git", "-c", "format.signOff=false", "-c", "format.headers=", "-c", "format.encodeEmailHeaders=true",
              "-c", "core.quotePath=true", "-c", "diff.suppressBlankEmpty=false",

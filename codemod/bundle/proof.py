@@ -1,4 +1,4 @@
-"""The proof of the split: each shard stands on its base, all together are the whole, each can be taken back."""
+"""The proof of a split: each shard applies to its base, all together are the whole change, each can be reverted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from codemod.bundle.commits import Commit, Step
-from codemod.bundle.repository import Repository, told
+from codemod.bundle.repository import Repository, translate_git_errors
 from codemod.errors import SymfixError
 from codemod.model.needs import ancestry
 from codemod.model.transform import Transform
@@ -67,9 +67,9 @@ class Union:
             raise Inseparable(wrong[0], "one shard")
 
     def check_reverts(self) -> None:
-        """Raise Inseparable where a shard cannot be taken back from the union by git.
+        """Raise Inseparable where git cannot revert a shard in the union.
 
-        A shard whose lines others build on goes after them.
+        A shard that others build on is reverted after them.
         """
         bases = {name: step.shard.bases for name, step in self._steps.items()}
         needed_by: dict[str, list[str]] = {name: [] for name in bases}
@@ -80,12 +80,13 @@ class Union:
         for name, step in self._steps.items():
             for path in step.files:
                 try:
-                    _taken_back(step, path, self.files[path])
+                    _reverted(step, path, self.files[path])
                 except Inseparable:
-                    above = [self._steps[one] for one in reversed(needed_by[name]) if path in self._steps[one].files]
+                    above = [self._steps[dependent] for dependent in reversed(needed_by[name])]
                     current = self.files[path]
-                    for one in (*above, step):
-                        current = _taken_back(one, path, current)
+                    for later in (*above, step):
+                        if path in later.files:
+                            current = _reverted(later, path, current)
 
 
 def check_objects(repository: Repository, commits: Sequence[Commit]) -> None:
@@ -93,14 +94,14 @@ def check_objects(repository: Repository, commits: Sequence[Commit]) -> None:
     trees = {commit.step.shard.name: commit.tree for commit in commits}
     trees[""] = repository.tree_of(repository.head)
     for commit in commits:
-        with told(repository.root):
+        with translate_git_errors(repository.root):
             listed = repository.repo.git.diff_tree("-r", "-z", "--name-only", trees[commit.step.parent], commit.tree)
         names = {repository.prefix + path for path in commit.step.files}
         if set(listed.split("\0")) - {""} != names:
             raise SymfixError(f"the commit of {commit.step.shard.name} changes other files than the shard; report this")
 
 
-def _taken_back(step: Step, path: str, current: bytes | None) -> bytes | None:
+def _reverted(step: Step, path: str, current: bytes | None) -> bytes | None:
     old, new = step.files[path]
     return _merged(step, path, current, new, old)
 

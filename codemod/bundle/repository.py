@@ -1,11 +1,11 @@
-"""The git repository as a bundle uses it: objects are added and branches set; work tree, index and hooks stay out."""
+"""The git repository as a bundle uses it: objects are added, branches set; work tree, index and hooks are not used."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -61,7 +61,7 @@ class Repository:
 
     @classmethod
     def _checked(cls, repo: Repo, git: Git, root: Path) -> Repository:
-        with told(root):
+        with translate_git_errors(root):
             if repo.git.rev_parse("--is-shallow-repository") == "true":
                 raise SymfixError(f"{root}: a shallow clone, whose branches others may not take: git fetch --unshallow")
             if repo.git.rev_parse("--show-object-format") != "sha1":
@@ -77,7 +77,7 @@ class Repository:
         return cls(repo, git, root, "" if prefix == "." else prefix + "/", branch, repo.head.commit.hexsha)
 
     def close(self) -> None:
-        """End the git processes behind it."""
+        """End the git processes that serve it."""
         self.repo.close()
 
     def check_committed(self, sources: Mapping[str, bytes]) -> None:
@@ -101,15 +101,15 @@ class Repository:
         parts = (self.prefix + path).split("/")
         sha = self.tree_of(self.head)
         for index, part in enumerate(parts):
-            found = self._tree(sha).get(part)
-            if found is None or index == len(parts) - 1:
-                return found
-            if found.mode == _SUBMODULE:
+            entry = self._tree(sha).get(part)
+            if entry is None or index == len(parts) - 1:
+                return entry
+            if entry.mode == _SUBMODULE:
                 folder = "/".join(parts[: index + 1])
                 raise SymfixError(f"{path}: lies in the submodule {folder}; run symfix in there")
-            if found.mode != _TREE:
+            if entry.mode != _TREE:
                 return None
-            sha = found.sha
+            sha = entry.sha
         return None
 
     def tree_of(self, commit: str) -> str:
@@ -127,7 +127,7 @@ class Repository:
         """The id of a new commit, signed where the user's configuration says so; no hook runs."""
         with self.repo.config_reader() as config:
             sign = config.getboolean("commit", "gpgsign", fallback=False)
-        with told(self.root), tempfile.TemporaryDirectory() as folder:
+        with translate_git_errors(self.root), tempfile.TemporaryDirectory() as folder:
             text = Path(folder) / "message"
             text.write_bytes(encode(message))
             arguments = ["-S"] if sign else []
@@ -164,7 +164,7 @@ class Repository:
 
     def tips(self) -> dict[str, str]:
         """The commit of each branch below symfix/, by its name without that."""
-        with told(self.root):
+        with translate_git_errors(self.root):
             listed = self.repo.git.for_each_ref("--format=%(refname) %(objectname)", f"refs/heads/{PREFIX}*")
         pairs = (line.split(" ") for line in listed.splitlines())
         return {name.removeprefix(f"refs/heads/{PREFIX}"): sha for name, sha in pairs}
@@ -179,7 +179,7 @@ class Repository:
 
     def checked_out(self) -> set[str]:
         """The branches that some worktree has checked out."""
-        with told(self.root):
+        with translate_git_errors(self.root):
             listed = self.repo.git.worktree("list", "--porcelain")
         return {line.removeprefix("branch refs/heads/") for line in listed.splitlines() if line.startswith("branch ")}
 
@@ -191,7 +191,7 @@ class Repository:
         """
         zero = "0" * 40
         lines = [f"update refs/heads/{PREFIX}{name}\0{new}\0{old or zero}\0" for name, (new, old) in branches.items()]
-        with told(self.root), tempfile.TemporaryFile() as commands:
+        with translate_git_errors(self.root), tempfile.TemporaryFile() as commands:
             commands.write("".join(lines).encode())
             commands.seek(0)
             self.repo.git.update_ref("-m", "symfix bundle", "--create-reflog", "--stdin", "-z", istream=commands)
@@ -245,7 +245,7 @@ class Repository:
 
     def _clean(self, path: str, content: bytes, *options: str) -> str:
         """The id of what git would commit for `content` in the work tree: line ends converted, no filter run."""
-        with told(self.root), tempfile.TemporaryFile() as file:
+        with translate_git_errors(self.root), tempfile.TemporaryFile() as file:
             file.write(content)
             file.seek(0)
             name = f"--path={self.prefix}{path}"
@@ -259,22 +259,19 @@ class Repository:
 
 
 @contextlib.contextmanager
-def told(root: Path, hint: str = "") -> Iterator[None]:
-    """Turn what git says on its way out into a SymfixError, with `hint` at its end."""
+def translate_git_errors(root: Path, hint: str = "") -> Iterator[None]:
+    """Turn a failure of git into a SymfixError with the last line that git printed, and `hint` after it."""
     import git
 
     try:
         yield
     except git.GitCommandError as error:
-        said = str(error.stderr).strip().removeprefix("stderr: '").rstrip("'").strip()
-        raise SymfixError(f"{root}: git failed: {said.splitlines()[-1] if said else error.status}{hint}") from error
+        message = str(error.stderr).strip().removeprefix("stderr: '").rstrip("'").strip()
+        raise SymfixError(
+            f"{root}: git failed: {message.splitlines()[-1] if message else error.status}{hint}"
+        ) from error
 
 
 def is_ours(message: str, name: str) -> bool:
     """Whether a commit of this message was made by a bundle for the shard `name`: its last paragraph says so."""
     return f"Symfix-Shard: {name}" in message.rstrip("\n").rpartition("\n\n")[2].splitlines()
-
-
-def names_of(entries: Sequence[str]) -> str:
-    """`a`, `a and 2 more`."""
-    return entries[0] + (f" and {len(entries) - 1} more" if len(entries) > 1 else "")

@@ -65,7 +65,7 @@ def load(path: Path, groups: Sequence[Group]) -> list[Shard]:
         if not chosen:
             raise SymfixError(f"{path}: shard {name}: changes nothing; take it out")
         held = tuple(keys[key] for key in chosen)
-        operators = sorted({one for group in held for finding in group.findings for one in finding.operators})
+        operators = sorted({operator for group in held for finding in group.findings for operator in finding.operators})
         kind, about = str(entry.get("kind", "file")), str(entry.get("about", name))
         bases = tuple(_texts(path, name, entry, "bases"))
         shards.append(Shard(name, tuple(operators), held, bases, kind, about))
@@ -88,10 +88,10 @@ def _entries(path: Path) -> list[dict[str, Any]]:
 
 
 def _texts(path: Path, name: str, entry: dict[str, Any], field: str) -> list[str]:
-    found = entry.get(field) or []
-    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+    texts = entry.get(field) or []
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise SymfixError(f"{path}: shard {name}: `{field}` is not a list of names")
-    return found
+    return texts
 
 
 def _keys(groups: Iterable[Group]) -> dict[str, Group]:

@@ -1,9 +1,10 @@
-"""Names of shards, the same from plan to plan: kept beside the checkout with what each name stands for."""
+"""Names of shards, the same from plan to plan: stored in the journal with what each name stands for."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,14 +18,15 @@ from codemod.writing.files import make_folder, replace_file
 
 _FORMAT = "symfix-shard-names"
 _DOCUMENT = {"format": frozenset([_FORMAT]), "shards": {str: {"key": str, "members": [str]}}}
+_PART = re.compile(r"(.+)#([1-9]\d{0,5})", re.DOTALL)
 _INDEX = "series"  # symfix pr names its index so, beside the shards' texts
 
 
 @dataclass(slots=True)
 class Cluster:
-    """Groups that shall be one shard. `key` says the same of the same shard in every plan.
+    """Groups that shall be one shard. `key` identifies it in every plan.
 
-    `names` are those it would like, best first; `kind` and `about` are the shard's.
+    `names` are its candidates for a name, best first; `kind` and `about` are the shard's.
     """
 
     key: str
@@ -78,8 +80,8 @@ class ShardNames:
             raise SymfixError(f"{path}: cannot be read: {error.strerror}; {remedy}") from error
         fit(document, _DOCUMENT, str(path), remedy)
         names._shards = {name: (entry["key"], tuple(entry["members"])) for name, entry in document["shards"].items()}
-        for name, (key, _) in names._shards.items():
-            if file_name(name) != name or not (key.partition("#")[2] or "1").isdecimal():
+        for name in names._shards:
+            if file_name(name) != name:
                 raise SymfixError(f"{path}: damaged ({name!a} is no name of a shard); {remedy}")
         names._loaded = frozenset(names._shards)
         return names
@@ -92,12 +94,15 @@ class ShardNames:
         replace_file(journal / "shards.json", text.encode("ascii"))
 
     def part(self, key: str, group: Group) -> int:
-        """The part of the shard `key` that holds `group`, counted from 1; 0 where none is known to."""
-        found = next((k for k, members in self._shards.values() if _whole(k) == key and member(group) in members), "")
-        return int(found.partition("#")[2] or 1) if found else 0
+        """The part of the shard `key` that held `group` in an earlier plan, counted from 1; 0 for none."""
+        for part_key, members in self._shards.values():
+            whole, number = _split(part_key)
+            if whole == key and member(group) in members:
+                return number
+        return 0
 
     def assign(self, clusters: Iterable[Cluster]) -> dict[str, Cluster]:
-        """A name for each cluster, kept from then on.
+        """A name for each cluster, reserved from then on.
 
         The name its key had; else that of a shard that is gone and held its functions, under whatever path; else the
         first of its names that is free.
@@ -126,9 +131,9 @@ class ShardNames:
                 return name
         return ""
 
-    def _free(self, wanted: Sequence[str], taken: dict[str, Cluster]) -> str:
+    def _free(self, names: Sequence[str], taken: dict[str, Cluster]) -> str:
         used = {name.casefold() for name in (*taken, *self._shards, _INDEX)}
-        safe = [file_name(name) or "shard" for name in wanted]
+        safe = [file_name(name) or "shard" for name in names]
         # Cut, so that the number stays within what `file_name` keeps: the name has to be read again.
         candidates = [*safe, *(file_name(f"{safe[-1][:70]}-{number}") for number in range(2, len(used) + 3))]
         return next(name for name in candidates if name.casefold() not in used)
@@ -138,5 +143,7 @@ def _functions(members: Iterable[str]) -> list[str]:
     return sorted(name.partition(":")[2] for name in members)
 
 
-def _whole(key: str) -> str:
-    return key.partition("#")[0]
+def _split(part_key: str) -> tuple[str, int]:
+    """The key of the whole shard, and which part of it `part_key` names, counted from 1."""
+    numbered = _PART.fullmatch(part_key)
+    return (numbered[1], int(numbered[2])) if numbered else (part_key, 1)

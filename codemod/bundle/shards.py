@@ -32,9 +32,9 @@ class Shard:
     """What `about` is: an "operator", a "helper" of several, a "file" or a "module"."""
     about: str = ""
     tests: tuple[Edit, ...] = ()
-    """Edits of test files that travel along."""
+    """Edits of test files that land with it."""
     deleted: tuple[str, ...] = ()
-    """Files that go with it."""
+    """Files that it deletes."""
 
     @property
     def edits(self) -> tuple[Edit, ...]:
@@ -80,48 +80,48 @@ def make_shards(
     by: Grouping = "operator",
     limits: Limits | None = None,
     sources: Mapping[str, bytes] | None = None,
-    known: ShardNames | None = None,
+    names: ShardNames | None = None,
 ) -> list[Shard]:
     """The shards of `groups`, sorted by name: one for each operator's family, and one for each helper of several.
 
     Where `sources` has the files' bytes, shards whose lines touch are based on one another, and `limits` part what is
-    too large; `known` keeps the names of earlier plans.
+    too large; `names` are those of earlier plans.
     """
     clusters: dict[str, Cluster] = {}
     for group in groups:
         cluster = _cluster(group, by)
         clusters.setdefault(cluster.key, cluster).groups.append(group)
-    found = [clusters[key] for key in sorted(clusters)]
-    names = known or ShardNames()
+    parts = [clusters[key] for key in sorted(clusters)]
+    names = names or ShardNames()
     if limits is not None and sources is not None:
-        found = [part for cluster in found for part in _parts(cluster, limits, sources, names)]
-    named = names.assign(found)
+        parts = [part for cluster in parts for part in _parts(cluster, limits, sources, names)]
+    named = names.assign(parts)
     shards = [
         Shard(name, _operators(cluster.groups), tuple(cluster.groups), kind=cluster.kind, about=cluster.about)
         for name, cluster in named.items()
     ]
-    return with_bases(shards, sources, known=names)
+    return with_bases(shards, sources, names=names)
 
 
 def with_bases(
     shards: Iterable[Shard],
     sources: Mapping[str, bytes] | None = None,
-    known: ShardNames | None = None,
+    names: ShardNames | None = None,
 ) -> list[Shard]:
     """`shards`, sorted by name, with what each needs added to its bases.
 
     A shard needs the one that first makes an edit both make, the one whose lines its own touch, and that of an
     operator the one that holds what it shares with others. Raises SymfixError where given bases form a circle.
     """
-    # What was there before comes first, so that a new shard never becomes the base of one that is under review.
-    old = known or ShardNames()
-    ordered = sorted(shards, key=lambda s: (s.name not in old, s.kind != "helper", s.name))
+    # Shards of earlier plans come first, so that a new one never becomes the base of one that is under review.
+    earlier_names = names or ShardNames()
+    ordered = sorted(shards, key=lambda s: (s.name not in earlier_names, s.kind != "helper", s.name))
     needs = Needs(shard.name for shard in ordered)
     for shard in ordered:
         for base in shard.bases:
             needs.require(shard.name, base)
-    for one, other in _meeting(ordered, sources):
-        needs.relate(one, other)
+    for later, earlier in _meeting(ordered, sources):
+        needs.relate(later, earlier)
     for shard in ordered:
         for base in _shared_by(shard, ordered):
             needs.relate(shard.name, base)
@@ -156,8 +156,8 @@ def closure(shard: Shard, by_name: Mapping[str, Shard]) -> tuple[Group, ...]:
 
 def changed_lines(edits: Iterable[Edit], sources: Mapping[str, bytes]) -> tuple[int, int]:
     """How many lines `edits` add and remove."""
-    found = [hunk for _, hunk in file_hunks(edits, sources)]
-    return sum(len(hunk.new) for hunk in found), sum(len(hunk.old) for hunk in found)
+    changed = [hunk for _, hunk in file_hunks(edits, sources)]
+    return sum(len(hunk.new) for hunk in changed), sum(len(hunk.old) for hunk in changed)
 
 
 def file_hunks(edits: Iterable[Edit], sources: Mapping[str, bytes]) -> list[tuple[str, Hunk]]:
@@ -195,9 +195,9 @@ def _parts(cluster: Cluster, limits: Limits, sources: Mapping[str, bytes], names
     placed = [
         (names.part(cluster.key, group) or math.inf, group.paths, index) for index, group in enumerate(cluster.groups)
     ]
-    for known, _, index in sorted(placed):
+    for earlier_part, _, index in sorted(placed):
         group = cluster.groups[index]
-        part = 1 if math.isinf(known) else int(known)
+        part = 1 if math.isinf(earlier_part) else int(earlier_part)
         while part in parts and limits.exceeded((e for g in [*parts[part].groups, group] for e in g.edits), sources):
             part += 1
         if part not in parts:
@@ -221,11 +221,11 @@ def _meeting(shards: Sequence[Shard], sources: Mapping[str, bytes] | None) -> li
             own = [edit for edit in shard.edits if owners[edit] == shard.name]
             for path, hunk in file_hunks(own, sources):
                 places.setdefault(path, []).append((hunk.start, hunk.start + len(hunk.old), shard.name))
-        for found in places.values():
-            found.sort()
-            for (_, end, one), (start, _, other) in itertools.pairwise(found):
-                if start <= end and one != other:
-                    later, earlier = sorted((one, other), key=rank.__getitem__, reverse=True)
+        for spans in places.values():
+            spans.sort()
+            for (_, end, owner), (start, _, next_owner) in itertools.pairwise(spans):
+                if start <= end and owner != next_owner:
+                    later, earlier = sorted((owner, next_owner), key=rank.__getitem__, reverse=True)
                     pairs[later, earlier] = None
     return list(pairs)
 
@@ -235,9 +235,9 @@ def _shared_by(shard: Shard, shards: Iterable[Shard]) -> list[str]:
     if shard.kind != "operator":
         return []
     return [
-        other.name
-        for other in shards
-        if other.name != shard.name and any(_shares(group, shard.about) for group in other.groups)
+        candidate.name
+        for candidate in shards
+        if candidate.name != shard.name and any(_shares(group, shard.about) for group in candidate.groups)
     ]
 
 

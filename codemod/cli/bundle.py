@@ -117,7 +117,8 @@ def _make(run: Run, bundle: Bundle, form: str, output: Path | None) -> None:
 
 def _set_branches(bundle: Bundle, commits: list[Commit]) -> None:
     from codemod.bundle.make import set_branches
-    from codemod.bundle.repository import PREFIX, names_of
+    from codemod.bundle.message import listed
+    from codemod.bundle.repository import PREFIX
     from codemod.terminal import table
 
     done = set_branches(bundle.repository, commits)
@@ -131,7 +132,7 @@ def _set_branches(bundle: Bundle, commits: list[Commit]) -> None:
     note("symfix: " + ", ".join(f"{count:,} {word}" for word, count in sorted(counts.items())))
     older = sorted(set(bundle.repository.tips()) - set(done))
     if older:
-        note(f"symfix: left as they are, of earlier bundles: {names_of([PREFIX + name for name in older])}")
+        note(f"symfix: left as they are, of earlier bundles: {listed([PREFIX + name for name in older], most=1)}")
 
 
 def _write_patches(bundle: Bundle, commits: list[Commit], output: Path) -> None:

@@ -69,9 +69,9 @@ def make_bundle(run: Run) -> Bundle:
     """
     from codemod.bundle.description import describe
     from codemod.bundle.follow_up import follow_ups
-    from codemod.bundle.known_evidence import evidence_of
     from codemod.bundle.make import sources_of, split
     from codemod.bundle.repository import Repository
+    from codemod.bundle.shard_evidence import evidence_of
     from codemod.bundle.shard_names import ShardNames
     from codemod.bundle.shards import Limits, with_bases
     from codemod.writing.changes import make_changes
@@ -160,7 +160,7 @@ def _remembering(mapper: Mapper) -> Mapper:
 
 
 def _shards(run: Run, changes: Changes, sources: Mapping[str, bytes], limits: Limits, names: ShardNames) -> list[Shard]:
-    from codemod.bundle.repository import names_of
+    from codemod.bundle.message import listed
     from codemod.bundle.shard_file import load
     from codemod.bundle.shards import make_shards, with_bases
     from codemod.bundle.tree import over_limits
@@ -172,5 +172,5 @@ def _shards(run: Run, changes: Changes, sources: Mapping[str, bytes], limits: Li
         shards = with_bases(load(shard_file, changes.groups), sources, names)
     large = over_limits(shards, sources, limits)
     if large:
-        note(f"symfix: larger than asked for, for their changes make sense only together: {names_of(large)}")
+        note(f"symfix: larger than asked for, for their changes make sense only together: {listed(large, most=1)}")
     return shards

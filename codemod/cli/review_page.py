@@ -18,7 +18,7 @@ def write_page(run: Run, plan: Plan, path: Path) -> int:
 
     It shows the changes up to the run's level, and whatever is left alone. Raises SymfixError where it cannot write.
     """
-    from codemod.bundle.known_evidence import evidence_of
+    from codemod.bundle.shard_evidence import evidence_of
     from codemod.bundle.shard_names import ShardNames
     from codemod.bundle.shards import make_shards
     from codemod.reporting.manual import all_rules
@@ -33,8 +33,8 @@ def write_page(run: Run, plan: Plan, path: Path) -> int:
     read = Sources(run.checkout.root)
     sources = {name: read.of(name) for name in shown_paths(groups)}
     names = ShardNames.load(run.journal)
-    changed = make_shards([group for group in groups if group.edits], sources=sources, known=names)
-    left = make_shards([group for group in groups if not group.edits], known=names)
+    changed = make_shards([group for group in groups if group.edits], sources=sources, names=names)
+    left = make_shards([group for group in groups if not group.edits], names=names)
     by_name = {shard.name: shard for shard in changed}
     page = render(
         plan,

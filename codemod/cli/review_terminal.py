@@ -24,7 +24,7 @@ from codemod.terminal import note
 
 def review_on_screen(run: Run, plan: Plan, groups: list[Group]) -> int:
     """Let the user step through `groups`; returns the exit code. Every decision is kept as soon as it is made."""
-    from codemod.bundle.known_evidence import evidence_of
+    from codemod.bundle.shard_evidence import evidence_of
     from codemod.bundle.shard_names import ShardNames
     from codemod.bundle.shards import make_shards
     from codemod.prove.evidence import Evidence
@@ -39,8 +39,8 @@ def review_on_screen(run: Run, plan: Plan, groups: list[Group]) -> int:
     read = Sources(run.checkout.root)
     sources = {path: read.of(path) for group in groups for path in group.paths}
     names = ShardNames.load(run.journal)
-    shards = make_shards(groups, sources=sources, known=names)
-    safe = make_shards((group for group in groups if group.level is Level.SAFE), sources=sources, known=names)
+    shards = make_shards(groups, sources=sources, names=names)
+    safe = make_shards((group for group in groups if group.level is Level.SAFE), sources=sources, names=names)
     proved = [{shard.name: shard for shard in level_shards} for level_shards in (shards, safe)]
 
     def evidence(item: Item) -> tuple[Evidence, ...]:

@@ -1,4 +1,4 @@
-"""Pull requests as the `gh` command knows them."""
+"""Pull requests, read and opened with the `gh` command."""
 
 from __future__ import annotations
 
@@ -78,39 +78,39 @@ class GitHub:
 
     def of_branch(self, branch: str) -> list[Pull]:
         """The pull requests from `branch`, those that are closed too."""
-        found = self._list("--state", "all", "--head", branch)
-        return [pull for pull in found if pull.branch == branch and self.owner in ("", pull.owner)]
+        pulls = self._list("--state", "all", "--head", branch)
+        return [pull for pull in pulls if pull.branch == branch and self.owner in ("", pull.owner)]
 
     def about(self, operator: str) -> list[Pull]:
         """The open pull requests whose title names `operator`, and whose title or labels are about symbolic shapes."""
         word = re.compile(rf"(?<![\w.]){re.escape(operator)}(?![\w.])")
-        found = self._list("--state", "open", "--search", f'"{operator}" in:title')
+        pulls = self._list("--state", "open", "--search", f'"{operator}" in:title')
         return [
-            pull for pull in found if word.search(pull.title) and _SYMBOLIC.search(" ".join((pull.title, *pull.labels)))
+            pull for pull in pulls if word.search(pull.title) and _SYMBOLIC.search(" ".join((pull.title, *pull.labels)))
         ]
 
     def create(self, branch: str, base: str, title: str, body: str) -> str:
         """Open a draft and return its address.
 
         Raises SymfixError where gh fails or does not answer, RateLimited where GitHub wants a pause; the pull request
-        may exist all the same, which `of_branch` tells.
+        may exist all the same: see `of_branch`.
         """
         head = f"{self.owner}:{branch}" if self.owner else branch
-        said = self._run("pr", "create", "--draft", "--head", head, "--base", base, "--title", title,
+        output = self._run("pr", "create", "--draft", "--head", head, "--base", base, "--title", title,
                          "--body-file", "-", text=body)  # fmt: skip
-        found = _ADDRESS.search(said)
-        if found is None:
-            raise SymfixError(f"gh pr create: said {one_line(said)!r}, which is no address of a pull request")
-        return found[0]
+        address = _ADDRESS.search(output)
+        if address is None:
+            raise SymfixError(f"gh pr create: said {one_line(output)!r}, which is no address of a pull request")
+        return address[0]
 
     def retarget(self, url: str, base: str) -> None:
         """Have the pull request at `url` merged into another branch. Raises SymfixError where gh fails."""
         self._run("pr", "edit", url, "--base", base)
 
     def _list(self, *filters: str) -> list[Pull]:
-        said = self._run("pr", "list", *filters, "--limit", str(_MOST), "--json", _FIELDS)
+        output = self._run("pr", "list", *filters, "--limit", str(_MOST), "--json", _FIELDS)
         try:
-            return [Pull.of(entry) for entry in json.loads(said)]
+            return [Pull.of(entry) for entry in json.loads(output)]
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise SymfixError(f"gh pr list: said what is no list of pull requests ({error}); update gh") from error
 
@@ -128,16 +128,16 @@ class GitHub:
             raise SymfixError(f"{what}: no answer within {self.timeout:g} seconds; run symfix pr again") from error
         if done.returncode == 0:
             return done.stdout
-        said = one_line(done.stderr) or f"exit code {done.returncode}"
-        if _LIMITED.search(said):
-            raise RateLimited(f"{what}: GitHub asks for a pause ({said}); run symfix pr again in an hour")
-        raise SymfixError(f"{what}: {said}")
+        message = one_line(done.stderr) or f"exit code {done.returncode}"
+        if _LIMITED.search(message):
+            raise RateLimited(f"{what}: GitHub asks for a pause ({message}); run symfix pr again in an hour")
+        raise SymfixError(f"{what}: {message}")
 
 
 def owner_of(address: str) -> str:
     """The owner in a remote's address (`git@github.com:me/pytorch.git`), "" where it is none of a hosted repository."""
-    found = re.match(r"(?:\w+://(?:[^@/]+@)?[^/]+/|[^@/]+@[^:/]+:)([^/]+)/[^/]+$", address)
-    return found[1] if found else ""
+    match = re.match(r"(?:\w+://(?:[^@/]+@)?[^/]+/|[^@/]+@[^:/]+:)([^/]+)/[^/]+$", address)
+    return match[1] if match else ""
 
 
 def similar(pulls: Sequence[Pull], branch: str) -> Pull | None:

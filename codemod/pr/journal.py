@@ -1,4 +1,4 @@
-"""What `symfix pr` has done so far, so that a run that was killed can be taken up again."""
+"""The record of what `symfix pr` has done, so that a killed run can be resumed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DOCUMENT = {"format": frozenset([_FORMAT]), "branches": {str: {"pushed": str, "
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One branch: the commit that was pushed last, and the address of its pull request, "" until it is known."""
+    """One branch: the commit that was pushed last, and the address of its pull request, "" until there is one."""
 
     pushed: str
     url: str = ""
@@ -41,12 +41,12 @@ class Journal:
         self._entries = {key: Entry(**entry) for key, entry in document["branches"].items()}
 
     def get(self, remote: str, branch: str) -> Entry | None:
-        """What is known of a branch."""
+        """The entry of a branch, None where there is none."""
         return self._entries.get(f"{remote} {branch}")
 
     def put(self, remote: str, branch: str, entry: Entry) -> None:
-        """Keep what was done. Raises OSError where it cannot be written."""
+        """Record what was done. Raises OSError where it cannot be written."""
         self._entries[f"{remote} {branch}"] = entry
         make_folder(self._path.parent)
-        entries = {key: asdict(one) for key, one in sorted(self._entries.items())}
+        entries = {key: asdict(entry) for key, entry in sorted(self._entries.items())}
         replace_file(self._path, json.dumps({"format": _FORMAT, "branches": entries}, indent=1).encode("ascii"))

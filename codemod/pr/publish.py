@@ -1,4 +1,4 @@
-"""Opening each shard's pull request once, whatever happens on the way."""
+"""Opening each shard's pull request exactly once, also where runs are interrupted and repeated."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Request:
     title: str
     body: str
     worse: str = ""
-    """Why it had better not land."""
+    """Why it should not land, "" for no reason."""
 
     @property
     def branch(self) -> str:
@@ -38,7 +38,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of one request: a word or two, and the address of the pull request, "" where there is none.
+    """The result of one request: its state in a few words, and the address of the pull request, "" where there is none.
 
     `reached` says whether those stacked on it can be opened.
     """
@@ -51,9 +51,9 @@ class Result:
 
 @dataclass(slots=True)
 class Publisher:
-    """Opens pull requests and keeps the books.
+    """Opens pull requests, and records each in the journal.
 
-    GitHub is asked what there is before anything is made, for a journal knows nothing of an answer that never came.
+    GitHub is asked which exist before one is opened, for a journal lacks those whose answer never came.
     """
 
     github: GitHub
@@ -69,9 +69,9 @@ class Publisher:
     """Whether another open pull request about the same operator is no reason to wait."""
 
     def publish(self, requests: Sequence[Request]) -> Iterator[Result]:
-        """What becomes of each request, as it comes about; bases come before what is stacked on them.
+        """The result of each request, as soon as there is one; bases come before what is stacked on them.
 
-        Raises SymfixError where git, gh or GitHub fails: what was done until then is kept, and the next call goes on.
+        Raises SymfixError where git, gh or GitHub fails: what was done until then stays, and the next call goes on.
         """
         mine = {pull.branch for pull in self.github.mine() if pull.branch.startswith(PREFIX)}
         tips = self.remote.tips()
@@ -81,10 +81,10 @@ class Publisher:
             result = self._waits(request, reached)
             if result is None:
                 full = bool(self.most_open) and request.branch not in mine and len(mine) >= self.most_open
-                known = self._known(request)
-                if known is None and opened and not full:
+                pull = self._pull_of(request)
+                if pull is None and opened and not full:
                     time.sleep(self.pause)
-                result = self._one(request, known, tips.get(request.branch, ""), full)
+                result = self._submit(request, pull, tips.get(request.branch, ""), full)
                 if result.state == "opened":
                     opened += 1
                     mine.add(request.branch)
@@ -101,32 +101,34 @@ class Publisher:
             return Result(request.shard, f"waits for {PREFIX}{request.parent}", reached=False)
         return None
 
-    def _known(self, request: Request) -> Pull | None:
+    def _pull_of(self, request: Request) -> Pull | None:
         """The pull request of this branch, an open one before those that are closed.
 
-        One that was merged with another commit is history: what there is now is something new.
+        One that was merged with another commit is not counted: the present commit is a new change.
         """
         pulls = self.github.of_branch(request.branch)
         current = [pull for pull in pulls if pull.state != "MERGED" or pull.commit == request.commit]
-        found = sorted(current, key=lambda pull: pull.state != "OPEN")
-        return found[0] if found else None
+        ordered = sorted(current, key=lambda pull: pull.state != "OPEN")
+        return ordered[0] if ordered else None
 
-    def _one(self, request: Request, known: Pull | None, tip: str, full: bool) -> Result:
-        if known is not None and known.state != "OPEN":
-            return Result(request.shard, f"{known.state.lower()} before", known.url, known.state == "MERGED")
+    def _submit(self, request: Request, pull: Pull | None, tip: str, full: bool) -> Result:
+        if pull is not None and pull.state != "OPEN":
+            return Result(request.shard, f"{pull.state.lower()} before", pull.url, pull.state == "MERGED")
         base = PREFIX + request.parent if request.parent else self.base
-        if known is not None:
-            changed = self._push(request, tip, known.url)
-            if known.base != base:  # what it was stacked on has landed, or is new
-                self.github.retarget(known.url, base)
+        if pull is not None:
+            changed = self._push(request, tip, pull.url)
+            if pull.base != base:  # what it was stacked on has landed, or is new
+                self.github.retarget(pull.url, base)
                 changed = True
-            return Result(request.shard, "updated" if changed else "open already", known.url)
+            return Result(request.shard, "updated" if changed else "open already", pull.url)
         if full:
             return Result(request.shard, f"later: {self.most_open} are open", reached=False)
         if request.about and not self.duplicates:
-            other = similar(self.github.about(request.about), request.branch)
-            if other is not None:
-                return Result(request.shard, f"somebody is at it: {one_line(other.title)}", other.url, reached=False)
+            duplicate = similar(self.github.about(request.about), request.branch)
+            if duplicate is not None:
+                return Result(
+                    request.shard, f"somebody is at it: {one_line(duplicate.title)}", duplicate.url, reached=False
+                )
         self._push(request, tip, "")
         url = self._create(request, base)
         self.journal.put(self.remote.name, request.branch, Entry(request.commit, url))
@@ -156,17 +158,17 @@ class Publisher:
             return False
 
     def _create(self, request: Request, base: str) -> str:
-        """Open it. Where gh fails after GitHub has done its part, the pull request is found all the same."""
+        """Open it. Where gh fails after GitHub has done its part, the pull request is looked up."""
         try:
             return self.github.create(request.branch, base, request.title, request.body)
         except SymfixError:
-            made = self._after_failure(request)
-            if made is None:
+            pull = self._after_failure(request)
+            if pull is None:
                 raise
-            return made.url
+            return pull.url
 
     def _after_failure(self, request: Request) -> Pull | None:
         try:
-            return self._known(request)
+            return self._pull_of(request)
         except SymfixError:
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from codemod.bundle.repository import PREFIX, Repository, told
+from codemod.bundle.repository import PREFIX, Repository, translate_git_errors
 from codemod.errors import SymfixError
 
 _QUIET = {"GIT_TERMINAL_PROMPT": "0"}
@@ -13,7 +13,7 @@ _QUIET = {"GIT_TERMINAL_PROMPT": "0"}
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A remote of the checkout, by the name that git has for it."""
+    """A remote of the checkout, by its name in git."""
 
     repository: Repository
     name: str
@@ -28,7 +28,7 @@ class Remote:
             raise SymfixError(
                 f"there is no remote {self.name!r} to push to; name one with --remote, or: git remote add {self.name} …"
             )
-        with told(self.repository.root):
+        with translate_git_errors(self.repository.root):
             address = str(self.repository.repo.git.remote("get-url", "--push", self.name))
         git = self.repository.git
         place = os.path.realpath(os.path.join(git.top, address.removeprefix("file://")))
@@ -40,7 +40,7 @@ class Remote:
 
     def tips(self) -> dict[str, str]:
         """The commit of each of its branches below symfix/."""
-        with told(self.repository.root, self.repository.git.unused()):
+        with translate_git_errors(self.repository.root, self.repository.git.unused()):
             listed = str(
                 self.repository.repo.git.ls_remote(
                     self.name, f"refs/heads/{PREFIX}*", env=_QUIET, kill_after_timeout=self.timeout
@@ -55,18 +55,18 @@ class Remote:
         Raises SymfixError where it cannot be pushed.
         """
         lease = f"--force-with-lease=refs/heads/{branch}:{old}"
-        with told(self.repository.root, self.repository.git.unused()):
+        with translate_git_errors(self.repository.root, self.repository.git.unused()):
             self.repository.repo.git.push(
                 "--no-verify", "--quiet", lease, self.name, f"{commit}:refs/heads/{branch}",
                 env=_QUIET, kill_after_timeout=self.timeout,
             )  # fmt: skip
 
     def check_base(self, base: str) -> None:
-        """Raise SymfixError where the last commit here is not in `base` there, as far as the last fetch tells."""
+        """Raise SymfixError where the last commit here is not in `base` there, as of the last fetch."""
         repo = self.repository.repo
-        known = f"refs/remotes/{self.name}/{base}"
-        if any(ref.path == known for ref in repo.refs) and not repo.is_ancestor(
-            repo.commit(self.repository.head), repo.commit(known)
+        tracking = f"refs/remotes/{self.name}/{base}"
+        if any(ref.path == tracking for ref in repo.refs) and not repo.is_ancestor(
+            repo.commit(self.repository.head), repo.commit(tracking)
         ):
             raise SymfixError(
                 f"{self.repository.branch} holds commits that {self.name}/{base} does not, and pull requests would too;"

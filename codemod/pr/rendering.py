@@ -1,4 +1,4 @@
-"""What the process does that `codemod.pr.template` starts: render one template."""
+"""The program of the process that `codemod.pr.template` starts: renders one template."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def _rendered(source: str, values: Sequence[Mapping[str, Any]]) -> dict[str, Any
     try:
         template = environment().from_string(source)
         texts = []
-        for given in values:
+        for variables in values:
             parts, length = [], 0
-            for part in template.generate(**given):
+            for part in template.generate(**variables):
                 parts.append(part)
                 length += len(part)
                 if length > LONGEST:
@@ -45,5 +45,5 @@ def _rendered(source: str, values: Sequence[Mapping[str, Any]]) -> dict[str, Any
         return {"texts": texts}
     except Exception as error:  # a template raises whatever it likes
         message = str(getattr(error, "message", None) or error)
-        said = message if isinstance(error, TemplateError) else f"{type(error).__name__}: {message}"
-        return {"error": said or type(error).__name__, "line": _line(error)}
+        reason = message if isinstance(error, TemplateError) else f"{type(error).__name__}: {message}"
+        return {"error": reason or type(error).__name__, "line": _line(error)}

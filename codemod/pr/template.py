@@ -47,8 +47,8 @@ def render_template(path: Path, values: Sequence[Mapping[str, Any]]) -> list[str
         if ended.how == "timed out":
             raise SymfixError(f"{path}: not rendered within {seconds:g} seconds; is there a loop without end in it?")
         if ended.code or not answer.is_file():
-            said = ended.signal or one_line(ended.last_line) or f"exit code {ended.code}"
-            raise SymfixError(f"{path}: cannot be rendered: {said}; make the template simpler")
+            cause = ended.signal or one_line(ended.last_line) or f"exit code {ended.code}"
+            raise SymfixError(f"{path}: cannot be rendered: {cause}; make the template simpler")
         document = load_json(read_bounded(answer), str(path), "make the template simpler")
     fit(document, _ANSWER, str(path), "make the template simpler")
     if "error" in document:

@@ -52,15 +52,20 @@ def render(
     Raises SymfixError, which names the template and the line, where it cannot be used.
     """
     values = [
-        {"shard": one, "fixes": list((fixes or {}).get(one.name, ())), "why": why(one), "commands": shown_by(one)}
-        for one in descriptions
+        {
+            "shard": description,
+            "fixes": list((fixes or {}).get(description.name, ())),
+            "why": why(description),
+            "commands": shown_by(description),
+        }
+        for description in descriptions
     ]
     if template is not None:
         bodies = render_template(template, values)
     else:
         own = environment().get_template(_BODY)
         bodies = [own.render(**shown) for shown in values]
-    return [Text(one.title, _tidy(body)) for one, body in zip(descriptions, bodies, strict=True)]
+    return [Text(description.title, _tidy(body)) for description, body in zip(descriptions, bodies, strict=True)]
 
 
 def shown_by(description: Description) -> list[str]:
@@ -87,7 +92,7 @@ def environment() -> Environment:
     from jinja2 import PackageLoader, StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    made = ImmutableSandboxedEnvironment(
+    sandbox = ImmutableSandboxedEnvironment(
         loader=PackageLoader("codemod.pr", "."),
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -95,16 +100,16 @@ def environment() -> Environment:
         autoescape=False,
         finalize=lambda value: quoting.markdown(value if isinstance(value, str) else str(value)),
     )
-    made.filters |= {
+    sandbox.filters |= {
         "fenced": quoting.fenced, "code": quoting.code, "link": quoting.link, "outcome": outcome_line,
         "check": describe_check,
     }  # fmt: skip
-    return made
+    return sandbox
 
 
 def _tidy(text: str) -> str:
     """`text` with at most one empty line in a row outside code blocks, ending in one line feed."""
     parts = re.split(r"(?ms)^((`{3,})[^\n]*\n.*?^\2)$", text)
     outside, blocks = parts[::3], parts[1::3]
-    kept = [re.sub(r"\n{3,}", "\n\n", part) for part in outside]
-    return "".join(a + b for a, b in zip(kept, [*blocks, ""], strict=True)).strip("\n") + "\n"
+    tidied = [re.sub(r"\n{3,}", "\n\n", part) for part in outside]
+    return "".join(a + b for a, b in zip(tidied, [*blocks, ""], strict=True)).strip("\n") + "\n"

@@ -1,1 +1,1 @@
-"""Code run by the target's interpreter: makes inputs, compiles, compares. Imports only the standard library and torch."""
+"""The target's interpreter runs this: it makes inputs and compares. Imports only the standard library and torch."""

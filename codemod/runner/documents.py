@@ -9,7 +9,7 @@ from typing import Any
 
 
 def write_json(path: Path, document: dict[str, Any]) -> None:
-    """Replace the file `path` by `document`, through a new file beside it. Raises OSError where it cannot be written."""
+    """Replace the file `path` by `document`, through a new file beside it. Raises OSError."""
     staged = path.with_suffix(f".{os.getpid()}.tmp")
     staged.write_text(json.dumps(document), encoding="ascii")
     staged.replace(path)

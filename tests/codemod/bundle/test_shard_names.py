@@ -54,3 +54,12 @@ def test_damaged_names_are_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "shards.json").write_bytes(content)
     with pytest.raises(SymfixError, match=r"shards\.json: (not JSON|damaged) .*; remove it"):
         ShardNames.load(tmp_path)
+
+
+def test_names_that_had_to_be_numbered_are_read_again(tmp_path: Path) -> None:
+    names = ShardNames()
+    keys = ["op:a#b", "op:a#9x", "op:a#2"]
+    assigned = names.assign([cluster(key, "x" * 200, functions=(f"{n}.cc:f{n}",)) for n, key in enumerate(keys)])
+    names.save(tmp_path)
+    assert list(assigned) == [name for name in assigned if name in ShardNames.load(tmp_path)]
+    assert len(assigned) == 3

@@ -115,10 +115,10 @@ def test_shards_whose_lines_touch_are_stacked_and_others_are_not() -> None:
 
 def test_a_shard_under_review_stays_the_base(tmp_path: Path) -> None:
     first = ShardNames()
-    make_shards([at("a.cc", 5, b"size", "zoo")], sources={"a.cc": SOURCE}, known=first)
+    make_shards([at("a.cc", 5, b"size", "zoo")], sources={"a.cc": SOURCE}, names=first)
     first.save(tmp_path)
     groups = [at("a.cc", 0, b"size", "bar"), at("a.cc", 5, b"size", "zoo")]
-    shards = make_shards(groups, sources={"a.cc": SOURCE}, known=ShardNames.load(tmp_path))
+    shards = make_shards(groups, sources={"a.cc": SOURCE}, names=ShardNames.load(tmp_path))
     assert {s.name: s.bases for s in shards} == {"bar": ("zoo",), "zoo": ()}
 
 
@@ -134,13 +134,13 @@ def test_a_large_shard_is_parted_by_files_and_lines_and_parts_keep_their_changes
     sources = {f"{name}.cc": SOURCE for name in "abc"}
     groups = [at(path, 0, b"size", "foo", function=path) for path in sources]
     names = ShardNames()
-    shards = make_shards(groups, limits=Limits(files=2), sources=sources, known=names)
+    shards = make_shards(groups, limits=Limits(files=2), sources=sources, names=names)
     assert {s.name: s.paths for s in shards} == {"foo": ("a.cc", "b.cc"), "foo-2": ("c.cc",)}
     assert [s.paths for s in make_shards(groups, limits=Limits(lines=2), sources=sources)] == [
         ("a.cc",), ("b.cc",), ("c.cc",)
     ]  # fmt: skip
     names.save(tmp_path)
-    again = make_shards(groups[1:], limits=Limits(files=2), sources=sources, known=ShardNames.load(tmp_path))
+    again = make_shards(groups[1:], limits=Limits(files=2), sources=sources, names=ShardNames.load(tmp_path))
     assert {s.name: s.paths for s in again} == {"foo": ("b.cc",), "foo-2": ("c.cc",)}
 
 
