@@ -1,6 +1,6 @@
 """Comments that tell symfix to leave a place alone: `// symfix: ignore[rule] reason`, `# symfix: ignore[rule] reason`.
 
-They speak of their own line, or, alone on a line, of the next one. Several rules are separated by commas.
+They apply to their own line, or, alone on a line, to the next one. Several rules are separated by commas.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _COMMENT = re.compile(rb"(?://|#)[ \t]*symfix:[ \t]*ignore\[([^\]\r\n]*)\][ \t]*
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """One comment. `line` is where it stands, `target` the line it speaks of, both from 1."""
+    """One comment. `line` is where it stands, `target` the line it applies to, both from 1."""
 
     path: str
     start: int

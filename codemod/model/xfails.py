@@ -142,7 +142,7 @@ def outdated(
 
 
 def _of_dtype(entry: ExpectedFailure, dtype: str) -> ExpectedFailure:
-    """The part of an entry that speaks of one dtype."""
+    """The part of an entry that is about one dtype."""
     return replace(entry, checks=tuple(check for check in entry.checks if split_check(check)[3] == dtype))
 
 

@@ -1,4 +1,4 @@
-"""A baseline: the findings that a project accepts for now, one a line, so that CI speaks of new ones only."""
+"""A baseline: the findings that a project accepts for now, one a line, so that CI reports new ones only."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ BACKUP = "decisions.before-forget.json"
 
 
 class DecisionStore:
-    """The file `decisions.json` in the folder `journal`; whole at any moment, whoever is killed or writes beside."""
+    """The file `decisions.json` in the folder `journal`; always complete, whatever runs are killed or write at once."""
 
     def __init__(self, journal: Path) -> None:
         self._journal = journal

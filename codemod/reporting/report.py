@@ -13,8 +13,10 @@ from codemod.model.findings import Finding, Level
 from codemod.planning.selection import base_name, matches_operator
 from codemod.terminal import one_line, shorten, shorten_path, style, table, visible, width, without_command
 
+LEVEL_STYLES = {Level.SAFE: "green", Level.REVIEW: "yellow", Level.MANUAL: "red"}
+"""The colour of each level, as `rich` and `codemod.terminal.style` name it."""
+
 _MOST_OPERATORS = 25
-_LEVEL_STYLES = {Level.SAFE: "green", Level.REVIEW: "yellow", Level.MANUAL: "red"}
 _COLUMNS = (
     "path", "line", "column", "level", "mode", "rule", "refusal", "function", "operators", "message", "reason", "group"
 )  # fmt: skip
@@ -22,7 +24,7 @@ _COLUMNS = (
 
 def level_name(level: Level) -> str:
     """The level as options spell it, in its colour."""
-    return style(level.name.lower(), _LEVEL_STYLES[level])
+    return style(level.name.lower(), LEVEL_STYLES[level])
 
 
 def finding_lines(findings: Iterable[Finding]) -> list[str]:

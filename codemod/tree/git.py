@@ -152,7 +152,7 @@ class Git:
 
     @functools.cached_property
     def filters(self) -> frozenset[str]:
-        """The names of the filters that are configured, by whomever; none is run."""
+        """The names of all filters that are configured, the user's and the repository's; none is run."""
         matches = (_FILTER.fullmatch(setting.key) for setting in self._settings)
         return frozenset(match[1] for match in matches if match)
 

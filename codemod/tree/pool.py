@@ -27,7 +27,7 @@ class Failure:
 
     message: str
     expected: bool
-    """A SymfixError: the message speaks to the user as it stands."""
+    """A SymfixError: the message is written for the user."""
 
 
 def default_jobs() -> int:

@@ -88,7 +88,7 @@ def changes_in(groups: Iterable[Group], sources: Mapping[str, bytes]) -> tuple[C
 
 
 def check_plan(listing: Listing, plan: Plan) -> None:
-    """Raise SymfixError where a plan from elsewhere speaks of what is no file of the tree, or has changed since."""
+    """Raise SymfixError where a saved plan names what is no file of the tree, or a file that has changed since."""
     listing.check(path for finding in plan.findings for path in (finding.path, *(e.path for e in finding.edits)))
     check_decisions(listing, plan.decisions)
     shown = (step.path for finding in plan.findings for step in (*finding.reach, *finding.flow))

@@ -31,9 +31,7 @@ class Hunk:
 def hunks(source: bytes, edits: Iterable[Edit]) -> list[Hunk]:
     """What `edits` change, in whole lines and without context, in order."""
     lines = split_lines(source)
-    offsets = [0]
-    for line in lines:
-        offsets.append(offsets[-1] + len(line))
+    offsets = list(accumulate(map(len, lines), initial=0))
     result: list[Hunk] = []
     moved = 0
     for first, last, chosen in _line_ranges(offsets, sorted(set(edits))):
@@ -143,6 +141,7 @@ def differing_words(old: bytes, new: bytes) -> list[tuple[Span, Span]]:
 
 
 def _common(old: Sequence[bytes], new: Sequence[bytes]) -> int:
+    """How many lines at the beginning of both are the same."""
     count = 0
     for a, b in zip(old, new, strict=False):
         if a != b:

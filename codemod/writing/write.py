@@ -1,8 +1,8 @@
 """Writing many files as one: after a crash at any point each is its old or its new self, and the next run finishes.
 
 A journal first says "undo" and names the new files to be; they are made beside the old ones; one rename turns it into
-"redo"; then each new file replaces its old one, and the journal goes. What a dead run left is undone before that
-rename, and completed after it.
+"redo"; then each new file replaces its old one, and the journal is removed. What an interrupted run left is undone
+before that rename, and completed after it.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def write_changes(listing: Listing, journal: Path, changes: Sequence[Change]) ->
 
 
 def recover(listing: Callable[[], Listing], root: Path, journal: Path) -> str:
-    """Finish what a dead run left, and say in a sentence what was done; "" where there was nothing to do.
+    """Finish what an interrupted run left, and say in a sentence what was done; "" where there was nothing to do.
 
     A journal that cannot be followed, for it is damaged, another tree's or of another format, is set aside.
     `listing` is asked only where files are to be changed.
@@ -123,7 +123,7 @@ def _recover(listing: Callable[[], Listing], root: Path, journal: Path) -> str:
 
 @contextlib.contextmanager
 def locked(journal: Path, wait: bool = False) -> Iterator[None]:
-    """Hold the folder `journal` against another run; the system lets go of it when this one dies.
+    """Hold the folder `journal` against another run; the system ends the lock with this process.
 
     Raises SymfixError where it cannot be opened, or where another holds it, unless told to `wait`.
     """

@@ -171,7 +171,7 @@ class App:
             self._report(Choice.EDIT, item, 1, more)
 
     def _written(self, item: Item, draft: Draft) -> tuple[Edit, ...] | None:
-        """What the user makes of `draft` once nothing speaks against it; None where they give up, which is said."""
+        """The user's edits of `draft`, once they can be written; None where the user gives up, which is said."""
         text = before = draft.text()
         while True:
             with self._screen.aside():
@@ -324,7 +324,7 @@ class App:
             return
         if item.id not in self._evidence:
             self._evidence[item.id] = self._around.evidence(item)
-        edited = decision is not None and decision.choice is Choice.EDIT  # of which no evidence speaks
+        edited = decision is not None and decision.choice is Choice.EDIT  # no evidence is of these edits
         self._body = self._view.lines(item, decision, () if edited else self._evidence[item.id], states, columns)
         self._body_of = key
 

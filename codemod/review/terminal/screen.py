@@ -55,7 +55,7 @@ class Terminal(Protocol):
         """
 
     def aside(self) -> contextlib.AbstractContextManager[None]:
-        """The screen as it was before, for another program, which is the one that Ctrl-C speaks to."""
+        """The screen as it was before, for another program, which alone gets Ctrl-C."""
 
 
 class Plain:

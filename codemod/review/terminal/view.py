@@ -12,13 +12,12 @@ from codemod.model.edits import by_path
 from codemod.model.findings import Finding, Level, Step
 from codemod.planning.selection import base_name
 from codemod.prove.evidence import Evidence, Verdict
-from codemod.reporting.report import plural
+from codemod.reporting.report import LEVEL_STYLES, plural
 from codemod.review.items import Item
 from codemod.review.terminal.code import Row, diff_rows
 from codemod.terminal import one_line, shorten_path
 from codemod.tree.sources import Sources
 
-_LEVELS = {Level.SAFE: "green", Level.REVIEW: "yellow", Level.MANUAL: "red"}
 _SIGNS = {"-": "red", "+": "green"}
 _ROOM_FOR_NUMBERS = 90  # columns
 _ROOM_FOR_LABELS = 50
@@ -169,7 +168,7 @@ def _fitting(text: Text, room: int) -> int:
 
 
 def _level(level: Level) -> Text:
-    return Text(level.name.lower(), _LEVELS[level])
+    return Text(level.name.lower(), LEVEL_STYLES[level])
 
 
 def _step(step: Step, name: str) -> Text:
