@@ -81,7 +81,7 @@ def test_a_baseline_accepts_what_exists_each_once(tree: Path, symfix: Symfix, tm
         (b"", "not JSON"),
         (b'{"format": "symfix-plan"}', "not a symfix baseline"),
         (b"[]", "not a symfix baseline"),
-        (b'{"format": "symfix-baseline", "version": 9}', "baseline version 9, but this symfix reads 1"),
+        (b'{"format": "symfix-baseline", "version": 9}', "symfix baseline version 9, but this symfix reads 1"),
         (b'{"format": "symfix-baseline", "version": 1, "findings": [1]}', "damaged"),
         (b'{"format": "symfix-baseline", "version": 1}', "damaged"),
     ],
