@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from codemod.model.findings import Step
+
+_NAME = re.compile(r"(?:[A-Za-z_]\w*::)?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?", re.ASCII)
+
+
+def operator_name(written: str, namespace: str = "") -> str:
+    """`written` as the name of an operator, in `namespace` where it names none itself; "" where it is no such name.
+
+    A name is `namespace::name.overload`, of three identifiers (torchgen/model.py, FunctionSchema.parse); namespace and
+    overload may be left out.
+    """
+    name = written if "::" in written or not namespace else f"{namespace}::{written}"
+    return name if _NAME.fullmatch(name) is not None else ""
 
 
 @dataclass(frozen=True, slots=True)

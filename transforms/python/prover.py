@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from codemod.model.findings import Finding
+from codemod.model.operators import operator_name
 from codemod.model.transform import Override, Project
 from codemod.tree.checkout import NATIVE_FUNCTIONS
-from transforms.python.reach.reached import ATEN, COMPOSITE, TESTS, tree_path
+from transforms.python.reach.reached import COMPOSITE, TESTS, decorated_operators, tree_path
 from transforms.python.reach.tree import Definition, SourceTree
 from transforms.python.reading.extract import extract
 
@@ -91,8 +92,7 @@ class PythonProver:
         while ring:
             following: list[Definition] = []
             for one in sorted(ring, key=lambda definition: definition.place):
-                named = [f"{s}::{n}" for decorator in one.function.decorators for s, n in ATEN.findall(decorator)]
-                for operator in named or self._reference(one):
+                for operator in decorated_operators(one.function) or self._reference(one):
                     if operator not in told:
                         told.add(operator)
                         yield operator, one
@@ -105,6 +105,7 @@ class PythonProver:
     def _reference(self, one: Definition) -> list[str]:
         """The operator that a public function of the references and composites is named after."""
         where = "/" + tree_path(self.tree, one.path)
-        public = not one.function.name.startswith("_") and "." not in one.function.name
+        name = "" if "." in one.function.name else operator_name(one.function.name, "aten")
+        public = name and not one.function.name.startswith("_")
         inside = "/torch/_refs/" in where or COMPOSITE.search(where) is not None
-        return [f"aten::{one.function.name}"] if public and inside else []
+        return [name] if public and inside else []

@@ -9,17 +9,18 @@ from functools import partial
 from pathlib import Path
 
 from codemod.model.findings import Finding
+from codemod.model.operators import operator_name
 from codemod.model.transform import Project, Prover, Rule
 from codemod.tree.checkout import NATIVE_FUNCTIONS
 from transforms.python.reach.composites import composites
 from transforms.python.reach.reached import (
-    ATEN,
     COMPOSITE,
     ELSEWHERE,
     TESTS,
     TRACED,
     Reached,
     active,
+    decorated_operators,
     reach,
     returned_values,
     scripted,
@@ -123,11 +124,11 @@ def operators(tree: SourceTree, one: Reached) -> tuple[str, ...]:
         last = last.caller
     for reached in (one, last):
         function = reached.definition.function
-        named = [f"{space}::{name}" for decorator in function.decorators for space, name in ATEN.findall(decorator)]
+        named = decorated_operators(function)
         where = "/" + tree_path(tree, reached.definition.path)
         if not named and reached is last and (TRACED.search(where) or COMPOSITE.search(where)):
-            named = [f"aten::{function.name}"]
-        names.update(named)
+            named = [operator_name(function.name, "aten")]
+        names.update(filter(None, named))
     return tuple(sorted(names))
 
 

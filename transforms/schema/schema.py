@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from codemod.model.operators import operator_name
+
 _HEAD = re.compile(r"\s*((?:\w+::)?[\w.]+)\s*\(")
 _TOKENS = re.compile(r""""(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[()\[\],]""")
 _ANNOTATION = re.compile(r"\(([^()]*)\)")
@@ -89,6 +91,8 @@ def parse_schema(text: str) -> Schema:
     head = _HEAD.match(text)
     if head is None:
         raise ValueError(f"not an operator schema: {text.strip()[:80]!r}")
+    if not operator_name(head[1]):
+        raise ValueError(f"not the name of an operator: {head[1][:80]!r}")
     closing = _closing(text, head.end() - 1)
     name, _, overload = head[1].partition(".")
     arguments = []

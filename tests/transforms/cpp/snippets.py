@@ -93,13 +93,13 @@ class MemoryProject:
         return [function(item) for item in items]
 
 
-def findings(root: Path, source: str) -> list[Finding]:
-    """Every finding in `source`, each of whose functions is registered as a composite kernel."""
+def findings(root: Path, source: str, *, register: bool = True) -> list[Finding]:
+    """Every finding in `source`, each of whose functions is registered as a composite kernel where that is asked."""
     yaml = root / "schemas.yaml"
     yaml.write_text(SCHEMAS)
     names = [name for name in _DEFINED.findall(source) if not re.search(rf"\bstatic\b[^\n]*\b{name}\(", source)]
     registrations = "".join(f'm.impl("{name}", {name}); ' for name in names)
-    library = f"\nTORCH_LIBRARY_IMPL(demo, CompositeImplicitAutograd, m) {{ {registrations} }}\n"
+    library = f"\nTORCH_LIBRARY_IMPL(demo, CompositeImplicitAutograd, m) {{ {registrations} }}\n" if register else ""
     project = MemoryProject(root, {"source.cpp": source + library, "c10.h": HEADER}, yaml)
     return [finding for finding in analyse_tree(project) if finding.path == "source.cpp"]
 

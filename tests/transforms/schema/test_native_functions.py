@@ -78,6 +78,8 @@ def test_schemas_by_name() -> None:
         (b"- func: f(Tensor\n", r"^n\.yaml:1: not an operator schema"),
         (b"- func: f(Tensor x) -> Tensor\n  dispatch: {CPU: f\n", r"^n\.yaml:\d+: "),
         (b"- func: \xff\xfe\n", r"^n\.yaml:1: "),
+        (b"- func: a.b.c(Tensor x) -> Tensor\n", r"^n\.yaml:1: not the name of an operator: 'a.b.c'$"),
+        (b"- func: 1f(Tensor x) -> Tensor\n", r"^n\.yaml:1: not the name of an operator: '1f'$"),
         (HEAD + b"[" * 200_000, r"^n\.yaml:2: nested more than 16 levels deep$"),
         (HEAD + b"[" * 10_000 + b"]" * 10_000, r"^n\.yaml:2: nested more than 16 levels deep$"),
         (HEAD + b"{a: " * 10_000, r"^n\.yaml:2: nested more than 16 levels deep$"),

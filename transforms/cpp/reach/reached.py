@@ -186,7 +186,8 @@ class Reacher:
                     continue
                 kind = registration.key or "CompositeImplicitAutograd"
                 operator = base_name(registration.operator)
-                step = Step(file.path, registration.line, f"{registration.operator} is registered for {kind}")
+                title = registration.operator or "a kernel"
+                step = Step(file.path, registration.line, f"{title} is registered for {kind}")
                 for function in self.registered(file, registration):
                     if not is_kernel(function) or (kind == "Meta" and not function.structured):
                         # What is registered for Meta runs without memory, whatever else a template does elsewhere.
@@ -197,7 +198,9 @@ class Reacher:
     def stop(self, function: Function, kind: str, operator: str, step: Step) -> None:
         """Note a composite kernel that reads memory."""
         if function.body >= 0 and not function.structured:
-            self.stopped.setdefault((function.path, function.start), Reach((operator,), (step,), kind))
+            self.stopped.setdefault(
+                (function.path, function.start), Reach(tuple(filter(None, (operator,))), (step,), kind)
+            )
 
     def registered(self, file: FileFacts, registration: Registration) -> list[Function]:
         """The kernel that a registration names, or what encloses the lambda that it is."""

@@ -67,7 +67,10 @@ class Registration:
     """`m.impl("op", key, f)` and its kin: an operator given a kernel. `key` is "" for the catch-all and composite."""
 
     operator: str
-    """`aten::add.Tensor`, `torchvision::nms`; the namespace of the TORCH_LIBRARY block where the name has none."""
+    """`aten::add.Tensor`, `torchvision::nms`; the namespace of the TORCH_LIBRARY block where the name has none.
+
+    "" for a fallback, and where what is written is not the name of an operator.
+    """
     key: str
     function: str
     """The callee as written, without `&`, `TORCH_FN(…)`, casts and template arguments; "" for a lambda."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from codemod.model.operators import operator_name
 from transforms.cpp.reading.blocks import arguments
 from transforms.cpp.reading.facts import Function, Registration
 from transforms.cpp.reading.signatures import decode
@@ -90,9 +91,9 @@ def _block_registrations(
             continue
         name = string(source, spans[0][0])
         if name is None:
-            name = decode(source[spans[0][0] : spans[0][1]])
-            if match[2] == b"def" or "TORCH_SELECTIVE" not in name:
+            if match[2] == b"def" or b"TORCH_SELECTIVE" not in source[spans[0][0] : spans[0][1]]:
                 continue
+            name = ""
         if match[2] == b"def" and len(spans) == 1:
             yield Registration(_qualified(name, block), "", "", line(match.start()), match.start(), end, name)
             continue
@@ -132,9 +133,9 @@ def _registration(
     return Registration(_qualified(name, block), key, function, line(start), start, end, schema, inline)
 
 
-def _qualified(name: str, block: _Block) -> str:
-    name = name.partition("(")[0].strip()
-    return name if "::" in name or not block.namespace else f"{block.namespace}::{name}"
+def _qualified(schema: str, block: _Block) -> str:
+    """The operator that a name or a schema is about."""
+    return operator_name(schema.partition("(")[0].strip(), block.namespace)
 
 
 def callee(expression: str) -> str:
@@ -178,7 +179,7 @@ def _register_operators(source: bytes, text: bytes, line: Callable[[int], int]) 
                 continue
             rest = decode(source[spans[0][1] : spans[-1][1]]).lstrip(", ")
             end = spans[-1][1] + 1
-            operator = name.partition("(")[0].strip()
+            operator = operator_name(name.partition("(")[0].strip())
             schema = name if "(" in name else ""
             if "options()" not in rest:
                 function = callee(rest)

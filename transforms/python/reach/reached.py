@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from codemod.model.findings import Step
+from codemod.model.operators import operator_name
 from transforms.python.flow.values import NOTHING, PLAIN, Value, annotated, element, item, join, of_root
 from transforms.python.reach.tree import Definition, SourceTree
-from transforms.python.reading.facts import Call
+from transforms.python.reading.facts import Call, Function
 
 FAKE = re.compile(
     r"^(?:\w+\.)*(?:register_meta|register_decomposition|register_inference_rule|register_fake|impl_abstract|py_impl"
@@ -89,6 +90,12 @@ def entry(tree: SourceTree, definition: Definition) -> tuple[str, bool] | None:
     if function.name.rpartition(".")[2] == "forward" and any(base.endswith("Module") for base in function.bases):
         return "the forward of a module", True
     return None
+
+
+def decorated_operators(function: Function) -> list[str]:
+    """The operators that a function's decorators register it for."""
+    found = (name for decorator in function.decorators for name in ATEN.findall(decorator))
+    return [name for space, base in found if (name := operator_name(base, space))]
 
 
 def tree_path(tree: SourceTree, path: str) -> str:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codemod.model.operators import operator_name
+from tests.transforms.cpp.snippets import findings
 from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.registrations import callee
 
@@ -50,6 +56,17 @@ def registered(source: str) -> list[tuple[str, str, str]]:
             ".kernel<decltype(f_cpu), &f_cpu>(DispatchKey::CPU).catchAllKernel<decltype(f_any), &f_any>());",
             [("lib::f", "CPU", "f_cpu"), ("lib::f", "", "f_any")],
         ),
+        ('TORCH_LIBRARY_IMPL(lib, Meta, m) { m.impl("f"); m.impl("g", g); }', [("lib::g", "Meta", "g")]),
+        ('TORCH_LIBRARY_IMPL(lib, m) { m.impl("f", f); }', []),
+        ('TORCH_LIBRARY(lib, m) { m.impl(); m.def(); m.fallback(); m.impl("f",); m.def(,); RULE(); }', []),
+        (
+            'TORCH_LIBRARY_IMPL(lib, Meta, m) { m.impl("a b", f); m.impl("a\\x1b[2J", g); }',
+            [("", "Meta", "f"), ("", "Meta", "g")],
+        ),
+        ('TORCH_LIBRARY(lib, m) { m.def("Fixes #1 @someone(Tensor x) -> Tensor", &f); }', [("", "", "f")]),
+        ('TORCH_LIBRARY(CONCAT(a, b), m) { m.def("f(Tensor x) -> Tensor", &f); }', [("", "", "f")]),
+        ("TORCH_LIBRARY_IMPL(aten, Meta, m) { m.impl(TORCH_SELECTIVE_NAME(name), f); }", [("", "Meta", "f")]),
+        ('auto r = torch::RegisterOperators().op("a::b c", &f).op("::", &g).op();', [("", "", "f"), ("", "", "g")]),
         ('void add_all(torch::Library& lib) { lib.impl("ns::f", f); }', [("ns::f", "", "f")]),
         ('TORCH_LIBRARY(lib, m) { other.def("f(Tensor x) -> Tensor", &f); }', []),
         ('// TORCH_LIBRARY(lib, m) { m.def("f", &f); }\nint64_t n;', []),
@@ -80,3 +97,68 @@ def test_a_lambda_is_a_kernel_in_place() -> None:
 )
 def test_callee(expression: str, name: str) -> None:
     assert callee(expression) == name
+
+
+ARGUMENT = st.sampled_from(
+    [
+        '"f"',
+        '"lib::f(Tensor x) -> Tensor"',
+        '"\\x1b["',
+        "f",
+        "&ns::f<int>",
+        "TORCH_FN(f)",
+        "TORCH_FN()",
+        "torch::dispatch()",
+        "torch::dispatch(kMeta, f)",
+        "[](Tensor x) { return x; }",
+        "[]",
+        "",
+        " ",
+        "(",
+        ")",
+        "{}",
+        "makeFallthrough()",
+        "1",
+        "TORCH_SELECTIVE_NAME(f)",
+        "TORCH_SELECTIVE_SCHEMA()",
+        "static_cast<T (*)(U)>(f)",
+        "options().kernel<>()",
+        ";",
+        '"',
+    ]
+)
+CALLS = st.builds(
+    lambda name, arguments, end: f"{name}({', '.join(arguments)}){end}",
+    st.sampled_from(
+        ["m.def", "m.impl", "m.fallback", "m.impl_UNBOXED", "RULE", "OP2", "m.impl_abstract_pystub", "x.def"]
+    ),
+    st.lists(ARGUMENT, max_size=4),
+    st.sampled_from([";", "", " "]),
+)
+BLOCKS = st.builds(
+    lambda head, arguments, calls: f"{head}({', '.join(arguments)}) {{ {' '.join(calls)} }}",
+    st.sampled_from(["TORCH_LIBRARY", "TORCH_LIBRARY_IMPL", "TORCH_LIBRARY_FRAGMENT", "void add"]),
+    st.lists(
+        st.sampled_from(["lib", "m", "Meta", "_", "", "CONCAT(a, b)", "torch::Library& m", "Library"]), max_size=4
+    ),
+    st.lists(CALLS, max_size=4),
+)
+CHAINS = st.builds(
+    lambda calls: f"auto r = torch::RegisterOperators(){''.join(calls)};",
+    st.lists(st.builds(lambda a: f".op({', '.join(a)})", st.lists(ARGUMENT, max_size=3)), max_size=3),
+)
+
+
+@given(st.lists(BLOCKS | CHAINS, max_size=3).map("\n".join))
+def test_whatever_is_registered_has_the_name_of_an_operator_or_none(source: str) -> None:
+    for registration in extract("a.cpp", source.encode()).registrations:
+        assert registration.operator in ("", operator_name(registration.operator))
+        assert 0 <= registration.start < registration.end <= len(source)
+
+
+def test_a_registration_that_names_no_operator_still_says_what_is_reached(tmp_path: Path) -> None:
+    source = "Tensor f(const Tensor& x) { return x.reshape({x.numel()}); }\n"
+    source += 'TORCH_LIBRARY_IMPL(lib, Meta, m) { m.impl("no name", f); }\n'
+    found = findings(tmp_path, source, register=False)
+    assert {finding.operators for finding in found} == {()}
+    assert {finding.reach[-1].text for finding in found} == {"a kernel is registered for Meta"}
