@@ -37,11 +37,11 @@ class Derivatives:
 
     def callers(self) -> dict[str, tuple[Derivative, ...]]:
         """The entries whose formulas call a function, by the function's unqualified name."""
-        found: dict[str, list[Derivative]] = {}
+        callers: dict[str, list[Derivative]] = {}
         for entry in self.entries:
             for name in dict.fromkeys(called.rpartition("::")[2] for called in entry.functions):
-                found.setdefault(name, []).append(entry)
-        return {name: tuple(callers) for name, callers in found.items()}
+                callers.setdefault(name, []).append(entry)
+        return {name: tuple(entries) for name, entries in callers.items()}
 
 
 def load(path: str, source: bytes) -> Derivatives:
@@ -49,11 +49,11 @@ def load(path: str, source: bytes) -> Derivatives:
 
     Raises BrokenYaml.
     """
-    found = (
+    entries = (
         Derivative(schema, line, tuple(_formulas(mapping)))
         for schema, line, mapping in schemas(path, source, "name", "derivatives.yaml")
     )
-    return Derivatives(path, tuple(found))
+    return Derivatives(path, tuple(entries))
 
 
 def _formulas(mapping: dict[str, Value]) -> list[tuple[str, str]]:

@@ -51,10 +51,10 @@ class NativeFunctions:
 
     def schemas(self) -> dict[str, tuple[Schema, ...]]:
         """The overloads of every operator by base name."""
-        found: dict[str, list[Schema]] = {}
+        overloads: dict[str, list[Schema]] = {}
         for entry in self.entries:
-            found.setdefault(entry.schema.base, []).append(entry.schema)
-        return {name: tuple(schemas) for name, schemas in found.items()}
+            overloads.setdefault(entry.schema.base, []).append(entry.schema)
+        return {name: tuple(schemas) for name, schemas in overloads.items()}
 
     def kernels(self) -> Iterator[tuple[NativeFunction, str, str]]:
         """(entry, dispatch key, kernel) of every dispatch entry."""
@@ -68,10 +68,10 @@ def load(path: str, source: bytes) -> NativeFunctions:
 
     Raises BrokenYaml.
     """
-    found = []
+    entries = []
     for schema, line, mapping in schemas(path, source, "func", "native_functions.yaml"):
         delegate = text_of(mapping, "structured_delegate")
-        found.append(
+        entries.append(
             NativeFunction(
                 schema,
                 line,
@@ -85,7 +85,7 @@ def load(path: str, source: bytes) -> NativeFunctions:
                 text_of(mapping, "manual_cpp_binding") == "True",
             )
         )
-    return NativeFunctions(path, tuple(found))
+    return NativeFunctions(path, tuple(entries))
 
 
 def _dispatch(table: object, schema: Schema, delegate: str) -> tuple[tuple[str, str], ...]:

@@ -140,9 +140,9 @@ class _Reader:
         while (semicolon := self.text.find(b";", max(self.boundary, self.value_end), position)) >= 0:
             start = self.boundary
             self.boundary = semicolon + 1
-            found = signature(self.text, start, semicolon, self.in_class(), declaration=True)
-            if found is not None:
-                self.declarations.append(Block(found, -1, semicolon + 1, self.scopes))
+            head = signature(self.text, start, semicolon, self.in_class(), declaration=True)
+            if head is not None:
+                self.declarations.append(Block(head, -1, semicolon + 1, self.scopes))
             elif semicolon - start > 3:
                 self.statements.append(Statement(start, semicolon, self.scopes))
 
@@ -162,17 +162,17 @@ class _Reader:
         if name is not None:
             self.enter(position, Scope("class", name))
             return
-        found = signature(self.text, self.boundary, position, self.in_class(), declaration=False)
-        if found is None:
+        head = signature(self.text, self.boundary, position, self.in_class(), declaration=False)
+        if head is None:
             self.push("value", position, self.boundary, self.scopes)
         else:
-            self.push("function", position, self.boundary, self.scopes, found)
+            self.push("function", position, self.boundary, self.scopes, head)
 
     def push(
-        self, kind: str, position: int, boundary: int, scopes: tuple[Scope, ...], found: Signature | None = None
+        self, kind: str, position: int, boundary: int, scopes: tuple[Scope, ...], head: Signature | None = None
     ) -> None:
         depth = _depth(self.innermost) + 1
-        self.innermost = _Open(kind, position, boundary, self.innermost, depth, scopes, found)
+        self.innermost = _Open(kind, position, boundary, self.innermost, depth, scopes, head)
 
     def enter(self, position: int, scope: Scope) -> None:
         scopes = (*self.scopes, scope)

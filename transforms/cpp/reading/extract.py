@@ -78,9 +78,9 @@ def extract(path: str, source: bytes) -> FileFacts:
     aliases: list[tuple[str, str]] = []
     for statement in statements:
         _statement(text, statement, members, aliases)
-    found: tuple[Registration, ...] = registrations(source, text, functions, lines.line)
+    registered: tuple[Registration, ...] = registrations(source, text, functions, lines.line)
     generated = tuple(_generated(path, expansions(source, text, defined, functions), lines))
-    return FileFacts(path, functions, found, tuple(members), tuple(aliases), macros, generated)
+    return FileFacts(path, functions, registered, tuple(members), tuple(aliases), macros, generated)
 
 
 def _generated(path: str, expanded_calls: Iterable[tuple[int, int, bytes, str]], lines: _Lines) -> Iterator[Function]:
@@ -114,23 +114,23 @@ class _Lines:
 
 
 def _function(path: str, text: bytes, block: Block, lines: _Lines) -> Function:
-    found = block.signature
-    name = found.name
+    head = block.signature
+    name = head.name
     structured = ""
     if name[:6] in ("META__", "IMPL__"):
         structured, name = name[:4], name[6:]
     spaces = [scope.name for scope in block.scopes if scope.name and scope.name != "extern"]
-    qualified = "::".join((*spaces, found.scope, name) if found.scope else (*spaces, name))
-    parent = _parent(block.scopes, found.scope)
+    qualified = "::".join((*spaces, head.scope, name) if head.scope else (*spaces, name))
+    parent = _parent(block.scopes, head.scope)
     in_class = bool(block.scopes) and block.scopes[-1].kind == "class"
-    internal = (found.static and not in_class) or any(s.kind == "namespace" and not s.name for s in block.scopes)
-    line = lines.line(found.start)
+    internal = (head.static and not in_class) or any(s.kind == "namespace" and not s.name for s in block.scopes)
+    line = lines.line(head.start)
     features: frozenset[str] = frozenset()
     calls: tuple[Call, ...] = ()
     candidates = 0
     if block.body >= 0:
         # The initialisers of a constructor belong to its code.
-        begin = found.start if name == parent else block.body
+        begin = head.start if name == parent else block.body
         code = text[begin : block.end]
         features = frozenset(feature for feature, words in _FEATURES if any(word in code for word in words))
         calls, candidates = _calls(code, begin, lines)
@@ -138,14 +138,14 @@ def _function(path: str, text: bytes, block: Block, lines: _Lines) -> Function:
         name,
         qualified,
         path,
-        found.start,
+        head.start,
         block.end,
         block.body,
         line,
-        found.params,
-        found.returns,
+        head.params,
+        head.returns,
         parent,
-        found.template,
+        head.template,
         internal,
         structured,
         features,

@@ -1,4 +1,4 @@
-"""What one C++ file says by itself: functions, calls, registrations, members. Made once per content and cached."""
+"""The record of one C++ file: functions, calls, registrations, members. Made by `extract` once per content and cached."""
 
 from __future__ import annotations
 

@@ -19,12 +19,12 @@ _PASTE = re.compile(rb"\s*##\s*")
 
 def definitions(source: bytes) -> list[tuple[bytes, int]]:
     """The name of every macro that `source` defines, and the offset past it."""
-    found = []
+    macros = []
     for match in _DEFINE.finditer(source):
         line = source.rfind(b"\n", 0, match.start()) + 1
         if not source[line : match.start()].strip():
-            found.append((match[1], match.end()))
-    return found
+            macros.append((match[1], match.end()))
+    return macros
 
 
 def expansions(
@@ -42,17 +42,17 @@ def expansions(
             bodies[name] = (rest[1].replace(b"\\", b"").replace(b" ", b"").split(b","), body)
     if not bodies:
         return
-    known = sorted((f.start, f.end, f.qualified.rpartition("::")[0]) for f in functions if f.body >= 0)
-    starts = [start for start, _, _ in known]
+    scopes = sorted((f.start, f.end, f.qualified.rpartition("::")[0]) for f in functions if f.body >= 0)
+    starts = [start for start, _, _ in scopes]
     for call in re.finditer(rb"(?m)^[ \t]*(" + b"|".join(bodies) + rb")\s*(\()", text):
         spans = list(arguments(text, call.start(2)))
         before = bisect.bisect(starts, call.start()) - 1
-        if not spans or (before >= 0 and call.start() < known[before][1]):
+        if not spans or (before >= 0 and call.start() < scopes[before][1]):
             continue
         parameters, body = bodies[call[1]]
         values = dict(zip((p.strip() for p in parameters), (text[a:b].strip() for a, b in spans), strict=False))
         end = text.find(b")", spans[-1][1]) + 1
-        yield call.start(), end, _substituted(body, values), known[before][2] if before >= 0 else ""
+        yield call.start(), end, _substituted(body, values), scopes[before][2] if before >= 0 else ""
 
 
 def _substituted(body: bytes, values: dict[bytes, bytes]) -> bytes:

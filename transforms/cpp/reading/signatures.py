@@ -119,7 +119,7 @@ def class_name(text: bytes, start: int, end: int) -> str | None:
 
 def _past_template(head: bytes, offset: int = 0) -> tuple[int, bool]:
     """The offset past the `template <…>` that stands at `offset`, and whether there is one."""
-    found = False
+    is_template = False
     while (match := _TEMPLATE.match(head, offset)) is not None:
         depth = parentheses = 0
         for bracket in _ANGLE.finditer(head, match.end() - 1):
@@ -132,9 +132,9 @@ def _past_template(head: bytes, offset: int = 0) -> tuple[int, bool]:
                     offset = bracket.end()
                     break
         else:
-            return offset, found
-        found = True
-    return offset, found
+            return offset, is_template
+        is_template = True
+    return offset, is_template
 
 
 def _closing(text: bytes, opening: int) -> int:

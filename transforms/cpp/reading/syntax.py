@@ -99,9 +99,9 @@ def parse(source: bytes) -> tuple[Tree, bytes]:
         if not tree.root_node.has_error:
             break
         plain = attempt(masked)
-        other = parser.parse(plain)
-        if count_errors(other.root_node) < count_errors(tree.root_node):
-            tree, masked = other, plain
+        simplified = parser.parse(plain)
+        if count_errors(simplified.root_node) < count_errors(tree.root_node):
+            tree, masked = simplified, plain
     return tree, masked
 
 
