@@ -1,4 +1,4 @@
-"""Room for functions that call themselves, which bound their own depth and say so where it is exceeded."""
+"""Raises the recursion limit for functions that call themselves. They bound their own depth, and raise TooDeep past it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding rules: every module of a package is one, and its name, with hyphens, is the rule's.
+"""Loads the rules of a package: every module is one, and its name, with hyphens, is the rule's.
 
 A rule module has a docstring, which is its manual page, `NAME`, `MODE`, `LEVEL`, `EXAMPLES`, and, where it edits, one
 function `rewrite`.

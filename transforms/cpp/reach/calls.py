@@ -51,11 +51,11 @@ class Index:
     def named(self, written: str, near: str = "") -> list[Function]:
         """The definitions that a qualified or plain name may mean, those in the file `near` alone if it has some."""
         parts = _TEMPLATE.sub("", written).strip(":").split("::")
-        found = self.by_name.get(parts[-1], [])
-        strict = [f for f in found if f.qualified.split("::")[-len(parts) :] == parts]
-        found = strict or [f for f in found if _in_scope(f, parts[:-1])]
-        local = [f for f in found if f.path == near]
-        return local or [f for f in found if not f.internal]
+        definitions = self.by_name.get(parts[-1], [])
+        strict = [f for f in definitions if f.qualified.split("::")[-len(parts) :] == parts]
+        definitions = strict or [f for f in definitions if _in_scope(f, parts[:-1])]
+        local = [f for f in definitions if f.path == near]
+        return local or [f for f in definitions if not f.internal]
 
     def callees(self, caller: Function, calls: Iterable[Call]) -> Iterator[tuple[Call, list[Function]]]:
         """Each of a function's calls with the definitions it may run; none where it goes through the dispatcher.
@@ -67,11 +67,11 @@ class Index:
         for param in caller.params:
             types.update(_words(param.type))
         for call in calls:
-            found = self._called(caller, call, types)
+            callees = self._called(caller, call, types)
             types.update(_words(call.callee))
-            for function in found:
+            for function in callees:
                 types.update(_words(function.returns))
-            yield call, found
+            yield call, callees
 
     def _called(self, caller: Function, call: Call, types: set[str]) -> list[Function]:
         parts = _TEMPLATE.sub("", call.callee).strip(":").split("::")
@@ -84,18 +84,18 @@ class Index:
         if call.member:
             if name in self.operators:
                 return []
-            found = [f for f in candidates if f.parent and (f.path == caller.path or f.parent in types)]
+            definitions = [f for f in candidates if f.parent and (f.path == caller.path or f.parent in types)]
         elif len(parts) > 1:
             if parts[-2] in ("at", "symint", "redispatch", "_ops") and name in self.operators:
                 return []
-            found = [f for f in candidates if _in_scope(f, parts[:-1])]
+            definitions = [f for f in candidates if _in_scope(f, parts[:-1])]
         else:
             if name in self.operators and "native" not in caller.qualified.split("::"):
                 return []
-            found = [f for f in candidates if f.parent in ("", caller.parent) or f.name == f.parent]
-            found = [f for f in found if _findable(caller, f)]
-        found = [f for f in found if f is not caller and self._visible(caller, f)]
-        return _best(caller, call, found)
+            definitions = [f for f in candidates if f.parent in ("", caller.parent) or f.name == f.parent]
+            definitions = [f for f in definitions if _findable(caller, f)]
+        definitions = [f for f in definitions if f is not caller and self._visible(caller, f)]
+        return _best(caller, call, definitions)
 
     def _autograd_functions(self, caller: Function, parent: str) -> list[Function]:
         methods = [f for n in ("forward", "backward") for f in self.by_name.get(n, ()) if f.parent == parent]
@@ -134,9 +134,9 @@ def _fits(function: Function, arguments: int) -> bool:
     return arguments <= len(function.params) or any("..." in p.type for p in function.params)
 
 
-def _best(caller: Function, call: Call, found: list[Function]) -> list[Function]:
+def _best(caller: Function, call: Call, candidates: list[Function]) -> list[Function]:
     """Those of the nearest scope, then those of them whose parameters are as many as the arguments."""
-    fitting = [f for f in found if _fits(f, call.arguments)]
+    fitting = [f for f in candidates if _fits(f, call.arguments)]
     if not fitting:
         return []
     ranks = [_distance(caller, f) for f in fitting]

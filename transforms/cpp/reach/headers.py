@@ -1,4 +1,4 @@
-"""Where the vocabulary comes from: the tree's own yaml and headers, `--vocabulary`, or the installed torch."""
+"""Loads the vocabulary: from the tree's own yaml and headers, `--vocabulary`, or the installed torch."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def _package(name: str) -> Path | None:
 
 def load_operators(project: Project, yaml: str) -> NativeFunctions:
     """The operators of `yaml`, from the cache where they are known. Raises SymfixError where it cannot be read."""
-    found = project.facts(load, [yaml])
-    if yaml in found:
-        return found[yaml]
+    operators = project.facts(load, [yaml])
+    if yaml in operators:
+        return operators[yaml]
     try:
         return load(yaml, project.read(yaml))
     except OSError as error:
@@ -98,7 +98,7 @@ def load_vocabulary(
     if alone and sources.headers is None and "sym_size" in schemas:
         # A yaml without headers: the accessors of TensorBase.h are as old as this operator (PyTorch 2.0).
         names |= {f"sym_{accessor}" for accessor in ACCESSORS}
-    classes = {parent for parent, _ in members} | {f.parent for found in functions.values() for f in found if f.parent}
+    classes = {parent for parent, _ in members} | {f.parent for group in functions.values() for f in group if f.parent}
     merged = MergedFunctions(functions)
     return Vocabulary(schemas, merged, frozenset(names), members, aliases, frozenset(classes))
 
@@ -106,20 +106,20 @@ def load_vocabulary(
 class MergedFunctions(Mapping[str, tuple[Function, ...]]):
     """Functions by name, each definition merged with its declarations when the name is first asked for."""
 
-    def __init__(self, found: Mapping[str, list[Function]]) -> None:
-        self._found = found
+    def __init__(self, declared: Mapping[str, list[Function]]) -> None:
+        self._declared = declared
         self._merged: dict[str, tuple[Function, ...]] = {}
 
     def __getitem__(self, name: str) -> tuple[Function, ...]:
         if name not in self._merged:
-            self._merged[name] = tuple(merge_declarations(self._found[name]))
+            self._merged[name] = tuple(merge_declarations(self._declared[name]))
         return self._merged[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
+        return iter(self._declared)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._declared)
 
 
 def same_function(function: Function) -> tuple[str, str, tuple[Type, ...]]:
@@ -127,10 +127,10 @@ def same_function(function: Function) -> tuple[str, str, tuple[Type, ...]]:
     return function.name, function.parent, tuple(parse_type(parameter.type) for parameter in function.params)
 
 
-def merge_declarations(found: Iterable[Function]) -> Iterator[Function]:
+def merge_declarations(functions: Iterable[Function]) -> Iterator[Function]:
     """One Function for a definition and its declarations, with the default arguments of the latter."""
     groups: dict[tuple[str, str, tuple[Type, ...]], list[Function]] = {}
-    for function in found:
+    for function in functions:
         groups.setdefault(same_function(function), []).append(function)
     for members in groups.values():
         definitions = [function for function in members if function.body >= 0]
@@ -138,7 +138,7 @@ def merge_declarations(found: Iterable[Function]) -> Iterator[Function]:
             yield members[0]
         for function in definitions:
             defaults = [
-                next((other.params[i].default for other in members if other.params[i].default), "")
+                next((member.params[i].default for member in members if member.params[i].default), "")
                 for i in range(len(function.params))
             ]
             yield replace(

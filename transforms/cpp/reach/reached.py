@@ -74,8 +74,8 @@ class Reacher:
         self.nodes = {(f.path, f.start): f for f in functions}
         for function in generated:
             # One macro call may define several functions; they are reached together.
-            other = self.nodes.get((function.path, function.start), function)
-            calls = function.calls if other is function else other.calls + function.calls
+            earlier = self.nodes.get((function.path, function.start), function)
+            calls = function.calls if earlier is function else earlier.calls + function.calls
             self.nodes[function.path, function.start] = dataclasses.replace(function, calls=calls)
         self.backend_kernels = _backend_kernels(natives)
         self.inline = {
@@ -102,9 +102,9 @@ class Reacher:
         # A path from an operator says more than that some code belongs to autograd.
         groups = [[n for n in self.kinds if self.labels[n]], [n for n in self.kinds if not self.labels[n]]]
         before = shortest_ways(groups, self.successors)
-        names = sorted({name for found in self.labels.values() for name in found})
+        names = sorted({name for operators in self.labels.values() for name in operators})
         bits = {name: 1 << index for index, name in enumerate(names)}
-        masks = {node: sum(bits[name] for name in found) for node, found in self.labels.items()}
+        masks = {node: sum(bits[name] for name in operators) for node, operators in self.labels.items()}
         everything = gather(masks, self.successors)
         unpacked: dict[int, tuple[str, ...]] = {}
         result = {}
@@ -117,22 +117,22 @@ class Reacher:
 
     def steps(self, nodes: list[Node]) -> tuple[Step, ...]:
         reason = self.reasons[nodes[0]]
-        found = [] if reason is None else [reason]
+        steps = [] if reason is None else [reason]
         for caller, called in itertools.pairwise(nodes):
             text = f"{_title(self.nodes[caller])} calls {_title(self.nodes[called])}"
-            found.append(Step(caller[0], self.edges[caller][called], text))
-        return tuple(found)
+            steps.append(Step(caller[0], self.edges[caller][called], text))
+        return tuple(steps)
 
     def successors(self, node: Node) -> dict[Node, int]:
         """What a reached function calls, with the lines of the calls."""
         if node not in self.edges:
-            found: dict[Node, int] = {}
-            self.edges[node] = found
+            callees: dict[Node, int] = {}
+            self.edges[node] = callees
             caller = self.nodes[node]
             for call, functions in self.index.callees(caller, self.calls_of(caller)):
                 for function in functions:
                     if not is_kernel(function) and not self.backend_only(function):
-                        found.setdefault((function.path, function.start), call.line)
+                        callees.setdefault((function.path, function.start), call.line)
         return self.edges[node]
 
     def calls_of(self, caller: Function) -> Iterator[Call]:
@@ -169,10 +169,10 @@ class Reacher:
             if entry.structured or SYMBOLIC_KEYS.match(key) is None:
                 continue
             written = kernel if "::" in kernel else f"native::{kernel}"
-            found = [f for f in self.index.named(written) if not f.parent]
-            exact = [f for f in found if len(f.params) == len(entry.schema.arguments)]
+            kernels = [f for f in self.index.named(written) if not f.parent]
+            exact = [f for f in kernels if len(f.params) == len(entry.schema.arguments)]
             step = Step(self.natives.path, entry.line, f"{entry.schema.base} is {key}")
-            for function in exact or found:
+            for function in exact or kernels:
                 if not is_kernel(function):
                     yield function, key, entry.schema.base, step
                 else:

@@ -60,11 +60,11 @@ class Schemas:
         self,
         facts: Mapping[str, FileFacts],
         own: NativeFunctions | None,
-        wanted: Mapping[str, tuple[Schema, ...]] | None,
+        target_schemas: Mapping[str, tuple[Schema, ...]] | None,
         formulas: Derivatives | None,
     ) -> None:
         self.own = own.entries if own is not None else ()
-        self.wanted = wanted
+        self.target_schemas = target_schemas
         """The schemas of another version, which say what becomes symbolic; None: nothing by itself."""
         self.formulas = formulas.entries if formulas is not None else ()
         self.functions: dict[str, list[Function]] = {}
@@ -77,7 +77,7 @@ class Schemas:
 
     def families(self) -> Iterator[Family]:
         """Every family that the other version's schemas or the formulas ask for."""
-        if self.wanted is not None:
+        if self.target_schemas is not None:
             groups: dict[tuple[str, str], list[NativeFunction]] = {}
             for entry in self.own:
                 for name in self._to_change(entry.schema):
@@ -89,9 +89,11 @@ class Schemas:
         yield from self._formula_families()
 
     def _to_change(self, schema: Schema) -> Iterator[str]:
-        others = (self.wanted or {}).get(schema.base, ())
-        other = next((other for other in others if other.overload == schema.overload), None)
-        symbolic = {argument.name for argument in other.arguments if argument.symbolic} if other is not None else set()
+        overloads = (self.target_schemas or {}).get(schema.base, ())
+        target = next((target for target in overloads if target.overload == schema.overload), None)
+        if target is None:
+            return
+        symbolic = {argument.name for argument in target.arguments if argument.symbolic}
         for argument in schema.arguments:
             if argument.name in symbolic and _INTEGERS.match(argument.type):
                 yield argument.name
@@ -104,16 +106,16 @@ class Schemas:
                 if key not in _COMPOSITE:
                     continue
                 index = [argument.name for argument in entry.schema.arguments].index(name)
-                found = [
+                candidates = [
                     function
                     for function in self.functions.get(kernel.rpartition("::")[2], ())
                     if "native" in function.qualified.split("::")
                     and len(function.params) == len(entry.schema.arguments)
                 ]
-                if len(found) != 1 or entry.structured:
+                if len(candidates) != 1 or entry.structured:
                     return None
-                slots.add(Slot(found[0].path, found[0].start, index))
-                kernels.add((found[0].path, found[0].start))
+                slots.add(Slot(candidates[0].path, candidates[0].start, index))
+                kernels.add((candidates[0].path, candidates[0].start))
         if not slots:
             return None
         names = {entry.schema.full_name for entry in entries}
@@ -144,22 +146,22 @@ class Schemas:
         return slots
 
     def _parameter(self, name: str, index: int) -> Slot | None:
-        found = [
+        candidates = [
             f for f in self.functions.get(name, ()) if "native" not in f.qualified.split("::") and index < len(f.params)
         ]
-        return Slot(found[0].path, found[0].start, index) if len(found) == 1 else None
+        return Slot(candidates[0].path, candidates[0].start, index) if len(candidates) == 1 else None
 
     def _formula_families(self) -> Iterator[Family]:
         """Functions that formulas give `x.sizes()` to: symbolic where every formula does so."""
-        given: dict[Slot, list[tuple[Derivative, str]]] = {}
+        arguments: dict[Slot, list[tuple[Derivative, str]]] = {}
         for derivative in self.formulas:
             for _, formula in derivative.formulas:
                 for match in _CALL.finditer(formula):
                     for index, argument in enumerate(split_arguments(formula, match.end() - 1)):
                         slot = self._parameter(match[1], index)
                         if slot is not None:
-                            given.setdefault(slot, []).append((derivative, argument))
-        for slot, calls in given.items():
+                            arguments.setdefault(slot, []).append((derivative, argument))
+        for slot, calls in arguments.items():
             concrete = [(entry, argument) for entry, argument in calls if _ACCESSOR.match(argument)]
             spelled = self.definitions[slot.path, slot.start].params[slot.index].type
             scalar = spelled.replace("const ", "").rstrip("& ") in ("int64_t", "int")

@@ -44,10 +44,10 @@ class Vocabulary:
 def has_symbolic_twin(vocabulary: Vocabulary, function: Function) -> bool:
     """Whether an overload, or a function named `…_symint`, takes or returns SymInts where `function` has integers."""
     names = (function.name, *symbolic_twins(function.name))
-    for other in (other for name in names for other in vocabulary.symbolic(name)):
-        if other.parent != function.parent or len(other.params) != len(function.params):
+    for twin in (twin for name in names for twin in vocabulary.symbolic(name)):
+        if twin.parent != function.parent or len(twin.params) != len(function.params):
             continue
-        theirs = [parse_type(t) for t in (other.returns, *(p.type for p in other.params))]
+        theirs = [parse_type(t) for t in (twin.returns, *(p.type for p in twin.params))]
         ours = [parse_type(t) for t in (function.returns, *(p.type for p in function.params))]
         pairs = list(zip(theirs, ours, strict=True))
         same = all(their.kind == our.kind for their, our in pairs)
