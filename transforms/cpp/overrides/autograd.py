@@ -43,22 +43,22 @@ class AutogradCode:
     def __init__(self, root: Path, scratch: Path) -> None:
         self._root = root
         self._scratch = scratch
-        self._made: Generated | str | None = None
+        self._generated: Generated | str | None = None
 
     def overrides(
         self, functions: Iterable[str], derivatives: Sequence[Derivative], operators: Container[str]
     ) -> list[Override]:
         """How the formulas `functions` are run by the operators of `derivatives`; `operators` are all there are."""
-        if self._made is None:
-            self._made = self._generate()
-        if isinstance(self._made, str):
-            return [Override((), reason=self._made)]
+        if self._generated is None:
+            self._generated = self._generate()
+        if isinstance(self._generated, str):
+            return [Override((), reason=self._generated)]
         mentioned = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(functions)))})\s*\(")
-        found = []
+        overrides = []
         for derivative in derivatives:
-            found += self._backward(derivative, self._made.functions, mentioned, operators)
-            found += self._forward(derivative, self._made.kernels, mentioned)
-        return found
+            overrides += self._backward(derivative, self._generated.functions, mentioned, operators)
+            overrides += self._forward(derivative, self._generated.kernels, mentioned)
+        return overrides
 
     def _backward(
         self, derivative: Derivative, text: str, mentioned: re.Pattern[str], operators: Container[str]
@@ -87,7 +87,7 @@ class AutogradCode:
             chosen: dict[str, tuple[str, str]] = {}
             for match in _IMPL.finditer(text):
                 if match[2] in blocks and match[1] == derivative.schema.full_name:
-                    key = [found[2] for found in _LIBRARY.finditer(text, 0, match.start())][-1]
+                    key = [library[2] for library in _LIBRARY.finditer(text, 0, match.start())][-1]
                     chosen[match[2]] = (match[1], key)
             if chosen:
                 head = text[: text.index("namespace torch::autograd {")]

@@ -47,8 +47,8 @@ class CppProver:
             text = read_below(self._project.root, "version.txt").decode("ascii")
         except (OSError, ValueError):
             return ""
-        found = re.match(r"\d+\.\d+\.\d+", text)
-        return found[0] if found is not None and self._pytorch else ""
+        number = re.match(r"\d+\.\d+\.\d+", text)
+        return number[0] if number is not None and self._pytorch else ""
 
     @property
     def include(self) -> Sequence[str]:
@@ -81,12 +81,12 @@ class CppProver:
 
     def checked(self, paths: Sequence[str], built: Collection[str]) -> Sequence[str]:
         """The changed sources, and for each changed header one that includes it itself, one of `built` if it can be."""
-        found = dict.fromkeys(path for path in paths if path.endswith(SOURCES))
+        sources = dict.fromkeys(path for path in paths if path.endswith(SOURCES))
         for path in paths:
             if path.endswith(HEADERS):
                 users = sorted(self._users(path), key=lambda user: user not in built)
-                found.update(dict.fromkeys(users[:1]))
-        return tuple(found)
+                sources.update(dict.fromkeys(users[:1]))
+        return tuple(sources)
 
     def _users(self, path: str) -> list[str]:
         name = path.rpartition("/")[2].encode()
@@ -108,20 +108,20 @@ class CppProver:
                 continue
             changed = routes.at(path, offsets)
             for node in changed:
-                found = [route for route in routes.to(node) if route.root.operator] or self._by_templates(node)
-                if not found:
+                node_routes = [route for route in routes.to(node) if route.root.operator] or self._by_templates(node)
+                if not node_routes:
                     reasons.append(f"no operator is known to run {routes.function(node).name}")
-                for operator in _nearest(found):
-                    chosen[operator] += (route for route in found if route.root.operator == operator)
-        made = [override for operator, ways in chosen.items() for override in self._override(operator, ways)]
-        return made or [Override((), reason=reason) for reason in reasons[:1]]
+                for operator in _nearest(node_routes):
+                    chosen[operator] += (route for route in node_routes if route.root.operator == operator)
+        overrides = [override for operator, ways in chosen.items() for override in self._override(operator, ways)]
+        return overrides or [Override((), reason=reason) for reason in reasons[:1]]
 
     def _by_templates(self, node: Node) -> list[Route]:
         """The routes from the registrations of a function's own file that reach it by macros and templates."""
         path, function = node[0], self.routes.function(node)
         file = self._project.facts(extract, [path]).get(path)
-        found = registrations_of(function, file, self._project.read(path)) if file is not None else ()
-        return [Route(Root(function, registration=(path, registration)), (node,)) for registration in found]
+        registrations = registrations_of(function, file, self._project.read(path)) if file is not None else ()
+        return [Route(Root(function, registration=(path, registration)), (node,)) for registration in registrations]
 
     @property
     def routes(self) -> Routes:
@@ -137,21 +137,21 @@ class CppProver:
         return self._routes
 
     def _override(self, operator: str, ways: Sequence[Route]) -> list[Override]:
-        made: list[Override] = []
+        overrides: list[Override] = []
         natives = [route for route in ways if route.root.native is not None]
         own = {route.root.function for route in natives}
         # A kernel that other files register once more, for vmap say, is run by its own operator already.
         registered = [r for r in ways if r.root.registration is not None and r.root.function not in own]
         if natives:
-            made.append(self._of_natives(natives))
+            overrides.append(self._of_natives(natives))
         if registered:
-            made.append(self._of_registrations(operator, registered))
+            overrides.append(self._of_registrations(operator, registered))
         formulas = {r.root.derivative.schema: r for r in ways if r.root.derivative is not None}
         if formulas:
             derivatives = [route.root.derivative for route in formulas.values() if route.root.derivative is not None]
             called = {route.root.function.name for route in ways if route.root.derivative is not None}
-            made += self._autograd.overrides(called, derivatives, self.routes.operators)
-        return made or [Override((operator,), reason="the code that autograd generates does not call it")]
+            overrides += self._autograd.overrides(called, derivatives, self.routes.operators)
+        return overrides or [Override((operator,), reason="the code that autograd generates does not call it")]
 
     def _of_natives(self, ways: Sequence[Route]) -> Override:
         """Kernels of native_functions.yaml: their sources, with the kernels registered again."""
@@ -176,8 +176,8 @@ class CppProver:
             parts = [Part(path, registering(self._project.read(path))) for path in paths]
             return Override((operator,), pieces, tuple(parts))
         # A library outside PyTorch is not installed: all of it is built, as far as it compiles.
-        others = [path for path in self._project.files(SOURCES) if path not in paths and not _TESTS.search(path)]
-        whole = [Part(path) for path in paths] + [Part(path, required=False) for path in others]
+        remaining = [path for path in self._project.files(SOURCES) if path not in paths and not _TESTS.search(path)]
+        whole = [Part(path) for path in paths] + [Part(path, required=False) for path in remaining]
         return Override((operator,), pieces, tuple(whole))
 
     def _sources(self, ways: Iterable[Route]) -> list[str]:
@@ -186,10 +186,10 @@ class CppProver:
         return sorted({path for path, _ in nodes if path.endswith(SOURCES)})
 
 
-def _nearest(found: Sequence[Route]) -> list[str]:
+def _nearest(routes: Sequence[Route]) -> list[str]:
     """The operators to run: those of the nearest roots, those of one backend last, as it may not be at hand."""
     distances: dict[str, int] = {}
-    for route in found:
+    for route in routes:
         distances.setdefault(route.root.operator, len(route.way))
 
     def rank(name: str) -> tuple[bool, int, int, str]:

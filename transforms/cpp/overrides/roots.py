@@ -82,11 +82,11 @@ class Routes:
         """The routes to one function, the shortest first, each root by its shortest."""
         after: dict[Node, Node | None] = {changed: None}
         ring = [changed]
-        found: list[Route] = []
+        routes: list[Route] = []
         while ring:
             for node in ring:
                 way = tuple(_follow(node, after))
-                found += (Route(root, way) for root in self._roots.get(node, ()))
+                routes += (Route(root, way) for root in self._roots.get(node, ()))
             following: list[Node] = []
             for node in ring:
                 for caller in self._callers.get(node, ()):
@@ -94,7 +94,7 @@ class Routes:
                         after[caller] = node
                         following.append(caller)
             ring = following
-        return found
+        return routes
 
     def _all_roots(self) -> Iterator[Root]:
         reacher = self._reacher
@@ -102,8 +102,8 @@ class Routes:
             if SYMBOLIC_KEYS.match(key) is None:
                 continue
             written = kernel if "::" in kernel else f"native::{kernel}"
-            found = [f for f in reacher.index.named(written) if not f.parent]
-            for function in kernels_of(entry.schema, found):
+            candidates = [f for f in reacher.index.named(written) if not f.parent]
+            for function in kernels_of(entry.schema, candidates):
                 yield Root(function, native=(entry, key, kernel))
         for file in reacher.facts.values():
             for registration in file.registrations:

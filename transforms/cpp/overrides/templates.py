@@ -27,13 +27,13 @@ def registrations_of(function: Function, file: FileFacts, source: bytes) -> Sequ
         for registration in file.registrations
         if registration.operator and SYMBOLIC_KEYS.match(registration.key) is not None
     ]
-    known = ring = _names(function)
+    seen = ring = _names(function)
     while ring:
-        found = [registration for registration, mentioned in calls if mentioned & ring]
-        if found:
-            return found
-        ring = {name for names, mentioned in words if mentioned & ring for name in names} - known
-        known = known | ring
+        nearest = [registration for registration, mentioned in calls if mentioned & ring]
+        if nearest:
+            return nearest
+        ring = {name for names, mentioned in words if mentioned & ring for name in names} - seen
+        seen = seen | ring
     return ()
 
 
