@@ -115,7 +115,10 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         if function.body >= 0 and (path, function.start) in tree.reach and _calls_accessor(function)
         if not has_symbolic_twin(vocabulary, function)
     ]
-    tasks = [Task(path, project.read(path), tuple(found), vocabulary) for path, found in tasks_by_file(chosen).items()]
+    tasks = [
+        Task(path, project.read(path), tuple(functions), vocabulary)
+        for path, functions in tasks_by_file(chosen).items()
+    ]
     results = project.map(partial(analyse, load_rewrites()), tasks, "following values")
     base = {(o.function.path, o.function.start): o for outcomes in results for o in outcomes}
     names = _fixed_names(tree)

@@ -67,8 +67,8 @@ def decide(
             yield from findings(outcome, why, lines, groups.get(key) or group_name(function), level)
             continue
         yield from findings(before, why, lines, group_name(function), Level.SAFE)
-        known = {(e.start, e.end, e.new) for e in before.emissions}
-        extra = tuple(e for e in after.emissions if (e.start, e.end, e.new) not in known)
+        earlier = {(e.start, e.end, e.new) for e in before.emissions}
+        extra = tuple(e for e in after.emissions if (e.start, e.end, e.new) not in earlier)
         rest = replace(
             after, emissions=extra, unknown=(), sites=tuple(s for s in after.sites if s.origin in after.concrete)
         )
@@ -104,8 +104,8 @@ def _groups(base: Mapping[Key, Outcome], propagation: Propagation) -> dict[Key, 
             parent[second] = first
     for family in propagation.families:
         owners = sorted({find((slot.path, slot.start)) for slot in family.slots})
-        for other in owners[1:]:
-            parent[find(other)] = find(owners[0])
+        for owner in owners[1:]:
+            parent[find(owner)] = find(owners[0])
     functions = {key: o.function for key, o in {**base, **propagation.outcomes}.items()}
     return {key: f"helpers of {group_name(functions[find(key)])}" for key in parent if find(key) in functions}
 
@@ -123,11 +123,11 @@ def _signatures(
         slots.setdefault((slot.path, slot.start), set()).add(slot.index)
     if not slots:
         return
-    wanted = {owner: next(f for f in facts[owner[0]].functions if f.start == owner[1]) for owner in slots}
+    functions = {owner: next(f for f in facts[owner[0]].functions if f.start == owner[1]) for owner in slots}
     by_identity: dict[object, list[Key]] = {}
-    for owner, function in wanted.items():
+    for owner, function in functions.items():
         by_identity.setdefault(headers.same_function(function), []).append(owner)
-    names = {function.name for function in wanted.values()}
+    names = {function.name for function in functions.values()}
     renamed = {key for family in propagation.families for key in family.kernels}
     for path, file in facts.items():
         for function in file.functions:
@@ -163,11 +163,11 @@ def _schemas(
         group = groups[slot.path, slot.start]
         operators.setdefault(group, set()).update(entry.schema.base for entry in family.entries)
         if family.entries:
-            found = schema_symint.rewrite_native_functions(sources.lines(OWN_YAML).source, family, kernels)
-            changes.setdefault((OWN_YAML, group), set()).update(found)
+            replacements = schema_symint.rewrite_native_functions(sources.lines(OWN_YAML).source, family, kernels)
+            changes.setdefault((OWN_YAML, group), set()).update(replacements)
         if family.derivatives or family.accessors:
-            found = schema_symint.rewrite_derivatives(sources.lines(DERIVATIVES).source, family)
-            changes.setdefault((DERIVATIVES, group), set()).update(found)
+            replacements = schema_symint.rewrite_derivatives(sources.lines(DERIVATIVES).source, family)
+            changes.setdefault((DERIVATIVES, group), set()).update(replacements)
     for (path, group), edits in sorted(changes.items()):
         lines = sources.lines(path)
         for start, end, new in sorted(edits):

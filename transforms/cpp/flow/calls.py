@@ -95,9 +95,9 @@ def call(flow: Flow, node: Node) -> Type:
     if bare in ACCESSORS and name == bare and flow.function.parent.endswith("TensorImpl"):
         dimensions = [(argument, evaluate(flow, argument)) for argument in arguments]
         return _site(flow, node, function.start, bare, "this", dimensions)
-    known = standard.call(flow, node, function, name, template, arguments)
-    if known is not None:
-        return known
+    result = standard.call(flow, node, function, name, template, arguments)
+    if result is not None:
+        return result
     return helpers.call(flow, node, function, name, arguments)
 
 
@@ -269,15 +269,15 @@ def _rank(flow: Flow, node: Node, field: Node) -> Type | None:
     invoked = outer.parent if outer is not None else None
     if outer is None or invoked is None or outer.kind != "field_expression" or invoked.kind != "call_expression":
         return None
-    asked = outer.field("field")
-    if asked is None or asked.text not in ("size", "empty") or invoked.field("function") is not outer:
+    member = outer.field("field")
+    if member is None or member.text not in ("size", "empty") or invoked.field("function") is not outer:
         return None
-    if asked.text == "size" and not _signed_context(flow, invoked):
+    if member.text == "size" and not _signed_context(flow, invoked):
         return None
     flow.sites[field.start] = Site(field.start, node.start, node.end, field.text, "", False)
     if field.start in flow.concrete or flow.passive:
         return None
-    flow.announce(RankQuery(frozenset({field.start}), field, invoked, asked.text))
+    flow.announce(RankQuery(frozenset({field.start}), field, invoked, member.text))
     return Type("ints", "IntArrayRef")
 
 
@@ -305,16 +305,16 @@ def _optional_method(flow: Flow, node: Node, owner: Type, name: str, arguments: 
     values = [evaluate(flow, argument) for argument in arguments]
     if name in ("value", "value_or", "front"):
         inner = behind(owner, True)
-        given = join(*values) if values else UNKNOWN
-        if given.symbolic and not owner.symbolic:
+        default = join(*values) if values else UNKNOWN
+        if default.symbolic and not owner.symbolic:
             receiver = node.fields["function"].field("argument")
             variable = flow.lookup(receiver.text) if receiver is not None else None
             if variable is not None and name == "value_or":
-                flow.make_symbolic(variable, given.origins or NOTHING, node)
+                flow.make_symbolic(variable, default.origins or NOTHING, node)
             else:
                 flow.sink(node, "stored", "is the default of an optional integer", *values)
-            return inner.with_origins(given.origins)
-        if owner.symbolic and inner.kind in ("ints", "wrap") and arguments and not given.symbolic:
+            return inner.with_origins(default.origins)
+        if owner.symbolic and inner.kind in ("ints", "wrap") and arguments and not default.symbolic:
             coerce(flow, arguments[0], owner.origins or NOTHING)
         return inner
     if name in ("has_value", "defined"):
@@ -338,9 +338,9 @@ def _list_method(flow: Flow, owner: Type, name: str, arguments: list[Node]) -> T
 
 def _tensor_method(flow: Flow, node: Node, field: Node, name: str, arguments: list[Node]) -> Type:
     values = [evaluate(flow, argument) for argument in arguments]
-    found = resolve(flow.vocabulary, name, values, method=True)
-    if found is not None:
-        return helpers.apply(flow, node, field, found, arguments, values)
+    operator = resolve(flow.vocabulary, name, values, method=True)
+    if operator is not None:
+        return helpers.apply(flow, node, field, operator, arguments, values)
     for argument, value in zip(arguments, values, strict=True):
         if value.kind != "tensor":
             flow.sink(argument, "callee-unknown", f"is an argument of `{name}`, which takes no SymInt", value)

@@ -20,12 +20,12 @@ _IGNORED = frozenset(
 def evaluate(flow: Flow, node: Node) -> Type:
     """The type of the expression `node`, after everything inside it was judged. Raises TooDeep."""
     flow.enter()
-    value = EXPRESSIONS.get(node.kind, _other)(flow, node)
+    value = EXPRESSIONS.get(node.kind, _evaluate_other)(flow, node)
     flow.level -= 1
     return value
 
 
-def _other(flow: Flow, node: Node) -> Type:
+def _evaluate_other(flow: Flow, node: Node) -> Type:
     if node.kind.endswith("_statement") or node.kind in ("compound_statement", "declaration"):
         run(flow, node)
         return UNKNOWN

@@ -163,8 +163,10 @@ class Flow:
     def _emit(self, rule: str, start: int, end: int, new: str, origins: frozenset[int], message: str) -> None:
         """Want the bytes `[start, end)` to read `new`, for the sake of `origins`."""
         key = (start, end, new)
-        known = self.emissions.get(key)
-        self.emissions[key] = Emission(rule, start, end, new, origins | (known.origins if known else NOTHING), message)
+        earlier = self.emissions.get(key)
+        self.emissions[key] = Emission(
+            rule, start, end, new, origins | (earlier.origins if earlier else NOTHING), message
+        )
 
     def make_symbolic(self, variable: Variable, origins: frozenset[int], node: Node) -> None:
         """A symbolic value is stored in `variable`: change its declared type, or refuse where that cannot be."""
@@ -241,5 +243,5 @@ class Flow:
 def join(*types: Type) -> Type:
     """One type for values that may be any of `types`; the origins add up."""
     first = next((kind for kind in types if kind.kind != "unknown"), UNKNOWN)
-    known = [kind.origins for kind in types if kind.origins is not None]
-    return first.with_origins(frozenset().union(*known)) if known else first
+    origins = [kind.origins for kind in types if kind.origins is not None]
+    return first.with_origins(frozenset().union(*origins)) if origins else first

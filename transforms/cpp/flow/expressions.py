@@ -305,9 +305,9 @@ def _subscript(flow: Flow, node: Node) -> Type:
 
 def _braces(flow: Flow, node: Node) -> Type:
     kinds = [evaluate(flow, child) for child in node.children]
-    known = [kind.origins for kind in kinds if kind.origins is not None]
+    origins = [kind.origins for kind in kinds if kind.origins is not None]
     first = next((kind for kind in kinds if kind.kind != "unknown"), UNKNOWN)
-    return Type("braces", args=(first,), origins=frozenset().union(*known) if known else None)
+    return Type("braces", args=(first,), origins=frozenset().union(*origins) if origins else None)
 
 
 def _this(flow: Flow, node: Node) -> Type:

@@ -1,4 +1,4 @@
-"""Calls of ATen operators and of functions defined in the tree."""
+"""Calls of ATen operators and of functions defined in the tree; those of the standard library are in `standard`."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ def call(
     namespace, _, bare = name.rpartition("::")
     candidates = _candidates(flow, bare, namespace, len(arguments))
     if namespace in ("at", "torch", "at::symint") or not candidates:
-        found = resolve(flow.vocabulary, bare, values, method=False)
-        if found is not None:
+        operator = resolve(flow.vocabulary, bare, values, method=False)
+        if operator is not None:
             target = _name_node(function)
-            return apply(flow, node, target, found, arguments, values)
+            return apply(flow, node, target, operator, arguments, values)
     if candidates:
         return _function(flow, node, function, bare, candidates, arguments, values)
-    known = parse_type(name)
-    if known.kind not in ("other", "unknown"):
-        return known
+    constructed = parse_type(name)
+    if constructed.kind not in ("other", "unknown"):
+        return constructed
     for argument, value in zip(arguments, values, strict=True):
         if value.kind in _SCALARS:
             flow.sink(
@@ -85,29 +85,31 @@ def _tensor_only(flow: Flow, owner: Type, name: str, values: list[Type]) -> Reso
         return None
     if any(f.parent not in ("", "Tensor", "TensorBase") for f in flow.vocabulary.functions.get(name, ())):
         return None
-    found = resolve(flow.vocabulary, name, values, method=True)
-    return found if found is not None and found.name != name else None
+    operator = resolve(flow.vocabulary, name, values, method=True)
+    return operator if operator is not None and operator.name != name else None
 
 
-def apply(flow: Flow, node: Node, name_node: Node, found: Resolved, arguments: list[Node], values: list[Type]) -> Type:
+def apply(
+    flow: Flow, node: Node, name_node: Node, operator: Resolved, arguments: list[Node], values: list[Type]
+) -> Type:
     """The call of an operator: give it its `_symint` name, make its sequences agree, or let the value sink here."""
-    if found.refused >= 0:
+    if operator.refused >= 0:
         flow.sink(
-            arguments[found.refused],
+            arguments[operator.refused],
             "callee-takes-int",
-            f"is an argument of an operator: {found.refusal}",
-            values[found.refused],
+            f"is an argument of an operator: {operator.refusal}",
+            values[operator.refused],
         )
-        return found.result
+        return operator.result
     origins = join(*values).origins if values else None
     name = name_node.text.split("<")[0]
-    if found.name != name and found.parameters:
-        flow.announce(CalleeName(origins, name_node, name, found.name))
-    if origins and (found.name != name or "_symint" in name):
-        for argument, value, wanted in zip(arguments, values, found.parameters, strict=False):
-            if wanted.startswith("SymInt[") and not value.symbolic and value.kind in ("ints", "wrap"):
+    if operator.name != name and operator.parameters:
+        flow.announce(CalleeName(origins, name_node, name, operator.name))
+    if origins and (operator.name != name or "_symint" in name):
+        for argument, value, schema_type in zip(arguments, values, operator.parameters, strict=False):
+            if schema_type.startswith("SymInt[") and not value.symbolic and value.kind in ("ints", "wrap"):
                 _agree(flow, argument, value, origins)
-    return found.result
+    return operator.result
 
 
 def _agree(flow: Flow, argument: Node, value: Type, origins: frozenset[int]) -> None:
@@ -131,18 +133,18 @@ def _name_node(function: Node) -> Node:
 
 
 def _candidates(flow: Flow, bare: str, namespace: str, count: int) -> list[Function]:
-    found = [f for f in flow.vocabulary.functions.get(bare, ()) if _fits(f, count) and not f.structured]
+    overloads = [f for f in flow.vocabulary.functions.get(bare, ()) if _fits(f, count) and not f.structured]
     if not namespace:
         own = flow.function.parent
-        found = [f for f in found if not f.parent or f.parent == own]
+        overloads = [f for f in overloads if not f.parent or f.parent == own]
     elif namespace not in ("at", "torch", "c10"):
         last = namespace.split("::")[-1]
-        exact = [f for f in found if f.qualified.endswith(f"{last}::{bare}")]
-        found = exact or found
+        exact = [f for f in overloads if f.qualified.endswith(f"{last}::{bare}")]
+        overloads = exact or overloads
     else:
-        found = [f for f in found if not f.parent and "native::" not in f.qualified]
-    near = [f for f in found if f.path == flow.function.path]
-    return near + [f for f in found if f.path != flow.function.path]
+        overloads = [f for f in overloads if not f.parent and "native::" not in f.qualified]
+    near = [f for f in overloads if f.path == flow.function.path]
+    return near + [f for f in overloads if f.path != flow.function.path]
 
 
 def _fits(function: Function, count: int) -> bool:
@@ -184,8 +186,8 @@ def _accepts(flow: Flow, function: Function, index: int, value: Type) -> str:
 def signed_parameter(flow: Flow, name: str, arguments: Node, argument: Node) -> bool:
     """Whether the helper `name` takes a signed integer where `argument` stands, in every overload."""
     index = arguments.children.index(argument)
-    found = [f for f in flow.vocabulary.functions.get(name, ()) if index < len(f.params)]
-    return bool(found) and all(f.params[index].type in ("int64_t", "int", "const int64_t") for f in found)
+    overloads = [f for f in flow.vocabulary.functions.get(name, ()) if index < len(f.params)]
+    return bool(overloads) and all(f.params[index].type in ("int64_t", "int", "const int64_t") for f in overloads)
 
 
 def _function(
@@ -212,13 +214,13 @@ def _function(
             _match_sequences(flow, candidate, arguments, values)
             return _result(flow, node, candidate, join(*(value for _, value in symbolic)).origins)
     for twin in symbolic_twins(bare):
-        for other in flow.vocabulary.functions.get(twin, ()):
-            if _fits(other, len(arguments)) and all(_accepts(flow, other, i, v) == "ok" for i, v in symbolic):
+        for overload in flow.vocabulary.functions.get(twin, ()):
+            if _fits(overload, len(arguments)) and all(_accepts(flow, overload, i, v) == "ok" for i, v in symbolic):
                 origins = join(*values).origins
                 target = _name_node(function)
                 flow.announce(CalleeName(origins, target, bare, twin))
-                _match_sequences(flow, other, arguments, values)
-                return _result(flow, node, other, origins)
+                _match_sequences(flow, overload, arguments, values)
+                return _result(flow, node, overload, origins)
     return _ask(flow, node, bare, _best(candidates, values), symbolic, arguments)
 
 

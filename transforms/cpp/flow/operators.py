@@ -48,16 +48,16 @@ def parameters_of(schema: Schema, *, method: bool, out: str, packed: bool = True
     return rest + outputs if out == "_outf" else outputs + rest
 
 
-def _fit(given: Type, wanted: str) -> str:
+def _fit(value: Type, schema_type: str) -> str:
     """ "ok", "symint" (fits the SymInt overload only), "refused" (takes a concrete integer), or "" (no match)."""
-    while given.symbolic and given.kind == "wrap" and given.args:
-        given = given.args[0].with_origins(given.origins)
-    base = wanted.rstrip("?")
+    while value.symbolic and value.kind == "wrap" and value.args:
+        value = value.args[0].with_origins(value.origins)
+    base = schema_type.rstrip("?")
     array = "[" in base
     element = base.split("[")[0].rstrip("?")
-    kind = given.kind
+    kind = value.kind
     if kind in ("unknown", "other", "lambda", "iter"):
-        if given.symbolic:
+        if value.symbolic:
             return ""
         return "ok"
     if kind == "wrap":
@@ -65,28 +65,28 @@ def _fit(given: Type, wanted: str) -> str:
     if element in ("int", "SymInt"):
         if array:
             if kind in ("ints", "braces", "int"):
-                return "ok" if not given.symbolic else "symint" if element == "SymInt" else "refused"
+                return "ok" if not value.symbolic else "symint" if element == "SymInt" else "refused"
             return ""
         if kind in ("int", "bool"):
-            return "ok" if not given.symbolic or kind == "bool" else "symint" if element == "SymInt" else "refused"
+            return "ok" if not value.symbolic or kind == "bool" else "symint" if element == "SymInt" else "refused"
         if kind == "braces":
-            return "symint" if given.symbolic and element == "SymInt" else "" if given.symbolic else "ok"
-        return "ok" if kind == "scalar" and element == "int" and not given.symbolic else ""
+            return "symint" if value.symbolic and element == "SymInt" else "" if value.symbolic else "ok"
+        return "ok" if kind == "scalar" and element == "int" and not value.symbolic else ""
     if element in ("Scalar", "float"):
         if array:
-            return "ok" if kind in ("braces", "list") and not given.symbolic else ""
-        if given.symbolic:
+            return "ok" if kind in ("braces", "list") and not value.symbolic else ""
+        if value.symbolic:
             return "ok" if element == "Scalar" else "refused"
         return "ok" if kind in ("int", "float", "bool", "scalar", "braces") else ""
     if element == "Tensor":
         if array:
-            return "ok" if kind in ("list", "braces", "tensor") and not given.symbolic else ""
-        return "ok" if kind in ("tensor", "braces") and not given.symbolic else ""
+            return "ok" if kind in ("list", "braces", "tensor") and not value.symbolic else ""
+        return "ok" if kind in ("tensor", "braces") and not value.symbolic else ""
     if element == "bool":
-        return "ok" if kind in ("bool", "int", "braces") and not given.symbolic else ""
+        return "ok" if kind in ("bool", "int", "braces") and not value.symbolic else ""
     if element in ("Dimname", "str"):
-        return "ok" if kind in ("string", "braces") and not given.symbolic else ""
-    return "ok" if not given.symbolic and kind in ("options", "string", "braces", "int") else ""
+        return "ok" if kind in ("string", "braces") and not value.symbolic else ""
+    return "ok" if not value.symbolic and kind in ("options", "string", "braces", "int") else ""
 
 
 def result_of(schema: Schema) -> Type:
@@ -103,8 +103,8 @@ def _returned(base: str) -> Type:
     return _RESULTS.get(base, UNKNOWN)
 
 
-def resolve(vocabulary: Vocabulary, name: str, given: list[Type], *, method: bool) -> Resolved | None:
-    """The operator that `at::name(given…)` or `x.name(given…)` calls; None where there is none of that name."""
+def resolve(vocabulary: Vocabulary, name: str, values: list[Type], *, method: bool) -> Resolved | None:
+    """The operator that `at::name(values…)` or `x.name(values…)` calls; None where there is none of that name."""
     base, out = base_name(name)
     schemas = vocabulary.schemas.get(base) or vocabulary.schemas.get(name)
     if schemas is None and base.endswith("_"):
@@ -117,35 +117,35 @@ def resolve(vocabulary: Vocabulary, name: str, given: list[Type], *, method: boo
         if bool(out) != bool(schema.outputs):
             continue
         for packed in (True, False):
-            candidate = _match(schema, name, given, method=method, out=out, packed=packed, already=already)
+            candidate = _match(schema, name, values, method=method, out=out, packed=packed, already=already)
             if candidate is None:
                 continue
             if not candidate.refusal:
                 return candidate
             best = best or candidate
-    if best is None and not any(kind.symbolic for kind in given):
+    if best is None and not any(kind.symbolic for kind in values):
         return Resolved(name, (), result_of(schemas[0]) if not out else TENSOR)
     return best
 
 
 def _match(
-    schema: Schema, name: str, given: list[Type], *, method: bool, out: str, packed: bool, already: bool
+    schema: Schema, name: str, values: list[Type], *, method: bool, out: str, packed: bool, already: bool
 ) -> Resolved | None:
     parameters = parameters_of(schema, method=method, out=out, packed=packed)
     required = sum(1 for _, default in parameters if not default)
-    if not required <= len(given) <= len(parameters):
+    if not required <= len(values) <= len(parameters):
         return None
     needs_symint, refused = False, -1
-    for index, (kind, (wanted, _)) in enumerate(zip(given, parameters, strict=False)):
-        fit = _fit(kind, wanted)
+    for index, (kind, (schema_type, _)) in enumerate(zip(values, parameters, strict=False)):
+        fit = _fit(kind, schema_type)
         if not fit:
             return None
         needs_symint |= fit == "symint"
         if fit == "refused" and refused < 0:
             refused = index
-    spelled = tuple(wanted for wanted, _ in parameters[: len(given)])
+    spelled = tuple(schema_type for schema_type, _ in parameters[: len(values)])
     if refused >= 0:
-        wanted = spelled[refused]
-        return Resolved(name, spelled, result_of(schema), f"`{base_name(name)[0]}` takes `{wanted}` there", refused)
+        refusal = f"`{base_name(name)[0]}` takes `{spelled[refused]}` there"
+        return Resolved(name, spelled, result_of(schema), refusal, refused)
     rename = symint_name(name) if needs_symint and not already and schema.has_symint else name
     return Resolved(rename, spelled, result_of(schema))

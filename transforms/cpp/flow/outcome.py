@@ -90,11 +90,11 @@ def _parse_file(source: bytes) -> tuple[Tree, bytes]:
 
 def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, function: Function) -> Outcome:
     """Analyse one function of a parsed file."""
-    found = find_definition(tree.root_node, function)
-    if found is None:
+    definition = find_definition(tree.root_node, function)
+    if definition is None:
         reason = "the parser lost the function in a macro or a preprocessor branch; convert it by hand"
         return Outcome(function, (), (), (), (), frozenset(), lost=LOST_BY_PARSER, reason=reason)
-    root = build(found, masked)
+    root = build(definition, masked)
     flow = Flow(
         function,
         root,

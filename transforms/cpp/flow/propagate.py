@@ -73,8 +73,8 @@ class Propagator:
             dirty = self._affected(changed)
             fresh = self._analyse(dirty)
             self.outcomes.update(fresh)
-            asked = self._ask(fresh.values())
-            changed = self._refuse(self._refusals(fresh, asked)) | asked
+            requested = self._ask(fresh.values())
+            changed = self._refuse(self._refusals(fresh, requested)) | requested
         changed |= self._refuse(self._unneeded())
         while changed:  # nothing more is settled: take back until everything that stands is consistent
             fresh = self._analyse(self._affected(changed))
@@ -83,8 +83,8 @@ class Propagator:
             changed |= self._refuse(self._unneeded())
         settled = frozenset(self.settled)
         owners = {(slot.path, slot.start) for slot in settled}
-        kept = {key: outcome for key, outcome in self.outcomes.items() if key in owners or outcome.uses & settled}
-        return Propagation(settled, kept, self._whole_families())
+        outcomes = {key: outcome for key, outcome in self.outcomes.items() if key in owners or outcome.uses & settled}
+        return Propagation(settled, outcomes, self._whole_families())
 
     def _whole_families(self) -> tuple[Family, ...]:
         return tuple(family for family in self.families if family.slots <= self.settled)
@@ -115,7 +115,7 @@ class Propagator:
 
     def _ask(self, outcomes: Iterable[Outcome]) -> set[Slot]:
         """New slots that sinks ask for."""
-        wanted: set[Slot] = set()
+        requested: set[Slot] = set()
         for outcome in outcomes:
             if not self.reached(outcome.function):
                 continue
@@ -125,11 +125,11 @@ class Propagator:
                     continue
                 function = self.definitions.get((slot.path, slot.start))
                 if function is not None and self.eligible(function, slot.index):
-                    wanted.add(slot)
+                    requested.add(slot)
                 else:
                     self.refused.add(slot)
-        self.settled |= wanted
-        return wanted
+        self.settled |= requested
+        return requested
 
     def _affected(self, slots: Iterable[Slot]) -> set[Key]:
         keys: set[Key] = set()
@@ -161,8 +161,8 @@ class Propagator:
     def _owns(self, function: Function) -> bool:
         return any(slot.path == function.path and slot.start == function.start for slot in self.settled)
 
-    def _refusals(self, fresh: Mapping[Key, Outcome], asked: set[Slot]) -> set[Slot]:
-        """Settled slots that an outcome shows to be impossible, even when those just `asked` for are granted."""
+    def _refusals(self, fresh: Mapping[Key, Outcome], requested: set[Slot]) -> set[Slot]:
+        """Settled slots that an outcome shows to be impossible, even when those just `requested` are granted."""
         refused: set[Slot] = set()
         for (path, start), outcome in fresh.items():
             own = {slot for slot in self.settled if slot.path == path and slot.start == start}
@@ -173,7 +173,7 @@ class Propagator:
                 continue
             for slot in own:
                 origin = OWN_RESULT if slot.index < 0 else parameter_origin(slot.index)
-                if origin in outcome.concrete and not _hopeful(outcome, origin, asked):
+                if origin in outcome.concrete and not _hopeful(outcome, origin, requested):
                     refused.add(slot)
             refused |= outcome.conflicts & self.settled
             passive = not self.reached(outcome.function) and not own
@@ -182,7 +182,7 @@ class Propagator:
         return refused & self.settled
 
 
-def _hopeful(outcome: Outcome, origin: int, asked: set[Slot]) -> bool:
+def _hopeful(outcome: Outcome, origin: int, requested: set[Slot]) -> bool:
     """Whether every sink that `origin` reached may go away with the slots just asked for."""
     met = [sink for sink in outcome.refusals if origin in sink.origins]
-    return bool(met) and all(sink.slot in asked for sink in met)
+    return bool(met) and all(sink.slot in requested for sink in met)

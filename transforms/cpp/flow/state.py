@@ -1,4 +1,4 @@
-"""What is known while a function is read: variables, emitted edits, sinks."""
+"""The records of a function while it is read: variables, lambdas, emissions, sinks, sites. `engine.Flow` fills them."""
 
 from __future__ import annotations
 
