@@ -1,4 +1,4 @@
-"""Raises the recursion limit for functions that call themselves. They bound their own depth, and raise TooDeep past it."""
+"""Raises the recursion limit for functions that call themselves, which bound their own depth and raise TooDeep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of one C++ file: functions, calls, registrations, members. Made by `extract` once per content and cached."""
+"""The record of one C++ file: functions, calls, registrations, members. `extract` makes it, once per content."""
 
 from __future__ import annotations
 
