@@ -134,7 +134,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         ),
         list(Schemas(facts, own, natives.schemas() if own is not natives else None, formulas).families()),
     ).run(base)
-    yield from decide(project, facts, tree.reach, base, propagation)
+    yield from decide(project, facts, tree.reach, base, propagation, load_rewrites())
     selected = {key: why for key, why in stopped.items() if project.selected(key[0])}
     yield from kernels.findings({(f.path, f.start): f for path, _ in selected for f in facts[path].functions}, selected)
 

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from tree_sitter import Tree
 
 from codemod.model.edits import Edit
-from codemod.model.findings import Finding, Level
+from codemod.model.findings import Finding, Level, Mode
 from codemod.model.operators import Reach
 from codemod.model.transform import Project
+from transforms.cpp.flow.engine import OWN_RESULT, RENAMED, parameter_origin
+from transforms.cpp.flow.events import (
+    Event,
+    Rewrites,
+    SettledSignature,
+    SymbolicDerivative,
+    SymbolicDispatch,
+    SymbolicKernel,
+    SymbolicSchema,
+    emit,
+)
 from transforms.cpp.flow.outcome import Outcome
 from transforms.cpp.flow.propagate import Key, Propagation
+from transforms.cpp.flow.state import Emission
 from transforms.cpp.reach import headers
 from transforms.cpp.reach.headers import OWN_YAML
+from transforms.cpp.reach.schemas import Family
 from transforms.cpp.reach.vocabulary import symint_name
-from transforms.cpp.reading.facts import FileFacts
+from transforms.cpp.reading.definitions import find_declarator, spelled_types
+from transforms.cpp.reading.facts import FileFacts, Function
+from transforms.cpp.reading.lines import Lines
 from transforms.cpp.reading.syntax import parse
-from transforms.cpp.report import Lines, findings, group_name
-from transforms.cpp.rules import helper_signature, schema_symint
+from transforms.cpp.reading.tree import build
+from transforms.cpp.report import findings, group_name
 
 DERIVATIVES = "tools/autograd/derivatives.yaml"
 
@@ -51,6 +66,7 @@ def decide(
     reach: Mapping[Key, Reach],
     base: Mapping[Key, Outcome],
     propagation: Propagation,
+    rewrites: Rewrites,
 ) -> Iterator[Finding]:
     """Every finding: safe for a function that converts whole and alone, for review what needs more than that."""
     groups = _groups(base, propagation)
@@ -73,8 +89,8 @@ def decide(
             after, emissions=extra, unknown=(), sites=tuple(s for s in after.sites if s.origin in after.concrete)
         )
         yield from findings(rest, why, lines, groups[key], Level.REVIEW)
-    yield from _signatures(facts, reach, propagation, groups, sources)
-    yield from _schemas(facts, propagation, groups, sources)
+    yield from _signatures(facts, reach, propagation, groups, sources, rewrites)
+    yield from _schemas(facts, propagation, groups, sources, rewrites)
 
 
 def _whole(outcome: Outcome) -> bool:
@@ -116,6 +132,7 @@ def _signatures(
     propagation: Propagation,
     groups: Mapping[Key, str],
     sources: Sources,
+    rewrites: Rewrites,
 ) -> Iterator[Finding]:
     """The edits of the definitions and declarations of every helper that changes."""
     slots: dict[Key, set[int]] = {}
@@ -138,13 +155,28 @@ def _signatures(
             if own not in slots and not (function.body < 0 and declared):
                 continue
             key = own if own in slots else declared[0]
-            tree, masked = sources.tree(path)
-            emissions = list(helper_signature.rewrite(tree, masked, function, frozenset(slots[key])) or ())
-            if key in renamed:
-                emissions += [e for e in [helper_signature.rename(tree, function, symint_name(function.name))] if e]
-            outcome = Outcome(function, tuple(emissions), (), (), (), frozenset())
+            events = _signature_events(*sources.tree(path), function, slots[key], key in renamed)
+            emissions = tuple(emission for event in events for emission in emit(rewrites, event))
+            outcome = Outcome(function, emissions, (), (), (), frozenset())
             why = reach.get(key) or Reach((), (), "helper")
             yield from findings(outcome, why, sources.lines(path), groups[key], Level.REVIEW)
+
+
+def _signature_events(
+    tree: Tree, masked: bytes, function: Function, indexes: Collection[int], renamed: bool
+) -> Iterator[Event]:
+    """What changes in one definition or declaration whose slots at `indexes` are settled."""
+    declarator = find_declarator(tree.root_node, function)
+    if declarator is None:
+        return
+    types = spelled_types(declarator, indexes)
+    if types is not None:
+        origins = frozenset(parameter_origin(index) if index >= 0 else OWN_RESULT for index in indexes)
+        yield SettledSignature(origins, function.name, [build(spelled, masked) for spelled in types])
+    name = declarator.child_by_field_name("declarator")
+    if renamed and name is not None:
+        new = symint_name(function.name)
+        yield SymbolicKernel(frozenset({RENAMED}), build(name, masked), function.name, new)
 
 
 def _schemas(
@@ -152,39 +184,52 @@ def _schemas(
     propagation: Propagation,
     groups: Mapping[Key, str],
     sources: Sources,
+    rewrites: Rewrites,
 ) -> Iterator[Finding]:
     """The yaml entries and formulas of the families that hold."""
     names = {(f.path, f.start): f.name for file in facts.values() for f in file.functions}
     kernels = frozenset(names[key] for family in propagation.families for key in family.kernels)
-    changes: dict[tuple[str, str], set[tuple[int, int, bytes]]] = {}
+    changes: dict[tuple[str, str], dict[tuple[int, int, str], Emission]] = {}
     operators: dict[str, set[str]] = {}
     for family in propagation.families:
         slot = min(family.slots, key=lambda slot: (slot.path, slot.start, slot.index))
         group = groups[slot.path, slot.start]
         operators.setdefault(group, set()).update(entry.schema.base for entry in family.entries)
-        if family.entries:
-            replacements = schema_symint.rewrite_native_functions(sources.lines(OWN_YAML).source, family, kernels)
-            changes.setdefault((OWN_YAML, group), set()).update(replacements)
-        if family.derivatives or family.accessors:
-            replacements = schema_symint.rewrite_derivatives(sources.lines(DERIVATIVES).source, family)
-            changes.setdefault((DERIVATIVES, group), set()).update(replacements)
-    for (path, group), edits in sorted(changes.items()):
+        for path, event in _schema_events(family, kernels, sources):
+            emissions = changes.setdefault((path, group), {})
+            emissions.update(((e.start, e.end, e.new), e) for e in emit(rewrites, event))
+    for path, group in sorted(changes):
         lines = sources.lines(path)
-        for start, end, new in sorted(edits):
+        for (start, end, new), emission in sorted(changes[path, group].items()):
             line, column = lines.at(start)
-            edit = Edit(path, start, end, lines.source[start:end], new)
+            edit = Edit(path, start, end, lines.source[start:end], new.encode())
             yield Finding(
                 path,
                 start,
                 end,
                 line,
                 column,
-                schema_symint.MODE,
-                schema_symint.NAME,
+                Mode.DIRECT_THROW,
+                emission.rule,
                 Level.REVIEW,
                 "",
                 tuple(sorted(operators[group])),
-                f"`{lines.text(start)[:100]}`",
+                emission.message,
                 edits=(edit,),
                 group=group,
             )
+
+
+def _schema_events(family: Family, kernels: frozenset[str], sources: Sources) -> Iterator[tuple[str, Event]]:
+    """What changes in the yaml files with a family: (path, event). `kernels` are the names of all that are renamed."""
+    origins = frozenset(parameter_origin(slot.index) for slot in family.slots)
+    for entry in family.entries:
+        lines = sources.lines(OWN_YAML)
+        renamed = sorted({kernel for _, kernel in entry.dispatch if kernel.rpartition("::")[2] in kernels})
+        yield OWN_YAML, SymbolicSchema(origins, lines, entry.line, family.argument)
+        yield OWN_YAML, SymbolicDispatch(origins, lines, entry.line, renamed)
+    for derivative in family.derivatives:
+        lines = sources.lines(DERIVATIVES)
+        yield DERIVATIVES, SymbolicSchema(origins, lines, derivative.line, family.argument)
+    for derivative, accessor in family.accessors:
+        yield DERIVATIVES, SymbolicDerivative(origins, sources.lines(DERIVATIVES), derivative.line, accessor)

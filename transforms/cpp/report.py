@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 from codemod.model.edits import Edit
@@ -12,32 +10,8 @@ from codemod.model.operators import Reach
 from transforms.cpp.flow.outcome import Outcome
 from transforms.cpp.flow.state import Emission, Sink, Site
 from transforms.cpp.reading.facts import Function
+from transforms.cpp.reading.lines import Lines
 from transforms.cpp.rules import leak, tensor_iterator
-
-# In bytes.
-_LONG_LINE = 240
-
-
-class Lines:
-    """Line and column, counted from 1, of byte offsets in a file."""
-
-    def __init__(self, source: bytes) -> None:
-        self.source = source
-        self.starts = [0, *(match.end() for match in re.finditer(rb"\n", source))]
-
-    def at(self, offset: int) -> tuple[int, int]:
-        """(line, column in bytes) of `offset`."""
-        line = bisect_right(self.starts, offset)
-        return line, offset - self.starts[line - 1] + 1
-
-    def text(self, offset: int) -> str:
-        """The line around `offset`, without white space at its ends; of a long one the part from `offset` on."""
-        line = bisect_right(self.starts, offset)
-        end = self.starts[line] if line < len(self.starts) else len(self.source)
-        start = self.starts[line - 1]
-        if end - start <= _LONG_LINE:
-            return self.source[start:end].decode("utf-8", "replace").strip()
-        return f"… {self.source[offset : min(end, offset + _LONG_LINE)].decode('utf-8', 'replace').strip()} …"
 
 
 def group_name(function: Function) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
-from transforms.cpp.flow.events import Event, Rewrites, StoredType
+from transforms.cpp.flow.events import Event, Rewrites, StoredType, emit
 from transforms.cpp.flow.state import Emission, Lambda, Sink, Site, Variable
 from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.facts import Function, Slot
@@ -155,18 +156,12 @@ class Flow:
 
     def announce(self, event: Event) -> None:
         """Have the rules that answer `event` write what the source is to read there."""
-        if event.origins:
-            for rule, rewrite in self.rewrites.get(type(event), ()):
-                for part in rewrite(event):
-                    self._emit(rule, part.start, part.end, part.new, event.origins, part.message)
-
-    def _emit(self, rule: str, start: int, end: int, new: str, origins: frozenset[int], message: str) -> None:
-        """Want the bytes `[start, end)` to read `new`, for the sake of `origins`."""
-        key = (start, end, new)
-        earlier = self.emissions.get(key)
-        self.emissions[key] = Emission(
-            rule, start, end, new, origins | (earlier.origins if earlier else NOTHING), message
-        )
+        for emission in emit(self.rewrites, event):
+            key = (emission.start, emission.end, emission.new)
+            earlier = self.emissions.get(key)
+            self.emissions[key] = (
+                replace(emission, origins=emission.origins | earlier.origins) if earlier is not None else emission
+            )
 
     def make_symbolic(self, variable: Variable, origins: frozenset[int], node: Node) -> None:
         """A symbolic value is stored in `variable`: change its declared type, or refuse where that cannot be."""

@@ -1,6 +1,7 @@
-"""What the flow tells the rules: for each kind of place that cannot stay as it is, an event that names its nodes.
+"""What the analysis tells the rules: for each kind of place that cannot stay as it is, an event that names its nodes.
 
-A rule lists the events it answers in `EVENTS`; its `rewrite(event)` yields what the source is to read instead.
+A rule lists the events it answers in `EVENTS`; its `rewrite(event)` yields what the source is to read instead. The flow
+announces what stands inside a function, `decisions` what follows for signatures and schemas once slots are settled.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from transforms.cpp.flow.state import Emission
+from transforms.cpp.reading.lines import Lines
 from transforms.cpp.reading.tree import Node
 
 Origins = frozenset[int] | None
@@ -156,6 +159,58 @@ class CalleeName(Event):
     new: str
 
 
+@dataclass(frozen=True, slots=True)
+class SettledSignature(Event):
+    """A definition or declaration of `function`, of which `types` become symbolic: all of them or none."""
+
+    function: str
+    types: Sequence[Node]
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolicKernel(Event):
+    """A definition or declaration of a kernel whose name, `old` at the end of `name`, becomes `new`."""
+
+    name: Node
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolicSchema(Event):
+    """The entry at `line` of native_functions.yaml or derivatives.yaml, whose `argument` takes SymInts."""
+
+    lines: Lines
+    line: int
+    argument: str
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolicDispatch(Event):
+    """The entry at `line` of native_functions.yaml, whose `kernels` gain the name `…_symint`."""
+
+    lines: Lines
+    line: int
+    kernels: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolicDerivative(Event):
+    """The entry at `line` of derivatives.yaml, whose formulas give `accessor`, such as `x.sizes()`, to a SymInt."""
+
+    lines: Lines
+    line: int
+    accessor: str
+
+
 Rewrite = Callable[[Event], Iterator[Replacement]]
 Rewrites = Mapping[type[Event], Sequence[tuple[str, Rewrite]]]
 """For each kind of event the names and functions of the rules that answer it."""
+
+
+def emit(rewrites: Rewrites, event: Event) -> Iterator[Emission]:
+    """The edits that the rules answering `event` make there, for the sake of its origins; none where it has none."""
+    if event.origins:
+        for rule, rewrite in rewrites.get(type(event), ()):
+            for part in rewrite(event):
+                yield Emission(rule, part.start, part.end, part.new, event.origins, part.message)

@@ -6,7 +6,6 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tree_sitter import Node as TreeSitterNode
 from tree_sitter import Tree
 
 from transforms.cpp.flow.engine import Flow
@@ -14,6 +13,7 @@ from transforms.cpp.flow.events import Rewrites
 from transforms.cpp.flow.solve import solve
 from transforms.cpp.flow.state import Emission, Sink, Site
 from transforms.cpp.reach.vocabulary import Vocabulary
+from transforms.cpp.reading.definitions import find_definition
 from transforms.cpp.reading.facts import Function, Slot
 from transforms.cpp.reading.syntax import parse, parse_span
 from transforms.cpp.reading.tree import build
@@ -124,17 +124,6 @@ def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, 
         tuple(flow.iterators.values()),
         flow.gives,
     )
-
-
-def find_definition(root: TreeSitterNode, function: Function) -> TreeSitterNode | None:
-    """The node of a function's definition: the one whose body opens at `function.body`."""
-    node: TreeSitterNode | None = root.descendant_for_byte_range(function.body, function.body + 1)
-    while node is not None and not (node.type == "function_definition" and node.start_byte < function.body):
-        node = node.parent
-    body = node.child_by_field_name("body") if node is not None else None
-    if body is not None and body.type == "try_statement":
-        body = body.child_by_field_name("body")
-    return node if body is not None and body.start_byte == function.body else None
 
 
 def tasks_by_file(functions: Sequence[Function]) -> dict[str, list[Function]]:

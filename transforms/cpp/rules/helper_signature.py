@@ -16,17 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tree_sitter import Node, Tree
-
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.cpp.flow.state import Emission
-from transforms.cpp.reading.facts import Function
+from transforms.cpp.flow.events import Replacement, SettledSignature, SymbolicKernel
 from transforms.cpp.reading.types import symbolic_spelling
 
 NAME = "helper-signature"
 MODE = Mode.DIRECT_THROW
 LEVEL = Level.REVIEW
+EVENTS = (SettledSignature, SymbolicKernel)
 EXAMPLES = (
     Example(
         "static Tensor keep(const Tensor& x, int64_t n) { return x.narrow(0, 0, n); }\n"
@@ -42,71 +40,18 @@ EXAMPLES = (
     ),
 )
 
-_PARAMETERS = ("parameter_declaration", "optional_parameter_declaration")
 
-
-def rewrite(tree: Tree, source: bytes, function: Function, slots: frozenset[int]) -> Iterator[Emission] | None:
-    """The edits of one definition or declaration; None where its types cannot be found or have no symbolic twin."""
-    declarator = _declarator(tree.root_node, function)
-    parameters = declarator.child_by_field_name("parameters") if declarator is not None else None
-    if declarator is None or parameters is None:
-        return None
-    listed = [child for child in parameters.named_children if child.type in _PARAMETERS]
-    out = []
-    for slot in sorted(slots):
-        owner = _owner(declarator) if slot < 0 else listed[slot] if slot < len(listed) else None
-        spelled = owner.child_by_field_name("type") if owner is not None else None
-        if spelled is None:
-            return None
-        old = source[spelled.start_byte : spelled.end_byte].decode("utf-8", "surrogateescape")
-        new = symbolic_spelling(old)
-        if new is None:
-            return None
-        message = f"`{function.name}`: `{old}` → `{new}`"
-        out.append(Emission(NAME, spelled.start_byte, spelled.end_byte, new, frozenset({-1 - slot}), message))
-    return iter(out)
-
-
-def rename(tree: Tree, function: Function, name: str) -> Emission | None:
-    """The edit that gives a definition or declaration the name `name`; None where its name cannot be found."""
-    declarator = _declarator(tree.root_node, function)
-    declared = declarator.child_by_field_name("declarator") if declarator is not None else None
-    if declared is None:
-        return None
-    end = declared.end_byte
-    message = f"`{function.name}` → `{name}`"
-    return Emission(NAME, end - len(function.name.encode()), end, name, frozenset({0}), message)
-
-
-def _declarator(root: Node, function: Function) -> Node | None:
-    """The function_declarator of a definition or declaration."""
-    if function.body >= 0:
-        node: Node | None = root.descendant_for_byte_range(function.body, function.body + 1)
-        while node is not None and not (node.type == "function_definition" and node.start_byte < function.body):
-            node = node.parent
-        return _inside(node.child_by_field_name("declarator"), function.name) if node is not None else None
-    node = root.descendant_for_byte_range(function.start, function.start + 1)
-    while node is not None and node.end_byte < function.end - 1:
-        node = node.parent
-    return _inside(node, function.name) if node is not None else None
-
-
-def _inside(node: Node | None, name: str) -> Node | None:
-    stack = [node] if node is not None else []
-    while stack:
-        current = stack.pop()
-        if current.type == "function_declarator":
-            declared = current.child_by_field_name("declarator")
-            text = declared.text if declared is not None else None
-            if text is not None and text.decode("utf-8", "replace").split("::")[-1] == name:
-                return current
-        stack.extend(reversed(current.named_children))
-    return None
-
-
-def _owner(declarator: Node) -> Node | None:
-    """The definition or declaration that spells the result's type."""
-    node: Node | None = declarator.parent
-    while node is not None and node.child_by_field_name("type") is None:
-        node = node.parent
-    return node
+def rewrite(event: SettledSignature | SymbolicKernel) -> Iterator[Replacement]:
+    """Replace the types of a signature, where every one has a symbolic twin, or the name of a kernel."""
+    if isinstance(event, SymbolicKernel):
+        start = event.name.end - len(event.old.encode())
+        yield Replacement(start, event.name.end, event.new, f"`{event.old}` → `{event.new}`")
+        return
+    replacements = []
+    for spelled in event.types:
+        twin = symbolic_spelling(spelled.text)
+        if twin is None:
+            return
+        message = f"`{event.function}`: `{spelled.text}` → `{twin}`"
+        replacements.append(Replacement(spelled.start, spelled.end, twin, message))
+    yield from replacements

@@ -5,6 +5,8 @@
                                                               dispatch:
                                                                 CompositeImplicitAutograd: keep_rows_symint
 
+It has no example of one source by itself: a schema changes only together with its kernel, which is another file.
+
 What it does: an `int` or `int[]` argument of a composite operator becomes `SymInt` or `SymInt[]` in its functional,
 out and in-place schemas; the kernel is renamed to `…_symint`, takes `c10::SymInt` by value or `c10::SymIntArrayRef`,
 and the yaml names it; derivatives.yaml follows, `x.sizes()` in a formula becomes `x.sym_sizes()`. All is one group.
@@ -21,63 +23,68 @@ References: aten/src/ATen/native/README.md, torchgen/api/types/signatures.py, to
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.cpp.reach.schemas import Family
+from transforms.cpp.flow.events import Replacement, SymbolicDerivative, SymbolicDispatch, SymbolicSchema
+from transforms.cpp.reading.lines import Lines
 
 NAME = "schema-symint"
 MODE = Mode.DIRECT_THROW
 LEVEL = Level.REVIEW
+EVENTS = (SymbolicSchema, SymbolicDispatch, SymbolicDerivative)
 EXAMPLES: tuple[Example, ...] = ()
 
-Change = tuple[int, int, bytes]
-"""(start, end, new bytes) in a yaml file."""
+_AFTER_ENTRY = re.compile(rb"^(?:- |#|\s*$)", re.M)
+_DISPATCH = re.compile(rb"^  dispatch:", re.M)
+_EXCERPT = 100
+Change = tuple[int, int, str]
+"""(start, end, new text) in a yaml file."""
 
 
-def _blocks(source: bytes, line: int) -> tuple[int, int]:
+def rewrite(event: SymbolicSchema | SymbolicDispatch | SymbolicDerivative) -> Iterator[Replacement]:
+    """Change one entry: the type of an argument, the names of kernels, or the accessors in formulas."""
+    start, end = _entry(event.lines, event.line)
+    source = event.lines.source
+    if isinstance(event, SymbolicSchema):
+        changes = _argument(source, start, end, event.argument)
+    elif isinstance(event, SymbolicDispatch):
+        changes = _kernels(source, start, end, event.kernels)
+    else:
+        changes = _accessors(source, start, end, event.accessor)
+    for first, last, new in changes:
+        yield Replacement(first, last, new, f"`{event.lines.text(first)[:_EXCERPT]}`")
+
+
+def _entry(lines: Lines, line: int) -> tuple[int, int]:
     """The byte span of the entry that begins on `line`."""
-    start = 0
-    for _ in range(line - 1):
-        start = source.index(b"\n", start) + 1
-    following = re.compile(rb"^(?:- |#|\s*$)", re.M).search(source, source.index(b"\n", start) + 1)
-    return start, following.start() if following is not None else len(source)
+    start = lines.starts[line - 1]
+    following = _AFTER_ENTRY.search(lines.source, lines.source.index(b"\n", start) + 1)
+    return start, following.start() if following is not None else len(lines.source)
 
 
 def _argument(source: bytes, start: int, end: int, name: str) -> Iterator[Change]:
     stop = source.index(b"\n", start)
     pattern = re.compile(rb"(?<=[(,\s])int(?=(?:\[\d*\])?\??\s+%s\b)" % re.escape(name.encode()))
     for match in pattern.finditer(source, start, min(stop, end)):
-        yield match.start(), match.end(), b"SymInt"
+        yield match.start(), match.end(), "SymInt"
 
 
-def rewrite_native_functions(source: bytes, family: Family, kernels: frozenset[str]) -> Iterator[Change]:
-    """The argument's type in every schema of the family, and the kernels' new names."""
-    for entry in family.entries:
-        start, end = _blocks(source, entry.line)
-        yield from _argument(source, start, end, family.argument)
-        names = sorted({kernel for _, kernel in entry.dispatch if kernel.rpartition("::")[2] in kernels})
-        table = re.compile(rb"^  dispatch:", re.M).search(source, start, end)
-        for kernel in names:
-            if table is None:
-                line = b"  dispatch:\n    CompositeImplicitAutograd: %s_symint\n" % kernel.encode()
-                yield end, end, line if source[end - 1 : end] == b"\n" else b"\n" + line
-                continue
-            for match in re.finditer(
-                rb"(?<=: )%s(?=\s*(?:#.*)?$)" % re.escape(kernel.encode()), source[start:end], re.M
-            ):
-                yield start + match.end(), start + match.end(), b"_symint"
+def _kernels(source: bytes, start: int, end: int, kernels: Iterable[str]) -> Iterator[Change]:
+    table = _DISPATCH.search(source, start, end)
+    for kernel in kernels:
+        if table is None:
+            added = f"  dispatch:\n    CompositeImplicitAutograd: {kernel}_symint\n"
+            yield end, end, added if source[end - 1 : end] == b"\n" else f"\n{added}"
+            continue
+        pattern = re.compile(rb"(?<=: )%s(?=\s*(?:#.*)?$)" % re.escape(kernel.encode()), re.M)
+        for match in pattern.finditer(source[start:end]):
+            yield start + match.end(), start + match.end(), "_symint"
 
 
-def rewrite_derivatives(source: bytes, family: Family) -> Iterator[Change]:
-    """The argument's type in the entries' schemas, and accessors in formulas."""
-    for derivative in family.derivatives:
-        start, end = _blocks(source, derivative.line)
-        yield from _argument(source, start, end, family.argument)
-    for derivative, accessor in family.accessors:
-        start, end = _blocks(source, derivative.line)
-        pattern = re.compile(rb"(?<!\w)" + re.escape(accessor.encode()))
-        for match in pattern.finditer(source, start, end):
-            dot = source.index(b".", match.start()) + 1
-            yield dot, dot, b"sym_"
+def _accessors(source: bytes, start: int, end: int, accessor: str) -> Iterator[Change]:
+    pattern = re.compile(rb"(?<!\w)" + re.escape(accessor.encode()))
+    for match in pattern.finditer(source, start, end):
+        dot = source.index(b".", match.start()) + 1
+        yield dot, dot, "sym_"

@@ -1,0 +1,148 @@
+"""Entries of native_functions.yaml and derivatives.yaml, which no example of one C++ source can show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codemod.model.edits import apply_edits
+from codemod.model.findings import Level
+from tests.transforms.cpp.snippets import MemoryProject
+from transforms.cpp.analyse import analyse_tree
+from transforms.cpp.flow.events import Event, SymbolicDerivative, SymbolicDispatch, SymbolicSchema, emit
+from transforms.cpp.reading.lines import Lines
+from transforms.cpp.rules import load_rewrites
+
+ORIGINS = frozenset({-1})
+DISPATCHED = """\
+- func: crop(Tensor self, int rows) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: crop  # on any backend
+    CPU: crop_cpu
+"""
+FORMULA = """\
+- name: crop(Tensor self, int rows) -> Tensor
+  self: crop_backward(grad, self.sizes(), myself.sizes())
+"""
+FAMILY = {
+    "aten/src/ATen/native/native_functions.yaml": """\
+- func: crop(Tensor self, int dim, int rows) -> Tensor
+  variants: function
+
+- func: narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)
+""",
+    "tools/autograd/derivatives.yaml": """\
+- name: crop(Tensor self, int dim, int rows) -> Tensor
+  self: crop_backward(grad, dim, rows)
+""",
+    "aten/src/ATen/native/Crop.cpp": """\
+namespace at::native {
+Tensor crop(const Tensor& self, int64_t dim, int64_t rows) { return self.narrow(dim, 0, rows); }
+}
+""",
+    "torch/csrc/autograd/FunctionsManual.cpp": """\
+namespace torch::autograd::generated::details {
+Tensor crop_backward(const Tensor& grad, int64_t dim, int64_t rows) { return grad.narrow(dim, 0, rows); }
+}
+""",
+}
+LOOP = (
+    "Tensor crop(const Tensor& self, int64_t dim, int64_t rows) { for (int64_t i = 0; i < rows; i++) {} return self; }"
+)
+
+
+def rewritten(source: str, event: Event) -> str:
+    """`source` after what the rules make of `event`."""
+    raw = source.encode()
+    for emission in sorted(emit(load_rewrites(), event), key=lambda e: -e.start):
+        assert emission.rule == "schema-symint"
+        raw = raw[: emission.start] + emission.new.encode() + raw[emission.end :]
+    return raw.decode()
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "- func: crop(Tensor self, SymInt rows) -> Tensor\n",
+        "- func: crop(Tensor self, int rows_of, point rows) -> Tensor\n",
+        "- func: crop(Tensor self)\n  doc: (int rows)\n",
+        "- func: crop(Tensor self)\n- func: pad(Tensor self, int rows)\n",
+    ],
+)
+def test_all_but_the_named_integer_of_the_entry_stays(entry: str) -> None:
+    assert rewritten(entry, SymbolicSchema(ORIGINS, Lines(entry.encode()), 1, "rows")) == entry
+
+
+@pytest.mark.parametrize("kind", ["int", "int[]", "int[2]", "int?", "int[]?"])
+def test_an_argument_takes_symints(kind: str) -> None:
+    first = f"- func: pad(Tensor self, {kind} rows) -> Tensor\n"
+    entry = f"- func: crop(Tensor self, {kind} rows, int dim) -> Tensor\n"
+    symbolic = kind.replace("int", "SymInt")
+    after = rewritten(first + entry, SymbolicSchema(ORIGINS, Lines((first + entry).encode()), 2, "rows"))
+    assert after == first + f"- func: crop(Tensor self, {symbolic} rows, int dim) -> Tensor\n"
+
+
+def test_only_the_named_kernels_of_a_dispatch_table_are_renamed() -> None:
+    after = rewritten(DISPATCHED, SymbolicDispatch(ORIGINS, Lines(DISPATCHED.encode()), 1, ["crop"]))
+    assert after == DISPATCHED.replace("crop  #", "crop_symint  #")
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "\n",
+        "",
+        "\n\n- func: pad(Tensor self) -> Tensor\n",
+        "\n# the next\n",
+        "\n- func: pad(Tensor self)\n  dispatch:\n",
+    ],
+)
+def test_an_entry_without_a_dispatch_table_gains_one(rest: str) -> None:
+    entry = f"- func: crop(Tensor self, int rows) -> Tensor\n  variants: function{rest}"
+    after = rewritten(entry, SymbolicDispatch(ORIGINS, Lines(entry.encode()), 1, ["crop"]))
+    table = "\n  dispatch:\n    CompositeImplicitAutograd: crop_symint\n"
+    assert after == entry.removesuffix(rest) + table + rest.removeprefix("\n")
+
+
+def test_an_accessor_in_a_formula_becomes_symbolic() -> None:
+    after = rewritten(FORMULA, SymbolicDerivative(ORIGINS, Lines(FORMULA.encode()), 1, "self.sizes()"))
+    assert after == FORMULA.replace("self.sizes()", "self.sym_sizes()", 1)
+
+
+def test_without_origins_nothing_changes() -> None:
+    assert rewritten(FORMULA, SymbolicDerivative(frozenset(), Lines(FORMULA.encode()), 1, "self.sizes()")) == FORMULA
+
+
+def converted(root: Path, files: dict[str, str]) -> dict[str, str]:
+    """A PyTorch tree after every edit, where another version's `crop` takes SymInt rows."""
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    target = root / "target.yaml"
+    target.write_text(files["aten/src/ATen/native/native_functions.yaml"].replace("int rows", "SymInt rows"))
+    findings = list(analyse_tree(MemoryProject(root, files, target)))
+    edits = [edit for finding in findings if finding.level <= Level.REVIEW for edit in finding.edits]
+    return {
+        path: apply_edits(text.encode(), [edit for edit in edits if edit.path == path]).decode()
+        for path, text in files.items()
+    }
+
+
+def test_a_schema_its_kernel_and_its_formula_change_together(tmp_path: Path) -> None:
+    yaml, derivatives, kernel, formula = converted(tmp_path, FAMILY).values()
+    assert yaml.startswith(
+        "- func: crop(Tensor self, int dim, SymInt rows) -> Tensor\n"
+        "  variants: function\n"
+        "  dispatch:\n"
+        "    CompositeImplicitAutograd: crop_symint\n\n"
+    )
+    assert derivatives.startswith("- name: crop(Tensor self, int dim, SymInt rows) -> Tensor\n")
+    signature = "(const Tensor& self, int64_t dim, c10::SymInt rows) { return self.narrow_symint(dim, 0, rows); }"
+    assert f"Tensor crop_symint{signature}" in kernel
+    assert f"Tensor crop_backward{signature.replace('self', 'grad')}" in formula
+
+
+def test_a_schema_stays_where_its_kernel_cannot_follow(tmp_path: Path) -> None:
+    files = {**FAMILY, "aten/src/ATen/native/Crop.cpp": f"namespace at::native {{\n{LOOP}\n}}\n"}
+    assert converted(tmp_path, files) == files
