@@ -271,5 +271,3 @@ def compile_commands(*flags: str, whole: bool = False) -> Make:
             source.unlink()
 
     return make
-
-

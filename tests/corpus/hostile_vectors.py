@@ -36,6 +36,7 @@ from hostile_traps import (
 EVERY = ("scan", "since", "diff", "apply", "review", "bundle", "pr")
 """All commands that a vector is tried with; hostile_tree.py says what each runs."""
 
+
 def _nothing(place: Place) -> None:
     """Make nothing."""
 

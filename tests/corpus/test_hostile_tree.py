@@ -47,7 +47,7 @@ def test_calls_that_another_process_interrupts_are_put_together() -> None:
         '10  openat(AT_FDCWD</t>, "a", O_WRONLY|O_CREAT <unfinished ...>',
         '11  rename("x", "sub/y") = 0',
         "10  <... openat resumed>, 0666) = 3</t/real>",
-        '10  vfork( <unfinished ...>',
+        "10  vfork( <unfinished ...>",
         '12  chdir("/u")  = 0',
         '12  execve("./git", ["git"], 0x1 /* 3 vars */ <unfinished ...>',
         "10  <... vfork resumed>) = 12",
