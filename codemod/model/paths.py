@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codemod.errors import SymfixError
-from codemod.terminal import visible
+from codemod.terminal import shorten_path, visible
 
 # What file systems leave out of a name: HFS+ these characters, NTFS dots and spaces at its end. See git's own
 # is_hfs_dotgit and is_ntfs_dotgit.
 _IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+_LONGEST = 1000  # characters of a path in a message
 _GIT = re.compile(r"(?:\.git|git~[0-9]+)[ .]*(?::.*)?", re.IGNORECASE | re.DOTALL)
 
 
@@ -51,7 +52,12 @@ class Listing:
         for path in sorted(set(paths)):
             why = self.refusal(path)
             if why:
-                raise SymfixError(f"{visible(path)}: {why}")
+                raise SymfixError(f"{quoted_path(path)}: {why}")
+
+
+def quoted_path(path: str) -> str:
+    """`path` as a message names it, whoever wrote it: on one line, and of a path too long to be one only the end."""
+    return visible(shorten_path(path[-_LONGEST - 1 :], _LONGEST))
 
 
 def misplaced(path: str) -> str:

@@ -14,11 +14,10 @@ from codemod.model.decisions import Decision
 from codemod.model.edits import Edit, EditConflict, apply_edits, by_path
 from codemod.model.findings import Finding
 from codemod.model.groups import Group
-from codemod.model.paths import Listing, misplaced
+from codemod.model.paths import Listing, misplaced, quoted_path
 from codemod.model.plan import Plan
 from codemod.model.suppress import refuse
 from codemod.model.transform import Transform
-from codemod.terminal import visible
 
 SYNTAX_ERROR = "syntax-error"
 
@@ -95,7 +94,7 @@ def check_plan(listing: Listing, plan: Plan) -> None:
     for path in sorted({*plan.files, *shown}):
         why = "" if os.path.isabs(path) and "\0" not in path else misplaced(path)
         if why:
-            raise SymfixError(f"{visible(path)}: {why}")
+            raise SymfixError(f"{quoted_path(path)}: {why}")
     _check_current(listing, plan)
 
 

@@ -19,8 +19,7 @@ from typing import Any
 
 from codemod.borders.files import open_folder, read_below, read_file
 from codemod.errors import SymfixError
-from codemod.model.paths import Listing, misplaced
-from codemod.terminal import visible
+from codemod.model.paths import Listing, misplaced, quoted_path
 from codemod.writing.changes import Change
 from codemod.writing.files import STAGED, make_folder, replace_file, stage, staged_name, sync_folder
 
@@ -185,7 +184,7 @@ def _check_redo(listing: Listing, journal: Path, entries: Sequence[_Entry]) -> N
     for entry in entries:
         why = listing.refusal(entry.path)
         if why:
-            raise _Damaged(f"{visible(entry.path)}: {why}")
+            raise _Damaged(f"{quoted_path(entry.path)}: {why}")
         try:
             now, waiting = _hash(listing.root, entry.path), _hash(listing.root, entry.beside)
         except OSError as error:
@@ -256,7 +255,7 @@ def _entry(file: Any) -> _Entry:
     entry = _Entry(**file)
     why = misplaced(entry.path)
     if why:
-        raise _Damaged(f"{visible(entry.path)}: {why}")
+        raise _Damaged(f"{quoted_path(entry.path)}: {why}")
     if not STAGED.fullmatch(entry.staged) or {len(entry.old), len(entry.new)} != {_DIGEST}:
         raise _Damaged("an entry that is none")
     return entry
