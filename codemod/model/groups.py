@@ -109,7 +109,8 @@ class _Taken:
                 if met is not None:
                     owner = self._owners[met]
                     for mine in added:
-                        self._edits[mine.path].remove(mine)
+                        accepted = self._edits[mine.path]
+                        del accepted[bisect.bisect_left(accepted, mine)]
                         del self._owners[mine]
                     return owner
                 held.insert(place, edit)

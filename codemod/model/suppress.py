@@ -55,9 +55,11 @@ def suppressions(path: str, source: bytes) -> tuple[Suppression, ...]:
     if b"symfix:" not in source:
         return ()
     comments = []
+    line, counted = 1, 0
     for match in _COMMENT.finditer(source):
         begin = source.rfind(b"\n", 0, match.start()) + 1
-        line = source.count(b"\n", 0, begin) + 1
+        line += source.count(b"\n", counted, begin)
+        counted = begin
         alone = not source[begin : match.start()].strip()
         rules = tuple(name.strip() for name in match[1].decode("utf-8", "replace").split(","))
         column = match.start() - begin + 1

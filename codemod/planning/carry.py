@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate
 
 from codemod.model.decisions import Decision, with_edits
 from codemod.model.edits import Edit
@@ -27,7 +29,8 @@ def carried(
     written = {change.path: change for change in changes}
     done = {group.id for group in applied}
     left = [group for group in groups if group.edits and group.id not in done and written.keys() & set(group.paths)]
-    moved = [(group, _moved(group.edits, written)) for group in left]
+    shifts = {path: _Shifts(change.edits) for path, change in written.items()}
+    moved = [(group, _moved(group.edits, written, shifts)) for group in left]
     fitting = [(group, with_edits(group, edits)) for group, edits in moved if edits is not None]
     by_path = {path: change.new for path, change in written.items()}
     ids = change_ids([group for _, group in fitting], lambda path: by_path[path] if path in by_path else read(path))
@@ -35,7 +38,7 @@ def carried(
     result = []
     for (group, _), new_id in zip(fitting, ids, strict=True):
         decision = by_id.get(group.id)
-        edits = _moved(decision.edits, written) if decision else None
+        edits = _moved(decision.edits, written, shifts) if decision else None
         if decision is not None and edits is not None:
             files = {
                 path: hashlib.sha256(by_path[path]).hexdigest() if path in by_path else sha
@@ -45,13 +48,27 @@ def carried(
     return result
 
 
-def _moved(edits: Iterable[Edit], written: dict[str, Change]) -> tuple[Edit, ...] | None:
+class _Shifts:
+    """By how much the bytes behind each of a file's edits move; edits are sorted and do not overlap."""
+
+    def __init__(self, edits: Sequence[Edit]) -> None:
+        self._ends = [edit.end for edit in edits]
+        self._sums = list(accumulate((len(edit.new) - len(edit.old) for edit in edits), initial=0))
+
+    def at(self, offset: int) -> int:
+        """The shift of a byte that stands in none of the edits."""
+        return self._sums[bisect.bisect_right(self._ends, offset)]
+
+
+def _moved(
+    edits: Iterable[Edit], written: Mapping[str, Change], shifts: Mapping[str, _Shifts]
+) -> tuple[Edit, ...] | None:
     """`edits` at their places in the written files, None where one no longer fits there."""
     result = []
     for edit in edits:
         change = written.get(edit.path)
         if change is not None:
-            shift = sum(len(applied.new) - len(applied.old) for applied in change.edits if applied.end <= edit.start)
+            shift = shifts[edit.path].at(edit.start)
             edit = dataclasses.replace(edit, start=edit.start + shift, end=edit.end + shift)
             if change.new[edit.start : edit.end] != edit.old:
                 return None

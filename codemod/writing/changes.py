@@ -61,18 +61,19 @@ def make_changes(
     refused: list[Finding] = []
     pending = paths
     while pending:
-        rendered = [(path, _apply(path, sources[path], accepted)) for path in pending]
+        edits = by_path(edit for group in accepted for edit in group.edits)
+        rendered = [(path, _apply(sources[path], edits.get(path, ()))) for path in pending]
         errors = mapper(count, rendered)
-        broken = [path for path, total in zip(pending, errors, strict=True) if total > allowed[path]]
-        culprits: list[Group] = []
+        broken = [path for path, found in zip(pending, errors, strict=True) if found > allowed[path]]
+        culprits: dict[int, Group] = {}
         for path in broken:
-            clean = [group for group in accepted if group not in culprits]
-            for group in _culprits(path, sources[path], clean, allowed[path], count):
-                culprits.append(group)
+            editing = [group for group in accepted if id(group) not in culprits and path in group.paths]
+            for group in _culprits(path, sources[path], editing, allowed[path], count):
+                culprits[id(group)] = group
                 reason = f"the rewrite would add a syntax error to {path}"
                 refused += (refuse(finding, SYNTAX_ERROR, reason) for finding in group.findings)
-        accepted = [group for group in accepted if group not in culprits]
-        pending = sorted({path for group in culprits for path in group.paths})
+        accepted = [group for group in accepted if id(group) not in culprits]
+        pending = sorted({path for group in culprits.values() for path in group.paths})
     return Changes(changes_in(accepted, sources), tuple(accepted), tuple(refused))
 
 
@@ -118,15 +119,11 @@ def _read(listing: Listing, path: str) -> bytes:
         raise SymfixError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def _apply(path: str, source: bytes, groups: Sequence[Group]) -> bytes:
+def _apply(source: bytes, edits: Iterable[Edit]) -> bytes:
     try:
-        return apply_edits(source, _edits_of(path, groups))
+        return apply_edits(source, edits)
     except EditConflict as error:
         raise SymfixError(f"the plan does not fit the tree: {error}; make it again with symfix scan") from error
-
-
-def _edits_of(path: str, groups: Sequence[Group]) -> tuple[Edit, ...]:
-    return tuple(sorted({edit for group in groups for edit in group.edits if edit.path == path}))
 
 
 def count_errors(transforms: Sequence[Transform], item: tuple[str, bytes]) -> int:
@@ -138,13 +135,22 @@ def count_errors(transforms: Sequence[Transform], item: tuple[str, bytes]) -> in
 def _culprits(
     path: str, source: bytes, groups: Sequence[Group], allowed: int, count: Callable[[tuple[str, bytes]], int]
 ) -> list[Group]:
-    """The groups, in order, without which `path` has no more errors than allowed."""
-    good: list[Group] = []
+    """The groups, in order, without which `path` has no more errors than allowed.
+
+    Halves of `groups` that add no error together are accepted together: the file is read a few times for each culprit.
+    """
+    edits = {id(group): [edit for edit in group.edits if edit.path == path] for group in groups}
+    good: list[Edit] = []
     culprits: list[Group] = []
-    for group in groups:
-        if path in group.paths:
-            if count((path, _apply(path, source, [*good, group]))) > allowed:
-                culprits.append(group)
-            else:
-                good.append(group)
+    pending = [groups]
+    while pending:
+        part = pending.pop()
+        candidate = [*good, *(edit for group in part for edit in edits[id(group)])]
+        if count((path, _apply(source, candidate))) <= allowed:
+            good = candidate
+        elif len(part) == 1:
+            culprits += part
+        else:
+            middle = len(part) // 2
+            pending += (part[middle:], part[:middle])
     return culprits

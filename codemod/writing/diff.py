@@ -97,7 +97,9 @@ def _line_ranges(offsets: Sequence[int], edits: Sequence[Edit]) -> list[tuple[in
         first = max(0, min(bisect.bisect_right(offsets, edit.start) - 1, count - 1))
         last = min(count, max(first + 1, bisect.bisect_left(offsets, edit.end)))
         if ranges and first <= ranges[-1][1]:
-            ranges[-1] = (ranges[-1][0], max(last, ranges[-1][1]), [*ranges[-1][2], edit])
+            begin, end, held = ranges[-1]
+            held.append(edit)
+            ranges[-1] = (begin, max(last, end), held)
         else:
             ranges.append((first, last, [edit]))
     return ranges

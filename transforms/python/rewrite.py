@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -14,11 +14,18 @@ from transforms.python.flow.interpret import Interpreter, called
 from transforms.python.flow.sites import Site, sites
 from transforms.python.flow.values import Value
 from transforms.python.reach.composites import Composite
-from transforms.python.reading.extract import Scope, parse, scopes
+from transforms.python.reading.extract import NestedTooDeep, Scope, parse, scopes
 from transforms.python.rules import load_rules, undecided_branch
 from transforms.python.writing.logic import Undecided
-from transforms.python.writing.names import EQUAL, Insertion, Layout, Names
+from transforms.python.writing.names import EQUAL, Insertion, Layout, Names, TopLevel
 from transforms.python.writing.place import Change, Place, Rewrite
+
+# Why a function is not read: a refusal's code, and the reason. The parser's columns are those of UTF-8, whatever the
+# file's encoding.
+_ENCODING = (
+    "encoding", "the file is not UTF-8: convert it (iconv -t utf-8, and its coding line), then run symfix again"
+)  # fmt: skip
+_NESTED = ("nested", "its code is nested too deep to be followed: split it up, then run symfix again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,42 +85,58 @@ def findings(job: FileJob) -> list[Finding]:
     """Every finding in one file."""
     try:
         tree = parse(job.source)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError):
         return []
+    except NestedTooDeep:  # how much stack is left when a file is read again is not the same everywhere
+        return [_unread(job, name, reached.reach[-1].line, _NESTED) for name, reached in job.functions.items()]
     try:
         job.source.decode("utf-8")
     except UnicodeDecodeError:
-        return [_other_encoding(job, scope) for scope in scopes(tree) if scope.name in job.functions]
-    layout = Layout(job.source)
-    known: dict[str, tuple[Scope, Interpreter]] = {}
+        chosen = [scope for scope in scopes(tree) if scope.name in job.functions]
+        return [_unread(job, scope.name, getattr(scope.node, "lineno", 1), _ENCODING) for scope in chosen]
+    layout, top = Layout(job.source), TopLevel(tree)
+    refused: list[Finding] = []
     functions: list[Rewritten] = []
+    outer: list[tuple[Scope, Interpreter]] = []  # the functions around the one at hand, outermost first
     for scope in scopes(tree):
         if not isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             continue
-        one = job.functions.get(scope.name)
-        outer = known.get(scope.name.rpartition(".")[0])
-        values = Interpreter(
-            scope.node,
-            scope.nodes,
-            one.parameters if one else {},
-            one.returns if one else {},
-            outer[1] if outer else None,
-        )
-        known[scope.name] = (scope, values)
-        if one is None:
+        while outer and not scope.name.startswith(outer[-1][0].name + "."):
+            outer.pop()
+        reached = job.functions.get(scope.name)
+        try:
+            rewritten, values = _rewritten(scope, reached, outer, top, layout, job)
+        except RecursionError:
+            if reached is not None:
+                refused.append(_unread(job, scope.name, scope.node.lineno, _NESTED))
             continue
-        chain: list[ast.AST] = [scope.node]
-        name = scope.name.rpartition(".")[0]
-        while name:
-            if name in known:
-                chain.append(known[name][0].node)
-            name = name.rpartition(".")[0]
-        names = Names(tree, chain, job.place, one.scripted, one.inlined)
-        rewritten = Rewritten(scope, one, names)
-        rewritten.answers = list(_answers(scope, values, layout, names, one, job.vocabulary))
-        if rewritten.answers:
+        outer.append((scope, values))
+        if rewritten is not None and rewritten.answers:
             functions.append(rewritten)
-    return list(_assembled(job.path, layout, functions))
+    return [*_assembled(job.path, layout, functions), *refused]
+
+
+def _rewritten(
+    scope: Scope,
+    reached: Job | None,
+    outer: Sequence[tuple[Scope, Interpreter]],
+    top: TopLevel,
+    layout: Layout,
+    job: FileJob,
+) -> tuple[Rewritten | None, Interpreter]:
+    """The answers in a function, None where no symbol reaches it, and its values."""
+    function = scope.node
+    assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+    enclosing = outer[-1][1] if outer and outer[-1][0].name == scope.name.rpartition(".")[0] else None
+    parameters, returns = (reached.parameters, reached.returns) if reached else ({}, {})
+    values = Interpreter(function, scope.nodes, parameters, returns, enclosing)
+    if reached is None:
+        return None, values
+    chain = [function, *(around.node for around, _ in reversed(outer))]
+    names = Names(top, chain, job.place, reached.scripted, reached.inlined)
+    rewritten = Rewritten(scope, reached, names)
+    rewritten.answers = list(_answers(scope, values, layout, names, reached, job.vocabulary))
+    return rewritten, values
 
 
 def _answers(
@@ -165,6 +188,9 @@ def _first(place: Place) -> tuple[str, Rewrite]:
         except (cst.ParserSyntaxError, SyntaxError, UnicodeDecodeError) as error:
             reason = f"libcst does not read this expression: {type(error).__name__}"
             return known.rule.name, Rewrite(Level.MANUAL, "not rewritten", reason=reason, refusal="unreadable")
+        except RecursionError:
+            code, reason = _NESTED
+            return known.rule.name, Rewrite(Level.MANUAL, "not rewritten", reason=reason, refusal=code)
         if rewrite is not None:
             return known.rule.name, rewrite
     raise AssertionError("the last rule knows every place")
@@ -229,11 +255,10 @@ def _edits(path: str, layout: Layout, changes: set[Change], imports: list[Insert
     return tuple(sorted(Edit(path, start, end, layout.source[start:end], text.encode()) for start, end, text in spans))
 
 
-def _other_encoding(job: FileJob, scope: Scope) -> Finding:
-    """The refusal of a function in a file that is not UTF-8: the parser's columns are not those of its bytes."""
-    line = getattr(scope.node, "lineno", 1)
+def _unread(job: FileJob, name: str, line: int, why: tuple[str, str]) -> Finding:
+    """The refusal of a whole function; `why` is the code and the reason."""
     start = Layout(job.source).line_start(line)
-    known = job.functions[scope.name]
+    reached = job.functions[name]
     return Finding(
         path=job.path,
         start=start,
@@ -243,12 +268,12 @@ def _other_encoding(job: FileJob, scope: Scope) -> Finding:
         mode=undecided_branch.MODE,
         rule=undecided_branch.NAME,
         level=Level.MANUAL,
-        function=scope.name,
-        operators=known.operators,
-        message=f"`{scope.name}` is not read",
-        reason="the file is not UTF-8: convert it (iconv -t utf-8, and its coding line), then run symfix again",
-        refusal="encoding",
-        reach=known.reach,
+        function=name,
+        operators=reached.operators,
+        message=f"`{name}` is not read",
+        reason=why[1],
+        refusal=why[0],
+        reach=reached.reach,
     )
 
 
@@ -256,7 +281,7 @@ def _finding(
     path: str, layout: Layout, function: Rewritten, answer: Answer, edits: tuple[Edit, ...], group: str
 ) -> Finding:
     rewrite = answer.rewrite
-    line = layout.source.count(b"\n", 0, answer.start) + 1
+    line = layout.line_of(answer.start)
     rule = next(known.rule for known in load_rules() if known.rule.name == answer.rule)
     return Finding(
         path=path,

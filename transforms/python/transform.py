@@ -27,7 +27,7 @@ from transforms.python.reach.reached import (
     tree_path,
 )
 from transforms.python.reach.tree import Definition, SourceTree
-from transforms.python.reading.extract import extract, parse
+from transforms.python.reading.extract import NestedTooDeep, extract, parse
 from transforms.python.rewrite import FileJob, Job, findings
 from transforms.python.rules import load_rules
 
@@ -50,7 +50,7 @@ class PythonTransform:
         """1 where Python does not compile the file, else 0."""
         try:
             parse(source)
-        except (SyntaxError, ValueError, RecursionError):
+        except (SyntaxError, ValueError, NestedTooDeep):
             return 1
         return 0
 

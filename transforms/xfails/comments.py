@@ -65,9 +65,11 @@ def headings(layout: Layout, first: int, last: int, entries: Sequence[tuple[int,
             at += 1
         stop = at
         headed: list[int] = []
+        seen: set[int] = set()
         while at <= last and (at in inside or at in ours):
-            if at in inside and inside[at] not in headed:
+            if at in inside and inside[at] not in seen:
                 headed.append(inside[at])
+                seen.add(inside[at])
             at += 1
         blocks.append((range(begin, stop), headed))
     return blocks
@@ -76,8 +78,9 @@ def headings(layout: Layout, first: int, last: int, entries: Sequence[tuple[int,
 def stale(layout: Layout, blocks: Sequence[Block], gone: Collection[int]) -> set[int]:
     """The lines of the blocks that head nothing once the entries `gone` are; a block with a ruler stays."""
     lines: set[int] = set()
+    gone = frozenset(gone)
     for block, headed in blocks:
-        if headed and set(headed) <= set(gone) and not any(_RULER.match(_line(layout, line)) for line in block):
+        if headed and gone.issuperset(headed) and not any(_RULER.match(_line(layout, line)) for line in block):
             lines.update(block)
     return lines
 

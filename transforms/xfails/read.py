@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from transforms.python.flow.nodes import dotted
 from transforms.python.reading.extract import parse
@@ -38,11 +40,11 @@ def extract(path: str, source: bytes) -> FileRegistries:
         return FileRegistries()
     try:
         tree = parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError):
         return FileRegistries()
     uses = read_uses(tree)
     reader = _Reader(Layout(source), uses, _failure_makers(tree))
-    entries = sorted(reader.statements(tree.body, _Place("")), key=lambda entry: entry.start)
+    entries = sorted(reader.statements(tree.body), key=lambda entry: entry.start)
     known = {entry.registry.partition("[")[0] for entry in entries}
     foreign = [(name, test) for name, tests in uses.read.items() if name not in known for test in tests]
     return FileRegistries(tuple(entries), tuple(foreign))
@@ -63,34 +65,36 @@ class _Place:
         return "xfail" if FAILURES.search(base) else "skip" if SKIPS.search(base) else None
 
 
+_Todo: TypeAlias = "deque[tuple[ast.expr, _Place]]"
+
+
 @dataclass(slots=True)
 class _Reader:
     layout: Layout
     uses: Uses
     makers: dict[str, ast.Call]
 
-    def statements(self, body: list[ast.stmt], place: _Place) -> Iterator[Entry]:
-        """The entries in and below some statements."""
-        for node in body:
+    def statements(self, body: list[ast.stmt]) -> Iterator[Entry]:
+        """The entries in and below some statements, those of inner statements last."""
+        place = _Place("")
+        todo = deque(body)
+        while todo:
+            node = todo.popleft()
             if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and node.value is not None:
                 target = node.targets[0] if isinstance(node, ast.Assign) else node.target
                 yield from self._assigned(node, target, node.value)
             elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 for decorator in node.decorator_list:
                     yield from self.expression(decorator, _Place(node.name))
-                yield from self.statements(node.body, place)
+                todo += node.body
             else:
-                yield from self._other(node, place)
-
-    def _other(self, node: ast.stmt, place: _Place) -> Iterator[Entry]:
-        for name, value in ast.iter_fields(node):
-            if name in ("body", "orelse", "finalbody"):
-                yield from self.statements(value, place)
-            elif name == "handlers":
-                for handler in value:
-                    yield from self.statements(handler.body, place)
-            elif isinstance(value, ast.expr):
-                yield from self.expression(value, place)
+                for name, value in ast.iter_fields(node):
+                    if name in ("body", "orelse", "finalbody"):
+                        todo += value
+                    elif name == "handlers":
+                        todo += (one for handler in value for one in handler.body)
+                    elif isinstance(value, ast.expr):
+                        yield from self.expression(value, place)
 
     def _assigned(self, node: ast.stmt, target: ast.expr, value: ast.expr) -> Iterator[Entry]:
         base, keys = target, []
@@ -112,23 +116,22 @@ class _Reader:
             yield from self.expression(value, place)
 
     def expression(self, node: ast.expr, place: _Place) -> Iterator[Entry]:
-        """The entries in an expression."""
-        if isinstance(node, (ast.Set, ast.List, ast.Tuple)):
-            for element in node.elts:
-                yield from self._element(element, place)
-        elif isinstance(node, ast.Dict):
-            for key, value in zip(node.keys, node.values, strict=True):
-                yield from self._item(key, value, place)
-        elif isinstance(node, ast.Call):
-            yield from self._call(node, place)
-        elif isinstance(node, (ast.SetComp, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.Lambda)):
-            return
-        else:
-            for child in ast.iter_child_nodes(node):
-                if isinstance(child, ast.expr):
-                    yield from self.expression(child, place)
+        """The entries in an expression, however deep: a chain of `|` may be long."""
+        todo: _Todo = deque([(node, place)])
+        while todo:
+            node, place = todo.popleft()
+            if isinstance(node, (ast.Set, ast.List, ast.Tuple)):
+                for element in node.elts:
+                    yield from self._element(element, place, todo)
+            elif isinstance(node, ast.Dict):
+                for key, value in zip(node.keys, node.values, strict=True):
+                    yield from self._item(key, value, place, todo)
+            elif isinstance(node, ast.Call):
+                self._call(node, place, todo)
+            elif not isinstance(node, (ast.SetComp, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.Lambda)):
+                todo += ((child, place) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
 
-    def _call(self, node: ast.Call, place: _Place) -> Iterator[Entry]:
+    def _call(self, node: ast.Call, place: _Place, todo: _Todo) -> None:
         called = dotted(node.func)
         last = called.rpartition(".")[2]
         arguments = [*node.args, *(one.value for one in node.keywords)]
@@ -140,12 +143,11 @@ class _Reader:
             variant = keyword(node, "variant_test_name")
             name = text(node.args[0])
             place = _Place(f"{last}({name!r})", operator=(name, text(variant) if variant else ""))
-        for argument in arguments:
-            yield from self.expression(argument, place)
+        todo += ((argument, place) for argument in arguments)
         if isinstance(node.func, ast.Attribute):  # vjp_fail.union({…}): what stands before the dot
-            yield from self.expression(node.func.value, place)
+            todo.append((node.func.value, place))
 
-    def _element(self, node: ast.expr, place: _Place) -> Iterator[Entry]:
+    def _element(self, node: ast.expr, place: _Place, todo: _Todo) -> Iterator[Entry]:
         if isinstance(node, ast.Call):
             last = dotted(node.func).rpartition(".")[2]
             named = node.args[0] if node.args else keyword(node, "op_name")
@@ -171,16 +173,16 @@ class _Reader:
         elif place.kind and dotted(node).startswith("torch.nn.") and dotted(node).count(".") == 2:
             yield self._entry(node, node, place, "module", dotted(node), place.kind)
             return
-        yield from self.expression(node, place)
+        todo.append((node, place))
 
-    def _item(self, key: ast.expr | None, value: ast.expr, place: _Place) -> Iterator[Entry]:
+    def _item(self, key: ast.expr | None, value: ast.expr, place: _Place, todo: _Todo) -> Iterator[Entry]:
         failure = self._test_failure(value)
         if key is not None and failure is not None:
             yield self._entry(key, value, place, "test", text(key), *failure)
         elif key is not None and place.kind and isinstance(value, (ast.Set, ast.Lambda)):
             yield from self._keyed(key, value, key, value, place)
         else:
-            yield from self.expression(value, place)
+            todo.append((value, place))
 
     def _keyed(
         self, first: ast.expr | ast.stmt, last: ast.expr | ast.stmt, key: ast.expr, value: ast.expr, place: _Place

@@ -143,11 +143,12 @@ class _Cutter:
             else:
                 yield Edit(self.path, start, end, source[start:end], EMPTY[type(holder)])
             return
+        gone = frozenset(self.gone)
         for index, ((_, before), (after, _)) in enumerate(itertools.pairwise(self.items)):
-            if {index, index + 1} & set(self.gone) and not _GAP.fullmatch(source, before, after):
+            if (index in gone or index + 1 in gone) and not _GAP.fullmatch(source, before, after):
                 raise NotRemovable(f"{self.path}: brackets around an entry at byte {after}")
         closing = holder.end_lineno or holder.lineno
-        kept = [index for index in range(len(self.items)) if index not in self.gone]
+        kept = [index for index in range(len(self.items)) if index not in gone]
         one_left = isinstance(holder, ast.Tuple) and len(kept) == 1
         own = [self._own_lines(index) for index in self.gone]
         if any(lines is None for lines in own) or (one_left and kept[0] == len(self.items) - 1):
@@ -167,10 +168,7 @@ class _Cutter:
 
     def _lines_of(self, index: int) -> tuple[int, int]:
         start, end = self.items[index]
-        return self._line(start), self._line(end - 1)
-
-    def _line(self, offset: int) -> int:
-        return self.layout.source.count(b"\n", 0, offset) + 1
+        return self.layout.line_of(start), self.layout.line_of(end - 1)
 
     def _own_lines(self, index: int) -> range | None:
         """The lines of an item that shares them with nothing but its comma and comment."""

@@ -83,14 +83,15 @@ def remove(project: Project, groups: Sequence[Sequence[ExpectedFailure]]) -> lis
 
     Edits of two groups never meet; entries that only together would empty a set are kept by the later group.
     """
-    done: dict[str, list[Edit]] = {}
+    taken: dict[str, set[int]] = {}
     cuts: dict[str, set[Cut]] = {}
+    spans: set[tuple[str, int, int]] = set()
     results = []
     for group in groups:
         by_path: dict[str, list[ExpectedFailure]] = {}
         kept: list[tuple[ExpectedFailure, str]] = []
         for entry in group:
-            if any((cut.start, cut.end) == (entry.start, entry.end) for cut in cuts.get(entry.path, ())):
+            if (entry.path, entry.start, entry.end) in spans:
                 kept.append((entry, "another shard takes it out"))
             else:
                 by_path.setdefault(entry.path, []).append(entry)
@@ -100,13 +101,14 @@ def remove(project: Project, groups: Sequence[Sequence[ExpectedFailure]]) -> lis
             others = cuts.setdefault(path, set())
             if entries[0].end:
                 source = project.read(path)
-                taken = {line for edit in done.get(path, ()) for line in _lines(source, edit)}
-                mine, entries, refused = _removal(path, source, entries, others, taken)
+                lines = taken.setdefault(path, set())
+                mine, entries, refused = _removal(path, source, entries, others, lines)
                 kept += refused
                 edits += mine
-                done.setdefault(path, []).extend(mine)
+                lines.update(line for edit in mine for line in _lines(source, edit))
             removed += entries
             others.update(map(_cut, entries))
+            spans.update((path, entry.start, entry.end) for entry in entries)
         deleted = tuple(entry.path for entry in removed if not entry.end)
         results.append(Removal(tuple(sorted(edits)), deleted, tuple(removed), tuple(kept)))
     return results
@@ -115,18 +117,27 @@ def remove(project: Project, groups: Sequence[Sequence[ExpectedFailure]]) -> lis
 def _removal(
     path: str, source: bytes, entries: list[ExpectedFailure], others: set[Cut], taken: set[int]
 ) -> tuple[list[Edit], list[ExpectedFailure], list[tuple[ExpectedFailure, str]]]:
-    """The edits for one file, the entries that they take out, and the others with why they stay."""
-    try:
-        return removal(path, source, [_cut(entry) for entry in entries], others, taken), entries, []
-    except NotRemovable as error:
-        if len(entries) == 1:
-            return [], [], [(entries[0], str(error))]
-    *first, last = entries
-    edits, removed, refused = _removal(path, source, first, others, taken)
-    try:
-        return removal(path, source, [_cut(one) for one in (*removed, last)], others, taken), [*removed, last], refused
-    except NotRemovable as error:
-        return edits, removed, [*refused, (last, str(error))]
+    """The edits for one file, the entries that they take out, and the others with why they stay.
+
+    Halves that can be taken out with all before them are taken out together: the file is gone through a few times for
+    each entry that stays.
+    """
+    removed: list[ExpectedFailure] = []
+    edits: list[Edit] = []
+    refused: list[tuple[ExpectedFailure, str]] = []
+    pending = [entries]
+    while pending:
+        part = pending.pop()
+        try:
+            edits = removal(path, source, [_cut(entry) for entry in (*removed, *part)], others, taken)
+            removed += part
+        except NotRemovable as error:
+            if len(part) == 1:
+                refused.append((part[0], str(error)))
+            else:
+                middle = len(part) // 2
+                pending += (part[middle:], part[:middle])
+    return edits, removed, refused
 
 
 def _cut(entry: ExpectedFailure) -> Cut:

@@ -18,10 +18,14 @@ class Uses:
     """`read` gives, by the name of a registry (or of a test that has its registry inline), the tests that read it."""
 
     read: dict[str, list[Test]] = field(default_factory=dict)
+    _sorted: dict[str, tuple[Test, ...]] = field(default_factory=dict)
 
     def of(self, registry: str) -> tuple[Test, ...]:
-        """The tests that read a registry, sorted."""
-        return tuple(sorted(set(self.read.get(registry, ())), key=lambda test: (test.owner, test.name)))
+        """The tests that read a registry, sorted; asked for each entry, so `read` is complete by then."""
+        if registry not in self._sorted:
+            tests = set(self.read.get(registry, ()))
+            self._sorted[registry] = tuple(sorted(tests, key=lambda test: (test.owner, test.name)))
+        return self._sorted[registry]
 
     def reads(self, registry: str) -> bool:
         """Whether any test reads it in a way that is understood."""

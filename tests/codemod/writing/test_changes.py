@@ -5,7 +5,7 @@ from __future__ import annotations
 from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Mode
 from codemod.model.groups import Group
-from codemod.writing.changes import Change, changes_in
+from codemod.writing.changes import Change, _culprits, changes_in
 
 
 def group(*edits: Edit) -> Group:
@@ -22,3 +22,16 @@ def test_an_edit_of_two_groups_counts_once_and_a_file_that_stays_as_it_was_is_le
         Change("a.cpp", b"abc", b"abC", (own,)),
         Change("b.h", b"x", b"y", (shared,)),
     )
+
+
+def test_one_group_that_breaks_a_file_is_found_in_a_few_readings() -> None:
+    groups = [group(Edit("a.cpp", at, at + 1, b"x", b"}" if at == 300 else b"y")) for at in range(512)]
+    read = 0
+
+    def count(item: tuple[str, bytes]) -> int:
+        nonlocal read
+        read += 1
+        return item[1].count(b"}")
+
+    assert _culprits("a.cpp", b"x" * 512, groups, 0, count) == [groups[300]]
+    assert read < 30

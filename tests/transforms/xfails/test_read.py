@@ -159,3 +159,10 @@ def test_opinfo_decorators_modules_and_bare_names(entries: Entries) -> None:
 @pytest.mark.parametrize("source", ["failures = {xfail('a')", "x = 1\n", "skip('a')\n", "failures = {name, other()}\n"])
 def test_what_is_no_registry(entries: Entries, source: str) -> None:
     assert entries(source) == []
+
+
+def test_a_long_chain_of_sets_and_a_long_elif_are_read_to_the_end(entries: Entries) -> None:
+    chain = " | ".join(["{xfail('first')}", *["others"] * 900, "{xfail('last')}"])
+    branches = "".join(f"elif SIZE == {index}:\n    pass\n" for index in range(900))
+    source = f"failures = {chain}\nif SIZE:\n    pass\n{branches}else:\n    skips = {{skip('inner')}}\n"
+    assert [entry.name for entry in entries(source)] == ["first", "last", "inner"]

@@ -8,10 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codemod.model.edits import apply_edits
+from codemod.model.edits import Edit, apply_edits
+from codemod.model.xfails import ExpectedFailure
+from tests.transforms.counting import calls
 from tests.transforms.xfails.conftest import Without
 from transforms.xfails.read import extract
 from transforms.xfails.remove import Cut, NotRemovable, removal
+from transforms.xfails.tree import _removal
 
 SET = """failures = {
     # unknown
@@ -227,3 +230,36 @@ def test_the_set_less_the_entries_alone_and_beside_another_removal(
     assert evaluated(apply_edits(source, [*before, *after])) == {
         one for one in everything if one[0] not in mine | theirs
     }
+
+
+def long_set(count: int) -> tuple[bytes, list[Cut]]:
+    source = "failures = {\n" + "".join(f"    xfail('op{index}'),  # slow\n" for index in range(count)) + "}\n"
+    entries = extract("test_a.py", source.encode()).entries
+    return source.encode(), [Cut(entry.start, entry.end) for entry in entries]
+
+
+def test_what_is_read_and_removed_of_a_long_set_grows_with_its_length() -> None:
+    def work(count: int) -> int:
+        source, cuts = long_set(count)
+        return calls(lambda: removal("test_a.py", source, cuts[::2]))
+
+    assert work(1000) < 2.3 * work(500)
+
+
+def test_one_entry_that_stays_does_not_keep_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, cuts = long_set(2000)
+    asked = 0
+
+    def one_stays(path: str, source: bytes, chosen: list[Cut], *rest: object) -> list[Edit]:
+        nonlocal asked
+        asked += 1
+        if cuts[700] in chosen:
+            raise NotRemovable("it stays")
+        return []
+
+    monkeypatch.setattr("transforms.xfails.tree.removal", one_stays)
+    entries = [ExpectedFailure("test_a.py", c.start, c.end, 1, "failures", "xfail", "op") for c in cuts]
+    _, removed, refused = _removal("test_a.py", source, entries, set(), set())
+    assert [entry.start for entry, _ in refused] == [cuts[700].start]
+    assert removed == entries[:700] + entries[701:]
+    assert asked < 40

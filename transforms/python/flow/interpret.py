@@ -34,6 +34,7 @@ from transforms.python.flow.values import (
     element,
     item,
     join,
+    tuple_of,
 )
 
 METHODS = {
@@ -208,9 +209,9 @@ class Interpreter:
                 return Value(SHAPE, all_dependencies(first), container=held) if first.symbolic else NOTHING
             return first._replace(container=held) if first.kind in (TENSORS, SEQUENCE, PARAMETER) else NOTHING
         if name == "zip":
-            return Value(SEQUENCE, items=(Value(TUPLE, items=tuple(map(element, arguments))),))
+            return Value(SEQUENCE, items=(tuple_of([element(one) for one in arguments]),))
         if name == "enumerate" and arguments:
-            return Value(SEQUENCE, items=(Value(TUPLE, items=(NOTHING, element(first))),))
+            return Value(SEQUENCE, items=(tuple_of([NOTHING, element(first)]),))
         if module in TORCH_MODULES or (owner is not None and self.value(owner).kind == TENSOR):
             return NOTHING if name.startswith(("is_", "_is_")) else A_TENSOR
         if owner is not None and TENSOR_MODULES.match(dotted(owner)):
@@ -300,7 +301,7 @@ class Interpreter:
         values = [self.value(one) for one in node.elts]
         if any(isinstance(one, ast.Starred) for one in node.elts):
             return self._combined(values, SHAPE)._replace(container="tuple")
-        return Value(TUPLE, items=tuple(values))
+        return tuple_of(values)
 
     def _List(self, node: ast.List) -> Value:
         values = [self.value(one) for one in node.elts]

@@ -32,9 +32,8 @@ def own_nodes(scope: ast.AST) -> list[ast.AST]:
 
 def dotted(node: ast.AST) -> str:
     """`a.b.c` as written, or "" for anything but names and attributes."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        owner = dotted(node.value)
-        return f"{owner}.{node.attr}" if owner else ""
-    return ""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join((node.id, *reversed(names))) if isinstance(node, ast.Name) else ""

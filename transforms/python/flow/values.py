@@ -7,7 +7,7 @@ can be read by itself and the answer be filled in once the whole tree is known.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 PLAIN, TENSOR, TENSORS, INT, FLOAT, BOOL, SHAPE, TUPLE, SEQUENCE, PARAMETER = (
@@ -69,6 +69,20 @@ A_SHAPE = Value(SHAPE, container="tuple")
 COUNT = re.compile(r"(?:^|_)(?:n?dims?|axis|axes|idx|index)\d?$|^(?:ndim|rank|dtype|device|layout)")
 SIZE_NAMES = re.compile(r"(?:^|_)(?:sizes?|shape)$")
 FIXED_SIZES = re.compile(r"kernel|group|block|chunk|step|window|batch_first|tile")
+
+
+_LARGEST = 1000
+
+
+def tuple_of(values: Sequence[Value]) -> Value:
+    """A tuple of `values`; where they hold more than is worth following, only whether a symbol is among them."""
+    held = list(values)
+    for index in range(_LARGEST):
+        if index == len(held):
+            return Value(TUPLE, items=tuple(values))
+        held += held[index].items
+    touched = [value for value in values if value.symbolic]
+    return Value(SHAPE, frozenset().union(*map(all_dependencies, touched)), container="tuple") if touched else NOTHING
 
 
 def join(values: Iterable[Value]) -> Value:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from codemod.errors import SymfixError
@@ -47,6 +47,7 @@ def composites(tree: SourceTree, yaml: Callable[[], bytes]) -> dict[Definition, 
         return {}
     taken = {found for d in tree.definitions() for one in d.function.decorators for found in REPLACED.findall(one)}
     schemas = _schemas(yaml(), {base for names in registered.values() for base, _ in names})
+    users = _Users(tree, registered)
     found: dict[Definition, Composite] = {}
     asking: set[Definition] = set()
     for definition, names in registered.items():
@@ -58,14 +59,16 @@ def composites(tree: SourceTree, yaml: Callable[[], bytes]) -> dict[Definition, 
             and (base, schema.overload or "default") not in taken
             and matches(definition.function, schema)
         )
+        if not overloads:
+            continue
         reached = _reached(tree, definition)
         bodies = tuple(one.function.name for one in reached if _primitives(one.function))
         own = all(
-            one is definition or (one.path == definition.path and _private(tree, one, registered))
+            one is definition or (one.path == definition.path and users.private(one))
             for one in reached
             if _primitives(one.function)
         )
-        if overloads and own:
+        if own:
             found[definition] = Composite(overloads, bodies)
             if any(one.function.conditions for one in reached if one.path == definition.path):
                 asking.add(definition)
@@ -149,19 +152,37 @@ def _reached(tree: SourceTree, definition: Definition) -> list[Definition]:
     return list(found)
 
 
-def _private(tree: SourceTree, helper: Definition, registered: Mapping[Definition, object]) -> bool:
-    """Whether a helper serves nothing but registered decompositions of its own file."""
-    name = helper.function.name
-    dotted = f"{tree.module_name(helper.path)}.{name}"
-    if not name.startswith("_") or any(target == dotted for f in tree.facts.values() for _, target in f.imports):
-        return False
-    callers = (
-        definition
-        for function in tree.facts[helper.path].functions
-        if any(call.callee == name for call in function.calls)
-        and (definition := tree.definition(helper.path, function.name)) is not None
-    )
-    return all(caller in registered or _private(tree, caller, registered) for caller in callers)
+class _Users:
+    """Who uses the helpers of the tree; each file is gone through once."""
+
+    def __init__(self, tree: SourceTree, registered: Mapping[Definition, object]) -> None:
+        self._tree = tree
+        self._registered = registered
+        self._imported = {target for facts in tree.facts.values() for _, target in facts.imports}
+        self._callers: dict[str, dict[str, list[Definition]]] = {}
+
+    def private(self, helper: Definition) -> bool:
+        """Whether a helper serves nothing but registered decompositions of its own file, by way of others or not."""
+        pending, seen = [helper], {helper}
+        while pending:
+            path, name = pending[-1].path, pending.pop().function.name
+            if not name.startswith("_") or f"{self._tree.module_name(path)}.{name}" in self._imported:
+                return False
+            callers = {one for one in self._of(path, name) if one not in self._registered} - seen
+            pending += callers
+            seen |= callers
+        return True
+
+    def _of(self, path: str, name: str) -> Sequence[Definition]:
+        """The functions of a file that call another of it by its name."""
+        if path not in self._callers:
+            callers = self._callers[path] = {}
+            for function in self._tree.facts[path].functions:
+                definition = self._tree.definition(path, function.name)
+                for callee in {call.callee for call in function.calls}:
+                    if definition is not None:
+                        callers.setdefault(callee, []).append(definition)
+        return self._callers[path].get(name, ())
 
 
 def _primitives(function: Function) -> bool:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from codemod.errors import SymfixError
 from transforms.python.flow.interpret import Interpreter, coerces
 from transforms.python.flow.nodes import dotted, own_nodes
 from transforms.python.flow.sites import sites
@@ -26,18 +27,35 @@ OPERATOR = re.compile(r"(?:^|\.)aten\.(\w+)")
 Definition = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
+TOO_DEEP = "nested too deep for Python's parser, so not read; split up the code, or leave the file out"
+
+
+class NestedTooDeep(SymfixError):
+    """A file that is not read for its nesting alone; the text says so and what to do."""
+
+
 def parse(source: bytes) -> ast.Module:
-    """The tree of a file. Raises SyntaxError or ValueError where Python cannot read it."""
+    """The tree of a file.
+
+    Raises SyntaxError or ValueError where Python cannot read it, NestedTooDeep where its parser gives up.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return ast.parse(source)
+        try:
+            return ast.parse(source)
+        except (RecursionError, MemoryError):  # CPython's parser reports a full stack as want of memory
+            raise NestedTooDeep(TOO_DEEP) from None
+        except SyntaxError as error:
+            if error.msg.startswith(("too many nested parentheses", "too many levels of indentation")):
+                raise NestedTooDeep(f"line {error.lineno}: {TOO_DEEP}") from None
+            raise
 
 
 def extract(path: str, source: bytes) -> FileFacts:
-    """The facts of one file; empty where it holds a syntax error."""
+    """The facts of one file; empty where it holds a syntax error. Raises NestedTooDeep."""
     try:
         tree = parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError):
         return FileFacts(path)
     sized = SIZES.search(source) is not None
     known: dict[str, Interpreter] = {}
@@ -51,11 +69,14 @@ def extract(path: str, source: bytes) -> FileFacts:
             elif isinstance(node, ast.Call):
                 registered.update(_registered(node))
         if isinstance(scope.node, Definition):
-            values = None
-            if sized:
-                outer = known.get(scope.name.rpartition(".")[0])
-                values = known[scope.name] = Interpreter(scope.node, scope.nodes, outer=outer)
-            functions.append(_function(scope, scope.node, values))
+            try:
+                values = None
+                if sized:
+                    outer = known.get(scope.name.rpartition(".")[0])
+                    values = known[scope.name] = Interpreter(scope.node, scope.nodes, outer=outer)
+                functions.append(_function(scope, scope.node, values))
+            except RecursionError:
+                functions.append(_nested(scope, scope.node))
     return FileFacts(
         path,
         tuple(functions),
@@ -120,6 +141,31 @@ def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, values
         returns=_returns(scope.nodes, values),
         conditions=(frozenset(),) if frozenset() in conditions else tuple(conditions),
     )
+
+
+def _nested(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Function:
+    """A function nested too deep to be followed: it may ask for any size, which the rewriting then refuses."""
+    arguments = node.args
+    names = (one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+    callees = {dotted(one.func) for one in scope.nodes if isinstance(one, ast.Call)}
+    return Function(
+        scope.name,
+        node.lineno,
+        tuple(_unparsed(one) for one in node.decorator_list),
+        tuple((name, "") for name in names),
+        tuple(Call(callee) for callee in sorted(callees - {""})),
+        conditions=(frozenset(),),
+        method=scope.owner is not None,
+        bases=tuple(map(_unparsed, scope.owner.bases)) if scope.owner else (),
+    )
+
+
+def _unparsed(node: ast.expr) -> str:
+    """The source of an expression, "" where it is nested too deep."""
+    try:
+        return ast.unparse(node)
+    except RecursionError:
+        return ""
 
 
 def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, str]]:

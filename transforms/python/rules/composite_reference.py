@@ -75,7 +75,7 @@ def rewrite(place: Place) -> Rewrite | None:
 
 def _primitives(place: Place, bodies: tuple[str, ...]) -> Iterator[int]:
     """The offsets behind the primitives named in the functions `bodies`."""
-    for function in place.names.tree.body:
+    for function in place.names.top.body:
         if isinstance(function, ast.FunctionDef) and function.name in bodies:
             for node in ast.walk(function):
                 if isinstance(node, ast.Attribute) and re.fullmatch(r"prims\.\w+", dotted(node)):

@@ -6,7 +6,7 @@ import ast
 
 import libcst as cst
 
-from transforms.python.writing.logic import Undecided, code
+from transforms.python.writing.logic import Undecided, check_depth, code
 from transforms.python.writing.place import WIDTH, Change, Place, folded
 
 CHECKS = {
@@ -66,6 +66,7 @@ def _comments(place: Place, branch: ast.If, message: ast.expr | None) -> list[st
     layout = place.layout
     end = layout.line_end(branch.end_lineno or branch.lineno)
     lines = layout.text(layout.start(branch), end)
+    check_depth(branch)
     module = cst.parse_module(lines if lines.endswith("\n") else lines + "\n")
     inside = layout.text(layout.start(message), layout.end(message)) if message is not None else ""
     test = layout.text(layout.start(branch.test), layout.end(branch.test))

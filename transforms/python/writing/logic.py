@@ -14,6 +14,20 @@ import libcst as cst
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.values import BOOL, FLOAT, INT, NOTHING, Value
 
+# libcst's trees are walked by Python functions, several for each level; its parser takes time that grows with a high
+# power of a chain's length, and ends the process where a few thousand brackets stand in one another.
+_DEEPEST = 400
+
+
+def check_depth(tree: ast.AST) -> None:
+    """Raise RecursionError where a tree has more levels than libcst is given."""
+    level: list[ast.AST] = [tree]
+    for _ in range(_DEEPEST):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return
+    raise RecursionError("nested too deep for libcst")
+
 
 class Undecided(Exception):
     """The condition cannot be rewritten; the message says why and what a person has to decide."""
@@ -25,7 +39,11 @@ def code(node: cst.CSTNode) -> str:
 
 
 def parse_expression(source: str) -> cst.BaseExpression:
-    """An expression that may run over several lines, as it stands in the file."""
+    """An expression that may run over several lines, as it stands in the file.
+
+    Raises RecursionError where it is nested deeper than libcst's parser, which checks nothing itself, can go.
+    """
+    check_depth(ast.parse(f"({source})", mode="eval"))
     node = cst.parse_expression(f"({source})")
     return node.with_changes(lpar=node.lpar[1:], rpar=node.rpar[:-1])
 

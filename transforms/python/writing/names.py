@@ -8,6 +8,7 @@ their own that imports when it is called.
 from __future__ import annotations
 
 import ast
+import bisect
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -57,6 +58,7 @@ class Layout:
         self.offsets = [0]
         for line in self.lines:
             self.offsets.append(self.offsets[-1] + len(line))
+        self._line_feeds = [match.start() for match in re.finditer(rb"\n", source)]
         self.newline = "\r\n" if b"\r\n" in source[:4096] else "\n"
         self.bom = 3 if source.startswith(b"\xef\xbb\xbf") else 0
 
@@ -71,6 +73,15 @@ class Layout:
     def offset(self, line: int, column: int) -> int:
         """The offset of a column, in bytes, of a line."""
         return self.offsets[line - 1] + column + (self.bom if line == 1 else 0)
+
+    def line_of(self, offset: int) -> int:
+        """The line of a byte, lines from 1."""
+        return bisect.bisect_left(self._line_feeds, offset) + 1
+
+    def begins_line(self, offset: int) -> bool:
+        """Whether a line begins at a byte, or the file ends there."""
+        place = bisect.bisect_left(self.offsets, offset)
+        return place < len(self.offsets) and self.offsets[place] == offset
 
     def line_start(self, line: int) -> int:
         """The offset of a line's first byte, lines from 1."""
@@ -90,18 +101,15 @@ class Layout:
         return before.removeprefix("\ufeff") if not before.strip("\ufeff \t") else None
 
 
-class Names:
-    """The names of one function's rewrites. `scripted` says that TorchScript reads the function."""
+class TopLevel:
+    """What the statements at the top of a file import and define; made once for all functions of the file.
 
-    def __init__(
-        self, tree: ast.Module, function: Sequence[ast.AST], path: str, scripted: bool, inlined: bool = False
-    ) -> None:
-        self.tree = tree
-        self.functions = function  # the function and those it is defined in, innermost first
-        self.local = INSIDE_TORCH.search("/" + path) is not None
-        self.scripted = self.scripted_file = scripted
-        self.inlined = inlined
-        self.used: set[str] = set()
+    `modules` has the local name of each imported module, `known` that of each function of symbolic_shapes, `defined`
+    the names of the functions, and `body` the statements.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.body = tree.body
         self.torch = "torch"
         self.alias = ""
         self.known: dict[str, str] = {}
@@ -109,6 +117,12 @@ class Names:
         for node in tree.body:
             self._read_import(node)
         self.defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        self.guards_import = next((n for n in self.body if isinstance(n, ast.ImportFrom) and n.module == MODULE), None)
+        imports = (node for node in reversed(self.body) if isinstance(node, (ast.Import, ast.ImportFrom)))
+        self.last_import = next(imports, None)
+        self.first_statement = next((node for node in self.body if not _docstring(node)), self.body[-1])
+        definitions = (node for node in self.body if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
+        self.first_definition = next(definitions, None)
 
     def _read_import(self, node: ast.stmt) -> None:
         if isinstance(node, ast.Import):
@@ -124,9 +138,24 @@ class Names:
         elif isinstance(node, ast.ImportFrom) and node.module == MODULE.rpartition(".")[0]:
             self.alias = next((o.asname or o.name for o in node.names if o.name == "symbolic_shapes"), self.alias)
 
+
+class Names:
+    """The names of one function's rewrites. `scripted` says that TorchScript reads the function."""
+
+    def __init__(
+        self, top: TopLevel, function: Sequence[ast.AST], path: str, scripted: bool, inlined: bool = False
+    ) -> None:
+        self.top = top
+        self.functions = function  # the function and those it is defined in, innermost first
+        self.local = INSIDE_TORCH.search("/" + path) is not None
+        self.scripted = self.scripted_file = scripted
+        self.inlined = inlined
+        self.used: set[str] = set()
+        self.torch = top.torch
+
     def module(self, name: str) -> str:
         """What the file calls a module that it imports with `import … as …`, or ""."""
-        return self.modules.get(name, "")
+        return self.top.modules.get(name, "")
 
     def __call__(self, name: str) -> str:
         """How to write `name` here: `torch.x` by torch's name in the file, else a function of symbolic_shapes."""
@@ -135,10 +164,10 @@ class Names:
         if self.scripted or (self.inlined and name in EQUAL):
             self.used.add(name)
             return f"_{name}"
-        if name in self.known:
-            return self.known[name]
-        if self.alias:
-            return f"{self.alias}.{name}"
+        if name in self.top.known:
+            return self.top.known[name]
+        if self.top.alias:
+            return f"{self.top.alias}.{name}"
         self.used.add(name)
         return name
 
@@ -158,14 +187,11 @@ class Names:
             return []
         if self.local:
             found = self._local_import(layout, used, late)
-        elif (place := self._module_import()) is not None:
+        elif (place := self.top.guards_import) is not None:
             found = self._extended(layout, place, used, late)
         else:
             found = [self._new_module_import(layout, used)]
         return [_before_newline(layout, one) if late else one for one in found]
-
-    def _module_import(self) -> ast.ImportFrom | None:
-        return next((n for n in self.tree.body if isinstance(n, ast.ImportFrom) and n.module == MODULE), None)
 
     def _extended(self, layout: Layout, node: ast.ImportFrom, used: set[str], late: bool) -> list[Insertion]:
         missing = sorted(used - {one.name for one in node.names})
@@ -179,12 +205,11 @@ class Names:
 
     def _new_module_import(self, layout: Layout, used: set[str]) -> Insertion:
         line = f"from {MODULE} import {', '.join(sorted(used))}{layout.newline}"
-        imports = [node for node in self.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
-        if imports:
-            offset = layout.offsets[imports[-1].end_lineno or imports[-1].lineno]
+        last = self.top.last_import
+        if last is not None:
+            offset = layout.offsets[last.end_lineno or last.lineno]
             return Insertion(offset, offset, line)
-        first = next((n for n in self.tree.body if not _docstring(n)), self.tree.body[-1])
-        offset = layout.line_start(first.lineno) or layout.bom
+        offset = layout.line_start(self.top.first_statement.lineno) or layout.bom
         return Insertion(offset, offset, line + layout.newline)
 
     def _local_import(self, layout: Layout, used: set[str], late: bool) -> list[Insertion]:
@@ -234,11 +259,11 @@ class Names:
         """Functions of the file for the names in `used` that it does not hold yet."""
         blocks: list[str] = []
         for name in sorted(used):
-            if f"_{name}" not in self.defined:
+            if f"_{name}" not in self.top.defined:
                 blocks += _helper(name, self.torch, self.scripted_file)
-        if not blocks:
+        first = self.top.first_definition
+        if not blocks or first is None:
             return []
-        first = next(node for node in self.tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
         line = min([first.lineno, *(one.lineno for one in first.decorator_list)])
         offset = layout.line_start(line)
         one = Insertion(offset, offset, layout.newline.join([*blocks, ""]))
@@ -270,7 +295,7 @@ def _helper(name: str, torch: str, scripted: bool) -> list[str]:
 def _before_newline(layout: Layout, one: Insertion) -> Insertion:
     """The same lines, inserted at the end of the line above instead of at the head of their own."""
     newline = layout.newline
-    if one.offset != one.end or one.offset not in layout.offsets or not one.offset or not one.text.endswith(newline):
+    if one.offset != one.end or not layout.begins_line(one.offset) or not one.offset or not one.text.endswith(newline):
         return one
     offset = one.offset - len(newline)
     return Insertion(offset, offset, newline + one.text.removesuffix(newline).removesuffix(newline))

@@ -96,8 +96,10 @@ class Place:
         return difference(self.layout.start(node), old, text)
 
     def _enclosed(self, node: ast.expr) -> bool:
-        before = self.layout.source[: self.layout.start(node)].rstrip()
-        return before.endswith((b"(", b"[", b"{", b",", b"="))
+        source, at = self.layout.source, self.layout.start(node)
+        while source[at - 1 : at].isspace():
+            at -= 1
+        return source[at - 1 : at] in (b"(", b"[", b"{", b",", b"=")
 
     def assigned(self, name: str) -> list[ast.expr | None]:
         """What a variable is assigned in the function; None for a parameter, and where that is not to be seen."""

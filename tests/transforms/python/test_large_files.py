@@ -1,0 +1,99 @@
+"""What a file costs grows with its length, and code nested too deep is refused by name."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from codemod.errors import SymfixError
+from codemod.model.findings import Finding, Level
+from tests.transforms.counting import calls, peak
+from transforms.python.flow.values import Value
+from transforms.python.reading.extract import NestedTooDeep, extract, parse
+from transforms.python.rewrite import FileJob, Job, findings
+
+FUNCTION = "def {}(x: Tensor):\n    if x.numel() == 0:\n        return x\n    return x + {}\n\n\n"
+HEAD = "import torch\nfrom torch import Tensor\n\n\n"
+
+
+def job(source: str, *names: str) -> FileJob:
+    reached = {name: Job({}, {}, True, False, (), ()) for name in names}
+    return FileJob("a.py", "a.py", source.encode(), reached, frozenset())
+
+
+def functions(count: int, same: bool) -> FileJob:
+    names = ["f" if same else f"f{index}" for index in range(count)]
+    return job(HEAD + "".join(FUNCTION.format(name, index) for index, name in enumerate(names)), *names)
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_twice_the_functions_take_twice_the_calls(same: bool) -> None:
+    small, large = functions(250, same), functions(500, same)
+    findings(functions(2, same))  # what is loaded once
+    assert calls(lambda: findings(large)) < 2.2 * calls(lambda: findings(small))
+
+
+def test_twice_the_functions_take_twice_the_memory() -> None:
+    small, large = functions(400, False), functions(800, False)
+    findings(functions(2, False))
+    assert peak(lambda: findings(large)) < 2.5 * peak(lambda: findings(small))
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["(" * 300 + "x" + ")" * 300, "not " * 20_000 + "x", "lambda: " * 20_000 + "x", "x" + ".t()" * 5_000],
+    ids=["parentheses", "not", "lambda", "chain"],
+)
+def test_a_file_that_the_parser_gives_up_on_is_refused(expression: str) -> None:
+    with pytest.raises(NestedTooDeep, match="nested too deep for Python's parser") as refused:
+        extract("a.py", f"import torch\nvalue = {expression}\n".encode())
+    assert isinstance(refused.value, SymfixError)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_long_elif_is_refused_too() -> None:
+    branches = "".join(f"elif x.numel() == {size}:\n    pass\n" for size in range(10_000))
+    with pytest.raises(NestedTooDeep):
+        parse(f"if x:\n    pass\n{branches}".encode())
+
+
+def deep(expression: str) -> str:
+    first = f"def deep(x: Tensor):\n    if {expression}:\n        return x\n    return x\n\n\n"
+    return HEAD + first + FUNCTION.format("f", 1)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["not " * 900 + "x.numel()", " + ".join(["x.numel()"] * 900) + " > 1", "x" + ".t()" * 450 + ".numel() == 0"],
+    ids=["not", "sum", "chain"],
+)
+def test_a_function_nested_too_deep_is_refused_and_its_neighbour_is_not(expression: str) -> None:
+    source = deep(expression)
+    facts = extract("a.py", source.encode())
+    assert [one.name for one in facts.functions] == ["deep", "f"]
+    assert facts.functions[0].conditions == (frozenset(),)
+    by_function: dict[str, Finding] = {one.function: one for one in findings(job(source, "deep", "f"))}
+    assert (by_function["deep"].level, by_function["deep"].refusal) == (Level.MANUAL, "nested")
+    assert by_function["f"].edits
+
+
+def test_long_names_are_read_whatever_their_length() -> None:
+    facts = extract("a.py", f"import torch\ndef f(x):\n    a{'.b' * 2_000}(x)\n".encode())
+    assert facts.functions[0].calls[0].callee == "a" + ".b" * 2_000
+
+
+def test_tuples_of_tuples_are_followed_no_further_than_is_worth_it() -> None:
+    doubled = "".join(f"    a{index} = (a{index - 1}, a{index - 1})\n" for index in range(1, 60))
+    source = f"import torch\ndef f(x: Tensor):\n    a0 = (x.shape, x.shape)\n{doubled}    return a59\n"
+    program = (
+        "import sys; from transforms.python.reading.extract import extract; extract('a.py', sys.stdin.buffer.read())"
+    )
+    subprocess.run([sys.executable, "-c", program], input=source.encode(), timeout=60, check=True)
+
+
+def test_a_short_tuple_keeps_its_items() -> None:
+    (function,) = extract("a.py", b"def f(x: Tensor):\n    return (x.numel(), (1, x.shape))\n").functions
+    assert [item.kind for item in function.returns.items] == ["int", "tuple"]
+    assert isinstance(function.returns, Value)
