@@ -27,7 +27,7 @@ from codemod.model.identity import with_ids
 from codemod.model.plan import Plan
 from codemod.prove.evidence import Evidence, Verdict
 from codemod.review.page.code import Lines, highlight, shown, units
-from codemod.review.page.data import FINDING, build, merged, shown_paths
+from codemod.review.page.data import FINDING
 from codemod.review.page.html import render
 from tests.codemod.fake import FakeTransform
 from tests.conftest import MakeTree, Symfix
@@ -384,20 +384,3 @@ def test_a_page_that_cannot_be_written_is_named(make_tree: MakeTree, symfix: Sym
     assert done.code == 2
     assert "gone/review.html" in done.err
     assert "Traceback" not in done.err
-
-
-def test_what_is_left_alone_stands_with_the_shard_of_its_name_and_is_no_base() -> None:
-    groups = make_groups(example().findings)
-    (changed,), (left,) = make_shards(groups[:1]), make_shards(groups[1:])
-    other = dataclasses.replace(left, name="g", bases=("f",))
-    assert merged([changed], [other, left]) == [
-        dataclasses.replace(changed, groups=tuple(groups)),
-        dataclasses.replace(other, bases=()),
-    ]
-
-
-def test_paths_shown_are_those_edited_found_and_flowed_to() -> None:
-    plan = example()
-    assert shown_paths(make_groups(plan.findings)) == ["a.cc", "b.cc"]
-    empty = build(Plan((), {}), [], {}, {}, title="t", rules=[], evidence={})
-    assert (empty["shards"], empty["lines"]) == ([], [])
