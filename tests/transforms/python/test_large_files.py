@@ -13,6 +13,7 @@ from tests.transforms.counting import calls, peak
 from transforms.python.flow.values import Value
 from transforms.python.reading.extract import NestedTooDeep, extract, parse
 from transforms.python.rewrite import FileJob, Job, findings
+from transforms.python.writing.logic import code, parse_expression
 
 FUNCTION = "def {}(x: Tensor):\n    if x.numel() == 0:\n        return x\n    return x + {}\n\n\n"
 HEAD = "import torch\nfrom torch import Tensor\n\n\n"
@@ -97,3 +98,11 @@ def test_a_short_tuple_keeps_its_items() -> None:
     (function,) = extract("a.py", b"def f(x: Tensor):\n    return (x.numel(), (1, x.shape))\n").functions
     assert [item.kind for item in function.returns.items] == ["int", "tuple"]
     assert isinstance(function.returns, Value)
+
+
+@pytest.mark.parametrize("operator", [" and ", " or ", " == 1 and ", ' "" ""'])
+def test_what_libcst_nests_and_ast_does_not_is_bounded(operator: str) -> None:
+    text = "(" + operator.join(["n"] * 10_000) + ")" if operator.strip()[0] != '"' else "(" + operator * 10_000 + ")"
+    with pytest.raises(RecursionError):
+        parse_expression(text)
+    assert code(parse_expression("(" + operator.join(["n"] * 3) + ")" if operator.strip()[0] != '"' else '("" "")'))

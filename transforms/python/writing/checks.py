@@ -66,7 +66,7 @@ def _comments(place: Place, branch: ast.If, message: ast.expr | None) -> list[st
     layout = place.layout
     end = layout.line_end(branch.end_lineno or branch.lineno)
     lines = layout.text(layout.start(branch), end)
-    check_depth(branch)
+    check_depth(branch, lines)
     module = cst.parse_module(lines if lines.endswith("\n") else lines + "\n")
     inside = layout.text(layout.start(message), layout.end(message)) if message is not None else ""
     test = layout.text(layout.start(branch.test), layout.end(branch.test))

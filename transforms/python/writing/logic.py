@@ -19,14 +19,23 @@ from transforms.python.flow.values import BOOL, FLOAT, INT, NOTHING, Value
 _DEEPEST = 400
 
 
-def check_depth(tree: ast.AST) -> None:
-    """Raise RecursionError where a tree has more levels than libcst is given."""
-    level: list[ast.AST] = [tree]
-    for _ in range(_DEEPEST):
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
-        if not level:
-            return
-    raise RecursionError("nested too deep for libcst")
+def check_depth(tree: ast.AST, source: str = "") -> None:
+    """Raise RecursionError where a tree has more levels than libcst is given.
+
+    libcst nests what `ast` holds side by side: the operands of `and` and `or`, and adjacent strings, which only the
+    `source` shows; of these are at most as many as pairs of quotes that no string of `tree` needs.
+    """
+    strings = 0
+    pending = [(tree, 0)]
+    while pending:
+        node, depth = pending.pop()
+        if depth > _DEEPEST:
+            raise RecursionError("nested too deep for libcst")
+        strings += isinstance(node, (ast.Constant, ast.JoinedStr))
+        below = depth + (len(node.values) if isinstance(node, ast.BoolOp) else 1)
+        pending += ((child, below) for child in ast.iter_child_nodes(node))
+    if source.count('"') + source.count("'") > 6 * strings + 2 * _DEEPEST:
+        raise RecursionError("too many adjacent strings for libcst")
 
 
 class Undecided(Exception):
@@ -43,7 +52,7 @@ def parse_expression(source: str) -> cst.BaseExpression:
 
     Raises RecursionError where it is nested deeper than libcst's parser, which checks nothing itself, can go.
     """
-    check_depth(ast.parse(f"({source})", mode="eval"))
+    check_depth(ast.parse(f"({source})", mode="eval"), source)
     node = cst.parse_expression(f"({source})")
     return node.with_changes(lpar=node.lpar[1:], rpar=node.rpar[:-1])
 
