@@ -45,10 +45,15 @@ def composites(tree: SourceTree, yaml: Callable[[], bytes]) -> dict[Definition, 
     registered = {d: names for d in tree.definitions() if (names := dict(_registered(d.function)))}
     if not registered:
         return {}
-    taken = {found for d in tree.definitions() for one in d.function.decorators for found in REPLACED.findall(one)}
+    taken = {
+        operator
+        for d in tree.definitions()
+        for decorator in d.function.decorators
+        for operator in REPLACED.findall(decorator)
+    }
     schemas = _schemas(yaml(), {base for names in registered.values() for base, _ in names})
     users = _Users(tree, registered)
-    found: dict[Definition, Composite] = {}
+    replacements: dict[Definition, Composite] = {}
     asking: set[Definition] = set()
     for definition, names in registered.items():
         overloads = tuple(
@@ -62,21 +67,21 @@ def composites(tree: SourceTree, yaml: Callable[[], bytes]) -> dict[Definition, 
         if not overloads:
             continue
         reached = _reached(tree, definition)
-        bodies = tuple(one.function.name for one in reached if _primitives(one.function))
+        bodies = tuple(body.function.name for body in reached if _primitives(body.function))
         own = all(
-            one is definition or (one.path == definition.path and users.private(one))
-            for one in reached
-            if _primitives(one.function)
+            body is definition or (body.path == definition.path and users.private(body))
+            for body in reached
+            if _primitives(body.function)
         )
         if own:
-            found[definition] = Composite(overloads, bodies)
-            if any(one.function.conditions for one in reached if one.path == definition.path):
+            replacements[definition] = Composite(overloads, bodies)
+            if any(body.function.conditions for body in reached if body.path == definition.path):
                 asking.add(definition)
-    return {d: one for d, one in found.items() if d in asking or _forwards(d, found, asking)}
+    return {d: composite for d, composite in replacements.items() if d in asking or _forwards(d, replacements, asking)}
 
 
 def _registered(function: Function) -> Iterator[tuple[tuple[str, str], None]]:
-    if "." not in function.name and all(NEUTRAL.search(one) for one in function.decorators):
+    if "." not in function.name and all(NEUTRAL.search(decorator) for decorator in function.decorators):
         for decorator in function.decorators:
             if REGISTERED.search(decorator):
                 for base, overload in OVERLOAD.findall(decorator):
@@ -88,38 +93,38 @@ def _schemas(yaml: bytes, names: set[str]) -> dict[str, list[Schema]]:
 
     Raises SymfixError where an entry of theirs is broken.
     """
-    found: dict[str, list[Schema]] = {}
+    overloads: dict[str, list[Schema]] = {}
     kernels: set[str] = set()
     pattern = re.compile(ENTRY.format("|".join(sorted(names))).encode(), re.MULTILINE)
-    blocks = b"".join(one[0] for one in pattern.finditer(yaml))
+    blocks = b"".join(match[0] for match in pattern.finditer(yaml))
     try:
         operators = load("native_functions.yaml", blocks).entries if blocks else ()
     except ValueError as error:
         raise SymfixError(str(error)) from error
     for entry in operators:
         if _composite(entry):
-            found.setdefault(entry.schema.base, []).append(entry.schema)
+            overloads.setdefault(entry.schema.base, []).append(entry.schema)
         elif not entry.schema.outputs:
             kernels.add(entry.schema.base)
-    return {base: schemas for base, schemas in found.items() if base not in kernels}
+    return {base: schemas for base, schemas in overloads.items() if base not in kernels}
 
 
 def _composite(entry: NativeFunction) -> bool:
-    annotated = any(one.annotation for one in (*entry.schema.arguments, *entry.schema.returns))
-    tensors = all(one.type == "Tensor" for one in entry.schema.returns)
+    annotated = any(argument.annotation for argument in (*entry.schema.arguments, *entry.schema.returns))
+    tensors = all(returned.type == "Tensor" for returned in entry.schema.returns)
     return tensors and not annotated and [key for key, _ in entry.dispatch] == [COMPOSITE_IMPLICIT]
 
 
 def matches(function: Function, schema: Schema) -> bool:
     """Whether a function takes what the dispatcher passes: as many arguments in the same order, with equal defaults."""
-    positional = [one for one in schema.arguments if not one.kwarg_only]
-    named = {one.name: one for one in schema.arguments if one.kwarg_only}
+    positional = [argument for argument in schema.arguments if not argument.kwarg_only]
+    named = {argument.name: argument for argument in schema.arguments if argument.kwarg_only}
     own = dict(function.defaults)
     if len(positional) > len(function.parameters) or len(function.parameters) != len(schema.arguments):
         return False
     pairs = list(zip([name for name, _ in function.parameters], positional, strict=False))
     pairs += [(name, named[name]) for name, _ in function.parameters[len(positional) :] if name in named]
-    return len(pairs) == len(schema.arguments) and all(_default(own.get(name), one) for name, one in pairs)
+    return len(pairs) == len(schema.arguments) and all(_default(own.get(name), argument) for name, argument in pairs)
 
 
 def _default(written: str | None, argument: Argument) -> bool:
@@ -128,10 +133,10 @@ def _default(written: str | None, argument: Argument) -> bool:
     if written is None:
         return False
     try:
-        own, other = ast.literal_eval(written), ast.literal_eval(argument.default)
+        own, declared = ast.literal_eval(written), ast.literal_eval(argument.default)
     except (ValueError, SyntaxError):
         return written == argument.default
-    return bool(_listed(own) == _listed(other) and type(own) is type(other)) or _listed(own) == other
+    return bool(_listed(own) == _listed(declared) and type(own) is type(declared)) or _listed(own) == declared
 
 
 def _listed(value: object) -> object:
@@ -140,16 +145,16 @@ def _listed(value: object) -> object:
 
 def _reached(tree: SourceTree, definition: Definition) -> list[Definition]:
     """A definition and everything of the tree that it calls."""
-    found = {definition: None}
+    reached = {definition: None}
     queue = [definition]
     while queue:
-        one = queue.pop()
-        for call in one.function.calls:
-            callee = tree.resolve(one, call.callee)
-            if callee is not None and callee not in found:
-                found[callee] = None
+        caller = queue.pop()
+        for call in caller.function.calls:
+            callee = tree.resolve(caller, call.callee)
+            if callee is not None and callee not in reached:
+                reached[callee] = None
                 queue.append(callee)
-    return list(found)
+    return list(reached)
 
 
 class _Users:
@@ -168,7 +173,7 @@ class _Users:
             path, name = pending[-1].path, pending.pop().function.name
             if not name.startswith("_") or f"{self._tree.module_name(path)}.{name}" in self._imported:
                 return False
-            callers = {one for one in self._of(path, name) if one not in self._registered} - seen
+            callers = {caller for caller in self._of(path, name) if caller not in self._registered} - seen
             pending += callers
             seen |= callers
         return True
@@ -189,8 +194,8 @@ def _primitives(function: Function) -> bool:
     return any(call.callee.startswith("prims.") for call in function.calls)
 
 
-def _forwards(definition: Definition, found: Mapping[Definition, Composite], asking: set[Definition]) -> bool:
+def _forwards(definition: Definition, replacements: Mapping[Definition, Composite], asking: set[Definition]) -> bool:
     """Whether a decomposition calls, as `torch.fft.fftn`, an operator whose own one is put in place."""
-    operators = {name.partition(".")[0] for d in asking for name in found[d].overloads}
+    operators = {name.partition(".")[0] for d in asking for name in replacements[d].overloads}
     called = (call.callee.removeprefix("torch.").replace(".", "_") for call in definition.function.calls)
     return any(name in operators for name in called)

@@ -61,19 +61,23 @@ class Reached:
     def path(self) -> tuple[Step, ...]:
         """The way from the entry point to this function."""
         steps: list[Step] = []
-        one: Reached | None = self
-        while one is not None:
+        reached: Reached | None = self
+        while reached is not None:
             steps.append(
-                Step(one.definition.path, one.definition.function.line, f"{one.definition.function.name}: {one.why}")
+                Step(
+                    reached.definition.path,
+                    reached.definition.function.line,
+                    f"{reached.definition.function.name}: {reached.why}",
+                )
             )
-            one = one.caller
+            reached = reached.caller
         return tuple(reversed(steps))
 
 
 def entry(tree: SourceTree, definition: Definition) -> tuple[str, bool] | None:
     """Why PyTorch calls this function with symbols and whether Dynamo inlines it, or None."""
     function, path = definition.function, definition.path
-    if TESTS.search(path) or any(NOT_COMPILED.search(one) for one in function.decorators):
+    if TESTS.search(path) or any(NOT_COMPILED.search(decorator) for decorator in function.decorators):
         return None
     for decorator in function.decorators:
         if FAKE.search(decorator) and not ELSEWHERE.search("/" + tree_path(tree, path)):
@@ -94,8 +98,8 @@ def entry(tree: SourceTree, definition: Definition) -> tuple[str, bool] | None:
 
 def decorated_operators(function: Function) -> list[str]:
     """The operators that a function's decorators register it for."""
-    found = (name for decorator in function.decorators for name in ATEN.findall(decorator))
-    return [name for space, base in found if (name := operator_name(base, space))]
+    operators = (operator for decorator in function.decorators for operator in ATEN.findall(decorator))
+    return [name for space, base in operators if (name := operator_name(base, space))]
 
 
 def tree_path(tree: SourceTree, path: str) -> str:
@@ -105,23 +109,23 @@ def tree_path(tree: SourceTree, path: str) -> str:
 
 def reach(tree: SourceTree) -> dict[Definition, Reached]:
     """Every function that symbols reach, with what its parameters hold."""
-    found: dict[Definition, Reached] = {}
+    functions: dict[Definition, Reached] = {}
     queue: list[Reached] = []
 
     def add(definition: Definition, why: str, inlined: bool, caller: Reached | None) -> None:
-        one = found.get(definition)
-        if one is None:
-            found[definition] = one = Reached(definition, why, inlined, caller)
-            queue.append(one)
-        elif inlined and not one.inlined:
-            one.inlined = True
-            queue.append(one)
+        reached = functions.get(definition)
+        if reached is None:
+            functions[definition] = reached = Reached(definition, why, inlined, caller)
+            queue.append(reached)
+        elif inlined and not reached.inlined:
+            reached.inlined = True
+            queue.append(reached)
 
     for definition in tree.definitions():
         why = entry(tree, definition)
         if why is not None:
             add(definition, *why, None)
-            _seed(found[definition])
+            _seed(functions[definition])
     for path, facts in tree.facts.items():
         where = "/" + tree_path(tree, path)
         if not TESTS.search(path) and not ELSEWHERE.search(where):
@@ -129,53 +133,53 @@ def reach(tree: SourceTree) -> dict[Definition, Reached]:
                 registered = tree.definition(path, name)
                 if registered is not None:
                     add(registered, "registered by name", False, None)
-                    _seed(found[registered])
+                    _seed(functions[registered])
     while queue:
-        one = queue.pop()
-        for call in one.definition.function.calls:
-            callee = tree.resolve(one.definition, call.callee)
+        reached = queue.pop()
+        for call in reached.definition.function.calls:
+            callee = tree.resolve(reached.definition, call.callee)
             if callee is None or ELSEWHERE.search("/" + tree_path(tree, callee.path)):
                 continue
             if tree_path(tree, callee.path) == "torch/__init__.py":
                 continue  # the sym_* functions themselves
             traced = TRACED.search("/" + tree_path(tree, callee.path)) is not None
-            add(callee, f"called by {one.definition.function.name}", one.inlined and not traced, one)
-    _propagate(tree, found)
-    return found
+            add(callee, f"called by {reached.definition.function.name}", reached.inlined and not traced, reached)
+    _propagate(tree, functions)
+    return functions
 
 
-def _seed(one: Reached) -> None:
-    if any(FAKE.search(decorator) for decorator in one.definition.function.decorators):
-        for name, annotation in one.definition.function.parameters:
-            one.parameters[name] = of_root(annotation, name)
+def _seed(reached: Reached) -> None:
+    if any(FAKE.search(decorator) for decorator in reached.definition.function.decorators):
+        for name, annotation in reached.definition.function.parameters:
+            reached.parameters[name] = of_root(annotation, name)
 
 
-def _propagate(tree: SourceTree, found: Mapping[Definition, Reached]) -> None:
+def _propagate(tree: SourceTree, functions: Mapping[Definition, Reached]) -> None:
     """Carry sizes from arguments to parameters and from returns to callers until nothing changes."""
-    callees = {
+    callees_of = {
         definition: {
-            call.callee: found[callee]
+            call.callee: functions[callee]
             for call in definition.function.calls
-            if (callee := tree.resolve(definition, call.callee)) is not None and callee in found
+            if (callee := tree.resolve(definition, call.callee)) is not None and callee in functions
         }
-        for definition in found
+        for definition in functions
     }
     for _ in range(8):
         changed = False
-        for definition, one in found.items():
-            known = callees[definition]
-            returns = resolve(definition.function.returns, one, known)
-            if returns != one.returns:
-                one.returns, changed = returns, True
+        for definition, reached in functions.items():
+            callees = callees_of[definition]
+            returns = resolve(definition.function.returns, reached, callees)
+            if returns != reached.returns:
+                reached.returns, changed = returns, True
             for call in definition.function.calls:
-                target = known.get(call.callee)
-                if target is not None and target is not one:
-                    changed |= _pass(call, one, target, known)
+                target = callees.get(call.callee)
+                if target is not None and target is not reached:
+                    changed |= _pass(call, reached, target, callees)
         if not changed:
             break
 
 
-def _pass(call: Call, caller: Reached, callee: Reached, known: Mapping[str, Reached]) -> bool:
+def _pass(call: Call, caller: Reached, callee: Reached, callees: Mapping[str, Reached]) -> bool:
     names = [name for name, _ in callee.definition.function.parameters]
     if callee.definition.function.method and call.callee.startswith(("self.", "cls.")):
         names = names[1:]
@@ -185,7 +189,7 @@ def _pass(call: Call, caller: Reached, callee: Reached, known: Mapping[str, Reac
         name = (names[int(slot)] if int(slot) < len(names) else "") if slot.isdigit() else slot
         if name not in annotations or annotated(annotations[name], name).kind != "parameter":
             continue
-        value = resolve(passed, caller, known)
+        value = resolve(passed, caller, callees)
         old = callee.parameters.get(name, NOTHING)
         new = join((old, value))
         if new != old:
@@ -194,13 +198,13 @@ def _pass(call: Call, caller: Reached, callee: Reached, known: Mapping[str, Reac
     return changed
 
 
-def resolve(value: Value, one: Reached, callees: Mapping[str, Reached]) -> Value:
+def resolve(value: Value, reached: Reached, callees: Mapping[str, Reached]) -> Value:
     """A value with its dependencies filled in by what is known of a function's callers and callees."""
     if value.items:
-        return value._replace(items=tuple(resolve(inner, one, callees) for inner in value.items))
+        return value._replace(items=tuple(resolve(inner, reached, callees) for inner in value.items))
     if not value.dependencies:
         return value
-    sources = [_dependency(name, one, callees) for name in value.dependencies]
+    sources = [_dependency(name, reached, callees) for name in value.dependencies]
     if value.kind == "parameter":
         return join(sources)
     if any(source.kind == "tensor" for source in sources):
@@ -208,35 +212,37 @@ def resolve(value: Value, one: Reached, callees: Mapping[str, Reached]) -> Value
     return Value(value.kind) if any(source.symbolic for source in sources) else NOTHING
 
 
-def _dependency(name: str, one: Reached, callees: Mapping[str, Reached]) -> Value:
+def _dependency(name: str, reached: Reached, callees: Mapping[str, Reached]) -> Value:
     base, bracket, rest = name.partition("[")
     if base.startswith("()"):
         callee = callees.get(base[2:])
         value = callee.returns if callee is not None else NOTHING
     else:
-        value = one.parameters.get(base, NOTHING)
+        value = reached.parameters.get(base, NOTHING)
     for index in filter(None, (bracket + rest).replace("[", " ").split("]")):
         value = item(value, int(index)) if index.strip() else element(value)
     return value
 
 
-def active(one: Reached, callees: Mapping[str, Reached]) -> bool:
+def active(reached: Reached, callees: Mapping[str, Reached]) -> bool:
     """Whether some place of a reached function does ask for a symbol."""
     return any(
-        not needed or any(_dependency(name, one, callees).kind != PLAIN for name in needed)
-        for needed in one.definition.function.conditions
+        not needed or any(_dependency(name, reached, callees).kind != PLAIN for name in needed)
+        for needed in reached.definition.function.conditions
     )
 
 
-def returned_values(tree: SourceTree, found: Mapping[Definition, Reached], one: Reached) -> Iterator[tuple[str, Value]]:
+def returned_values(
+    tree: SourceTree, functions: Mapping[Definition, Reached], reached: Reached
+) -> Iterator[tuple[str, Value]]:
     """What each callee of a function, as written, returns."""
-    for call in one.definition.function.calls:
-        callee = tree.resolve(one.definition, call.callee)
-        if callee is not None and callee in found and found[callee].returns.kind != PLAIN:
-            yield call.callee, found[callee].returns
+    for call in reached.definition.function.calls:
+        callee = tree.resolve(reached.definition, call.callee)
+        if callee is not None and callee in functions and functions[callee].returns.kind != PLAIN:
+            yield call.callee, functions[callee].returns
 
 
-def scripted(tree: SourceTree, found: Mapping[Definition, Reached]) -> set[Definition]:
+def scripted(tree: SourceTree, functions: Mapping[Definition, Reached]) -> set[Definition]:
     """The functions that TorchScript reads.
 
     A file may be written for it; decompositions may be handed to it by their operator; and it reads what those call.
@@ -244,11 +250,13 @@ def scripted(tree: SourceTree, found: Mapping[Definition, Reached]) -> set[Defin
     operators = {name for facts in tree.facts.values() for name in facts.scripted_operators}
     named = re.compile(rf"\baten\.(?:{'|'.join(sorted(operators))})\b") if operators else None
     queue = []
-    for definition in found:
+    for definition in functions:
         function = definition.function
-        if any(EXCUSED.search(one) for one in function.decorators) or "." in function.name:
+        if any(EXCUSED.search(decorator) for decorator in function.decorators) or "." in function.name:
             continue
-        registered = named is not None and any(named.search(one) for one in function.decorators if FAKE.search(one))
+        registered = named is not None and any(
+            named.search(decorator) for decorator in function.decorators if FAKE.search(decorator)
+        )
         if registered or tree.facts[definition.path].scripted:
             queue.append(definition)
     result = set(queue)
@@ -256,9 +264,9 @@ def scripted(tree: SourceTree, found: Mapping[Definition, Reached]) -> set[Defin
         definition = queue.pop()
         for call in definition.function.calls:
             callee = tree.resolve(definition, call.callee)
-            if callee is None or callee not in found or callee in result:
+            if callee is None or callee not in functions or callee in result:
                 continue
-            if not any(EXCUSED.search(one) for one in callee.function.decorators):
+            if not any(EXCUSED.search(decorator) for decorator in callee.function.decorators):
                 result.add(callee)
                 queue.append(callee)
     return result

@@ -29,8 +29,8 @@ class SourceTree:
         self.facts = facts
         self.package = package
         self.modules = {self.module_name(path): path for path in facts}
-        self._functions = {path: {f.name: f for f in one.functions} for path, one in facts.items()}
-        self._imports = {path: dict(one.imports) for path, one in facts.items()}
+        self._functions = {path: {f.name: f for f in file_facts.functions} for path, file_facts in facts.items()}
+        self._imports = {path: dict(file_facts.imports) for path, file_facts in facts.items()}
         self._definitions: dict[tuple[str, str], Definition] = {}
 
     def module_name(self, path: str) -> str:
@@ -60,18 +60,18 @@ class SourceTree:
         if not rest:
             scope = caller.function.name
             while scope:
-                found = self.definition(caller.path, f"{scope}.{callee}")
-                if found is not None and not found.function.method:
-                    return found
+                nested = self.definition(caller.path, f"{scope}.{callee}")
+                if nested is not None and not nested.function.method:
+                    return nested
                 scope = scope.rpartition(".")[0]
         elif head in ("self", "cls") and "." not in rest and caller.function.method:
             return self.definition(caller.path, f"{caller.function.name.rpartition('.')[0]}.{rest}")
         return self._global(caller.path, callee, 0)
 
     def _global(self, path: str, callee: str, depth: int) -> Definition | None:
-        found = self.definition(path, callee)
-        if found is not None or depth > 3:
-            return found
+        definition = self.definition(path, callee)
+        if definition is not None or depth > 3:
+            return definition
         head, _, rest = callee.partition(".")
         target = self._imports[path].get(head)
         if target is None:
