@@ -81,14 +81,14 @@ class Interpreter:
         self.mixed: set[str] = set(outer.mixed) if outer else set()  # may hold a Tensor, and something else as well
         self.returns = returns
         arguments = function.args
-        for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-            annotation = ast.unparse(one.annotation) if one.annotation else ""
-            value = annotated(annotation, one.arg)
+        for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+            annotation = ast.unparse(parameter.annotation) if parameter.annotation else ""
+            value = annotated(annotation, parameter.arg)
             if parameters is not None and value.kind == PARAMETER:
-                value = parameters.get(one.arg, NOTHING)
-            self.variables[one.arg] = value
+                value = parameters.get(parameter.arg, NOTHING)
+            self.variables[parameter.arg] = value
             if value.kind == TENSOR and re.search(r"\||\bUnion\b", re.sub(r"\| *None|None *\|", "", annotation)):
-                self.mixed.add(one.arg)
+                self.mixed.add(parameter.arg)
         for rest in (arguments.vararg, arguments.kwarg):
             if rest:
                 annotation = ast.unparse(rest.annotation) if rest.annotation else ""
@@ -134,18 +134,18 @@ class Interpreter:
     def _bind(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name):
             old = self.variables.get(target.id)
-            known = old is not None and old.kind != PLAIN
+            tracked = old is not None and old.kind != PLAIN
             if old is not None and (old.kind == TENSOR) != (value.kind == TENSOR):
                 self.mixed.add(target.id)
-            self.variables[target.id] = join((old, value)) if known and old else value
+            self.variables[target.id] = join((old, value)) if tracked and old else value
         elif isinstance(target, (ast.Tuple, ast.List)):
-            starred = any(isinstance(one, ast.Starred) for one in target.elts)
+            starred = any(isinstance(part, ast.Starred) for part in target.elts)
             exact = value.kind in (TUPLE, PARAMETER) and not starred
-            for index, one in enumerate(target.elts):
-                if isinstance(one, ast.Starred):
-                    self._bind(one.value, value)
+            for index, part in enumerate(target.elts):
+                if isinstance(part, ast.Starred):
+                    self._bind(part.value, value)
                 else:
-                    self._bind(one, item(value, index) if exact else element(value))
+                    self._bind(part, item(value, index) if exact else element(value))
 
     def surely_tensor(self, node: ast.expr) -> bool:
         """Whether an expression is a Tensor on every path."""
@@ -209,7 +209,7 @@ class Interpreter:
                 return Value(SHAPE, all_dependencies(first), container=held) if first.symbolic else NOTHING
             return first._replace(container=held) if first.kind in (TENSORS, SEQUENCE, PARAMETER) else NOTHING
         if name == "zip":
-            return Value(SEQUENCE, items=(tuple_of([element(one) for one in arguments]),))
+            return Value(SEQUENCE, items=(tuple_of([element(argument) for argument in arguments]),))
         if name == "enumerate" and arguments:
             return Value(SEQUENCE, items=(tuple_of([NOTHING, element(first)]),))
         if module in TORCH_MODULES or (owner is not None and self.value(owner).kind == TENSOR):
@@ -269,7 +269,7 @@ class Interpreter:
         return value
 
     def _BoolOp(self, node: ast.BoolOp) -> Value:
-        return join(self.value(one) for one in node.values)
+        return join(self.value(operand) for operand in node.values)
 
     def _Compare(self, node: ast.Compare) -> Value:
         operands = [node.left, *node.comparators]
@@ -298,13 +298,13 @@ class Interpreter:
         return element(value)
 
     def _Tuple(self, node: ast.Tuple) -> Value:
-        values = [self.value(one) for one in node.elts]
-        if any(isinstance(one, ast.Starred) for one in node.elts):
+        values = [self.value(part) for part in node.elts]
+        if any(isinstance(part, ast.Starred) for part in node.elts):
             return self._combined(values, SHAPE)._replace(container="tuple")
         return tuple_of(values)
 
     def _List(self, node: ast.List) -> Value:
-        values = [self.value(one) for one in node.elts]
+        values = [self.value(part) for part in node.elts]
         if any(value.kind in (TENSOR, TENSORS) for value in values):
             return Value(TENSORS)
         return self._combined(values, SHAPE)._replace(container="list")
@@ -342,16 +342,18 @@ def asks(value: Value) -> bool:
 def coerces(node: ast.expr, values: Interpreter) -> bool:
     """Whether evaluating an expression, whatever is done with its result, asks for a symbol."""
     if isinstance(node, ast.BoolOp):
-        return any(asks(values.value(one)) for one in node.values[:-1]) or any(coerces(v, values) for v in node.values)
+        return any(asks(values.value(operand)) for operand in node.values[:-1]) or any(
+            coerces(v, values) for v in node.values
+        )
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return asks(values.value(node.operand))
     if isinstance(node, ast.Compare):
-        operands = [values.value(one) for one in (node.left, *node.comparators)]
+        operands = [values.value(operand) for operand in (node.left, *node.comparators)]
         if not values.value(node).symbolic:
             return False
         if any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops):
             return True
-        return len(node.ops) > 1 or (len(operands) == 2 and any(one.shapelike for one in operands))
+        return len(node.ops) > 1 or (len(operands) == 2 and any(operand.shapelike for operand in operands))
     if isinstance(node, ast.Call) and called(node) in ("all", "any") and len(node.args) == 1:
         return values.value(node).symbolic
     return False

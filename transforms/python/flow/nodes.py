@@ -10,24 +10,24 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 def own_nodes(scope: ast.AST) -> list[ast.AST]:
     """The nodes of a scope in source order, without what functions, lambdas and classes in it hold."""
-    found: list[ast.AST] = []
+    nodes: list[ast.AST] = []
     todo = [scope]
     while todo:
         node = todo.pop()
         if node is not scope:
-            found.append(node)
+            nodes.append(node)
             if isinstance(node, _SCOPES):
                 continue
         children: list[ast.AST] = []
         for name in node._fields:
             child = getattr(node, name, None)
             if isinstance(child, list):
-                children += [one for one in child if isinstance(one, ast.AST)]
+                children += [member for member in child if isinstance(member, ast.AST)]
             elif isinstance(child, ast.AST) and not isinstance(child, _LEAVES):
                 children.append(child)
         children.reverse()
         todo += children
-    return found
+    return nodes
 
 
 def dotted(node: ast.AST) -> str:

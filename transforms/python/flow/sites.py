@@ -81,7 +81,7 @@ def _settled(nodes: Sequence[ast.AST]) -> Iterator[int]:
     for node in nodes:
         if isinstance(node, ast.If):
             negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
-            if "guard_or_true" in {called(one) for one in ast.walk(node.test)}:
+            if "guard_or_true" in {called(part) for part in ast.walk(node.test)}:
                 for statement in node.body if negated else node.orelse:
                     yield from map(id, ast.walk(statement))
 
@@ -89,7 +89,7 @@ def _settled(nodes: Sequence[ast.AST]) -> Iterator[int]:
 def _operation_sites(node: ast.Call, nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
     """Calls of operations that ask for sizes themselves: to sort by them, infer one, resize to or lay out for them."""
     name = called(node)
-    keywords = {one.arg: one.value for one in node.keywords}
+    keywords = {keyword.arg: keyword.value for keyword in node.keywords}
     key = keywords.get("key")
     if name in ("sorted", "sort") and isinstance(key, ast.Lambda) and len(key.args.args) == 1:
         value = values.value(key.body)
@@ -106,22 +106,26 @@ def _operation_sites(node: ast.Call, nodes: Sequence[ast.AST], values: Interpret
 
 def _new_empty(function: ast.expr) -> bool:
     """Whether `….to` is asked of `x.new_empty(sizes)`, with or without a dtype."""
-    made = function.value if isinstance(function, ast.Attribute) else function
-    if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute) or made.func.attr != "new_empty":
+    receiver = function.value if isinstance(function, ast.Attribute) else function
+    if (
+        not isinstance(receiver, ast.Call)
+        or not isinstance(receiver.func, ast.Attribute)
+        or receiver.func.attr != "new_empty"
+    ):
         return False
-    return len(made.args) == 1 and all(one.arg == "dtype" for one in made.keywords)
+    return len(receiver.args) == 1 and all(keyword.arg == "dtype" for keyword in receiver.keywords)
 
 
 def _constructs(node: ast.Lambda, nodes: Sequence[ast.AST]) -> bool:
     """Whether `lambda x: complex(x)` is returned beside constructors of symbolic numbers."""
-    returned = [one.value for one in nodes if isinstance(one, ast.Return)]
+    returned = [statement.value for statement in nodes if isinstance(statement, ast.Return)]
     body = node.body
     return (
         isinstance(body, ast.Call)
         and called(body) == "complex"
-        and [ast.unparse(one) for one in body.args] == [one.arg for one in node.args.args]
-        and any(one is node for one in returned)
-        and any(dotted(one).rpartition(".")[2] in ("sym_float", "sym_int") for one in returned if one is not None)
+        and [ast.unparse(argument) for argument in body.args] == [parameter.arg for parameter in node.args.args]
+        and any(value is node for value in returned)
+        and any(dotted(value).rpartition(".")[2] in ("sym_float", "sym_int") for value in returned if value is not None)
     )
 
 
@@ -142,7 +146,9 @@ def inferred(node: ast.Call, nodes: Sequence[ast.AST]) -> Inferred | None:
         return None
     sizes: ast.expr = ast.Tuple(node.args, ast.Load()) if len(node.args) > 1 else node.args[0]
     if isinstance(sizes, ast.Name):
-        above = [one for one in nodes if isinstance(one, ast.Assign) and one.lineno < node.lineno]
+        above = [
+            assignment for assignment in nodes if isinstance(assignment, ast.Assign) and assignment.lineno < node.lineno
+        ]
         if not above or [ast.unparse(target) for target in above[-1].targets] != [sizes.id]:
             return None
         sizes = above[-1].value
@@ -166,7 +172,7 @@ def inferred(node: ast.Call, nodes: Sequence[ast.AST]) -> Inferred | None:
 
 def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
     name = called(node)
-    if any(one.arg == "out" for one in node.keywords) and OUT_VARIANTS.search(dotted(node.func)):
+    if any(keyword.arg == "out" for keyword in node.keywords) and OUT_VARIANTS.search(dotted(node.func)):
         yield Site("out", node, node, Value(BOOL))
     if name in SIZEVARS and dotted(node.func).endswith(f"sizevars.{name}"):
         yield Site("sizevars", node, node, Value(BOOL))
