@@ -58,7 +58,7 @@ def extract(path: str, source: bytes) -> FileFacts:
     except (SyntaxError, ValueError):
         return FileFacts(path)
     sized = SIZES.search(source) is not None
-    known: dict[str, Interpreter] = {}
+    interpreters: dict[str, Interpreter] = {}
     functions: list[Function] = []
     imports: dict[str, str] = {}
     registered: set[str] = set()
@@ -72,8 +72,8 @@ def extract(path: str, source: bytes) -> FileFacts:
             try:
                 values = None
                 if sized:
-                    outer = known.get(scope.name.rpartition(".")[0])
-                    values = known[scope.name] = Interpreter(scope.node, scope.nodes, outer=outer)
+                    outer = interpreters.get(scope.name.rpartition(".")[0])
+                    values = interpreters[scope.name] = Interpreter(scope.node, scope.nodes, outer=outer)
                 functions.append(_function(scope, scope.node, values))
             except RecursionError:
                 functions.append(_nested(scope, scope.node))
@@ -108,13 +108,15 @@ def scopes(tree: ast.AST, name: str = "", owner: ast.ClassDef | None = None) -> 
 
 def _scripted_operators(tree: ast.Module, functions: Sequence[Function]) -> Iterator[str]:
     """The operators named in calls of functions that call `torch.jit.script`."""
-    scripting = {one.name for one in functions if any(call.callee == "torch.jit.script" for call in one.calls)}
+    scripting = {
+        function.name for function in functions if any(call.callee == "torch.jit.script" for call in function.calls)
+    }
     for node in own_nodes(tree):
         if isinstance(node, ast.Call) and dotted(node.func) in scripting:
             for argument in node.args:
-                found = OPERATOR.search(dotted(argument))
-                if found:
-                    yield found[1]
+                match = OPERATOR.search(dotted(argument))
+                if match:
+                    yield match[1]
 
 
 def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, values: Interpreter | None) -> Function:
@@ -122,15 +124,15 @@ def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, values
     function = Function(
         scope.name,
         node.lineno,
-        tuple(ast.unparse(one) for one in node.decorator_list),
+        tuple(ast.unparse(decorator) for decorator in node.decorator_list),
         tuple(
-            (one.arg, ast.unparse(one.annotation) if one.annotation else "")
-            for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+            (parameter.arg, ast.unparse(parameter.annotation) if parameter.annotation else "")
+            for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
         ),
         method=scope.owner is not None,
         bases=tuple(ast.unparse(base) for base in scope.owner.bases) if scope.owner else (),
     )
-    if any("register_decomposition" in one for one in function.decorators):
+    if any("register_decomposition" in decorator for decorator in function.decorators):
         function = function._replace(defaults=tuple(_defaults(arguments)))
     if values is None:
         calls = {dotted(n.func) for n in scope.nodes if isinstance(n, ast.Call)}
@@ -146,12 +148,12 @@ def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, values
 def _nested(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Function:
     """A function nested too deep to be followed: it may ask for any size, which the rewriting then refuses."""
     arguments = node.args
-    names = (one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
-    callees = {dotted(one.func) for one in scope.nodes if isinstance(one, ast.Call)}
+    names = (parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+    callees = {dotted(call.func) for call in scope.nodes if isinstance(call, ast.Call)}
     return Function(
         scope.name,
         node.lineno,
-        tuple(_unparsed(one) for one in node.decorator_list),
+        tuple(_unparsed(decorator) for decorator in node.decorator_list),
         tuple((name, "") for name in names),
         tuple(Call(callee) for callee in sorted(callees - {""})),
         conditions=(frozenset(),),
@@ -170,31 +172,31 @@ def _unparsed(node: ast.expr) -> str:
 
 def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, str]]:
     positional = (*arguments.posonlyargs, *arguments.args)
-    given = zip(reversed(positional), reversed(arguments.defaults), strict=False)
-    for one, default in (*given, *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)):
+    defaulted = zip(reversed(positional), reversed(arguments.defaults), strict=False)
+    for parameter, default in (*defaulted, *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)):
         if default is not None:
-            yield one.arg, ast.unparse(default)
+            yield parameter.arg, ast.unparse(default)
 
 
 def _calls(nodes: Sequence[ast.AST], values: Interpreter) -> set[Call]:
-    found: set[Call] = set()
+    calls: set[Call] = set()
     for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "prims":
-            found.add(Call(f"prims.{node.attr}"))  # called, or passed on
+            calls.add(Call(f"prims.{node.attr}"))  # called, or passed on
         if isinstance(node, ast.Call) and (callee := dotted(node.func)):
             slots = [(str(index), argument) for index, argument in enumerate(node.args)]
-            slots += [(one.arg, one.value) for one in node.keywords if one.arg]
+            slots += [(keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg]
             passed = ((slot, values.value(argument)) for slot, argument in slots)
             arguments = tuple((slot, value) for slot, value in passed if value.symbolic or value.kind == "tensor")
-            found.add(Call(callee, arguments))
+            calls.add(Call(callee, arguments))
             # A function passed as an argument is called with what nobody can see.
-            found.update(Call(argument.id) for _, argument in slots if isinstance(argument, ast.Name))
-    return found
+            calls.update(Call(argument.id) for _, argument in slots if isinstance(argument, ast.Name))
+    return calls
 
 
 def _returns(nodes: Sequence[ast.AST], values: Interpreter) -> Value:
     returned = (n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None)
-    return join(values.value(one) for one in returned if not coerces(one, values))
+    return join(values.value(expression) for expression in returned if not coerces(expression, values))
 
 
 def _imports(path: str, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
@@ -213,8 +215,12 @@ def _imports(path: str, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str
 
 def _registered(node: ast.Call) -> Iterator[str]:
     callee = node.func.func if isinstance(node.func, ast.Call) else node.func
-    keys = {one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+    keys = {
+        argument.value
+        for argument in node.args
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+    }
     if REGISTRARS.search(dotted(callee)) and not keys & BACKENDS:
-        for argument in (*node.args, *(one.value for one in node.keywords)):
+        for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
             if isinstance(argument, ast.Name):
                 yield argument.id
