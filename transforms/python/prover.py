@@ -48,13 +48,13 @@ class PythonProver:
         reasons = []
         for path, name in sorted({(finding.path, finding.function) for finding in findings if finding.edits}):
             changed = tree.definition(path, name)
-            found = list(self._operators(changed)) if changed is not None else []
-            if not found:
+            operators = list(self._operators(changed)) if changed is not None else []
+            if not operators:
                 reasons.append(f"no operator is known to run {name}")
-            for operator, entry in found[:_OPERATORS]:
+            for operator, entry in operators[:_OPERATORS]:
                 modules[operator].add(path)
                 functions[operator].add(f"{tree.module_name(entry.path)}.{entry.function.name}")
-        made = [
+        overrides = [
             Override(
                 (operator,),
                 modules=tuple(sorted(modules[operator])),
@@ -63,7 +63,7 @@ class PythonProver:
             )
             for operator in functions
         ]
-        return made or [Override((), reason=reason) for reason in reasons[:1]]
+        return overrides or [Override((), reason=reason) for reason in reasons[:1]]
 
     @property
     def tree(self) -> SourceTree:
@@ -88,24 +88,24 @@ class PythonProver:
     def _operators(self, changed: Definition) -> Iterator[tuple[str, Definition]]:
         """(operator, its registered function) for what runs a function, the nearest first."""
         seen, ring = {changed.place}, [changed]
-        told: set[str] = set()
+        yielded: set[str] = set()
         while ring:
             following: list[Definition] = []
-            for one in sorted(ring, key=lambda definition: definition.place):
-                for operator in decorated_operators(one.function) or self._reference(one):
-                    if operator not in told:
-                        told.add(operator)
-                        yield operator, one
-                for caller in self._callers.get(one.place, ()):
+            for definition in sorted(ring, key=lambda definition: definition.place):
+                for operator in decorated_operators(definition.function) or self._reference(definition):
+                    if operator not in yielded:
+                        yielded.add(operator)
+                        yield operator, definition
+                for caller in self._callers.get(definition.place, ()):
                     if caller.place not in seen:
                         seen.add(caller.place)
                         following.append(caller)
             ring = following
 
-    def _reference(self, one: Definition) -> list[str]:
+    def _reference(self, definition: Definition) -> list[str]:
         """The operator that a public function of the references and composites is named after."""
-        where = "/" + tree_path(self.tree, one.path)
-        name = "" if "." in one.function.name else operator_name(one.function.name, "aten")
-        public = name and not one.function.name.startswith("_")
+        where = "/" + tree_path(self.tree, definition.path)
+        name = "" if "." in definition.function.name else operator_name(definition.function.name, "aten")
+        public = name and not definition.function.name.startswith("_")
         inside = "/torch/_refs/" in where or COMPOSITE.search(where) is not None
         return [name] if public and inside else []

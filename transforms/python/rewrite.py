@@ -145,10 +145,10 @@ def _answers(
     function = scope.node
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
     consumed: list[tuple[int, int]] = []
-    found = list(sites(scope.nodes, values))
+    all_sites = list(sites(scope.nodes, values))
     if job.composite is not None:
-        found.insert(0, Site("composite", function, function.decorator_list[0], Value("bool")))
-    for site in found:
+        all_sites.insert(0, Site("composite", function, function.decorator_list[0], Value("bool")))
+    for site in all_sites:
         start, end = layout.start(site.expression), layout.end(site.expression)
         if any(first <= start and end <= last for first, last in consumed):
             continue
@@ -178,21 +178,21 @@ def _answers(
 
 def _first(place: Place) -> tuple[str, Rewrite]:
     """The first rule that knows a place, and what it says."""
-    for known in load_rules():
+    for place_rule in load_rules():
         try:
             place.names.used = set()
-            rewrite = known.rewrite(place)
+            rewrite = place_rule.rewrite(place)
         except Undecided as undecided:
-            message = f"{known.rule.name} does not apply"
-            return known.rule.name, Rewrite(Level.MANUAL, message, reason=str(undecided), refusal="undecided")
+            message = f"{place_rule.rule.name} does not apply"
+            return place_rule.rule.name, Rewrite(Level.MANUAL, message, reason=str(undecided), refusal="undecided")
         except (cst.ParserSyntaxError, SyntaxError, UnicodeDecodeError) as error:
             reason = f"libcst does not read this expression: {type(error).__name__}"
-            return known.rule.name, Rewrite(Level.MANUAL, "not rewritten", reason=reason, refusal="unreadable")
+            return place_rule.rule.name, Rewrite(Level.MANUAL, "not rewritten", reason=reason, refusal="unreadable")
         except RecursionError:
             code, reason = _NESTED
-            return known.rule.name, Rewrite(Level.MANUAL, "not rewritten", reason=reason, refusal=code)
+            return place_rule.rule.name, Rewrite(Level.MANUAL, "not rewritten", reason=reason, refusal=code)
         if rewrite is not None:
-            return known.rule.name, rewrite
+            return place_rule.rule.name, rewrite
     raise AssertionError("the last rule knows every place")
 
 
@@ -240,18 +240,18 @@ def _inserts(change: Change) -> bool:
 
 def _merged(changes: list[Change]) -> dict[int, Change]:
     """Insertions at one place as one insertion, each text once."""
-    found: dict[int, Change] = {}
+    insertions: dict[int, Change] = {}
     for change in sorted(changes, key=lambda change: change.order):
         if _inserts(change):
-            held = found.get(change.start)
+            held = insertions.get(change.start)
             text = change.text if held is None else held.text + change.text
-            found[change.start] = Change(change.start, change.start, text)
-    return found
+            insertions[change.start] = Change(change.start, change.start, text)
+    return insertions
 
 
 def _edits(path: str, layout: Layout, changes: set[Change], imports: list[Insertion]) -> tuple[Edit, ...]:
     spans = {(change.start, change.end, change.text) for change in changes}
-    spans |= {(one.offset, one.end, one.text) for one in imports}
+    spans |= {(insertion.offset, insertion.end, insertion.text) for insertion in imports}
     return tuple(sorted(Edit(path, start, end, layout.source[start:end], text.encode()) for start, end, text in spans))
 
 
@@ -282,7 +282,7 @@ def _finding(
 ) -> Finding:
     rewrite = answer.rewrite
     line = layout.line_of(answer.start)
-    rule = next(known.rule for known in load_rules() if known.rule.name == answer.rule)
+    rule = next(place_rule.rule for place_rule in load_rules() if place_rule.rule.name == answer.rule)
     return Finding(
         path=path,
         start=answer.start,

@@ -44,7 +44,7 @@ class PythonTransform:
 
     def rules(self) -> Sequence[Rule]:
         """The rules, in the order in which they are asked."""
-        return [known.rule for known in load_rules()]
+        return [place_rule.rule for place_rule in load_rules()]
 
     def parse_errors(self, path: str, source: bytes) -> int:
         """1 where Python does not compile the file, else 0."""
@@ -64,13 +64,13 @@ class PythonTransform:
             where = f"/{package}/{path}" if package else f"/{path}"
             if where.endswith((SYMBOLIC_SHAPES, SIZEVARS)) or not (TESTS.search(path) or ELSEWHERE.search(where)):
                 paths.append(path)
-        asked = project.facts(extract, [path for path in paths if project.selected(path)])
-        if not any(name.split(".")[0] in ("torch", "") for facts in asked.values() for _, name in facts.imports):
+        selected = project.facts(extract, [path for path in paths if project.selected(path)])
+        if not any(name.split(".")[0] in ("torch", "") for facts in selected.values() for _, name in facts.imports):
             return []  # no tensors there, so the rest of the tree need not be read
         tree = SourceTree(project.facts(extract, paths), package)
-        found = reach(tree)
-        jobs = self._jobs(tree, found, project)
-        return [one for several in project.map(findings, jobs, "python") for one in several]
+        functions = reach(tree)
+        jobs = self._jobs(tree, functions, project)
+        return [finding for file_findings in project.map(findings, jobs, "python") for finding in file_findings]
 
     def prover(self, project: Project, scratch: Path) -> Prover:
         """The prover for the tree of `project`."""
@@ -78,30 +78,30 @@ class PythonTransform:
 
         return PythonProver(project)
 
-    def _jobs(self, tree: SourceTree, found: Mapping[Definition, Reached], project: Project) -> list[FileJob]:
+    def _jobs(self, tree: SourceTree, functions: Mapping[Definition, Reached], project: Project) -> list[FileJob]:
         chosen: dict[str, dict[str, Job]] = {}
         standing_in = composites(tree, partial(_operators_yaml, project))
-        read_by_torchscript = scripted(tree, found)
-        for definition, one in found.items():
+        read_by_torchscript = scripted(tree, functions)
+        for definition, reached in functions.items():
             composite = standing_in.get(definition)
             if not (definition.function.conditions or composite) or not project.selected(definition.path):
                 continue
             resolved = {call.callee: tree.resolve(definition, call.callee) for call in definition.function.calls}
-            callees = {name: found[d] for name, d in resolved.items() if d is not None and d in found}
-            if composite or active(one, callees):
+            callees = {name: functions[d] for name, d in resolved.items() if d is not None and d in functions}
+            if composite or active(reached, callees):
                 chosen.setdefault(definition.path, {})[definition.function.name] = Job(
-                    parameters=one.parameters,
-                    returns=dict(returned_values(tree, found, one)),
-                    inlined=one.inlined,
+                    parameters=reached.parameters,
+                    returns=dict(returned_values(tree, functions, reached)),
+                    inlined=reached.inlined,
                     scripted=definition in read_by_torchscript,
-                    reach=one.path(),
-                    operators=operators(tree, one),
+                    reach=reached.path(),
+                    operators=operators(tree, reached),
                     composite=composite,
                 )
         words = vocabulary(project, tree)
         return [
-            FileJob(path, tree_path(tree, path), project.read(path), functions, words)
-            for path, functions in sorted(chosen.items())
+            FileJob(path, tree_path(tree, path), project.read(path), jobs, words)
+            for path, jobs in sorted(chosen.items())
         ]
 
 
@@ -116,17 +116,17 @@ def _operators_yaml(project: Project) -> bytes:
     return project.read(str(packaged)) if packaged is not None and packaged.is_file() else b""
 
 
-def operators(tree: SourceTree, one: Reached) -> tuple[str, ...]:
+def operators(tree: SourceTree, reached: Reached) -> tuple[str, ...]:
     """The operators of a function and of the entry point it was reached from."""
     names: set[str] = set()
-    last = one
+    last = reached
     while last.caller is not None:
         last = last.caller
-    for reached in (one, last):
-        function = reached.definition.function
+    for source in (reached, last):
+        function = source.definition.function
         named = decorated_operators(function)
-        where = "/" + tree_path(tree, reached.definition.path)
-        if not named and reached is last and (TRACED.search(where) or COMPOSITE.search(where)):
+        where = "/" + tree_path(tree, source.definition.path)
+        if not named and source is last and (TRACED.search(where) or COMPOSITE.search(where)):
             named = [operator_name(function.name, "aten")]
         names.update(filter(None, named))
     return tuple(sorted(names))
