@@ -103,7 +103,7 @@ def rewrite(place: Place) -> Rewrite | None:
     clamped = [_clamped(place, branch, statement, small, large) for statement in branch.body]
     if None in clamped or not any(clamped):
         return None
-    changes = [change for one in clamped if one for change in one]
+    changes = [change for statement_changes in clamped if statement_changes for change in statement_changes]
     guarded = place.conditions.guarded(place.tree(test), True)
     return Rewrite(Level.REVIEW, MESSAGE, (*place.replaced(test, guarded), *changes))
 
@@ -136,6 +136,6 @@ def _clamped(
         if not is_extent(place, large, receiver.id, value.args[0]):
             return None
         return place.replaced(length, call(place.names("torch.sym_min"), place.tree(length), place.tree(large)))
-    inside = {id(node) for one in branch.body for node in ast.walk(one)}
+    inside = {id(node) for sibling in branch.body for node in ast.walk(sibling)}
     used = [node for node in place.nodes if isinstance(node, ast.Name) and node.id == target.id]
     return () if all(id(node) in inside for node in used) and not place.values.value(value).symbolic else None

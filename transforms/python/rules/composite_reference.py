@@ -62,13 +62,13 @@ def rewrite(place: Place) -> Rewrite | None:
         return None
     layout, function = place.layout, place.function
     first = function.decorator_list[0]
-    aten = next((one for node in ast.walk(first) if (one := dotted(node)).endswith("aten")), "")
+    aten = next((name for node in ast.walk(first) if (name := dotted(node)).endswith("aten")), "")
     begin = layout.start(first) - 1
     before = layout.source[layout.line_start(first.lineno) : begin]
     if not aten or layout.source[begin : begin + 1] != b"@" or before.strip():
         raise Undecided("the operator is not written as aten.…")
     key = f"{place.names.torch}._C.DispatchKey.CompositeImplicitAutograd"
-    lines = "".join(f"@{aten}.{one}.py_impl({key}){layout.newline}" for one in place.composite.overloads)
+    lines = "".join(f"@{aten}.{overload}.py_impl({key}){layout.newline}" for overload in place.composite.overloads)
     changes = [Change(offset, offset, ".impl_aten") for offset in _primitives(place, place.composite.bodies)]
     return Rewrite(Level.REVIEW, MESSAGE, (Change(begin, begin, lines), *changes))
 

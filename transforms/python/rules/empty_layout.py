@@ -59,22 +59,25 @@ def rewrite(place: Place) -> Rewrite | None:
     node = place.site.node
     if place.site.kind != "layout" or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return None
-    made = node.func.value
-    assert isinstance(made, ast.Call)
-    assert isinstance(made.func, ast.Attribute)
-    tensor, sizes, wanted = place.text(made.func.value), place.text(made.args[0]), node.keywords[0].value
+    allocation = node.func.value
+    assert isinstance(allocation, ast.Call)
+    assert isinstance(allocation.func, ast.Attribute)
+    tensor, sizes = place.text(allocation.func.value), place.text(allocation.args[0])
+    memory_format = node.keywords[0].value
     if not re.fullmatch(r"\w+", tensor) or place.inlined or place.scripted:
         raise Undecided("the tensor that gives dtype and device is computed in the same expression")
-    known = [wanted] if not isinstance(wanted, ast.Name) else place.assigned(wanted.id)
-    if not known or not all(one is not None and FORMATS.search(ast.unparse(one)) for one in known):
+    formats = [memory_format] if not isinstance(memory_format, ast.Name) else place.assigned(memory_format.id)
+    if not formats or not all(
+        candidate is not None and FORMATS.search(ast.unparse(candidate)) for candidate in formats
+    ):
         raise Undecided("the memory format may be preserve_format, in which no tensor is made")
-    dtype = next((place.text(one.value) for one in made.keywords), f"{tensor}.dtype")
-    arguments = [sizes, f"dtype={dtype}", f"device={tensor}.device", f"memory_format={place.text(wanted)}"]
+    dtype = next((place.text(keyword.value) for keyword in allocation.keywords), f"{tensor}.dtype")
+    arguments = [sizes, f"dtype={dtype}", f"device={tensor}.device", f"memory_format={place.text(memory_format)}"]
     text = f"{place.names.torch}.empty({', '.join(arguments)})"
     layout = place.layout
     line = layout.lines[node.lineno - 1].decode("utf-8", "replace")
     if layout.start(node) - layout.line_start(node.lineno) + len(text) > WIDTH:
         indent = line[: len(line) - len(line.lstrip())]
-        inner = "".join(f"{indent}    {one},{layout.newline}" for one in arguments)
+        inner = "".join(f"{indent}    {argument},{layout.newline}" for argument in arguments)
         text = f"{place.names.torch}.empty({layout.newline}{inner}{indent})"
     return Rewrite(Level.REVIEW, MESSAGE, (Change(layout.start(node), layout.end(node), text),))

@@ -58,10 +58,10 @@ def rewrite(place: Place) -> Rewrite | None:
     node = place.site.node
     if place.site.kind != "inferred" or not isinstance(node, ast.Call):
         return None
-    found = inferred(node, place.nodes)
-    if found is None or place.scripted or not place.names.module("math"):
+    inference = inferred(node, place.nodes)
+    if inference is None or place.scripted or not place.names.module("math"):
         raise Undecided("the product of the sizes needs math.prod, and the file does not import math")
-    shape = cst.ensure_type(place.tree(found.tail), cst.Subscript)
-    element = cst.SubscriptElement(cst.Slice(lower=None, upper=cst.parse_expression(ast.unparse(found.start))))
+    shape = cst.ensure_type(place.tree(inference.tail), cst.Subscript)
+    element = cst.SubscriptElement(cst.Slice(lower=None, upper=cst.parse_expression(ast.unparse(inference.start))))
     product = call(f"{place.names.module('math')}.prod", shape.with_changes(slice=[element]))
-    return Rewrite(Level.REVIEW, MESSAGE, place.replaced(found.unknown, product))
+    return Rewrite(Level.REVIEW, MESSAGE, place.replaced(inference.unknown, product))

@@ -60,29 +60,32 @@ def rewrite(place: Place) -> Rewrite | None:
     node = place.site.node
     if place.site.kind != "out" or not isinstance(node, ast.Call):
         return None
-    out = next(one.value for one in node.keywords if one.arg == "out")
+    out = next(keyword.value for keyword in node.keywords if keyword.arg == "out")
     buffers = out.elts if isinstance(out, (ast.Tuple, ast.List)) else [out]
     if any(_made_empty(place, buffer) for buffer in buffers):
         reason = "the buffer is made empty, so the call is relied on to resize it"
         return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="resized-buffer")
     tree = cst.ensure_type(place.tree(node), cst.Call)
-    arguments = [one for one in tree.args if one.keyword is None or one.keyword.value != "out"]
+    arguments = [argument for argument in tree.args if argument.keyword is None or argument.keyword.value != "out"]
     arguments[-1] = arguments[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
     functional = tree.with_changes(args=arguments)
     if not isinstance(out, (ast.Tuple, ast.List)):
         buffer = code(parenthesized(place.tree(out)))
         text = f"{buffer}.copy_({code(functional)})"
         return Rewrite(Level.REVIEW, MESSAGE, (Change(place.layout.start(node), place.layout.end(node), text),))
-    statement = next((one for one in place.nodes if isinstance(one, ast.Expr) and one.value is node), None)
+    statement = next(
+        (candidate for candidate in place.nodes if isinstance(candidate, ast.Expr) and candidate.value is node), None
+    )
     indent = place.layout.indent(statement) if statement is not None else None
     if statement is None or indent is None:
         reason = "the result is a named tuple of the buffers, which copy_ does not give"
         return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="named-tuple")
-    one, other = (
+    buffer_name, result_name = (
         ("_buffer", "_result") if {"buffer", "result"} & place.values.variables.keys() else ("buffer", "result")
     )
     newline = place.layout.newline
-    text = f"for {one}, {other} in zip({place.text(out)}, {code(functional)}):{newline}{indent}    {one}.copy_({other})"
+    header = f"for {buffer_name}, {result_name} in zip({place.text(out)}, {code(functional)}):"
+    text = f"{header}{newline}{indent}    {buffer_name}.copy_({result_name})"
     return Rewrite(Level.REVIEW, MESSAGE, (Change(place.layout.start(node), place.layout.end(node), text),))
 
 
@@ -90,9 +93,9 @@ def _made_empty(place: Place, buffer: ast.expr) -> bool:
     """Whether a buffer is assigned `torch.empty(0)` or the like in the function."""
     for node in place.nodes:
         if isinstance(node, ast.Assign) and any(ast.dump(t) == ast.dump(_stored(buffer)) for t in node.targets):
-            made = node.value
-            if isinstance(made, ast.Call) and getattr(made.func, "attr", "") in EMPTY:
-                first = made.args[0] if made.args else None
+            value = node.value
+            if isinstance(value, ast.Call) and getattr(value.func, "attr", "") in EMPTY:
+                first = value.args[0] if value.args else None
                 sizes = first.elts if isinstance(first, (ast.Tuple, ast.List)) else [first]
                 if not sizes or any(isinstance(s, ast.Constant) and s.value == 0 for s in sizes):
                     return True

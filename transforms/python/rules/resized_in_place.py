@@ -67,7 +67,9 @@ def rewrite(place: Place) -> Rewrite | None:
     if place.site.kind != "resize" or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return None
     common, math, layout = place.names.module("torch._prims_common"), place.names.module("math"), place.layout
-    statement = next((one for one in place.nodes if isinstance(one, ast.Expr) and one.value is node), None)
+    statement = next(
+        (candidate for candidate in place.nodes if isinstance(candidate, ast.Expr) and candidate.value is node), None
+    )
     indent = layout.indent(statement) if statement is not None else None
     if statement is None or indent is None or place.inlined or place.scripted or layout.newline in place.text(node):
         raise Undecided("the call is part of a larger expression")

@@ -57,7 +57,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if place.site.kind != "deprecated" or not isinstance(node, ast.Call):
         return None
     name = called(node)
-    if not node.args or any(one.arg == "max" for one in node.keywords):
+    if not node.args or any(keyword.arg == "max" for keyword in node.keywords):
         raise Undecided("an upper bound belongs to a check of its own")
     tree = place.tree(node)
     condition = place.tree(node.args[0])

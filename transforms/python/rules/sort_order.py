@@ -89,22 +89,22 @@ def rewrite(place: Place) -> Rewrite | None:
     indent = place.layout.indent(statement) if statement is not None else None
     if statement is None or indent is None or place.scripted or place.inlined:
         raise Undecided("the sorting is part of a larger expression")
-    given = node.func.value if isinstance(node.func, ast.Attribute) else node.args[0]
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else given
-    same = ast.unparse(target) == ast.unparse(given)
-    if not all(isinstance(one, SIMPLE) for side in (target, given) for one in ast.walk(side)):
+    unsorted = node.func.value if isinstance(node.func, ast.Attribute) else node.args[0]
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else unsorted
+    same = ast.unparse(target) == ast.unparse(unsorted)
+    if not all(isinstance(part, SIMPLE) for side in (target, unsorted) for part in ast.walk(side)):
         raise Undecided("what is sorted is computed in the same expression")
-    if not same and {n.id for n in ast.walk(given) if isinstance(n, ast.Name)} & _names(target):
+    if not same and {n.id for n in ast.walk(unsorted) if isinstance(n, ast.Name)} & _names(target):
         raise Undecided("what is sorted is overwritten")
-    first, second = ("one", "other") if not {"one", "other"} & _known(place) else ("_one", "_other")
-    key = next(one.value for one in node.keywords if one.arg == "key")
+    first, second = ("one", "other") if not {"one", "other"} & _names_in_scope(place) else ("_one", "_other")
+    key = next(keyword.value for keyword in node.keywords if keyword.arg == "key")
     assert isinstance(key, ast.Lambda)
     falling = any(isinstance(k.value, ast.Constant) and k.value.value for k in node.keywords if k.arg == "reverse")
     keys = [re.sub(rf"(?<![\w.]){key.args.args[0].arg}\b", name, place.text(key.body)) for name in (first, second)]
     condition = f"{keys[0]} {'>=' if falling else '<='} {keys[1]}"
     held, newline, layout = place.text(target), place.layout.newline, place.layout
     pairs = f"for {first}, {second} in zip({held}, {held}[1:])"
-    head = "" if same else f"{held} = list({place.text(given)}){newline}{indent}"
+    head = "" if same else f"{held} = list({place.text(unsorted)}){newline}{indent}"
     guard = f"{place.names('guard_or_true')}({condition})"
     inner = f"{newline}{indent}    "
     head += f"if not all({inner}{guard}{inner}{pairs}{newline}{indent}):{inner}"
@@ -118,8 +118,8 @@ def rewrite(place: Place) -> Rewrite | None:
 
 
 def _names(node: ast.expr) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    return {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
 
 
-def _known(place: Place) -> set[str]:
+def _names_in_scope(place: Place) -> set[str]:
     return {node.id for node in place.nodes if isinstance(node, ast.Name)} | place.values.variables.keys()

@@ -56,7 +56,7 @@ def rewrite(place: Place) -> Rewrite | None:
     name = node.targets[0].id
     value = place.tree(node.value)
     conditions = place.conditions
-    outcomes = {conditions.general(one) for one in conditions.special(value)}
+    outcomes = {conditions.general(comparison) for comparison in conditions.special(value)}
     negated = "not " in place.text(node.value).replace("not in", "")
     if len(outcomes) != 1 or None in outcomes or negated:
         raise Undecided("what the truth is for sizes in general is not to be seen here")

@@ -46,10 +46,10 @@ def rewrite(place: Place) -> Rewrite | None:
     node = place.site.node
     if place.site.kind != "extremum" or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         return None
-    if any(isinstance(one, ast.Starred) for one in node.args):
+    if any(isinstance(argument, ast.Starred) for argument in node.args):
         return Rewrite(Level.MANUAL, MESSAGE, reason="the arguments are unpacked", refusal="unpacked")
     name = place.names(f"torch.sym_{node.func.id}")
-    arguments: list[cst.BaseExpression] = [place.tree(one) for one in node.args]
+    arguments: list[cst.BaseExpression] = [place.tree(argument) for argument in node.args]
     joined = arguments[0]
     for argument in arguments[1:]:
         joined = call(name, joined, argument)

@@ -29,9 +29,9 @@ EXAMPLES = (
 
 def rewrite(place: Place) -> Rewrite | None:
     """The refusal, with the decision that is needed."""
-    asked = {"if": "branch", "ifexp": "conditional expression", "while": "loop"}.get(place.site.kind, "conversion")
+    construct = {"if": "branch", "ifexp": "conditional expression", "while": "loop"}.get(place.site.kind, "conversion")
     reason = (
         "neither outcome is the general case: write one path for both with torch.sym_min, torch.sym_max or"
         " torch.sym_ite, or decide with guard_or_false or guard_or_true and check the assumption"
     )
-    return Rewrite(Level.MANUAL, f"a {asked} asks for a size", reason=reason, refusal="undecided")
+    return Rewrite(Level.MANUAL, f"a {construct} asks for a size", reason=reason, refusal="undecided")
