@@ -40,10 +40,10 @@ def outcome(place: Place, node: cst.BaseExpression) -> bool | None:
     if not conditions.asks(node):
         return None
     if isinstance(node, cst.Comparison):
-        parts = [conditions.general(one) for one in conditions.special(node)]
+        parts = [conditions.general(comparison) for comparison in conditions.special(node)]
         return None if None in parts or not parts else all(parts)
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value in ("all", "any"):
-        parts = [conditions.general(one) for one in conditions.special(node)]
+        parts = [conditions.general(comparison) for comparison in conditions.special(node)]
         return parts[0] if len(parts) == 1 else None
     return True if place.values.value(ast.parse(f"({code(node)})", mode="eval").body).kind in ("int", "float") else None
 
@@ -51,25 +51,25 @@ def outcome(place: Place, node: cst.BaseExpression) -> bool | None:
 def kinds(place: Place, node: cst.BaseExpression) -> set[str]:
     """What a condition compares: "empty" (a size beside 0), "one" (beside 1), "size" (beside anything else), "shape"
     (whole shapes) or "order" (which of two sizes is larger)."""
-    found = set()
-    for one in place.conditions.special(node):
-        target = one.comparisons[0]
-        sides = (one.left, target.comparator)
-        if place.conditions.general(one) is None:
-            found.add("order")
+    compared = set()
+    for comparison in place.conditions.special(node):
+        target = comparison.comparisons[0]
+        sides = (comparison.left, target.comparator)
+        if place.conditions.general(comparison) is None:
+            compared.add("order")
         elif not isinstance(target.operator, (cst.In, cst.NotIn)) and any(
             place.conditions.value(side).shapelike for side in sides
         ):
-            found.add("shape")
+            compared.add("shape")
         else:
-            found.add(_special(place, one))
-    return found or {"empty"}
+            compared.add(_special(place, comparison))
+    return compared or {"empty"}
 
 
-def _special(place: Place, one: cst.Comparison) -> str:
+def _special(place: Place, comparison: cst.Comparison) -> str:
     """Whether a comparison singles out empty sizes, size 1, or something else (a remainder, a difference)."""
-    target = one.comparisons[0]
-    sides = (one.left, target.comparator)
+    target = comparison.comparisons[0]
+    sides = (comparison.left, target.comparator)
     bounds = [side.evaluated_value for side in sides if isinstance(side, cst.Integer)]
     computed = any(operator in code(side) for side in sides for operator in "%-")
     if computed or not bounds or isinstance(target.operator, (cst.In, cst.NotIn)):
@@ -114,20 +114,20 @@ def divisions(place: Place, nodes: Iterable[ast.AST]) -> list[ast.BinOp]:
     ]
 
 
-def never_zero(place: Place, found: Sequence[ast.BinOp]) -> tuple[Change, ...]:
+def never_zero(place: Place, quotients: Sequence[ast.BinOp]) -> tuple[Change, ...]:
     """Changes after which divisions serve empty inputs too: a size below 1 divides as 1. Empty where that is no help.
 
     The result is the same for every size the path served before.
     """
     simple = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
     if place.scripted or not all(
-        isinstance(n.right, simple) and isinstance(n.op, (ast.Mod, ast.FloorDiv)) for n in found
+        isinstance(n.right, simple) and isinstance(n.op, (ast.Mod, ast.FloorDiv)) for n in quotients
     ):
         return ()
     function = place.names("torch.sym_max")
     return tuple(
         change
-        for node in found
+        for node in quotients
         for change in place.replaced(node.right, call(function, place.tree(node.right), cst.Integer("1")))
     )
 
@@ -187,11 +187,11 @@ def pads_by_difference(branch: ast.If) -> bool:
 def only(statements: Sequence[ast.stmt], function: str) -> bool:
     """Whether a path does nothing but call `….function(…)`."""
     return bool(statements) and all(
-        isinstance(one, ast.Expr)
-        and isinstance(one.value, ast.Call)
-        and isinstance(one.value.func, ast.Attribute)
-        and one.value.func.attr == function
-        for one in statements
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Call)
+        and isinstance(statement.value.func, ast.Attribute)
+        and statement.value.func.attr == function
+        for statement in statements
     )
 
 
@@ -265,9 +265,9 @@ def _pinned_before(
         raise Undecided("the value for sizes in general may be wrong for special ones; write the branch as a statement")
     condition = place.conditions.symbolic(test) if general else place.conditions.negated(test)
     newline = place.layout.newline
-    asked = code(guarded if general else cst.UnaryOperation(cst.Not(), parenthesized(guarded)))
-    if "\n" in asked:
-        asked = f"({asked})" if "#" in asked else re.sub(r"\s*\n\s*", " ", asked)
-    text = f"if {asked}:{newline}" + place.check(condition, indent + "    ") + indent
+    guard_text = code(guarded if general else cst.UnaryOperation(cst.Not(), parenthesized(guarded)))
+    if "\n" in guard_text:
+        guard_text = f"({guard_text})" if "#" in guard_text else re.sub(r"\s*\n\s*", " ", guard_text)
+    text = f"if {guard_text}:{newline}" + place.check(condition, indent + "    ") + indent
     offset = place.layout.start(statement)
     return Change(offset, offset, text)

@@ -43,16 +43,16 @@ def check_statement(
     name, _, kind = function.partition("(")
     called = f"{place.names.torch}.{name}("
     first = f"{kind}{code(condition)}".replace(newline, "\n").replace("\n", newline)
-    said = '""' if message is None else layout.text(layout.start(message), layout.end(message))
+    message_text = '""' if message is None else layout.text(layout.start(message), layout.end(message))
     comments = "".join(f"{comment}{newline}{indent}" for comment in _comments(place, branch, message))
-    text = f"{called}{first}, lambda: {said})"
+    text = f"{called}{first}, lambda: {message_text})"
     if "\n" in text or len(indent) + len(text) > WIDTH:
-        if "\n" in said:
-            said = f"({newline}{indent}        {said}{newline}{indent}    )"
-        asked = code(condition)
-        if len(indent) + len(asked) > WIDTH - 5:
-            asked = folded(condition, "    ", newline + indent)
-        pieces = [*([kind.rstrip(", ")] if kind else []), asked, f"lambda: {said}"]
+        if "\n" in message_text:
+            message_text = f"({newline}{indent}        {message_text}{newline}{indent}    )"
+        condition_text = code(condition)
+        if len(indent) + len(condition_text) > WIDTH - 5:
+            condition_text = folded(condition, "    ", newline + indent)
+        pieces = [*([kind.rstrip(", ")] if kind else []), condition_text, f"lambda: {message_text}"]
         text = called + "".join(f"{newline}{indent}    {piece}," for piece in pieces) + f"{newline}{indent})"
     end = layout.end(branch)
     tail = layout.text(end, layout.line_end(branch.end_lineno or branch.lineno)).strip()
@@ -70,11 +70,11 @@ def _comments(place: Place, branch: ast.If, message: ast.expr | None) -> list[st
     module = cst.parse_module(lines if lines.endswith("\n") else lines + "\n")
     inside = layout.text(layout.start(message), layout.end(message)) if message is not None else ""
     test = layout.text(layout.start(branch.test), layout.end(branch.test))
-    found: list[str] = []
+    comments: list[str] = []
 
     class Visitor(cst.CSTVisitor):
         def visit_Comment(self, node: cst.Comment) -> None:
-            found.append(node.value)
+            comments.append(node.value)
 
     module.visit(Visitor())
-    return [one for one in found if one not in inside and one not in test]
+    return [comment for comment in comments if comment not in inside and comment not in test]

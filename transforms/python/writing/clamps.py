@@ -9,9 +9,9 @@ from transforms.python.writing.branches import NEUTRAL, PADDING
 from transforms.python.writing.place import Place
 
 
-def same(one: ast.expr, other: ast.expr) -> bool:
+def same(left: ast.expr, right: ast.expr) -> bool:
     """Whether two expressions are written alike."""
-    return ast.dump(one) == ast.dump(other)
+    return ast.dump(left) == ast.dump(right)
 
 
 def begins_as_zeros(place: Place, name: str) -> bool:
@@ -19,19 +19,21 @@ def begins_as_zeros(place: Place, name: str) -> bool:
     values = place.assigned(name)
     stores = [n for n in place.nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
     owners = [n.value.id for n in place.nodes if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)]
-    once = sum(isinstance(one.value, ast.Name) and one.value.id == name for one in stores) == 1
+    once = sum(isinstance(store.value, ast.Name) and store.value.id == name for store in stores) == 1
     return bool(values) and all(map(_zeros, values)) and once and name not in owners
 
 
 def _zeros(value: ast.expr | None) -> bool:
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
         return _zeros(value.left) or _zeros(value.right)
-    return isinstance(value, ast.List) and all(isinstance(one, ast.Constant) and one.value == 0 for one in value.elts)
+    return isinstance(value, ast.List) and all(
+        isinstance(element, ast.Constant) and element.value == 0 for element in value.elts
+    )
 
 
 def chooses_padding(place: Place, flag: str) -> bool:
     """Whether a flag begins as False and is only read in `pad(x, …) if flag else x`."""
-    if not all(isinstance(one, ast.Constant) and isinstance(one.value, bool) for one in place.assigned(flag)):
+    if not all(isinstance(value, ast.Constant) and isinstance(value.value, bool) for value in place.assigned(flag)):
         return False
     reads = {id(n) for n in place.nodes if isinstance(n, ast.Name) and n.id == flag and isinstance(n.ctx, ast.Load)}
     for node in place.nodes:
@@ -52,7 +54,7 @@ def is_extent(place: Place, size: ast.expr, tensor: str, dimension: ast.expr) ->
     if isinstance(size.value, ast.Name):
         values = place.assigned(size.value.id)
         # A stored shape may be that of another tensor by now; of a narrowed one it is no less than the shape.
-        later = (one for one in place.assigned(tensor) if one is not None)
-        narrowed = all(isinstance(one, ast.Call) and ast.unparse(one.func) == f"{tensor}.narrow" for one in later)
-        return narrowed and bool(values) and all(one is not None and ast.unparse(one) in shapes for one in values)
+        later = (value for value in place.assigned(tensor) if value is not None)
+        narrowed = all(isinstance(value, ast.Call) and ast.unparse(value.func) == f"{tensor}.narrow" for value in later)
+        return narrowed and bool(values) and all(value is not None and ast.unparse(value) in shapes for value in values)
     return ast.unparse(size.value) in shapes

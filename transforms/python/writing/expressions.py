@@ -12,16 +12,16 @@ def symbolic_call(conditions: Conditions, original: cst.Call, updated: cst.Call)
 
     `original` says what the arguments are, `updated` how they are written by now.
     """
-    if not isinstance(original.func, cst.Name) or any(one.star or one.keyword for one in original.args):
+    if not isinstance(original.func, cst.Name) or any(argument.star or argument.keyword for argument in original.args):
         return None
     name = original.func.value
-    passed = [one.value for one in updated.args]
-    kinds = [conditions.value(one.value).kind for one in original.args]
+    passed = [argument.value for argument in updated.args]
+    kinds = [conditions.value(argument.value).kind for argument in original.args]
     if name in ("min", "max") and len(passed) > 1 and conditions.value(original).kind in ("int", "float"):
         function = conditions.name(f"torch.sym_{name}")
         joined = passed[0]
-        for one in passed[1:]:
-            joined = call(function, joined, one)
+        for operand in passed[1:]:
+            joined = call(function, joined, operand)
         return joined
     item = len(passed) == 1 and isinstance(passed[0], cst.Call) and isinstance(passed[0].func, cst.Attribute)
     item = item and cst.ensure_type(cst.ensure_type(passed[0], cst.Call).func, cst.Attribute).attr.value == "item"

@@ -61,7 +61,7 @@ def call(function: str, *arguments: cst.BaseExpression | cst.Arg) -> cst.Call:
     """`function(arguments)`; an argument's own parentheses fall away."""
     return cst.Call(
         cst.parse_expression(function),
-        [one if isinstance(one, cst.Arg) else cst.Arg(bare(one)) for one in arguments],
+        [argument if isinstance(argument, cst.Arg) else cst.Arg(bare(argument)) for argument in arguments],
     )
 
 
@@ -98,17 +98,17 @@ class Conditions:
         self.values = values
         self.inlined = inlined
         self.name = name
-        self._known: dict[str, Value] = {}
+        self._value_by_text: dict[str, Value] = {}
 
     def value(self, node: cst.BaseExpression) -> Value:
         """What an expression is."""
         text = code(node)
-        if text not in self._known:
+        if text not in self._value_by_text:
             try:
-                self._known[text] = self.values.value(ast.parse(f"({text})", mode="eval").body)
+                self._value_by_text[text] = self.values.value(ast.parse(f"({text})", mode="eval").body)
             except SyntaxError:  # an unparenthesised generator
-                self._known[text] = NOTHING
-        return self._known[text]
+                self._value_by_text[text] = NOTHING
+        return self._value_by_text[text]
 
     def asks(self, node: cst.BaseExpression) -> bool:
         """Whether the truth of an expression depends on a size."""
@@ -223,13 +223,13 @@ class Conditions:
     def pushed_not(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """`not node` with the negation pushed to the leaves; plain Python."""
         if isinstance(node, cst.BooleanOperation):
-            other = cst.Or if isinstance(node.operator, cst.And) else cst.And
-            operator = other(node.operator.whitespace_before, node.operator.whitespace_after)
+            dual = cst.Or if isinstance(node.operator, cst.And) else cst.And
+            operator = dual(node.operator.whitespace_before, node.operator.whitespace_after)
             sides = []
             for side in (node.left, node.right):
                 pushed = self.pushed_not(side)
                 sides.append(parenthesized(pushed) if isinstance(pushed, cst.BooleanOperation) and not pushed.lpar
-                             and isinstance(pushed.operator, cst.Or) and other is cst.And else pushed)  # fmt: skip
+                             and isinstance(pushed.operator, cst.Or) and dual is cst.And else pushed)  # fmt: skip
             return node.with_changes(left=sides[0], operator=operator, right=sides[1])
         if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
             return bare(node.expression)
@@ -274,11 +274,11 @@ class Conditions:
         if not isinstance(target.operator, (cst.Equal, cst.NotEqual)):
             return None
         sides = (node.left, target.comparator)
-        known = [self.value(side).shapelike or isinstance(side, (cst.Tuple, cst.List)) for side in sides]
+        are_shapes = [self.value(side).shapelike or isinstance(side, (cst.Tuple, cst.List)) for side in sides]
         if not any(self.value(side).shapelike for side in sides):
             return None
-        if not all(known):
-            raise Undecided(f"{code(sides[known.index(False)])} may be no shape, which sym_eq does not take")
+        if not all(are_shapes):
+            raise Undecided(f"{code(sides[are_shapes.index(False)])} may be no shape, which sym_eq does not take")
         held = ["list" if isinstance(side, cst.List) else self.value(side).held or _literal(side) for side in sides]
         if not all(held) or held[0] != held[1]:
             raise Undecided(f"one of {' and '.join(map(code, sides))} may be a list, which never equals a tuple")
@@ -299,10 +299,11 @@ class Conditions:
             if not isinstance(container, (cst.Tuple, cst.List)) or not container.elements:
                 raise Undecided(f"membership in {code(container)} compares with every element")
             same = [
-                cst.Comparison(node.left, [cst.ComparisonTarget(cst.Equal(), one.value)]) for one in container.elements
+                cst.Comparison(node.left, [cst.ComparisonTarget(cst.Equal(), element.value)])
+                for element in container.elements
             ]
-            found = same[0] if len(same) == 1 else call(self.name("sym_or"), *same)
-            return found if isinstance(target.operator, cst.In) else call(self.name("torch.sym_not"), found)
+            membership = same[0] if len(same) == 1 else call(self.name("sym_or"), *same)
+            return membership if isinstance(target.operator, cst.In) else call(self.name("torch.sym_not"), membership)
         return node
 
     def _gathered(self, node: cst.BaseExpression) -> tuple[str, cst.BaseExpression] | None:
@@ -318,19 +319,19 @@ class Conditions:
 
     def _joined(self, node: cst.BooleanOperation) -> cst.BaseExpression:
         operands, spaces = flattened(node, type(node.operator))
-        first = next(index for index, one in enumerate(operands) if self.asks(one))
-        symbolic = [self.symbolic(one) for one in operands[first:]]
+        first = next(index for index, operand in enumerate(operands) if self.asks(operand))
+        symbolic = [self.symbolic(operand) for operand in operands[first:]]
         if len(symbolic) > 1:
             for old in operands[first:]:
                 if not self.asks(old) and not isinstance(old, (cst.Comparison, cst.UnaryOperation)):
                     raise Undecided(f"{code(old)} may be no bool, which sym_and and sym_or do not take")
             arguments = []
-            for index, one in enumerate(symbolic):
+            for index, operand in enumerate(symbolic):
                 comma: cst.Comma | cst.MaybeSentinel = cst.MaybeSentinel.DEFAULT
                 if index + 1 < len(symbolic):
                     space = spaces[first + index]
                     comma = cst.Comma(whitespace_after=space if "#" in code(space) else cst.SimpleWhitespace(" "))
-                arguments.append(cst.Arg(bare(one), comma=comma))
+                arguments.append(cst.Arg(bare(operand), comma=comma))
             joined: cst.BaseExpression = call(
                 self.name("sym_and" if isinstance(node.operator, cst.And) else "sym_or"), *arguments
             )
@@ -353,7 +354,10 @@ def flattened(
     if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, operator):
         left, spaces = flattened(node.left, operator)
         around = (node.operator.whitespace_before, node.operator.whitespace_after)
-        space = next((one for one in around if isinstance(one, cst.ParenthesizedWhitespace)), cst.SimpleWhitespace(" "))
+        space = next(
+            (whitespace for whitespace in around if isinstance(whitespace, cst.ParenthesizedWhitespace)),
+            cst.SimpleWhitespace(" "),
+        )
         return [*left, node.right], [*spaces, space]
     return [node], []
 

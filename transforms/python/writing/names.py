@@ -104,15 +104,15 @@ class Layout:
 class TopLevel:
     """What the statements at the top of a file import and define; made once for all functions of the file.
 
-    `modules` has the local name of each imported module, `known` that of each function of symbolic_shapes, `defined`
-    the names of the functions, and `body` the statements.
+    `modules` has the local name of each imported module, `imported_functions` that of each function of symbolic_shapes,
+    `defined` the names of the functions, and `body` the statements.
     """
 
     def __init__(self, tree: ast.Module) -> None:
         self.body = tree.body
         self.torch = "torch"
         self.alias = ""
-        self.known: dict[str, str] = {}
+        self.imported_functions: dict[str, str] = {}
         self.modules: dict[str, str] = {}
         for node in tree.body:
             self._read_import(node)
@@ -126,17 +126,19 @@ class TopLevel:
 
     def _read_import(self, node: ast.stmt) -> None:
         if isinstance(node, ast.Import):
-            for one in node.names:
-                if one.asname or "." not in one.name:
-                    self.modules[one.name] = one.asname or one.name
-                if one.name == MODULE and one.asname:
-                    self.alias = one.asname
-                elif one.name == "torch":
-                    self.torch = one.asname or "torch"
+            for alias in node.names:
+                if alias.asname or "." not in alias.name:
+                    self.modules[alias.name] = alias.asname or alias.name
+                if alias.name == MODULE and alias.asname:
+                    self.alias = alias.asname
+                elif alias.name == "torch":
+                    self.torch = alias.asname or "torch"
         elif isinstance(node, ast.ImportFrom) and node.module == MODULE:
-            self.known.update({one.name: one.asname or one.name for one in node.names})
+            self.imported_functions.update({alias.name: alias.asname or alias.name for alias in node.names})
         elif isinstance(node, ast.ImportFrom) and node.module == MODULE.rpartition(".")[0]:
-            self.alias = next((o.asname or o.name for o in node.names if o.name == "symbolic_shapes"), self.alias)
+            self.alias = next(
+                (alias.asname or alias.name for alias in node.names if alias.name == "symbolic_shapes"), self.alias
+            )
 
 
 class Names:
@@ -164,8 +166,8 @@ class Names:
         if self.scripted or (self.inlined and name in EQUAL):
             self.used.add(name)
             return f"_{name}"
-        if name in self.top.known:
-            return self.top.known[name]
+        if name in self.top.imported_functions:
+            return self.top.imported_functions[name]
         if self.top.alias:
             return f"{self.top.alias}.{name}"
         self.used.add(name)
@@ -186,15 +188,15 @@ class Names:
         if not used:
             return []
         if self.local:
-            found = self._local_import(layout, used, late)
+            insertions = self._local_import(layout, used, late)
         elif (place := self.top.guards_import) is not None:
-            found = self._extended(layout, place, used, late)
+            insertions = self._extended(layout, place, used, late)
         else:
-            found = [self._new_module_import(layout, used)]
-        return [_before_newline(layout, one) if late else one for one in found]
+            insertions = [self._new_module_import(layout, used)]
+        return [_before_newline(layout, insertion) if late else insertion for insertion in insertions]
 
     def _extended(self, layout: Layout, node: ast.ImportFrom, used: set[str], late: bool) -> list[Insertion]:
-        missing = sorted(used - {one.name for one in node.names})
+        missing = sorted(used - {alias.name for alias in node.names})
         if late and missing:
             first = node.names[0]
             offset = layout.offset(first.lineno, first.col_offset)
@@ -214,40 +216,41 @@ class Names:
 
     def _local_import(self, layout: Layout, used: set[str], late: bool) -> list[Insertion]:
         missing = set(used)
-        found: list[Insertion] = []
+        insertions: list[Insertion] = []
         for depth, function in enumerate(self.functions):
             body = getattr(function, "body", [])
             for index, node in enumerate(body):
                 if isinstance(node, ast.ImportFrom) and node.module == MODULE:
-                    names = {one.name for one in node.names if not one.asname}
+                    names = {alias.name for alias in node.names if not alias.asname}
                     ahead = all(
-                        _docstring(one) or isinstance(one, (ast.Import, ast.ImportFrom)) for one in body[:index]
+                        _docstring(statement) or isinstance(statement, (ast.Import, ast.ImportFrom))
+                        for statement in body[:index]
                     )
                     if ahead or depth:
                         missing -= names
                         if ahead and not depth and missing:
-                            return found + self._extended(layout, node, missing | names, late)
+                            return insertions + self._extended(layout, node, missing | names, late)
                     elif missing & names == names and layout.indent(node) is not None:
                         # It would come too late for what stands above it; the new import takes its place.
                         start = layout.line_start(node.lineno)
-                        found.append(Insertion(start, layout.offsets[node.end_lineno or node.lineno], ""))
+                        insertions.append(Insertion(start, layout.offsets[node.end_lineno or node.lineno], ""))
         if missing:
             body = self.functions[0].body  # type: ignore[attr-defined]
-            first = next((one for one in body if not _docstring(one)), body[-1])
+            first = next((statement for statement in body if not _docstring(statement)), body[-1])
             indent = layout.indent(first)
             line = self._head(layout, first)
             text = f"from {MODULE} import {', '.join(sorted(missing))}{layout.newline}"
             if indent is None:
                 offset = layout.start(first)
-                return [*found, Insertion(offset, offset, text.rstrip() + "; ")]
+                return [*insertions, Insertion(offset, offset, text.rstrip() + "; ")]
             gap = "" if isinstance(first, (ast.Import, ast.ImportFrom)) else layout.newline
             offset = layout.line_start(line)
-            found.append(Insertion(offset, offset, f"{indent}{text}{gap}"))
-        return found
+            insertions.append(Insertion(offset, offset, f"{indent}{text}{gap}"))
+        return insertions
 
     def _head(self, layout: Layout, first: ast.stmt) -> int:
         """The line where a function's own code begins, the comments before it included."""
-        line: int = min([first.lineno, *(one.lineno for one in getattr(first, "decorator_list", ()))])
+        line: int = min([first.lineno, *(decorator.lineno for decorator in getattr(first, "decorator_list", ()))])
         header = getattr(self.functions[0], "lineno", line)
         while layout.lines[line - 2].strip()[:1] in (b"", b"#") and line - 1 > header:
             line -= 1
@@ -264,10 +267,10 @@ class Names:
         first = self.top.first_definition
         if not blocks or first is None:
             return []
-        line = min([first.lineno, *(one.lineno for one in first.decorator_list)])
+        line = min([first.lineno, *(decorator.lineno for decorator in first.decorator_list)])
         offset = layout.line_start(line)
-        one = Insertion(offset, offset, layout.newline.join([*blocks, ""]))
-        return [_before_newline(layout, one) if late else one]
+        insertion = Insertion(offset, offset, layout.newline.join([*blocks, ""]))
+        return [_before_newline(layout, insertion) if late else insertion]
 
 
 def _helper(name: str, torch: str, scripted: bool) -> list[str]:
@@ -292,13 +295,18 @@ def _helper(name: str, torch: str, scripted: bool) -> list[str]:
     return lines
 
 
-def _before_newline(layout: Layout, one: Insertion) -> Insertion:
+def _before_newline(layout: Layout, insertion: Insertion) -> Insertion:
     """The same lines, inserted at the end of the line above instead of at the head of their own."""
     newline = layout.newline
-    if one.offset != one.end or not layout.begins_line(one.offset) or not one.offset or not one.text.endswith(newline):
-        return one
-    offset = one.offset - len(newline)
-    return Insertion(offset, offset, newline + one.text.removesuffix(newline).removesuffix(newline))
+    if (
+        insertion.offset != insertion.end
+        or not layout.begins_line(insertion.offset)
+        or not insertion.offset
+        or not insertion.text.endswith(newline)
+    ):
+        return insertion
+    offset = insertion.offset - len(newline)
+    return Insertion(offset, offset, newline + insertion.text.removesuffix(newline).removesuffix(newline))
 
 
 def _docstring(node: ast.stmt) -> bool:

@@ -103,12 +103,18 @@ class Place:
 
     def assigned(self, name: str) -> list[ast.expr | None]:
         """What a variable is assigned in the function; None for a parameter, and where that is not to be seen."""
-        found: list[ast.expr | None] = [None for one in ast.walk(self.function.args) if getattr(one, "arg", "") == name]
+        values: list[ast.expr | None] = [
+            None for argument in ast.walk(self.function.args) if getattr(argument, "arg", "") == name
+        ]
         for node in self.nodes:
             if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
-                holders = (one.value for one in self.nodes if isinstance(one, ast.Assign) and one.targets == [node])
-                found.append(next(holders, None))
-        return found
+                holders = (
+                    assignment.value
+                    for assignment in self.nodes
+                    if isinstance(assignment, ast.Assign) and assignment.targets == [node]
+                )
+                values.append(next(holders, None))
+        return values
 
     def check(self, condition: cst.BaseExpression, indent: str, function: str = "_check") -> str:
         """The lines that hold `condition` to be true, with `indent` and a newline behind each."""
@@ -117,9 +123,11 @@ class Place:
         if self.scripted:
             lines = [f"if not {torch}.jit.is_scripting():", f"    {torch}.{function}({text})"]
         else:
-            said = re.sub(r"\s+", " ", text).replace("\\", "\\\\").replace('"', "'")
-            said = re.sub(r"\b(?:\w+\.)*sym_(?:and|or|not|eq)\b", lambda m: m.group().rpartition(".")[2], said)
-            message = f'lambda: "expected {said}, which was assumed while tracing"'
+            assumption = re.sub(r"\s+", " ", text).replace("\\", "\\\\").replace('"', "'")
+            assumption = re.sub(
+                r"\b(?:\w+\.)*sym_(?:and|or|not|eq)\b", lambda m: m.group().rpartition(".")[2], assumption
+            )
+            message = f'lambda: "expected {assumption}, which was assumed while tracing"'
             lines = [f"{torch}.{function}({text}, {message})"]
             if len(indent) + len(lines[0]) > WIDTH:
                 if len(indent) + len(text) > WIDTH - 5:
@@ -134,7 +142,7 @@ def folded(node: cst.BaseExpression, line: str | bytes, newline: str) -> str:
     if not isinstance(node, cst.Call) or len(node.args) < 2 or "\n" in code(node):
         return code(node)
     indent = text[: len(text) - len(text.lstrip())] if text.strip() else text
-    arguments = "".join(f"{newline}{indent}    {one.star}{code(one.value)}," for one in node.args)
+    arguments = "".join(f"{newline}{indent}    {argument.star}{code(argument.value)}," for argument in node.args)
     return f"{code(node.func)}({arguments}{newline}{indent})"
 
 
