@@ -33,7 +33,7 @@ def checks_of(entry: Entry) -> tuple[tuple[str, ...], str]:
     concrete = [test for test in entry.tests if not SYMBOLIC.search(f"{test.owner}.{test.name}")]
     if concrete:
         return (), f"it is also expected with concrete shapes, by {concrete[0].name}"
-    found: list[str] = []
+    checks: list[str] = []
     for test in entry.tests:
         kind = _kind(test)
         if not kind:
@@ -41,8 +41,8 @@ def checks_of(entry: Entry) -> tuple[tuple[str, ...], str]:
         scope = entry.dtypes or test.dtypes
         if not scope or "?" in scope:
             return (), f"it speaks of every dtype that {test.name} runs"
-        found += [make_check(kind, entry.name, entry.variant, dtype) for dtype in scope]
-    return tuple(dict.fromkeys(found)), ""
+        checks += [make_check(kind, entry.name, entry.variant, dtype) for dtype in scope]
+    return tuple(dict.fromkeys(checks)), ""
 
 
 def symbolic(path: str, entry: Entry) -> bool:

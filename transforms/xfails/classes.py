@@ -59,25 +59,29 @@ def extract_classes(path: str, source: bytes) -> TestFile:
     at = max((layout.line_start(n.lineno + 1) for n in plain if n.names[0].name == "torch"), default=-1)
     if at < 0 or b"TestCase" not in source:
         return TestFile((), -1)
-    known = {alias.name for node in plain for alias in node.names}
-    known |= {node.module or "" for node in tree.body if isinstance(node, ast.ImportFrom)}
+    imported = {alias.name for node in plain for alias in node.names}
+    imported |= {node.module or "" for node in tree.body if isinstance(node, ast.ImportFrom)}
     classes = [_class(layout, node) for node in tree.body if isinstance(node, ast.ClassDef)]
-    return TestFile(tuple(one for one in classes if one is not None), -1 if _IMPORT in known else at)
+    return TestFile(
+        tuple(test_class for test_class in classes if test_class is not None), -1 if _IMPORT in imported else at
+    )
 
 
 def _class(layout: Layout, node: ast.ClassDef) -> TestClass | None:
     if not any(dotted(base).endswith(("TestCase", "TestBase")) for base in node.bases):
         return None
-    methods = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name.startswith("test_")]
+    methods = [
+        method for method in node.body if isinstance(method, ast.FunctionDef) and method.name.startswith("test_")
+    ]
     indent = layout.indent(methods[0]) if methods else None
-    plain = [one for one in methods if len(one.args.args) == 1]
+    plain = [method for method in methods if len(method.args.args) == 1]
     if not indent or len(plain) * 2 < len(methods):  # else they are made for each device, and take it
         return None
-    texts = [layout.source[layout.start(one) : layout.end(one)] for one in methods]
+    texts = [layout.source[layout.start(method) : layout.end(method)] for method in methods]
     dynamic = sum(b"dynamic=True" in text and _FRAMES.encode() in text for text in texts)
     # A comment behind the last line is the method's.
-    ends = tuple(layout.line_end(one.end_lineno or one.lineno) for one in methods)
-    return TestClass(node.name, tuple(one.name for one in methods), ends, indent, dynamic)
+    ends = tuple(layout.line_end(method.end_lineno or method.lineno) for method in methods)
+    return TestClass(node.name, tuple(method.name for method in methods), ends, indent, dynamic)
 
 
 def add_tests(project: Project, tests: Sequence[NewTest], folders: Sequence[str]) -> list[AddedTest | None]:
@@ -101,7 +105,7 @@ def _added(
     path, chosen = choice
     method = test.text.partition("(")[0].removeprefix("def ")
     free = [end for end in chosen.ends if (path, end) not in taken]
-    if not free or any(method in one.methods for one in files[path].classes):
+    if not free or any(method in test_class.methods for test_class in files[path].classes):
         return None
     # Where a test goes depends on its name alone, so that it stays there whatever is added beside it.
     start = zlib.crc32(method.encode()) % len(chosen.ends)
@@ -120,7 +124,7 @@ def _added(
 
 def _fitting(project: Project, files: Mapping[str, TestFile], operators: Sequence[str]) -> tuple[str, TestClass] | None:
     """The class that fits best, with its file."""
-    places = [(path, one) for path, file in files.items() for one in file.classes]
+    places = [(path, test_class) for path, file in files.items() for test_class in file.classes]
     compiled = [place for place in places if place[1].dynamic]
     if compiled:
         return min(compiled, key=lambda place: (-place[1].dynamic, len(place[1].methods), place[0], place[1].name))

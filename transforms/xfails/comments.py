@@ -18,9 +18,9 @@ _RULER = re.compile(rb"#\s*[-=#*~]{4,}")
 
 def reason(layout: Layout, first: int, last: int, end: int) -> str:
     """What the comments say of an entry on the lines `first` to `last` that ends at the byte `end`; "" for nothing."""
-    found = _TRAILING.match(layout.source, end, layout.line_end(last))
-    if found:
-        lines = [found[1], *(_line(layout, one).lstrip(b"# ") for one in continued(layout, last, last))]
+    trailing = _TRAILING.match(layout.source, end, layout.line_end(last))
+    if trailing:
+        lines = [trailing[1], *(_line(layout, line).lstrip(b"# ") for line in continued(layout, last, last))]
     else:
         lines = []
         while first > 1 and _is_comment(layout, first - 1):
@@ -35,16 +35,16 @@ def continued(layout: Layout, line: int, last: int) -> list[int]:
     `last` is the line of the registry's closing bracket; where its last comment goes on so, all of its comments do.
     """
     style = last > line and _is_comment(layout, last - 1) and _heads_nothing(layout, last - 1)
-    found = []
+    lines = []
     at = line + 1
     while at <= len(layout.lines) and _is_comment(layout, at):
         if _RULER.match(_line(layout, at)):
             break
         if not style and not _line(layout, at).lstrip(b"#").strip()[:1].islower():
             break
-        found.append(at)
+        lines.append(at)
         at += 1
-    return found
+    return lines
 
 
 def headings(layout: Layout, first: int, last: int, entries: Sequence[tuple[int, int]]) -> list[Block]:

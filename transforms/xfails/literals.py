@@ -24,7 +24,7 @@ def text(node: ast.expr | None) -> str:
 
 def keyword(call: ast.Call, name: str) -> ast.expr | None:
     """The value of a keyword argument, None where it is not given."""
-    return next((one.value for one in call.keywords if one.arg == name), None)
+    return next((argument.value for argument in call.keywords if argument.arg == name), None)
 
 
 def elements(node: ast.expr | None) -> list[ast.expr]:
@@ -36,10 +36,10 @@ def elements(node: ast.expr | None) -> list[ast.expr]:
 
 def devices_of(node: ast.expr | None) -> tuple[str, ...]:
     """The devices that a literal lists, as written; a name in it stands for itself."""
-    return tuple(text(one) or dotted(one) or "?" for one in elements(node))
+    return tuple(text(element) or dotted(element) or "?" for element in elements(node))
 
 
 def dtypes_of(node: ast.expr | None) -> tuple[str, ...]:
     """The dtypes that a literal lists, by torch's own names; "?" for what is computed."""
-    names = (dotted(one).removeprefix("torch.") or "?" for one in elements(node))
+    names = (dotted(element).removeprefix("torch.") or "?" for element in elements(node))
     return tuple(DTYPES.get(name, name) for name in names)

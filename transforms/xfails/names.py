@@ -34,22 +34,24 @@ def functionals(path: str, source: bytes) -> tuple[tuple[str, str], ...]:
         tree = parse(source)
     except (SyntaxError, ValueError):
         return ()
-    found = []
+    pairs = []
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             for inner in ast.walk(node):
                 if isinstance(inner, ast.Return) and isinstance(inner.value, ast.Call):
                     operator = _ATEN.match(dotted(inner.value.func))
                     if operator:
-                        found.append((FUNCTIONALS[path] + node.name, operator[1]))
-    return tuple(dict.fromkeys(found))
+                        pairs.append((FUNCTIONALS[path] + node.name, operator[1]))
+    return tuple(dict.fromkeys(pairs))
 
 
-def opinfo_names(operators: Iterable[str], known: Mapping[str, Iterable[tuple[str, str]]]) -> frozenset[str]:
-    """The normal forms of what registries may call `operators`; `known` is what `functionals` found, by path."""
-    bases = {base_name(one) for operator in operators for one in (operator, family(operator))}
+def opinfo_names(
+    operators: Iterable[str], functions_by_path: Mapping[str, Iterable[tuple[str, str]]]
+) -> frozenset[str]:
+    """The normal forms of what registries may call `operators`; `functions_by_path` holds what `functionals` read."""
+    bases = {base_name(name) for operator in operators for name in (operator, family(operator))}
     bases |= {base.rpartition("::")[2] for base in bases}
-    more = {name for pairs in known.values() for name, operator in pairs if operator in bases}
+    more = {name for pairs in functions_by_path.values() for name, operator in pairs if operator in bases}
     return frozenset(bases | {normal(name) for name in more})
 
 

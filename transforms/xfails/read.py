@@ -45,8 +45,8 @@ def extract(path: str, source: bytes) -> FileRegistries:
     uses = read_uses(tree)
     reader = _Reader(Layout(source), uses, _failure_makers(tree))
     entries = sorted(reader.statements(tree.body), key=lambda entry: entry.start)
-    known = {entry.registry.partition("[")[0] for entry in entries}
-    foreign = [(name, test) for name, tests in uses.read.items() if name not in known for test in tests]
+    registry_names = {entry.registry.partition("[")[0] for entry in entries}
+    foreign = [(name, test) for name, tests in uses.read.items() if name not in registry_names for test in tests]
     return FileRegistries(tuple(entries), tuple(foreign))
 
 
@@ -92,7 +92,7 @@ class _Reader:
                     if name in ("body", "orelse", "finalbody"):
                         todo += value
                     elif name == "handlers":
-                        todo += (one for handler in value for one in handler.body)
+                        todo += (statement for handler in value for statement in handler.body)
                     elif isinstance(value, ast.expr):
                         yield from self.expression(value, place)
 
@@ -134,7 +134,7 @@ class _Reader:
     def _call(self, node: ast.Call, place: _Place, todo: _Todo) -> None:
         called = dotted(node.func)
         last = called.rpartition(".")[2]
-        arguments = [*node.args, *(one.value for one in node.keywords)]
+        arguments = [*node.args, *(argument.value for argument in node.keywords)]
         if last == "update" and "." in called:
             place = _Place(called.rpartition(".")[0])
         elif last == "skipOps" and len(node.args) > 1:
@@ -155,16 +155,16 @@ class _Reader:
                 variant = node.args[1] if len(node.args) > 1 else keyword(node, "variant_name")
                 devices = devices_of(keyword(node, "device_type")) or place.devices
                 dtypes = dtypes_of(keyword(node, "dtypes"))
-                found = (text(variant) if variant else "", devices, dtypes)
-                yield self._entry(node, node, place, "operator", text(named), CALLS[last], *found)
+                variant_scope = (text(variant) if variant else "", devices, dtypes)
+                yield self._entry(node, node, place, "operator", text(named), CALLS[last], *variant_scope)
                 return
             if last == "DecorateInfo" and len(node.args) > 2 and place.operator[0]:
                 name, variant_name = place.operator
                 scope = (devices_of(keyword(node, "device_type")), dtypes_of(keyword(node, "dtypes")))
                 tests = self.uses.described(text(node.args[1]), text(node.args[2]))
                 kind = _decoration(node.args[0])
-                one = self._entry(node, node, place, "operator", name, kind, variant_name, *scope)
-                yield replace(one, tests=tests)
+                entry = self._entry(node, node, place, "operator", name, kind, variant_name, *scope)
+                yield replace(entry, tests=tests)
                 return
         elif place.kind and isinstance(node, ast.Constant) and isinstance(node.value, str):
             if self.uses.reads(place.registry) or FAILURES.search(place.registry) or SKIPS.search(place.registry):
@@ -202,10 +202,10 @@ class _Reader:
         if not isinstance(node, ast.Call):
             return None
         called = dotted(node.func).rpartition(".")[2]
-        made = node if called == "TestFailure" else self.makers.get(called)
-        if made is None:
+        failure_call = node if called == "TestFailure" else self.makers.get(called)
+        if failure_call is None:
             return None
-        suffixes = made.args[0] if made.args else keyword(made, "suffixes")
+        suffixes = failure_call.args[0] if failure_call.args else keyword(failure_call, "suffixes")
         skip = keyword(node, "is_skip")
         skipped = isinstance(skip, ast.Constant) and bool(skip.value)
         return ("skip" if skipped else "xfail"), "", devices_of(suffixes)

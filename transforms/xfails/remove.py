@@ -43,17 +43,17 @@ class Cut:
 
 
 def removal(
-    path: str, source: bytes, cuts: Collection[Cut], others: Collection[Cut] = (), taken: Collection[int] = ()
+    path: str, source: bytes, cuts: Collection[Cut], other_cuts: Collection[Cut] = (), taken: Collection[int] = ()
 ) -> list[Edit]:
-    """The edits that make `cuts`, sorted, right by themselves and beside the edits for `others`.
+    """The edits that make `cuts`, sorted, right by themselves and beside the edits for `other_cuts`.
 
-    None of them touches the comments and blank lines among the lines `taken`, which those for `others` take.
+    None of them touches the comments and blank lines among the lines `taken`, which those for `other_cuts` take.
     Raises NotRemovable.
     """
     layout, tree = _read(source)
     spans: dict[tuple[int, int], Cut] = {(cut.start, cut.end): cut for cut in cuts}
-    elsewhere = {(cut.start, cut.end) for cut in others if not cut.dtypes}
-    found: list[Edit] = []
+    elsewhere = {(cut.start, cut.end) for cut in other_cuts if not cut.dtypes}
+    edits: list[Edit] = []
     starts = sorted(start for start, _ in spans)
 
     def touched(first: ast.expr | ast.stmt, last: ast.expr | ast.stmt) -> bool:
@@ -68,20 +68,22 @@ def removal(
         whole = [index for index, item in enumerate(items) if item in spans and not spans[item].dtypes]
         for item in items:
             if item in spans and spans[item].dtypes:
-                found += _narrowed(path, layout, holder, spans.pop(item))
+                edits += _narrowed(path, layout, holder, spans.pop(item))
         if whole:
             _refuse_emptied(path, items, spans, elsewhere)
-            found += _Cutter(path, layout, items, whole, frozenset(taken)).edits(holder, parent)
+            edits += _Cutter(path, layout, items, whole, frozenset(taken)).edits(holder, parent)
             for index in whole:
                 del spans[items[index]]
     for body, owner in reversed(list(_suites(tree))):  # the innermost first: it may take its `if` with it
         if not touched(body[0], body[-1]):
             continue
-        _refuse_emptied(path, [(layout.start(one), layout.end(one)) for one in body], spans, elsewhere)
-        found += _statements(path, layout, body, owner, spans)
+        _refuse_emptied(
+            path, [(layout.start(statement), layout.end(statement)) for statement in body], spans, elsewhere
+        )
+        edits += _statements(path, layout, body, owner, spans)
     if spans:
         raise NotRemovable(f"{path}: no entry of a registry at byte {min(spans)[0]}")
-    return sorted(set(found))
+    return sorted(set(edits))
 
 
 @functools.lru_cache(maxsize=4)
@@ -118,7 +120,7 @@ def _items(layout: Layout, holder: Container) -> list[tuple[int, int]]:
             )
             for key, value in zip(holder.keys, holder.values, strict=True)
         ]
-    return [(layout.start(one), layout.end(one)) for one in holder.elts]
+    return [(layout.start(element), layout.end(element)) for element in holder.elts]
 
 
 @dataclass(slots=True)
@@ -148,10 +150,10 @@ class _Cutter:
             if (index in gone or index + 1 in gone) and not _GAP.fullmatch(source, before, after):
                 raise NotRemovable(f"{self.path}: brackets around an entry at byte {after}")
         closing = holder.end_lineno or holder.lineno
-        kept = [index for index in range(len(self.items)) if index not in gone]
-        one_left = isinstance(holder, ast.Tuple) and len(kept) == 1
+        remaining = [index for index in range(len(self.items)) if index not in gone]
+        one_left = isinstance(holder, ast.Tuple) and len(remaining) == 1
         own = [self._own_lines(index) for index in self.gone]
-        if any(lines is None for lines in own) or (one_left and kept[0] == len(self.items) - 1):
+        if any(lines is None for lines in own) or (one_left and remaining[0] == len(self.items) - 1):
             yield from self._inline_edits(one_left)
         else:
             yield from self._line_edits({line for lines in own for line in lines or ()}, holder.lineno, closing)
@@ -254,10 +256,10 @@ def _statements(
     path: str, layout: Layout, body: Sequence[ast.stmt], owner: ast.stmt | None, spans: dict[tuple[int, int], Cut]
 ) -> Iterator[Edit]:
     """The edits for the statements of one suite; what they make is taken out of `spans`."""
-    items = [(layout.start(one), layout.end(one)) for one in body]
-    for item, one in zip(items, body, strict=True):
+    items = [(layout.start(statement), layout.end(statement)) for statement in body]
+    for item, statement in zip(items, body, strict=True):
         if item in spans and spans[item].dtypes:
-            yield from _narrowed(path, layout, one, spans.pop(item))
+            yield from _narrowed(path, layout, statement, spans.pop(item))
     gone = [index for index, item in enumerate(items) if item in spans]
     if not gone:
         return

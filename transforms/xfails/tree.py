@@ -24,7 +24,7 @@ MARKERS = ("dynamo_expected_failures", "dynamo_skips", "inductor_expected_failur
 def expected_failures(project: Project, families: Sequence[Sequence[str]]) -> list[list[ExpectedFailure]]:
     """For each of `families` the entries of the tree about its operators, in the order of their places."""
     listed = set(project.files((".py",)))
-    known = project.facts(functionals, [path for path in FUNCTIONALS if path in listed])
+    functions_by_path = project.facts(functionals, [path for path in FUNCTIONALS if path in listed])
     places = [(path, entry) for path, file in registries(project).items() for entry in file.entries]
     by_operator: dict[str, list[tuple[str, Entry]]] = {}
     by_test: list[tuple[str, Entry]] = []
@@ -36,12 +36,12 @@ def expected_failures(project: Project, families: Sequence[Sequence[str]]) -> li
     files = markers(project)
     results = []
     for operators in families:
-        names = opinfo_names(operators, known)
+        names = opinfo_names(operators, functions_by_path)
         chosen = [place for name in names for place in by_operator.get(name, ())]
         chosen += (place for place in by_test if _mentions(place[1], names))
         chosen.sort(key=lambda place: (place[0], place[1].start))
-        found = [_expected(path, entry) for path, entry in chosen]
-        results.append(found + [marker for marker in files if is_about(marker.name, names)])
+        expected = [_expected(path, entry) for path, entry in chosen]
+        results.append(expected + [marker for marker in files if is_about(marker.name, names)])
     return results
 
 
@@ -64,7 +64,7 @@ def registries(project: Project) -> Mapping[str, FileRegistries]:
 
 def markers(project: Project) -> list[ExpectedFailure]:
     """The marker files of the tree, sorted."""
-    found = []
+    failures = []
     for folder in MARKERS:
         try:
             names = sorted(os.listdir(project.root / "test" / folder))
@@ -73,9 +73,11 @@ def markers(project: Project) -> list[ExpectedFailure]:
         kind: Literal["skip", "marker"] = "skip" if folder.endswith("skips") else "marker"
         for name in names:
             if not name.startswith("."):
-                path, known = f"test/{folder}/{name}", SYMBOLIC.search(name) is not None
-                found.append(ExpectedFailure(path, 0, 0, 1, folder, kind, name, why=NAMES_A_TEST, symbolic=known))
-    return found
+                path, is_symbolic = f"test/{folder}/{name}", SYMBOLIC.search(name) is not None
+                failures.append(
+                    ExpectedFailure(path, 0, 0, 1, folder, kind, name, why=NAMES_A_TEST, symbolic=is_symbolic)
+                )
+    return failures
 
 
 def remove(project: Project, groups: Sequence[Sequence[ExpectedFailure]]) -> list[Removal]:
@@ -89,33 +91,33 @@ def remove(project: Project, groups: Sequence[Sequence[ExpectedFailure]]) -> lis
     results = []
     for group in groups:
         by_path: dict[str, list[ExpectedFailure]] = {}
-        kept: list[tuple[ExpectedFailure, str]] = []
+        remaining: list[tuple[ExpectedFailure, str]] = []
         for entry in group:
             if (entry.path, entry.start, entry.end) in spans:
-                kept.append((entry, "another shard takes it out"))
+                remaining.append((entry, "another shard takes it out"))
             else:
                 by_path.setdefault(entry.path, []).append(entry)
         edits: list[Edit] = []
         removed: list[ExpectedFailure] = []
         for path, entries in sorted(by_path.items()):
-            others = cuts.setdefault(path, set())
+            other_cuts = cuts.setdefault(path, set())
             if entries[0].end:
                 source = project.read(path)
                 lines = taken.setdefault(path, set())
-                mine, entries, refused = _removal(path, source, entries, others, lines)
-                kept += refused
+                mine, entries, refused = _removal(path, source, entries, other_cuts, lines)
+                remaining += refused
                 edits += mine
                 lines.update(line for edit in mine for line in _lines(source, edit))
             removed += entries
-            others.update(map(_cut, entries))
+            other_cuts.update(map(_cut, entries))
             spans.update((path, entry.start, entry.end) for entry in entries)
         deleted = tuple(entry.path for entry in removed if not entry.end)
-        results.append(Removal(tuple(sorted(edits)), deleted, tuple(removed), tuple(kept)))
+        results.append(Removal(tuple(sorted(edits)), deleted, tuple(removed), tuple(remaining)))
     return results
 
 
 def _removal(
-    path: str, source: bytes, entries: list[ExpectedFailure], others: set[Cut], taken: set[int]
+    path: str, source: bytes, entries: list[ExpectedFailure], other_cuts: set[Cut], taken: set[int]
 ) -> tuple[list[Edit], list[ExpectedFailure], list[tuple[ExpectedFailure, str]]]:
     """The edits for one file, the entries that they take out, and the others with why they stay.
 
@@ -129,7 +131,7 @@ def _removal(
     while pending:
         part = pending.pop()
         try:
-            edits = removal(path, source, [_cut(entry) for entry in (*removed, *part)], others, taken)
+            edits = removal(path, source, [_cut(entry) for entry in (*removed, *part)], other_cuts, taken)
             removed += part
         except NotRemovable as error:
             if len(part) == 1:

@@ -41,15 +41,15 @@ def read_uses(tree: ast.Module) -> Uses:
     """The uses in one file; a registry that is joined into another (`|`, union, update) is read by the same tests."""
     only_for = _only_for(tree)
     uses = Uses()
-    known: dict[tuple[str, str], Test] = {}
+    tests_by_name: dict[tuple[str, str], Test] = {}
     for owner, function in _functions(tree.body, ""):
-        known[owner, function.name] = _scoped(owner, function, only_for)
+        tests_by_name[owner, function.name] = _scoped(owner, function, only_for)
         for test, read in _read_by(owner, function, only_for):
             for name in (function.name, *read):
                 uses.read.setdefault(name, []).append(test)
     for where, read in _read_by_calls(tree):
         for name in read:
-            uses.read.setdefault(name, []).append(known.get(where) or Test(*where))
+            uses.read.setdefault(name, []).append(tests_by_name.get(where) or Test(*where))
     flows = list(_flows(tree))
     changed = True
     while changed:
@@ -114,11 +114,14 @@ def _read_by_calls(tree: ast.Module) -> Iterator[tuple[tuple[str, str], list[str
             words = [text(argument) for argument in node.value.args]
             named = [at for at, word in enumerate(words[:-1]) if word.startswith("Test") and words[at + 1]]
             for at in named:
-                yield (words[at], words[at + 1]), [n for one in node.value.args[at + 2 :] for n in _names(one)]
+                yield (
+                    (words[at], words[at + 1]),
+                    [n for argument in node.value.args[at + 2 :] for n in _names(argument)],
+                )
 
 
 def _names(node: ast.AST) -> list[str]:
-    return [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
+    return [child.id for child in ast.walk(node) if isinstance(child, ast.Name)]
 
 
 def _flows(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -139,15 +142,20 @@ def _flows(tree: ast.Module) -> Iterator[tuple[str, str]]:
 def _only_for(tree: ast.Module) -> dict[str, tuple[str, ...]]:
     """The devices of each test class that `instantiate_device_type_tests` makes for some only."""
     constants: dict[str, ast.expr] = {}
-    found = {}
+    devices_by_class = {}
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             constants[node.targets[0].id] = node.value
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             call = node.value
             if dotted(call.func).endswith("instantiate_device_type_tests") and call.args:
-                given = keyword(call, "only_for")
-                given = constants.get(given.id, given) if isinstance(given, ast.Name) else given
-                named = [constants.get(one.id, one) if isinstance(one, ast.Name) else one for one in elements(given)]
-                found[dotted(call.args[0])] = tuple(device for one in named for device in devices_of(one))
-    return found
+                allowed = keyword(call, "only_for")
+                allowed = constants.get(allowed.id, allowed) if isinstance(allowed, ast.Name) else allowed
+                named = [
+                    constants.get(element.id, element) if isinstance(element, ast.Name) else element
+                    for element in elements(allowed)
+                ]
+                devices_by_class[dotted(call.args[0])] = tuple(
+                    device for element in named for device in devices_of(element)
+                )
+    return devices_by_class

@@ -183,7 +183,7 @@ def test_two_removals_that_only_together_empty_a_set() -> None:
     one, other = (Cut(entry.start, entry.end) for entry in extract("t.py", source).entries)
     assert removal("t.py", source, [one])
     with pytest.raises(NotRemovable, match="another shard takes the rest"):
-        removal("t.py", source, [other], others=[one])
+        removal("t.py", source, [other], other_cuts=[one])
 
 
 NAMES = "abcdefgh"
