@@ -156,5 +156,5 @@ def command() -> str:
     """The installed `symfix` of this environment. Raises SystemExit where there is none."""
     place = Path(sys.executable).with_name("symfix")
     if not place.exists():
-        raise SystemExit(f"{place}: not states; install symfix into this environment first")
+        raise SystemExit(f"{place}: not found; install symfix into this environment first")
     return str(place)
