@@ -72,3 +72,16 @@ def test_the_trees_options_go_before_the_users_and_lower_what_is_done_at_once(
     user_config().write_bytes(b"jobs = 8\nmax-open = 60\n")
     values = start(context, context.params).values
     assert (values["jobs"], values["max_open"]) == (8, 50)
+
+
+def test_what_a_file_says_wrong_is_said_of_that_file(make_tree: MakeTree, symfix: Symfix) -> None:
+    tree = make_tree({**FILES, "pyproject.toml": b"[tool.symfix]\nrule = ['szie']\n"})
+    code, _, err = symfix("scan", cwd=tree)
+    assert (code, err) == (
+        2,
+        f"symfix: {tree}/pyproject.toml: rule: szie: there is no such rule; symfix rule lists them\n",
+    )
+    (tree / "pyproject.toml").write_bytes(b"")
+    user_config().parent.mkdir(exist_ok=True)
+    user_config().write_bytes(b"rule = ['szie']\n")
+    assert symfix("scan", cwd=tree).err.startswith(f"symfix: {user_config()}: rule: szie: there is no such rule")

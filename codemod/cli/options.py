@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -99,6 +99,13 @@ class Run:
     selection: Selection
     values: Mapping[str, Any]
     """The command's parameters, from the command line, else from [tool.symfix], else from the user's config.toml."""
+    configured: Mapping[str, Path] = field(default_factory=dict)
+    """The file that a parameter's value comes from, of those that the command line does not give."""
+
+    def origin(self, name: str) -> str:
+        """Where the value of the parameter `name` is to be changed, as a message begins."""
+        option = name.replace("_", "-")
+        return f"{self.configured[name]}: {option}:" if name in self.configured else f"--{option}"
 
     @property
     def journal(self) -> Path:
@@ -133,7 +140,9 @@ def start(context: click.Context, parameters: Mapping[str, Any]) -> Run:
     """
     paths: tuple[Path, ...] = parameters["paths"]
     checkout = find_checkout(paths[0] if paths else Path())
-    values = {**parameters, **_configured(context, parameters, read_user_config(), read_config(checkout))}
+    user, tree = read_user_config(), read_config(checkout)
+    configured = _configured(context, parameters, user, tree)
+    values = {**parameters, **configured}
     relative = tuple(sorted({checkout.relative(path) for path in values["paths"]}))
     project = CheckoutProject(
         checkout=checkout,
@@ -152,7 +161,8 @@ def start(context: click.Context, parameters: Mapping[str, Any]) -> Run:
         level=Level[values["level"].upper()],
         since=None if values["since"] is None else touched_since(checkout, values["since"]),
     )
-    return Run(checkout, project, selection, values)
+    files = {name: tree.path if name in tree.values else user.path for name in configured}
+    return Run(checkout, project, selection, values, files)
 
 
 def _configured(context: click.Context, parameters: Mapping[str, Any], user: Config, tree: Config) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def begin(context: click.Context, parameters: dict[str, Any]) -> Run:
         from codemod.reporting.manual import all_rules
 
         for name in sorted(run.selection.rules - {rule.name for rule in all_rules()}):
-            raise SymfixError(f"--rule {name}: there is no such rule; symfix rule lists them")
+            raise SymfixError(f"{run.origin('rule')} {name}: there is no such rule; symfix rule lists them")
     done = recover(lambda: run.project.listing, run.checkout.root, run.journal)
     if done:
         note(f"symfix: {done}")
