@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -16,9 +16,11 @@ from transforms.python.flow.values import Value
 from transforms.python.reach.composites import Composite
 from transforms.python.reading.extract import NestedTooDeep, Scope, parse, scopes
 from transforms.python.rules import load_rules, undecided_branch
+from transforms.python.writing.formatting import Formatter
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.names import EQUAL, Insertion, Layout, Names, TopLevel
 from transforms.python.writing.place import Change, Place, Rewrite
+from transforms.python.writing.style import Style
 
 # Why a function is not read: a refusal's code, and the reason. The parser's columns are those of UTF-8, whatever the
 # file's encoding.
@@ -53,6 +55,7 @@ class FileJob:
     source: bytes
     functions: Mapping[str, Job]
     vocabulary: frozenset[str]
+    style: Style = field(default_factory=Style)
 
 
 @dataclass(slots=True)
@@ -113,6 +116,7 @@ def findings(job: FileJob) -> list[Finding]:
         outer.append((scope, values))
         if rewritten is not None and rewritten.answers:
             functions.append(rewritten)
+    _format(functions, layout, Formatter(layout, top.body, job.style))
     return [*_assembled(job.path, layout, functions), *refused]
 
 
@@ -196,6 +200,15 @@ def _first(place: Place) -> tuple[str, Rewrite]:
     raise AssertionError("the last rule knows every place")
 
 
+def _format(functions: Iterable[Rewritten], layout: Layout, formatter: Formatter) -> None:
+    """Have the changes of each function written as the tree's formatter would."""
+    for function in functions:
+        unit = layout.unit(function.scope.node)
+        rewrites = formatter.settled([answer.rewrite for answer in function.answers], unit)
+        for answer, rewrite in zip(function.answers, rewrites, strict=True):
+            answer.rewrite = rewrite
+
+
 def _assembled(path: str, layout: Layout, functions: list[Rewritten]) -> Iterator[Finding]:
     levels = (Level.SAFE, Level.REVIEW)
     own = {level: set().union(*(f.names.split(f.used(level))[0] for f in functions)) for level in levels}
@@ -224,7 +237,7 @@ def _assembled(path: str, layout: Layout, functions: list[Rewritten]) -> Iterato
             needed[level] = insertions
         for level in levels:
             answers = [a for a in function.answers if a.rewrite.changes and a.rewrite.level == level]
-            merged = _merged([change for a in answers for change in a.rewrite.changes])
+            merged = _merged(list(dict.fromkeys(change for a in answers for change in a.rewrite.changes)))
             group = f"{path}:{function.scope.name}:{level.name.lower()}"
             for answer in answers:
                 changes = {merged[c.start] if _inserts(c) else c for c in answer.rewrite.changes}

@@ -30,6 +30,7 @@ from transforms.python.reach.tree import Definition, SourceTree
 from transforms.python.reading.extract import NestedTooDeep, extract, parse
 from transforms.python.rewrite import FileJob, Job, findings
 from transforms.python.rules import load_rules
+from transforms.python.writing.style_settings import Styles
 
 SYMBOLIC_SHAPES = "torch/fx/experimental/symbolic_shapes.py"
 SIZEVARS = "torch/_inductor/sizevars.py"
@@ -98,9 +99,9 @@ class PythonTransform:
                     operators=operators(tree, reached),
                     composite=composite,
                 )
-        words = vocabulary(project, tree)
+        words, styles = vocabulary(project, tree), Styles(project)
         return [
-            FileJob(path, tree_path(tree, path), project.read(path), jobs, words)
+            FileJob(path, tree_path(tree, path), project.read(path), jobs, words, styles.of(path))
             for path, jobs in sorted(chosen.items())
         ]
 

@@ -11,12 +11,17 @@ from codemod.model.edits import apply_edits
 from codemod.model.findings import Finding, Level
 from transforms.python.reach.composites import Composite
 from transforms.python.rewrite import FileJob, Job, findings
+from transforms.python.writing.style import Style
 
 Rewrite = Callable[..., str]
 
 
 def find(
-    source: str, path: str = "torch/_refs/example.py", inlined: bool = False, scripted: bool = False
+    source: str,
+    path: str = "torch/_refs/example.py",
+    inlined: bool = False,
+    scripted: bool = False,
+    style: Style | None = None,
 ) -> list[Finding]:
     """The findings in every top-level function of a source, as if symbols reached it."""
     import ast
@@ -28,7 +33,7 @@ def find(
     jobs = dict.fromkeys(names, job)
     if "aten.composed)" in source and "py_impl" not in source:
         jobs["composed"] = replace(job, composite=Composite(("composed.default",), ("composed", "_helper")))
-    return findings(FileJob(path, path, source.encode(), jobs, frozenset()))
+    return findings(FileJob(path, path, source.encode(), jobs, frozenset(), style or Style()))
 
 
 def apply(source: str, level: Level = Level.REVIEW, **options: object) -> str:

@@ -49,7 +49,9 @@ EXAMPLES = (
         "    if guard_or_true(x.numel() == math.prod(s)):\n"
         "        torch._check(\n"
         "            x.numel() == math.prod(s),\n"
-        '            lambda: "expected x.numel() == math.prod(s), which was assumed while tracing",\n'
+        "            lambda: (\n"
+        '                "expected x.numel() == math.prod(s), which was assumed while tracing"\n'
+        "            ),\n"
         "        )\n"
         "        x.as_strided_(s, utils.make_contiguous_strides_for(s))\n"
         "    else:\n"

@@ -52,7 +52,10 @@ EXAMPLES = (
         "    for one, other in zip(dims, dims[1:]):\n"
         "        torch._check(\n"
         "            strides[one] >= strides[other],\n"
-        '            lambda: "expected strides[one] >= strides[other], which was assumed while tracing",\n'
+        "            lambda: (\n"
+        '                "expected strides[one] >= strides[other], which was assumed while"\n'
+        '                " tracing"\n'
+        "            ),\n"
         "        )\n"
         "    return dims\n",
     ),
@@ -70,7 +73,9 @@ EXAMPLES = (
         "    for one, other in zip(order, order[1:]):\n"
         "        torch._check(\n"
         "            x.size(one) <= x.size(other),\n"
-        '            lambda: "expected x.size(one) <= x.size(other), which was assumed while tracing",\n'
+        "            lambda: (\n"
+        '                "expected x.size(one) <= x.size(other), which was assumed while tracing"\n'
+        "            ),\n"
         "        )\n"
         "    return order\n",
     ),

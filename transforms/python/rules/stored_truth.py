@@ -36,8 +36,10 @@ EXAMPLES = (
         "    if not same:\n"
         "        torch._check(\n"
         "            x.ndim != 1 and torch.sym_not(sym_eq(x.shape, y.shape)),\n"
-        '            lambda: "expected x.ndim != 1 and sym_not(sym_eq(x.shape, y.shape)), which was '
-        'assumed while tracing",\n'
+        "            lambda: (\n"
+        '                "expected x.ndim != 1 and sym_not(sym_eq(x.shape, y.shape)), which was"\n'
+        '                " assumed while tracing"\n'
+        "            ),\n"
         "        )\n"
         "    return x if same else y\n",
     ),

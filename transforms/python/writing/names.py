@@ -100,6 +100,12 @@ class Layout:
         before = self.source[self.line_start(node.lineno) : self.start(node)].decode("utf-8", "replace")
         return before.removeprefix("\ufeff") if not before.strip("\ufeff \t") else None
 
+    def unit(self, function: ast.AST) -> str:
+        """By how much the body of a function is indented; four spaces where that is not to be seen."""
+        body = getattr(function, "body", [])
+        inner, outer = (self.indent(node) if isinstance(node, ast.stmt) else None for node in (*body[:1], function))
+        return (inner or "").removeprefix(outer or "") or "    "
+
 
 class TopLevel:
     """What the statements at the top of a file import and define; made once for all functions of the file.

@@ -1,0 +1,116 @@
+"""Where the style of a file is read, and that settings of a tree cost no more than the style."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codemod.borders import private
+from transforms.python.writing.style import Style
+from transforms.python.writing.style_settings import Styles
+
+
+class Tree:
+    """A project of a few files, which says what was read of it."""
+
+    root = Path()
+    vocabulary = None
+
+    def __init__(self, files: Mapping[str, str | bytes]) -> None:
+        self.contents = files
+        self.was_read: list[str] = []
+
+    def files(self, suffixes: Sequence[str], under: Sequence[str] = ("",)) -> list[str]:
+        return sorted(path for path in self.contents if path.endswith(tuple(suffixes)))
+
+    def read(self, path: str) -> bytes:
+        self.was_read.append(path)
+        content = self.contents[path]
+        if content == "absent":
+            raise FileNotFoundError(2, "No such file", path)
+        return content.encode() if isinstance(content, str) else content
+
+    def selected(self, path: str) -> bool:
+        return True
+
+    def facts(self, extract: Callable[[str, bytes], Any], paths: Sequence[str]) -> Mapping[str, Any]:
+        raise NotImplementedError
+
+    def map(self, function: Callable[[Any], Any], items: Sequence[Any], label: str = "") -> list[Any]:
+        raise NotImplementedError
+
+
+@pytest.fixture(autouse=True)
+def _nothing_said_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(private, "_printed", set())
+
+
+def style(files: Mapping[str, str | bytes]) -> Style:
+    tree = {name.replace("__", "/").replace("_", "."): content for name, content in files.items()}
+    return Styles(Tree(tree)).of("a/b/c.py")
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, Style()),
+        ({"pyproject_toml": "[tool.black]\nline-length = 100"}, Style(100)),
+        ({"pyproject_toml": "[tool.black]\n[tool.ruff]\nline-length = 120"}, Style(120)),
+        ({"pyproject_toml": "[tool.black]\npreview = true\n[tool.ruff]\nline-length = 120"}, Style(88)),
+        ({"pyproject_toml": "[tool.ruff]\nline-length = 120\n[tool.ruff.format]\nskip-magic-trailing-comma = true"},
+         Style(120, False)),
+        ({"pyproject_toml": "[tool.ruff.format]\n", "setup_cfg": "[flake8]\nmax-line-length = 140"}, Style(88)),
+        ({"pyproject_toml": "[project]\nrequires-python = '>=3.10,<4'", "_flake8": "[flake8]\nmax-line-length=99 # so"},
+         Style(99, python=10)),
+        ({"pyproject_toml": "[tool.black]\nline-length = 99\ntarget-version = ['py311', 'py39']"}, Style(99, python=9)),
+        ({"ruff_toml": "line-length = 70", "pyproject_toml": "[tool.ruff]\nline-length = 120"}, Style(70)),
+        ({"a__ruff_toml": "line-length = 70", "pyproject_toml": "[tool.black]\nline-length = 120"}, Style(70)),
+        ({"a__pyproject_toml": "[tool.mypy]", "pyproject_toml": "[tool.black]\nline-length = 120"}, Style(120)),
+        ({"b__ruff_toml": "line-length = 70"}, Style()),
+    ],
+)  # fmt: skip
+def test_the_nearest_settings_count(files: dict[str, str], expected: Style) -> None:
+    assert style(files) == expected
+
+
+@pytest.mark.parametrize(
+    "settings",
+    ["line-length = true", "line-length = '100'", "line-length = -1", "line-length = 99999", "line-length = {}"],
+)
+def test_a_width_that_is_none_counts_as_none(settings: str) -> None:
+    assert style({"ruff_toml": settings}) == Style()
+    assert style({"pyproject_toml": f"tool.ruff = 1\nproject = []\n[[tool.black]]\n{settings}"}) == Style()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"ruff_toml": "line-length = "},
+        {"ruff_toml": b"\xff"},
+        {"ruff_toml": "absent"},
+        {"ruff_toml": "#" * (1 << 20) + "\nline-length = 100"},
+        {"ruff_toml": "a." * 5000 + "b = 1"},
+        {"setup_cfg": "max-line-length = 100"},
+        {"setup_cfg": b"[flake8]\nmax-line-length = 100\n\xff"},
+    ],
+)
+def test_damaged_settings_cost_one_line(files: dict[str, str | bytes], capsys: pytest.CaptureFixture[str]) -> None:
+    assert style(files) == Style()
+    assert style(files) == Style()
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert said.startswith(f"symfix: {next(iter(files)).replace('_', '.')}")
+
+
+def test_a_value_that_refers_to_others_is_not_followed() -> None:
+    assert style({"setup_cfg": "[flake8]\nmax-line-length = %(width)s\nwidth = 100\nmax_line = ${x}"}) == Style()
+
+
+def test_only_settings_above_a_file_are_read_and_each_once() -> None:
+    tree = Tree({"pyproject.toml": "[tool.black]", "a/setup.cfg": "", "b/ruff.toml": "", "a/not-ruff.toml": ""})
+    styles = Styles(tree)
+    assert [styles.of(path) for path in ("a/c.py", "a/d.py", "e.py")] == [Style()] * 3
+    assert tree.was_read == ["a/setup.cfg", "pyproject.toml"]
