@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
@@ -17,10 +17,15 @@ from transforms.python.reach.composites import Composite
 from transforms.python.reading.extract import NestedTooDeep, Scope, parse, scopes
 from transforms.python.rules import load_rules, undecided_branch
 from transforms.python.writing.formatting import Formatter
+from transforms.python.writing.helpers import Home
 from transforms.python.writing.logic import Undecided
-from transforms.python.writing.names import EQUAL, Insertion, Layout, Names, TopLevel
+from transforms.python.writing.names import HELPER, Insertion, Layout, Names, TopLevel
 from transforms.python.writing.place import Change, Place, Rewrite
 from transforms.python.writing.style import Style
+from transforms.python.writing.whole import ASKING, Paths
+
+# Builtins that Dynamo makes symbolic (torch/_dynamo/variables/builtin.py: _call_min_max, _call_int_float).
+TRACED_BUILTINS = frozenset({"min", "max", "int", "float", "len", "sqrt"})
 
 # Why a function is not read: a refusal's code, and the reason. The parser's columns are those of UTF-8, whatever the
 # file's encoding.
@@ -32,14 +37,20 @@ _NESTED = ("nested", "its code is nested too deep to be followed: split it up, t
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A function that symbols reach, with what is known of its parameters and callees."""
+    """A function that symbols reach, with what is known of its parameters and callees.
+
+    `inlined` says that Dynamo traces it, `eager`, `scripted` and `sympy` that eager, TorchScript, and Inductor with
+    expressions of sympy, run it.
+    """
 
     parameters: Mapping[str, Value]
     returns: Mapping[str, Value]
-    inlined: bool
-    scripted: bool
     reach: tuple[Step, ...]
     operators: tuple[str, ...]
+    inlined: bool = False
+    eager: bool = False
+    scripted: bool = False
+    sympy: bool = False
     composite: Composite | None = None
 
 
@@ -48,6 +59,7 @@ class FileJob:
     """All such functions of one file, by qualified name. `vocabulary` holds the functions this PyTorch has.
 
     `place` is the path with the root's own package in front: `torch/_refs/fft.py` where the root is `torch` itself.
+    `home` is the file for helpers, None where the tree has none.
     """
 
     path: str
@@ -56,6 +68,7 @@ class FileJob:
     functions: Mapping[str, Job]
     vocabulary: frozenset[str]
     style: Style = field(default_factory=Style)
+    home: Home | None = None
 
 
 @dataclass(slots=True)
@@ -117,7 +130,7 @@ def findings(job: FileJob) -> list[Finding]:
         if rewritten is not None and rewritten.answers:
             functions.append(rewritten)
     _format(functions, layout, Formatter(layout, top.body, job.style))
-    return [*_assembled(job.path, layout, functions), *refused]
+    return [*_assembled(job.path, layout, functions, job.home), *refused]
 
 
 def _rewritten(
@@ -137,10 +150,38 @@ def _rewritten(
     if reached is None:
         return None, values
     chain = [function, *(around.node for around, _ in reversed(outer))]
-    names = Names(top, chain, job.place, reached.scripted, reached.inlined)
+    names = Names(
+        top,
+        chain,
+        job.place,
+        inlined=reached.inlined,
+        eager=reached.eager,
+        scripted=reached.scripted,
+        sympy=reached.sympy,
+        home=job.home,
+    )
     rewritten = Rewritten(scope, reached, names)
-    rewritten.answers = list(_answers(scope, values, layout, names, reached, job.vocabulary))
+    answers = list(_answers(scope, values, layout, names, reached, job.vocabulary))
+    rewritten.answers = _whole(function, answers)
     return rewritten, values
+
+
+def _whole(function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[Answer]) -> list[Answer]:
+    """The answers, rewrites withdrawn where the same call stops at a place that is left as it is."""
+    left = [a for a in answers if not a.rewrite.changes and a.site.kind in ASKING and a.site.value.certain]
+    left = [answer for answer in left if answer.rewrite.refusal != "traced-assert"]
+    if not left or len(left) == len(answers):
+        return list(answers)
+    paths = Paths(function)
+    kept = []
+    for answer in answers:
+        stop = next((a for a in left if answer.rewrite.changes and paths.stops(a.site.node, answer.site.node)), None)
+        if stop is not None:
+            reason = f"the same call stops at line {getattr(stop.site.node, 'lineno', 0)}: {stop.rewrite.reason}"
+            rewrite = Rewrite(Level.MANUAL, answer.rewrite.message, reason=reason, refusal="half")
+            answer = replace(answer, rewrite=rewrite, used=set())
+        kept.append(answer)
+    return kept
 
 
 def _answers(
@@ -158,15 +199,16 @@ def _answers(
             continue
         if site.kind == "sizevars" and f"sizevars.{called(site.node)}" in vocabulary:
             continue
-        if site.kind == "out" and not (job.inlined and names.module_wide and not names.scripted):
+        if site.kind == "out" and (names.local or not job.inlined or job.scripted):
             continue  # only a compiled function of the user's is compiled again
-        if site.kind == "root" and job.inlined:
-            continue  # Dynamo takes torch._sym_sqrt for it by itself
+        if job.inlined and called(site.node) in TRACED_BUILTINS and site.kind in ("extremum", "coercion", "root"):
+            continue  # Dynamo keeps the symbol by itself
         names.used = set()
-        place = Place(site, function, scope.nodes, values, layout, names, job.inlined, job.composite)
+        place = Place(site, function, scope.nodes, values, layout, names, job.composite)
         rule, rewrite = _first(place)
-        written_out = names.split(names.used)[0] & EQUAL.keys()  # other functions of the file import what they wrap
-        missing = names.used - written_out - vocabulary if vocabulary else set()
+        missing = _imported(names.used) - vocabulary if vocabulary else set()
+        if HELPER in names.used and vocabulary:
+            missing |= {"guard_or_false", "guard_or_true"} - vocabulary
         if rewrite.changes and missing:
             gone = ", ".join(sorted(missing))
             rewrite = Rewrite(Level.MANUAL, rewrite.message, reason=f"this PyTorch has no {gone}", refusal="vocabulary")
@@ -209,42 +251,47 @@ def _format(functions: Iterable[Rewritten], layout: Layout, formatter: Formatter
             answer.rewrite = rewrite
 
 
-def _assembled(path: str, layout: Layout, functions: list[Rewritten]) -> Iterator[Finding]:
+def _imported(used: set[str]) -> set[str]:
+    """What of the names that rewrites use an import brings in, and methods of sizevars."""
+    return used - {HELPER}
+
+
+def _assembled(path: str, layout: Layout, functions: list[Rewritten], home: Home | None) -> Iterator[Finding]:
     levels = (Level.SAFE, Level.REVIEW)
-    own = {level: set().union(*(f.names.split(f.used(level))[0] for f in functions)) for level in levels}
-    wide = {level: set().union(*(f.names.split(f.used(level))[1] for f in functions)) for level in levels}
-    scripted = any(f.names.scripted for f in functions)  # then the file's helpers serve TorchScript too
-    for function in functions:
-        function.names.scripted_file = scripted
+    wide = {level: set().union(*(_to_import(f.used(level)) for f in functions)) for level in levels}
     for function in functions:
         names = function.names
-        needed: dict[Level, list[Insertion]] = {}
         for level in levels:
-            helped, imported = names.split(function.used(level))
-            insertions: list[Insertion] = []
-            for used, first, make in (
-                (own[level] if helped else set(), own[Level.SAFE], names.helpers),
-                (
-                    (wide[level] if names.module_wide else imported) if imported else set(),
-                    wide[Level.SAFE] if names.module_wide else names.split(function.used(Level.SAFE))[1],
-                    names.imports,
-                ),
-            ):
-                earlier = first if level == Level.REVIEW else set()
-                insertions += make(layout, used - earlier, late=bool(earlier))
-                if used & earlier:
-                    insertions += make(layout, earlier)
-            needed[level] = insertions
-        for level in levels:
+            used = function.used(level)
+            insertions = _imports(names, layout, level, used, function.used(Level.SAFE), wide)
+            helper_edits = home.edits() if home is not None and HELPER in used else ()
             answers = [a for a in function.answers if a.rewrite.changes and a.rewrite.level == level]
             merged = _merged(list(dict.fromkeys(change for a in answers for change in a.rewrite.changes)))
             group = f"{path}:{function.scope.name}:{level.name.lower()}"
             for answer in answers:
                 changes = {merged[c.start] if _inserts(c) else c for c in answer.rewrite.changes}
-                yield _finding(path, layout, function, answer, _edits(path, layout, changes, needed[level]), group)
+                edits = tuple(sorted({*_edits(path, layout, changes, insertions), *helper_edits}))
+                yield _finding(path, layout, function, answer, edits, group)
         for answer in function.answers:
             if not answer.rewrite.changes:
                 yield _finding(path, layout, function, answer, (), "")
+
+
+def _to_import(used: set[str]) -> set[str]:
+    return {name for name in _imported(used) if "." not in name}
+
+
+def _imports(
+    names: Names, layout: Layout, level: Level, used: set[str], safe: set[str], wide: Mapping[Level, set[str]]
+) -> list[Insertion]:
+    """The imports for one level of a function; those of the safe level stand whether the other is applied or not."""
+    needed = _to_import(used)
+    if not needed:
+        return []
+    wanted = wide[level] if names.module_wide else needed
+    earlier = (wide[Level.SAFE] if names.module_wide else _to_import(safe)) if level == Level.REVIEW else set()
+    insertions = names.imports(layout, wanted - earlier, late=bool(earlier))
+    return insertions + names.imports(layout, earlier) if wanted & earlier else insertions
 
 
 def _inserts(change: Change) -> bool:

@@ -21,6 +21,7 @@ from transforms.python.reach.reached import (
     Reached,
     active,
     decorated_operators,
+    given_sympy,
     reach,
     returned_values,
     scripted,
@@ -28,8 +29,10 @@ from transforms.python.reach.reached import (
 )
 from transforms.python.reach.tree import Definition, SourceTree
 from transforms.python.reading.extract import NestedTooDeep, extract, parse
+from transforms.python.reading.sympy_calls import SympyCalls, sympy_calls
 from transforms.python.rewrite import FileJob, Job, findings
 from transforms.python.rules import load_rules
+from transforms.python.writing.helpers import HOME, home_of
 from transforms.python.writing.style_settings import Styles
 
 SYMBOLIC_SHAPES = "torch/fx/experimental/symbolic_shapes.py"
@@ -60,17 +63,20 @@ class PythonTransform:
         listed = project.files(self.suffixes)
         package = project.root.name if "__init__.py" in listed else ""
         # What no symbol reaches is not read, save the two files that say which names this PyTorch has.
-        paths = []
+        paths, elsewhere = [], []
         for path in listed:
             where = f"/{package}/{path}" if package else f"/{path}"
             if where.endswith((SYMBOLIC_SHAPES, SIZEVARS)) or not (TESTS.search(path) or ELSEWHERE.search(where)):
                 paths.append(path)
+            elif not TESTS.search(path):
+                elsewhere.append(path)
         selected = project.facts(extract, [path for path in paths if project.selected(path)])
         if not any(name.split(".")[0] in ("torch", "") for facts in selected.values() for _, name in facts.imports):
             return []  # no tensors there, so the rest of the tree need not be read
         tree = SourceTree(project.facts(extract, paths), package)
         functions = reach(tree)
-        jobs = self._jobs(tree, functions, project)
+        with_sympy = [calls for calls in project.facts(sympy_calls, elsewhere).values() if calls.names]
+        jobs = self._jobs(tree, functions, project, with_sympy)
         return [finding for file_findings in project.map(findings, jobs, "python") for finding in file_findings]
 
     def prover(self, project: Project, scratch: Path) -> Prover:
@@ -79,10 +85,17 @@ class PythonTransform:
 
         return PythonProver(project)
 
-    def _jobs(self, tree: SourceTree, functions: Mapping[Definition, Reached], project: Project) -> list[FileJob]:
+    def _jobs(
+        self,
+        tree: SourceTree,
+        functions: Mapping[Definition, Reached],
+        project: Project,
+        with_sympy: Sequence[SympyCalls],
+    ) -> list[FileJob]:
         chosen: dict[str, dict[str, Job]] = {}
         standing_in = composites(tree, partial(_operators_yaml, project))
         read_by_torchscript = scripted(tree, functions)
+        sympy = given_sympy(tree, functions, with_sympy)
         for definition, reached in functions.items():
             composite = standing_in.get(definition)
             if not (definition.function.conditions or composite) or not project.selected(definition.path):
@@ -94,14 +107,17 @@ class PythonTransform:
                     parameters=reached.parameters,
                     returns=dict(returned_values(tree, functions, reached)),
                     inlined=reached.inlined,
+                    eager=reached.eager,
                     scripted=definition in read_by_torchscript,
+                    sympy=definition in sympy,
                     reach=reached.path(),
                     operators=operators(tree, reached),
                     composite=composite,
                 )
         words, styles = vocabulary(project, tree), Styles(project)
+        home = next((home_of(path, project.read(path)) for path in tree.facts if tree_path(tree, path) == HOME), None)
         return [
-            FileJob(path, tree_path(tree, path), project.read(path), jobs, words, styles.of(path))
+            FileJob(path, tree_path(tree, path), project.read(path), jobs, words, styles.of(path), home)
             for path, jobs in sorted(chosen.items())
         ]
 

@@ -11,35 +11,45 @@ from codemod.model.edits import apply_edits
 from codemod.model.findings import Finding, Level
 from transforms.python.reach.composites import Composite
 from transforms.python.rewrite import FileJob, Job, findings
+from transforms.python.writing.helpers import home_of
 from transforms.python.writing.style import Style
 
 Rewrite = Callable[..., str]
+
+
+HELPERS_PATH = "torch/_prims_common/__init__.py"
 
 
 def find(
     source: str,
     path: str = "torch/_refs/example.py",
     inlined: bool = False,
-    scripted: bool = False,
     style: Style | None = None,
+    home: bytes | None = b"import torch\n",
+    **runs: bool,
 ) -> list[Finding]:
-    """The findings in every top-level function of a source, as if symbols reached it."""
+    """The findings in every top-level function of a source, as if symbols reached it.
+
+    `runs` says who else runs it: `eager`, `scripted`, `sympy`; `home` is the file for helpers.
+    """
     import ast
 
     inlined = inlined or "@torch.compile" in source
     path = "user/code.py" if "@torch.compile" in source else path
     names = [node.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
-    job = Job({}, {}, inlined, scripted, (), ())
+    job = Job({}, {}, (), (), inlined=inlined, **runs)
     jobs = dict.fromkeys(names, job)
     if "aten.composed)" in source and "py_impl" not in source:
         jobs["composed"] = replace(job, composite=Composite(("composed.default",), ("composed", "_helper")))
-    return findings(FileJob(path, path, source.encode(), jobs, frozenset(), style or Style()))
+    helpers = home_of(HELPERS_PATH, home) if home is not None else None
+    return findings(FileJob(path, path, source.encode(), jobs, frozenset(), style or Style(), helpers))
 
 
 def apply(source: str, level: Level = Level.REVIEW, **options: object) -> str:
     """The source after all edits up to a level."""
     found = find(source, **options)  # type: ignore[arg-type]
-    return apply_edits(source.encode(), [edit for f in found if f.level <= level for edit in f.edits]).decode()
+    edits = [edit for f in found if f.level <= level for edit in f.edits if edit.path == f.path]
+    return apply_edits(source.encode(), edits).decode()
 
 
 @pytest.fixture

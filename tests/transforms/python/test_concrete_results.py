@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
-import functools
 import itertools
-import operator
-import types
 from typing import Any
 
 import hypothesis.strategies as st
@@ -14,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from codemod.model.findings import Level
+from tests.transforms.python.eager_torch import Sized, boolean, run_function
 
 ATOMS = ("a", "b", "c", "x.size(1)", "y.shape[0]", "x.numel()", "y.numel()", "n")
 CONSTANTS = ("0", "1", "2", "3")
@@ -103,90 +100,25 @@ def functions(draw: Any) -> str:
     return "def f(x: Tensor, y: Tensor, k: int, flag: bool):\n" + "".join(f"    {line}\n" for line in lines)
 
 
-class Sized:
-    """As much of a Tensor as the generated functions use."""
-
-    def __init__(self, *shape: int) -> None:
-        self.shape = shape
-        self.ndim = len(shape)
-
-    def size(self, dim: int | None = None) -> Any:
-        return self.shape if dim is None else self.shape[dim]
-
-    def numel(self) -> int:
-        return functools.reduce(operator.mul, self.shape, 1)
-
-
-def boolean(value: Any) -> bool:
-    assert isinstance(value, bool), f"{value!r} is no bool"
-    return value
-
-
-def check(error: type[Exception], condition: Any, message: Any = None) -> None:
-    if not boolean(condition):
-        raise error(message() if message else "")
-
-
-def sym_ite(condition: Any, then: int, other: int) -> int:
-    assert type(then) is type(other)
-    return then if boolean(condition) else other
-
-
-torch = types.SimpleNamespace(
-    _check=functools.partial(check, RuntimeError),
-    _check_value=functools.partial(check, ValueError),
-    _check_index=functools.partial(check, IndexError),
-    _check_type=functools.partial(check, TypeError),
-    _check_not_implemented=functools.partial(check, NotImplementedError),
-    _check_with=check,
-    sym_max=max,
-    sym_min=min,
-    sym_not=lambda value: not boolean(value),
-    sym_ite=sym_ite,
-    jit=types.SimpleNamespace(is_scripting=lambda: False),
-)
-
-
-def sym_eq(one: Any, other: Any) -> bool:
-    assert {type(one), type(other)} <= {tuple, list}
-    return len(one) == len(other) and all(map(operator.eq, one, other))
-
-
-symbolic_shapes = types.SimpleNamespace(
-    guard_or_false=boolean,
-    guard_or_true=boolean,
-    sym_eq=sym_eq,
-    sym_and=lambda *values: functools.reduce(operator.and_, map(boolean, values)),
-    sym_or=lambda *values: functools.reduce(operator.or_, map(boolean, values)),
-)
-
-
 def run(source: str) -> list[Any]:
     """What the function does for every pair of small inputs: its result, or its exception's type and text."""
-
-    def importer(name: str, *rest: Any) -> Any:
-        return symbolic_shapes if name == "torch.fx.experimental.symbolic_shapes" else builtins.__import__(name, *rest)
-
-    names: dict[str, Any] = {
-        "torch": torch,
-        "Tensor": Sized,
-        "__builtins__": {**vars(builtins), "__import__": importer},
-    }
-    exec(compile(source, "generated", "exec"), names)
+    function = run_function(source)
     results: list[Any] = []
     for p, q, r in itertools.product((0, 1, 2, 3), (0, 1, 2), (0, 1, 3)):
-        for other in (Sized(r), Sized(p, q)):
+        for y in (Sized(r), Sized(p, q)):
             try:
-                results.append((p, q, r, names["f"](Sized(p, q), other, 2, q > 0)))
+                results.append((p, q, r, function(Sized(p, q), y, 2, q > 0)))
             except Exception as error:
                 results.append((p, q, r, type(error), str(error)))
     return results
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-@given(functions(), st.booleans(), st.booleans())
-def test_every_concrete_input_gives_the_same_result(rewrite: Any, source: Any, inlined: Any, scripted: Any) -> None:
-    rewritten = rewrite(source, inlined=inlined, scripted=scripted)
+@given(functions(), st.booleans(), st.booleans(), st.booleans())
+def test_every_concrete_input_gives_the_same_result(
+    rewrite: Any, source: Any, inlined: Any, scripted: Any, eager: Any
+) -> None:
+    rewritten = rewrite(source, inlined=inlined, scripted=scripted, eager=eager)
     assert run(rewritten) == run(source), rewritten
 
 

@@ -13,7 +13,7 @@ from tests.transforms.counting import calls, peak
 from transforms.python.flow.values import Value
 from transforms.python.reading.extract import NestedTooDeep, extract, parse
 from transforms.python.rewrite import FileJob, Job, findings
-from transforms.python.writing.logic import code, parse_expression
+from transforms.python.writing.nodes import code, parse_expression
 
 FUNCTION = "def {}(x: Tensor):\n    if x.numel() == 0:\n        return x\n    return x + {}\n\n\n"
 HEAD = "import torch\nfrom torch import Tensor\n\n\n"

@@ -8,7 +8,7 @@ exported. Everything those call is reached too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from codemod.model.findings import Step
@@ -16,6 +16,7 @@ from codemod.model.operators import operator_name
 from transforms.python.flow.values import NOTHING, PLAIN, Value, annotated, element, item, join, of_root
 from transforms.python.reach.tree import Definition, SourceTree
 from transforms.python.reading.facts import Call, Function
+from transforms.python.reading.sympy_calls import SympyCalls
 
 FAKE = re.compile(
     r"^(?:\w+\.)*(?:register_meta|register_decomposition|register_inference_rule|register_fake|impl_abstract|py_impl"
@@ -48,12 +49,14 @@ TESTS = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_\w+|\w+_test|conf
 class Reached:
     """A function that symbols reach: its parameters' values, and who called it first.
 
-    `inlined` says that Dynamo traces its Python, so that a message may not close over sizes.
+    `inlined` says that Dynamo traces its Python, so that a message may not close over sizes; `eager` that it is what
+    eager runs too.
     """
 
     definition: Definition
     why: str
     inlined: bool
+    eager: bool
     caller: Reached | None = None
     parameters: dict[str, Value] = field(default_factory=dict)
     returns: Value = NOTHING
@@ -74,25 +77,25 @@ class Reached:
         return tuple(reversed(steps))
 
 
-def entry(tree: SourceTree, definition: Definition) -> tuple[str, bool] | None:
-    """Why PyTorch calls this function with symbols and whether Dynamo inlines it, or None."""
+def entry(tree: SourceTree, definition: Definition) -> tuple[str, bool, bool] | None:
+    """Why PyTorch calls this function with symbols, whether Dynamo inlines it and eager runs it, or None."""
     function, path = definition.function, definition.path
     if TESTS.search(path) or any(NOT_COMPILED.search(decorator) for decorator in function.decorators):
         return None
     for decorator in function.decorators:
         if FAKE.search(decorator) and not ELSEWHERE.search("/" + tree_path(tree, path)):
-            return f"registered by @{decorator.partition('(')[0]}", False
+            return f"registered by @{decorator.partition('(')[0]}", False, False
         if COMPILED.search(decorator):
-            return f"compiled by @{decorator.partition('(')[0]}", True
+            return f"compiled by @{decorator.partition('(')[0]}", True, False
     where = "/" + tree_path(tree, path)
     if ELSEWHERE.search(where):
         return None
     if TRACED.search(where) and "." not in function.name:
-        return "a reference, meta or decomposition", False
+        return "a reference, meta or decomposition", False, False
     if COMPOSITE.search(where) and "." not in function.name:
-        return "a composite that torch.compile traces", True
+        return "a composite that torch.compile traces", True, True
     if function.name.rpartition(".")[2] == "forward" and any(base.endswith("Module") for base in function.bases):
-        return "the forward of a module", True
+        return "the forward of a module", True, True
     return None
 
 
@@ -112,19 +115,20 @@ def reach(tree: SourceTree) -> dict[Definition, Reached]:
     functions: dict[Definition, Reached] = {}
     queue: list[Reached] = []
 
-    def add(definition: Definition, why: str, inlined: bool, caller: Reached | None) -> None:
+    def add(definition: Definition, why: str, inlined: bool, eager: bool, caller: Reached | None) -> None:
         reached = functions.get(definition)
         if reached is None:
-            functions[definition] = reached = Reached(definition, why, inlined, caller)
+            functions[definition] = reached = Reached(definition, why, inlined, eager, caller)
             queue.append(reached)
-        elif inlined and not reached.inlined:
-            reached.inlined = True
+        elif (inlined and not reached.inlined) or (eager and not reached.eager):
+            reached.inlined |= inlined
+            reached.eager |= eager
             queue.append(reached)
 
     for definition in tree.definitions():
-        why = entry(tree, definition)
-        if why is not None:
-            add(definition, *why, None)
+        called_by_torch = entry(tree, definition)
+        if called_by_torch is not None:
+            add(definition, *called_by_torch, None)
             _seed(functions[definition])
     for path, facts in tree.facts.items():
         where = "/" + tree_path(tree, path)
@@ -132,7 +136,7 @@ def reach(tree: SourceTree) -> dict[Definition, Reached]:
             for name in facts.registered:
                 registered = tree.definition(path, name)
                 if registered is not None:
-                    add(registered, "registered by name", False, None)
+                    add(registered, "registered by name", False, False, None)
                     _seed(functions[registered])
     while queue:
         reached = queue.pop()
@@ -143,7 +147,8 @@ def reach(tree: SourceTree) -> dict[Definition, Reached]:
             if tree_path(tree, callee.path) == "torch/__init__.py":
                 continue  # the sym_* functions themselves
             traced = TRACED.search("/" + tree_path(tree, callee.path)) is not None
-            add(callee, f"called by {reached.definition.function.name}", reached.inlined and not traced, reached)
+            why = f"called by {reached.definition.function.name}"
+            add(callee, why, reached.inlined and not traced, reached.eager, reached)
     _propagate(tree, functions)
     return functions
 
@@ -240,6 +245,29 @@ def returned_values(
         callee = tree.resolve(reached.definition, call.callee)
         if callee is not None and callee in functions and functions[callee].returns.kind != PLAIN:
             yield call.callee, functions[callee].returns
+
+
+def given_sympy(
+    tree: SourceTree, functions: Mapping[Definition, Reached], with_sympy: Sequence[SympyCalls]
+) -> set[Definition]:
+    """The functions that files which work with sympy expressions call, and what those call in their own files."""
+    queue = [
+        definition
+        for definition in functions
+        if any(
+            definition.function.name in calls.names and tree.module_name(definition.path) in calls.modules
+            for calls in with_sympy
+        )
+    ]
+    result = set(queue)
+    while queue:
+        definition = queue.pop()
+        for call in definition.function.calls:
+            callee = tree.resolve(definition, call.callee)
+            if callee is not None and callee in functions and callee not in result and callee.path == definition.path:
+                result.add(callee)
+                queue.append(callee)
+    return result
 
 
 def scripted(tree: SourceTree, functions: Mapping[Definition, Reached]) -> set[Definition]:

@@ -1,25 +1,28 @@
 """An assertion on sizes becomes a check that raises AssertionError.
 
     assert x.shape[0] == n, "…"      torch._check_with(AssertionError, x.shape[0] == n, lambda: "…")
+    assert x.shape[0] == n           assert expect_true(x.shape[0] == n)
 
 What it does: known sizes raise and guard as before; unknown ones are checked when the code runs.
 
 Why: `assert` needs an answer while tracing.
 
-Fix safety: safe; for review where the condition holds an `or`, whose guard is then one instead of two. Not offered
-where Dynamo or TorchScript read the function: they know `assert` themselves.
+Fix safety: safe; for review where the condition holds an `or`, whose guard is then one instead of two, and where there
+is no message to give. Not offered where Dynamo reads the function: it knows `assert` itself.
 
-References: torch/__init__.py (_check_with).
+References: torch/__init__.py (_check_with), torch/fx/experimental/symbolic_shapes.py (expect_true).
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from contextlib import suppress
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.writing.logic import code
+from transforms.python.writing.logic import Undecided
+from transforms.python.writing.nodes import code
 from transforms.python.writing.place import Change, Place, Rewrite
 
 NAME = "assert-check"
@@ -38,15 +41,24 @@ MESSAGE = "an assertion on sizes is a check"
 
 
 def rewrite(place: Place) -> Rewrite | None:
-    """The check in place of the assertion."""
+    """The check in place of the assertion, or the assertion of what is expected where it has no message."""
     node = place.site.node
     if not isinstance(node, ast.Assert):
         return None
-    if place.inlined or place.scripted:
+    if place.inlined:
         reason = "Dynamo turns assertions on sizes into checks by itself"
         return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="traced-assert")
-    condition = code(place.conditions.symbolic(place.tree(node.test)))
-    message = place.text(node.msg) if node.msg is not None else '""'
+    tree = place.tree(node.test)
+    if not place.shared and node.msg is not None:
+        with suppress(Undecided):  # an operand that may not be moved is asked by itself, below
+            condition = place.conditions.symbolic(tree)
+            if place.conditions.surely_bool(condition):
+                return _check(place, node, code(condition), place.text(node.msg))
+        place.names.used = set()
+    return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node.test, place.conditions.expected(tree)))
+
+
+def _check(place: Place, node: ast.Assert, condition: str, message: str) -> Rewrite:
     text = f"{place.names.torch}._check_with(AssertionError, {condition}, lambda: {message})"
     level = Level.REVIEW if re.search(r"\bsym_(?:or|not)\(", condition) else Level.SAFE
     return Rewrite(level, MESSAGE, (Change(place.layout.start(node), place.layout.end(node), text),))

@@ -4,7 +4,8 @@
 
 What it does: `and`, `or`, `not`, chained comparisons, `in`, `all`, `any` and `==` on whole shapes turn sizes into bools
 before the check sees them. `sym_and`, `sym_or`, `torch.sym_not` and `sym_eq` do not. What stands before the first size
-keeps its short circuit.
+keeps its short circuit. Where an operand behind it may raise, call or assign, each operand of an `and` gets a check of
+its own, so that what was evaluated, and in which order, stays.
 
 Why: a check can be left for the time the code runs, a coercion cannot.
 
@@ -16,12 +17,16 @@ References: torch/fx/experimental/symbolic_shapes.py.
 
 from __future__ import annotations
 
+import ast
 import re
+
+import libcst as cst
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.writing.logic import code
-from transforms.python.writing.place import Place, Rewrite
+from transforms.python.writing.logic import Undecided
+from transforms.python.writing.nodes import bare, code, flattened
+from transforms.python.writing.place import Change, Place, Rewrite
 
 NAME = "check-condition"
 MODE = Mode.PYTHON_BRANCH
@@ -35,10 +40,16 @@ EXAMPLES = (
         "the last operand of `and` is not coerced",
     ),
     Example(
-        "def f(x: Tensor):\n    torch._check(x.shape[0] == 2 and x.shape[1] == 3)\n",
+        "def f(x: Tensor):\n    m, n = x.shape\n    torch._check(x.shape[0] == 2 and x.shape[1] == 3)\n",
         "def f(x: Tensor):\n"
         "    from torch.fx.experimental.symbolic_shapes import sym_and\n\n"
-        "    torch._check(sym_and(x.shape[0] == 2, x.shape[1] == 3))\n",
+        "    m, n = x.shape\n    torch._check(sym_and(x.shape[0] == 2, x.shape[1] == 3))\n",
+        "the shape has two sizes",
+    ),
+    Example(
+        "def f(x: Tensor):\n    torch._check(x.shape[0] == 2 and x.shape[1] == 3)\n",
+        "def f(x: Tensor):\n    torch._check(x.shape[0] == 2)\n    torch._check(x.shape[1] == 3)\n",
+        "x.shape[1] may raise where the first size is another",
     ),
     Example(
         "def f(x: Tensor, y: Tensor):\n    torch._check(x.shape == y.shape, lambda: 'shapes')\n",
@@ -58,13 +69,38 @@ MESSAGE = "the condition of a check turns sizes into bools"
 
 
 def rewrite(place: Place) -> Rewrite | None:
-    """The condition in its symbolic form."""
+    """The condition in its symbolic form, as several checks where an operand may not be moved."""
     if place.site.kind not in ("check", "guard"):
         return None
-    if place.scripted:
-        return Rewrite(Level.MANUAL, MESSAGE, reason="TorchScript reads this function", refusal="torchscript")
     expression = place.site.expression
-    new = place.conditions.symbolic(place.tree(expression))
+    tree = place.tree(expression)
+    try:
+        new = place.conditions.symbolic(tree)
+    except Undecided:
+        changes = _apart(place, tree)
+        if not changes:
+            raise
+        return Rewrite(Level.SAFE if not place.inlined else Level.REVIEW, MESSAGE, changes)
     conjunction = place.site.kind == "check" and not re.search(r"\bsym_(?:or|not)\(", code(new))
     level = Level.SAFE if conjunction and not place.inlined else Level.REVIEW
     return Rewrite(level, MESSAGE, place.replaced(expression, new))
+
+
+def _apart(place: Place, tree: cst.BaseExpression) -> tuple[Change, ...]:
+    """A check of its own for each operand of `and`, in their order, in place of the statement; nothing for others."""
+    statement = next((s for s in place.nodes if isinstance(s, ast.Expr) and s.value is place.site.node), None)
+    if statement is None or not isinstance(tree, cst.BooleanOperation) or not isinstance(tree.operator, cst.And):
+        return ()
+    layout, place.names.used = place.layout, set()
+    indent = layout.indent(statement)
+    operands, _ = flattened(tree, cst.And)
+    if indent is None or "#" in place.text(statement) or any(isinstance(o, cst.BooleanOperation) for o in operands):
+        return ()
+    start, end = layout.start(statement), layout.end(statement)
+    before = layout.text(start, layout.start(place.site.expression))
+    after = layout.text(layout.end(place.site.expression), end)
+    conditions = [place.conditions.symbolic(operand) for operand in operands]
+    if not all(map(place.conditions.surely_bool, conditions)):
+        return ()
+    checks = f"{layout.newline}{indent}".join(f"{before}{code(bare(condition))}{after}" for condition in conditions)
+    return (Change(start, end, checks),)

@@ -28,7 +28,7 @@ from codemod.model.transform import Example
 from transforms.python.flow.interpret import called
 from transforms.python.writing.branches import is_elif
 from transforms.python.writing.clamps import begins_as_zeros, chooses_padding, is_extent, same
-from transforms.python.writing.logic import call
+from transforms.python.writing.nodes import call
 from transforms.python.writing.place import Change, Place, Rewrite
 
 NAME = "clamped-branch"
@@ -89,7 +89,7 @@ MESSAGE = "a branch pads or narrows by the difference of two sizes"
 def rewrite(place: Place) -> Rewrite | None:
     """The branch that unknown sizes take with clamped amounts; None where its body does anything else."""
     branch = place.site.node
-    if not isinstance(branch, ast.If) or branch.orelse or place.scripted or is_elif(place, branch):
+    if not isinstance(branch, ast.If) or branch.orelse or place.shared or is_elif(place, branch):
         return None
     test = branch.test
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:

@@ -42,7 +42,7 @@ MESSAGE = "a constructor of numbers fixes a symbolic one"
 def rewrite(place: Place) -> Rewrite | None:
     """The conversion of all but symbolic numbers, or None for other sites."""
     node = place.site.node
-    if place.site.kind != "constructor" or not isinstance(node, ast.Lambda) or place.scripted:
+    if place.site.kind != "constructor" or not isinstance(node, ast.Lambda) or place.shared:
         return None
     name = node.args.args[0].arg
     text = f"{name} if isinstance({name}, {place.names.torch}.SymFloat) else "

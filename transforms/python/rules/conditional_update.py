@@ -19,7 +19,7 @@ import ast
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.writing.branches import is_elif
-from transforms.python.writing.logic import code
+from transforms.python.writing.nodes import code
 from transforms.python.writing.place import Change, Place, Rewrite
 
 NAME = "conditional-update"
@@ -50,7 +50,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if operator is None or not isinstance(update.value, ast.Constant) or not isinstance(update.value.value, int):
         return None
     # The values must be of one type: sym_ite takes no int beside a SymInt.
-    if place.values.value(update.target).kind != "int" or place.scripted or "#" in place.text(branch):
+    if place.values.value(update.target).kind != "int" or place.shared or "#" in place.text(branch):
         return None
     name = update.target.id
     condition = code(place.conditions.symbolic(place.tree(branch.test)))

@@ -21,7 +21,7 @@ import re
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.writing.logic import Undecided
-from transforms.python.writing.place import WIDTH, Change, Place, Rewrite
+from transforms.python.writing.place import Change, Place, Rewrite
 
 NAME = "empty-layout"
 MODE = Mode.PYTHON_BRANCH
@@ -64,7 +64,7 @@ def rewrite(place: Place) -> Rewrite | None:
     assert isinstance(allocation.func, ast.Attribute)
     tensor, sizes = place.text(allocation.func.value), place.text(allocation.args[0])
     memory_format = node.keywords[0].value
-    if not re.fullmatch(r"\w+", tensor) or place.inlined or place.scripted:
+    if not re.fullmatch(r"\w+", tensor) or place.inlined or place.shared:
         raise Undecided("the tensor that gives dtype and device is computed in the same expression")
     formats = [memory_format] if not isinstance(memory_format, ast.Name) else place.assigned(memory_format.id)
     if not formats or not all(
@@ -75,9 +75,4 @@ def rewrite(place: Place) -> Rewrite | None:
     arguments = [sizes, f"dtype={dtype}", f"device={tensor}.device", f"memory_format={place.text(memory_format)}"]
     text = f"{place.names.torch}.empty({', '.join(arguments)})"
     layout = place.layout
-    line = layout.lines[node.lineno - 1].decode("utf-8", "replace")
-    if layout.start(node) - layout.line_start(node.lineno) + len(text) > WIDTH:
-        indent = line[: len(line) - len(line.lstrip())]
-        inner = "".join(f"{indent}    {argument},{layout.newline}" for argument in arguments)
-        text = f"{place.names.torch}.empty({layout.newline}{inner}{indent})"
     return Rewrite(Level.REVIEW, MESSAGE, (Change(layout.start(node), layout.end(node), text),))

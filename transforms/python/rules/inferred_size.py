@@ -21,7 +21,8 @@ import libcst as cst
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.sites import inferred
-from transforms.python.writing.logic import Undecided, call
+from transforms.python.writing.logic import Undecided
+from transforms.python.writing.nodes import call
 from transforms.python.writing.place import Place, Rewrite
 
 NAME = "inferred-size"
@@ -59,7 +60,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if place.site.kind != "inferred" or not isinstance(node, ast.Call):
         return None
     inference = inferred(node, place.nodes)
-    if inference is None or place.scripted or not place.names.module("math"):
+    if inference is None or place.shared or not place.names.module("math"):
         raise Undecided("the product of the sizes needs math.prod, and the file does not import math")
     shape = cst.ensure_type(place.tree(inference.tail), cst.Subscript)
     element = cst.SubscriptElement(cst.Slice(lower=None, upper=cst.parse_expression(ast.unparse(inference.start))))

@@ -23,7 +23,7 @@ import libcst as cst
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.writing.logic import code, parenthesized
+from transforms.python.writing.nodes import code, parenthesized
 from transforms.python.writing.place import Change, Place, Rewrite
 
 NAME = "out-variant"

@@ -3,29 +3,38 @@
     if a.shape[0] != b.shape[0]:                 torch._check_value(
         raise ValueError(f"sizes differ: …")         a.shape[0] == b.shape[0], lambda: f"sizes differ: …"
                                                  )
+    elif m != n:                                 elif not expect_true(m == n):
+        raise ValueError("…")                        raise ValueError("…")
 
 What it does: for sizes that are known the same exception is raised and the same guard is made; for unknown ones the
 check is made when the code runs. The exception keeps its type: `_check` raises RuntimeError, `_check_value` ValueError,
 `_check_index` IndexError, `_check_type` TypeError, `_check_not_implemented` NotImplementedError, and `_check_with` any.
+A message that is made on the line before is made in the check. Where no such call may stand, in an `elif`, beside an
+`else`, or where an operand behind `or` may itself raise, the branch stays and its condition is expected to be false:
+`expect_true` says what is known, and else yes, and then it is checked when the code runs.
 
 Why: the branch needs an answer while tracing, and fails where there is none.
 
-Fix safety: safe. Where Dynamo traces the function, its message may not close over sizes (the handler of torch._check in
-torch/_dynamo/variables/torch.py), so the branch stays for known sizes and a check is put behind it; that is for review.
+Fix safety: safe as a call, for review as an expectation. Code that eager or TorchScript run too, and code that Inductor
+runs with sympy expressions, is written with the helpers of torch._prims_common, which cost a bool nothing. Where Dynamo
+traces a function of the user's, the message may not close over sizes (the handler of torch._check in
+torch/_dynamo/variables/torch.py); such a branch is left.
 
-References: torch/__init__.py (_check and its kin).
+References: torch/__init__.py (_check and its kin), torch/fx/experimental/symbolic_shapes.py (expect_true).
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from contextlib import suppress
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.writing.branches import is_elif, pinned, raises
-from transforms.python.writing.checks import check_statement, exception_check
-from transforms.python.writing.logic import code
+from transforms.python.writing.branches import is_elif, raises
+from transforms.python.writing.checks import check_statement, folded_raise
+from transforms.python.writing.logic import Undecided
+from transforms.python.writing.nodes import code
 from transforms.python.writing.place import Place, Rewrite
 
 NAME = "raise-check"
@@ -41,20 +50,13 @@ EXAMPLES = (
     Example(
         "def f(x: Tensor, y: Tensor):\n"
         "    if x.numel() != y.numel():\n"
-        "        said = f'{x.shape}'\n"
-        "        raise ValueError(said)\n"
+        "        msg = f'{x.shape}'\n"
+        "        raise ValueError(msg)\n"
         "    return x\n",
         "def f(x: Tensor, y: Tensor):\n"
-        "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
-        "    if guard_or_false(x.numel() != y.numel()):\n"
-        "        said = f'{x.shape}'\n"
-        "        raise ValueError(said)\n"
-        "    torch._check_value(\n"
-        "        x.numel() == y.numel(),\n"
-        '        lambda: "expected x.numel() == y.numel(), which was assumed while tracing",\n'
-        "    )\n"
+        "    torch._check_value(x.numel() == y.numel(), lambda: f'{x.shape}')\n"
         "    return x\n",
-        "a message that is made first stays where it is",
+        "a message that is made first is made in the check",
     ),
     Example(
         "def f(x: Tensor, y: Tensor):\n"
@@ -66,25 +68,44 @@ EXAMPLES = (
         "    return x\n",
     ),
     Example(
-        "def f(x: Tensor, y: Tensor):\n"
-        "    if x.size(0) < 2 or y.size(0) < 2:  # both\n"
+        "def f(x: Tensor):\n"
+        "    m, n = x.shape\n"
+        "    if x.size(0) < 2 or x.size(1) < 2:  # both\n"
         "        # two are needed\n"
         "        raise IndexError(f'too few: {x.shape}')\n"
         "    return x\n",
-        "def f(x: Tensor, y: Tensor):\n"
+        "def f(x: Tensor):\n"
         "    from torch.fx.experimental.symbolic_shapes import sym_and\n\n"
+        "    m, n = x.shape\n"
         "    # both\n"
         "    # two are needed\n"
         "    torch._check_index(\n"
-        "        sym_and(x.size(0) >= 2, y.size(0) >= 2),\n"
-        "        lambda: f'too few: {x.shape}',\n"
+        "        sym_and(x.size(0) >= 2, x.size(1) >= 2), lambda: f'too few: {x.shape}'\n"
         "    )\n"
         "    return x\n",
     ),
     Example(
+        "def f(x: Tensor, y: Tensor):\n"
+        "    if x.size(0) < 2 or y.size(0) < 2:\n        raise IndexError('too few')\n    return x\n",
+        "def f(x: Tensor, y: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import expect_true\n\n"
+        "    if not expect_true(x.size(0) >= 2) or not expect_true(y.size(0) >= 2):\n"
+        "        raise IndexError('too few')\n    return x\n",
+        "y.size(0) may raise, so it is asked only where it was",
+    ),
+    Example(
+        "def f(x: Tensor, y: Tensor):\n"
+        "    if x.numel() == y.numel():\n        x = x.view(y.shape)\n"
+        "    else:\n        raise ValueError('sizes differ')\n    return x\n",
+        "def f(x: Tensor, y: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import expect_true\n\n"
+        "    if expect_true(x.numel() == y.numel()):\n        x = x.view(y.shape)\n"
+        "    else:\n        raise ValueError('sizes differ')\n    return x\n",
+    ),
+    Example(
         "def f(x: Tensor, y: Tensor):\n    if x.numel() == 0:\n        raise AssertionError\n    return x\n",
         "def f(x: Tensor, y: Tensor):\n"
-        '    torch._check_with(AssertionError, x.numel() != 0, lambda: "")\n'
+        '    torch._check_with(AssertionError, x.numel() != 0, lambda: "expected x.numel() != 0")\n'
         "    return x\n",
     ),
 )
@@ -93,33 +114,25 @@ MESSAGE = "a branch on sizes that only raises is a check"
 
 
 def rewrite(place: Place) -> Rewrite | None:
-    """The check, or None where neither path of the branch ends in an exception."""
+    """The check or the expectation, or None where neither path of the branch ends in an exception."""
     branch = place.site.node
-    if place.site.kind != "if" or not isinstance(branch, ast.If):
+    if place.site.kind != "if" or not isinstance(branch, ast.If) or raises(branch.body) == raises(branch.orelse):
         return None
     test = place.tree(branch.test)
-    if raises(branch.orelse) and not raises(branch.body):
-        changes = place.replaced(branch.test, place.conditions.guarded(test, True))
-        return Rewrite(Level.REVIEW, MESSAGE, (*changes, pinned(place, branch, test, True)))
-    if not raises(branch.body):
-        return None
-    raised = branch.body[-1]
-    function, message = exception_check(raised) if isinstance(raised, ast.Raise) else ("", None)
-    clean = (
-        function
-        and len(branch.body) == 1
-        and not branch.orelse
-        and not is_elif(place, branch)
-        and place.layout.indent(branch) is not None
-    )
-    if clean and not place.scripted and not (place.inlined and _closes_over(place, message)):
-        condition = place.conditions.negated(test)
-        plain = not re.search(r"\bsym_(?:or|not)\(", code(condition))
-        level = Level.SAFE if plain and not place.inlined else Level.REVIEW
-        return Rewrite(level, MESSAGE, (check_statement(place, branch, function, condition, message),))
-    changes = place.replaced(branch.test, place.conditions.guarded(test, False))
-    name = function.partition("(")[0] if function and not function.startswith("_check_with") else "_check"
-    return Rewrite(Level.REVIEW, MESSAGE, (*changes, pinned(place, branch, test, False, name)))
+    if raises(branch.orelse):
+        return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, place.conditions.expected(test)))
+    function, message = folded_raise(branch)
+    whole = function and not branch.orelse and not is_elif(place, branch) and place.layout.indent(branch) is not None
+    if whole and not place.shared and not (place.inlined and _closes_over(place, message)):
+        with suppress(Undecided):  # an operand that may not be moved is asked by itself, below
+            condition = place.conditions.negated(test)
+            if not place.conditions.surely_bool(condition):
+                raise Undecided("what is checked may be no bool")
+            plain = not re.search(r"\bsym_(?:or|not)\(", code(condition))
+            level = Level.SAFE if plain and not place.inlined else Level.REVIEW
+            return Rewrite(level, MESSAGE, (check_statement(place, branch, function, condition, message),))
+        place.names.used = set()
+    return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, place.conditions.refused(test)))
 
 
 def _closes_over(place: Place, message: ast.expr | None) -> bool:

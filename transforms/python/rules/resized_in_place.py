@@ -25,7 +25,8 @@ import re
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.writing.logic import Undecided, parse_expression
+from transforms.python.writing.logic import Undecided
+from transforms.python.writing.nodes import parse_expression
 from transforms.python.writing.place import Change, Place, Rewrite
 
 NAME = "resized-in-place"
@@ -48,10 +49,7 @@ EXAMPLES = (
         "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
         "    if guard_or_true(x.numel() == math.prod(s)):\n"
         "        torch._check(\n"
-        "            x.numel() == math.prod(s),\n"
-        "            lambda: (\n"
-        '                "expected x.numel() == math.prod(s), which was assumed while tracing"\n'
-        "            ),\n"
+        '            x.numel() == math.prod(s), lambda: "expected x.numel() == math.prod(s)"\n'
         "        )\n"
         "        x.as_strided_(s, utils.make_contiguous_strides_for(s))\n"
         "    else:\n"
@@ -73,7 +71,7 @@ def rewrite(place: Place) -> Rewrite | None:
         (candidate for candidate in place.nodes if isinstance(candidate, ast.Expr) and candidate.value is node), None
     )
     indent = layout.indent(statement) if statement is not None else None
-    if statement is None or indent is None or place.inlined or place.scripted or layout.newline in place.text(node):
+    if statement is None or indent is None or place.inlined or place.shared or layout.newline in place.text(node):
         raise Undecided("the call is part of a larger expression")
     if not common or not math:
         raise Undecided("the file does not import torch._prims_common and math")

@@ -3,8 +3,8 @@
     if mask.shape != x.shape:                 if not guard_or_false(sym_eq(mask.shape, x.shape)):
         mask = mask.expand(x.shape)               mask = mask.expand(x.shape)
 
-What it does: in general two shapes differ. Where the path for that case only expands or reshapes, it serves equal
-shapes too. Where it does more, a check at its head says that the shapes were taken to differ.
+What it does: in general two shapes differ. Where the path for that case only expands, reshapes or copies, it serves
+equal shapes too. Where it does more, a person has to decide.
 
 Why: `==` on shapes compares size by size and needs an answer each time.
 
@@ -19,7 +19,7 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.writing.branches import decided, kinds, lean, neutral
+from transforms.python.writing.branches import decided, kinds, lean, serves_all
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.place import Place, Rewrite
 
@@ -61,8 +61,6 @@ def rewrite(place: Place) -> Rewrite | None:
     general = lean(place, test)
     if general is None:
         raise Undecided("which path serves shapes in general depends on more than shapes")
-    if isinstance(branch, ast.IfExp):
-        path: list[ast.stmt] = [ast.Return(branch.body if general else branch.orelse)]
-    else:
-        path = branch.body if general else branch.orelse
-    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch, pin=not (path and neutral(path))))
+    if not serves_all(branch, general):
+        raise Undecided("whether the path for different shapes serves equal ones too is not to be seen here")
+    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch))

@@ -1,14 +1,13 @@
-"""A branch on whether two sizes are equal takes the general path where they are unknown, and checks that it may.
+"""A branch on whether two sizes are equal takes the path for different ones where that does nothing for equal ones.
 
-    if groups == x.size(1):            if guard_or_false(groups == x.size(1)):
-        return shortcut(x)                 return shortcut(x)
-    return general(x)                  torch._check(groups != x.size(1), lambda: "…")
-                                       return general(x)
+    if pad_to != x.size(0):                      if guard_or_true(pad_to != x.size(0)):
+        x = F.pad(x, (0, pad_to - x.size(0)))        x = F.pad(x, (0, pad_to - x.size(0)))
 
-What it does: in general two sizes differ. The check stops the compiled code where they do not.
+What it does: in general two sizes differ. To expand, reshape or copy, or to pad by the difference, is nothing where
+they are equal, so the path serves them as well.
 
-Why: the branch needs an answer while tracing. Whether the general path is right for equal sizes cannot be seen here; a
-reviewer who knows that it is removes the check.
+Why: the branch needs an answer while tracing. Where the path does more, a person has to decide: no check is added that
+would refuse equal sizes, which eager takes.
 
 Fix safety: review. Known sizes are guarded as before.
 
@@ -21,7 +20,8 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.writing.branches import decided, kinds, lean, neutral, pads_by_difference
+from transforms.python.writing.branches import decided, kinds, lean, pads_by_difference, serves_all
+from transforms.python.writing.logic import Undecided
 from transforms.python.writing.place import Place, Rewrite
 
 NAME = "size-branch"
@@ -32,14 +32,15 @@ EXAMPLES = (
     Example("def f(x: Tensor, n: int):\n    if n == 3:\n        return x\n    return x + 1\n", None, "no size"),
     Example(
         "def f(x: Tensor, y: Tensor):\n    if x.size(0) == y.size(0):\n        return x\n    return y\n",
+        None,
+        "equal sizes may mean another thing",
+    ),
+    Example(
         "def f(x: Tensor, y: Tensor):\n"
-        "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
-        "    if guard_or_false(x.size(0) == y.size(0)):\n        return x\n"
-        "    torch._check(\n"
-        "        x.size(0) != y.size(0),\n"
-        '        lambda: "expected x.size(0) != y.size(0), which was assumed while tracing",\n'
-        "    )\n"
-        "    return y\n",
+        "    if x.size(0) != y.size(0):\n        x = x.expand(y.size(0))\n    return x\n",
+        "def f(x: Tensor, y: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
+        "    if guard_or_true(x.size(0) != y.size(0)):\n        x = x.expand(y.size(0))\n    return x\n",
     ),
 )
 
@@ -47,7 +48,7 @@ MESSAGE = "a branch compares two sizes"
 
 
 def rewrite(place: Place) -> Rewrite | None:
-    """The decided branch with its check, or None where an order of sizes decides."""
+    """The decided branch, or None where an order of sizes decides."""
     branch = place.site.node
     if not isinstance(branch, (ast.If, ast.IfExp)):
         return None
@@ -55,6 +56,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if "size" not in kinds(place, test) or "order" in kinds(place, test):
         return None
     general = lean(place, test)
-    path = [] if isinstance(branch, ast.IfExp) else branch.body if general else branch.orelse
-    same = (bool(path) and neutral(path)) or (isinstance(branch, ast.If) and pads_by_difference(branch))
-    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch, pin=not same))
+    padded = isinstance(branch, ast.If) and pads_by_difference(branch)
+    if not padded and (general is None or not serves_all(branch, general)):
+        raise Undecided("whether the path for different sizes serves equal ones too is not to be seen here")
+    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch))

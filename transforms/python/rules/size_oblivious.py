@@ -25,7 +25,8 @@ from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.interpret import called
 from transforms.python.writing.branches import outcome
-from transforms.python.writing.logic import Undecided, call, code, parenthesized
+from transforms.python.writing.logic import Undecided
+from transforms.python.writing.nodes import call, code, parenthesized
 from transforms.python.writing.place import Place, Rewrite
 
 NAME = "size-oblivious"

@@ -24,7 +24,8 @@ import re
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.writing.logic import Undecided, parse_expression
+from transforms.python.writing.logic import Undecided
+from transforms.python.writing.nodes import parse_expression
 from transforms.python.writing.place import Change, Place, Rewrite
 
 NAME = "sort-order"
@@ -45,17 +46,14 @@ EXAMPLES = (
         "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
         "    strides = x.stride()\n"
         "    if not all(\n"
-        "        guard_or_true(strides[one] >= strides[other])\n"
-        "        for one, other in zip(dims, dims[1:])\n"
+        "        guard_or_true(strides[left] >= strides[right])\n"
+        "        for left, right in zip(dims, dims[1:])\n"
         "    ):\n"
         "        dims.sort(key=lambda d: strides[d], reverse=True)\n"
-        "    for one, other in zip(dims, dims[1:]):\n"
+        "    for left, right in zip(dims, dims[1:]):\n"
         "        torch._check(\n"
-        "            strides[one] >= strides[other],\n"
-        "            lambda: (\n"
-        '                "expected strides[one] >= strides[other], which was assumed while"\n'
-        '                " tracing"\n'
-        "            ),\n"
+        "            strides[left] >= strides[right],\n"
+        '            lambda: "expected strides[left] >= strides[right]",\n'
         "        )\n"
         "    return dims\n",
     ),
@@ -66,16 +64,14 @@ EXAMPLES = (
         "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
         "    order = list(dims)\n"
         "    if not all(\n"
-        "        guard_or_true(x.size(one) <= x.size(other))\n"
-        "        for one, other in zip(order, order[1:])\n"
+        "        guard_or_true(x.size(left) <= x.size(right))\n"
+        "        for left, right in zip(order, order[1:])\n"
         "    ):\n"
         "        order = sorted(\n            dims, key=lambda d: x.size(d)\n        )\n"
-        "    for one, other in zip(order, order[1:]):\n"
+        "    for left, right in zip(order, order[1:]):\n"
         "        torch._check(\n"
-        "            x.size(one) <= x.size(other),\n"
-        "            lambda: (\n"
-        '                "expected x.size(one) <= x.size(other), which was assumed while tracing"\n'
-        "            ),\n"
+        "            x.size(left) <= x.size(right),\n"
+        '            lambda: "expected x.size(left) <= x.size(right)",\n'
         "        )\n"
         "    return order\n",
     ),
@@ -92,7 +88,7 @@ def rewrite(place: Place) -> Rewrite | None:
         return None
     statement = next((s for s in place.nodes if isinstance(s, (ast.Expr, ast.Assign)) and s.value is node), None)
     indent = place.layout.indent(statement) if statement is not None else None
-    if statement is None or indent is None or place.scripted or place.inlined:
+    if statement is None or indent is None or place.shared or place.inlined:
         raise Undecided("the sorting is part of a larger expression")
     unsorted = node.func.value if isinstance(node.func, ast.Attribute) else node.args[0]
     target = statement.targets[0] if isinstance(statement, ast.Assign) else unsorted
@@ -101,7 +97,7 @@ def rewrite(place: Place) -> Rewrite | None:
         raise Undecided("what is sorted is computed in the same expression")
     if not same and {n.id for n in ast.walk(unsorted) if isinstance(n, ast.Name)} & _names(target):
         raise Undecided("what is sorted is overwritten")
-    first, second = ("one", "other") if not {"one", "other"} & _names_in_scope(place) else ("_one", "_other")
+    first, second = ("left", "right") if not {"left", "right"} & _names_in_scope(place) else ("_left", "_right")
     key = next(keyword.value for keyword in node.keywords if keyword.arg == "key")
     assert isinstance(key, ast.Lambda)
     falling = any(isinstance(k.value, ast.Constant) and k.value.value for k in node.keywords if k.arg == "reverse")

@@ -5,8 +5,9 @@
 
 What it does: the general path serves unknown sizes. `== 0`, `== 1`, `<= 1` get `guard_or_false`; their negations
 `!= 0`, `> 0`, `> 1` and plain truth get `guard_or_true`. A path for empty inputs is a shortcut; what is done for size 1
-may be another thing, so there a check on the path that was picked says that the special case was ruled out. A general
-path that divides by a size serves 0 too once it divides by `torch.sym_max(size, 1)`.
+may be another thing, so there the general path has to be one that expands, reshapes or copies. A general path that
+divides by a size serves 0 too once it divides by `torch.sym_max(size, 1)`. A number below 0 stands for "not given":
+no size is one. Left are branches that return a truth callers decide by, that end a loop, or that stop a recursion.
 
 Why: the branch needs an answer while tracing, and the other path would have done.
 
@@ -21,7 +22,8 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.writing.branches import decided, divisions, general_path, kinds, lean, neutral, never_zero
+from transforms.python.writing.branches import decided, divisions, general_path, kinds, lean, never_zero, serves_all
+from transforms.python.writing.logic import Undecided
 from transforms.python.writing.place import Place, Rewrite
 
 NAME = "special-size-branch"
@@ -53,15 +55,20 @@ EXAMPLES = (
     ),
     Example(
         "def f(x: Tensor):\n    if x.size(0) == 1:\n        return x.squeeze(0)\n    return x.mean(0)\n",
-        "def f(x: Tensor):\n"
-        "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
-        "    if guard_or_false(x.size(0) == 1):\n        return x.squeeze(0)\n"
-        "    torch._check(\n"
-        "        x.size(0) != 1,\n"
-        '        lambda: "expected x.size(0) != 1, which was assumed while tracing",\n'
-        "    )\n"
-        "    return x.mean(0)\n",
+        None,
         "size 1 may mean another thing",
+    ),
+    Example(
+        "def f(x: Tensor):\n    if x.numel() == 0:\n        return True\n    return bool(x.all())\n",
+        None,
+        "callers decide by what is returned",
+    ),
+    Example(
+        "def f(x: Tensor, s: list[SymInt]):\n    if s[0] == -1:\n        s[0] = x.size(0)\n    return s\n",
+        "def f(x: Tensor, s: list[SymInt]):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
+        "    if guard_or_false(s[0] == -1):\n        s[0] = x.size(0)\n    return s\n",
+        "a number that no size is",
     ),
 )
 
@@ -75,14 +82,16 @@ def rewrite(place: Place) -> Rewrite | None:
         return None
     test = place.tree(branch.test)
     compared = kinds(place, test)
-    if not compared <= {"empty", "one"}:
+    if not compared <= {"empty", "one", "sentinel"}:
         return None
+    if compared == {"sentinel"}:
+        return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, place.conditions.guarded(test)))
     general = lean(place, test)
-    if isinstance(branch, ast.IfExp):
-        return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch, pin=True))
-    path = branch.body if general else branch.orelse
-    if "one" in compared and not (path and neutral(path)):
-        return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch, pin=True))
-    zero = divisions(place, general_path(place, branch, general))
-    safe = never_zero(place, zero)
-    return Rewrite(Level.REVIEW, MESSAGE, (*decided(place, branch, pin=bool(zero) and not safe), *safe))
+    shortcut = isinstance(branch, ast.If) and compared == {"empty"} and general is not None
+    if not shortcut and (general is None or not serves_all(branch, general)):
+        raise Undecided("whether the path for sizes in general serves this one too is not to be seen here")
+    divided = divisions(place, general_path(place, branch, general)) if isinstance(branch, ast.If) else []
+    safe = never_zero(place, divided)
+    if divided and not safe:
+        raise Undecided("the path for sizes in general divides by a size that may be 0")
+    return Rewrite(Level.REVIEW, MESSAGE, (*decided(place, branch), *safe))

@@ -18,7 +18,7 @@ import ast
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.nodes import dotted
-from transforms.python.writing.logic import call
+from transforms.python.writing.nodes import call
 from transforms.python.writing.place import Place, Rewrite
 
 NAME = "sym-cast"

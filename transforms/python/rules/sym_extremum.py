@@ -19,7 +19,7 @@ import libcst as cst
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.writing.logic import call
+from transforms.python.writing.nodes import call
 from transforms.python.writing.place import Place, Rewrite
 
 NAME = "sym-extremum"

@@ -18,7 +18,7 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.writing.logic import parenthesized
+from transforms.python.writing.nodes import parenthesized
 from transforms.python.writing.place import Place, Rewrite
 
 NAME = "tensor-length"

@@ -1,7 +1,7 @@
-"""What the rules on branches share: which way a branch goes in general, where its paths begin, and how to pin one.
+"""What the rules on branches share: which way a branch goes in general, and whether that path serves every size.
 
-To *pin* a path is to check, where it was picked for unknown sizes, that its condition does hold when the code runs: the
-compiled code then stops with an assertion where it would have been wrong.
+A path is picked for unknown sizes only where it serves the special ones too: no check says that they do not occur,
+since that would refuse what eager takes.
 """
 
 from __future__ import annotations
@@ -12,16 +12,21 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import libcst as cst
 
+from transforms.python.flow.interpret import called
 from transforms.python.flow.nodes import own_nodes
-from transforms.python.writing.logic import Undecided, call, code, parenthesized
+from transforms.python.writing.logic import Undecided
+from transforms.python.writing.nodes import call, code
 from transforms.python.writing.place import Change, Place
 
-TERMINATORS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 # Operations that give the same result where the shapes or sizes happen to agree.
 NEUTRAL = re.compile(
     r"^(?:expand|reshape|view|contiguous|clone|to(?:_\w+)?|bool|narrow|size|dim|\w*broadcast\w*|expand_as|list)$"
 )
 
+# Reductions without an identity, and reads of elements.
+NEEDS_ELEMENTS = re.compile(
+    r"^(?:max|min|arg(?:max|min)|a(?:max|min|minmax)|(?:nan)?median|mode|kthvalue|item|tolist)$"
+)
 PADDING = re.compile(r"^(?:constant_pad_nd|pad|len)$")
 
 
@@ -49,8 +54,11 @@ def outcome(place: Place, node: cst.BaseExpression) -> bool | None:
 
 
 def kinds(place: Place, node: cst.BaseExpression) -> set[str]:
-    """What a condition compares: "empty" (a size beside 0), "one" (beside 1), "size" (beside anything else), "shape"
-    (whole shapes) or "order" (which of two sizes is larger)."""
+    """What a condition compares.
+
+    "empty" is a size beside 0, "one" beside 1, "sentinel" beside a number below 0, which no size is, "size" beside
+    anything else, "shape" whole shapes, and "order" which of two sizes is larger.
+    """
     compared = set()
     for comparison in place.conditions.special(node):
         target = comparison.comparisons[0]
@@ -70,6 +78,8 @@ def _special(place: Place, comparison: cst.Comparison) -> str:
     """Whether a comparison singles out empty sizes, size 1, or something else (a remainder, a difference)."""
     target = comparison.comparisons[0]
     sides = (comparison.left, target.comparator)
+    if isinstance(target.operator, (cst.Equal, cst.NotEqual)) and any(_negative(side) for side in sides):
+        return "sentinel"
     bounds = [side.evaluated_value for side in sides if isinstance(side, cst.Integer)]
     computed = any(operator in code(side) for side in sides for operator in "%-")
     if computed or not bounds or isinstance(target.operator, (cst.In, cst.NotIn)):
@@ -80,6 +90,15 @@ def _special(place: Place, comparison: cst.Comparison) -> str:
     strict = isinstance(target.operator, (cst.GreaterThan, cst.LessThan))
     above = greater == isinstance(target.comparator, cst.Integer)
     return "empty" if bounds[0] + (strict if above else not strict) == 1 else "one"
+
+
+def _negative(node: cst.BaseExpression) -> bool:
+    return (
+        isinstance(node, cst.UnaryOperation)
+        and isinstance(node.operator, cst.Minus)
+        and isinstance(node.expression, cst.Integer)
+        and node.expression.evaluated_value > 0
+    )
 
 
 def raises(statements: Sequence[ast.stmt]) -> bool:
@@ -120,7 +139,7 @@ def never_zero(place: Place, quotients: Sequence[ast.BinOp]) -> tuple[Change, ..
     The result is the same for every size the path served before.
     """
     simple = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
-    if place.scripted or not all(
+    if place.shared or not all(
         isinstance(n.right, simple) and isinstance(n.op, (ast.Mod, ast.FloorDiv)) for n in quotients
     ):
         return ()
@@ -129,6 +148,16 @@ def never_zero(place: Place, quotients: Sequence[ast.BinOp]) -> tuple[Change, ..
         change
         for node in quotients
         for change in place.replaced(node.right, call(function, place.tree(node.right), cst.Integer("1")))
+    )
+
+
+def needs_elements(statements: Sequence[ast.stmt]) -> bool:
+    """Whether a path asks for what an empty tensor has not, such as its maximum."""
+    return any(
+        isinstance(node, ast.Call) and NEEDS_ELEMENTS.match(called(node))
+        for statement in statements
+        if not isinstance(statement, (ast.If, ast.Return))
+        for node in ast.walk(statement)
     )
 
 
@@ -148,8 +177,20 @@ def lean(place: Place, node: cst.BaseExpression) -> bool | None:
     return outcome(place, node)
 
 
+def _neutral(value: ast.expr, kept: str, padding: bool) -> bool:
+    """Whether a value is `kept` expanded, reshaped or copied, which is `kept` where nothing was to be done."""
+    calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
+    named = [getattr(c.func, "attr", getattr(c.func, "id", "")) for c in calls]
+    reads = {ast.unparse(node) for node in ast.walk(value) if isinstance(node, ast.expr)}
+    return (
+        bool(calls)
+        and kept in reads
+        and all(NEUTRAL.search(name) or (padding and PADDING.search(name)) for name in named)
+    )
+
+
 def neutral(statements: Sequence[ast.stmt], padding: bool = False) -> bool:
-    """Whether a path only expands, reshapes or raises: all the same where nothing was to be done.
+    """Whether a path only expands, reshapes or copies variables in place: all the same where nothing was to be done.
 
     With `padding` it may also compute amounts and pad by them.
     """
@@ -157,16 +198,49 @@ def neutral(statements: Sequence[ast.stmt], padding: bool = False) -> bool:
         if isinstance(statement, ast.If):
             if not (neutral(statement.body, padding) and neutral(statement.orelse, padding)):
                 return False
-        elif not isinstance(statement, (ast.Raise, ast.Pass, ast.Assert)):
-            calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
-            named = [getattr(c.func, "attr", getattr(c.func, "id", "")) for c in calls]
-            if not isinstance(statement, (ast.Assign, ast.Return)):
+        elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            amounts = padding and not any(isinstance(node, ast.Call) for node in ast.walk(statement.value))
+            if not amounts and not _neutral(statement.value, ast.unparse(statement.targets[0]), padding):
                 return False
-            if not all(NEUTRAL.search(name) or (padding and PADDING.search(name)) for name in named):
-                return False
-            if not (calls or padding or isinstance(statement, ast.Return)):
-                return False
-    return True
+        elif not isinstance(statement, ast.Pass):
+            return False
+    return bool(statements)
+
+
+def serves_all(branch: ast.If | ast.IfExp, general: bool) -> bool:
+    """Whether the path for sizes in general does nothing more, for the special ones, than the other path does."""
+    if isinstance(branch, ast.IfExp):
+        path, special = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
+        return _neutral(path, ast.unparse(special), padding=False)
+    taken, passed_by = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
+    if not passed_by:
+        return neutral(taken)
+    if len(taken) != 1 or len(passed_by) != 1:
+        return False
+    values = [statement.value for statement in (*taken, *passed_by) if isinstance(statement, (ast.Assign, ast.Return))]
+    targets = [[ast.unparse(t) for t in s.targets] for s in (*taken, *passed_by) if isinstance(s, ast.Assign)]
+    if len(values) != 2 or None in values or len(targets) == 1 or (targets and targets[0] != targets[1]):
+        return False
+    return values[0] is not None and values[1] is not None and _neutral(values[0], ast.unparse(values[1]), False)
+
+
+def decides_elsewhere(place: Place, branch: ast.If) -> str:
+    """Why neither path may be picked: a caller decides by what is returned, a loop ends, or the function recurses."""
+    function = place.function
+    statements = [*branch.body, *branch.orelse]
+    truth = any(
+        isinstance(node, ast.Return) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, bool)
+        for node in place.nodes
+    )
+    for node in (node for statement in statements for node in ast.walk(statement)):
+        if isinstance(node, ast.Return) and (truth or isinstance(node.value, ast.Compare)):
+            return "the branch returns a truth that callers decide by"
+        if isinstance(node, (ast.Break, ast.Continue)):
+            return "the branch ends a loop"
+    calls = (node.func for node in place.nodes if isinstance(node, ast.Call))
+    if any(isinstance(callee, ast.Name) and callee.id == function.name for callee in calls):
+        return "the function calls itself until the branch stops it"
+    return ""
 
 
 def pads_by_difference(branch: ast.If) -> bool:
@@ -200,74 +274,10 @@ def is_elif(place: Place, branch: ast.If) -> bool:
     return place.layout.source[place.layout.start(branch) :].startswith(b"elif")
 
 
-def pinned(place: Place, branch: ast.If, test: cst.BaseExpression, general: bool, function: str = "_check") -> Change:
-    """A check at the head of the path that was picked. Raises Undecided where that path has no place for it."""
-    layout = place.layout
-    condition = place.conditions.symbolic(test) if general else place.conditions.negated(test)
-    indent = layout.indent(branch)
-    if is_elif(place, branch):
-        line = layout.lines[branch.lineno - 1]
-        indent = line[: len(line) - len(line.lstrip())].decode()
-    if indent is None:
-        raise Undecided("the branch does not stand on a line of its own")
-    if general or (branch.orelse and not _else_is_elif(place, branch)):
-        first = branch.body[0] if general else branch.orelse[0]
-        inner = layout.indent(first)
-        if inner is None:
-            raise Undecided("the path stands on the line of its condition")
-        offset = layout.line_start(min([first.lineno, *(d.lineno for d in getattr(first, "decorator_list", ()))]))
-        return Change(offset, offset, place.check(condition, inner, function))
-    if branch.orelse:
-        raise Undecided("the check belongs between the branches of a chain")
-    offset = layout.line_end(branch.end_lineno or branch.lineno)
-    if isinstance(branch.body[-1], TERMINATORS) and not is_elif(place, branch):
-        lines = place.check(condition, indent, function)
-    else:
-        lines = f"{indent}else:{layout.newline}" + place.check(condition, indent + "    ", function)
-    # Behind what else ends there; the checks of inner branches, which stand further right, come first.
-    return Change(offset, offset, layout.newline + lines.removesuffix(layout.newline), 1000 - len(indent))
-
-
-def _else_is_elif(place: Place, branch: ast.If) -> bool:
-    first = branch.orelse[0]
-    return len(branch.orelse) == 1 and isinstance(first, ast.If) and is_elif(place, first)
-
-
-def decided(place: Place, branch: ast.If | ast.IfExp, pin: bool) -> tuple[Change, ...]:
-    """The changes that let sizes in general decide a branch, with a check on the path that was picked where `pin`.
-
-    Raises Undecided where a path cannot be picked or has no place for the check.
-    """
-    test = place.tree(branch.test)
-    guarded = place.conditions.guarded(test)
-    changes = place.replaced(branch.test, guarded)
-    if not pin:
-        return changes
-    general = lean(place, test)
-    if general is None:
-        raise Undecided("which path serves sizes in general depends on more than sizes")
+def decided(place: Place, branch: ast.If | ast.IfExp) -> tuple[Change, ...]:
+    """The changes that let sizes in general decide a branch. Raises Undecided where neither path may be picked."""
     if isinstance(branch, ast.If):
-        return (*changes, pinned(place, branch, test, general))
-    return (*changes, _pinned_before(place, branch, test, guarded, general))
-
-
-def _pinned_before(
-    place: Place, branch: ast.IfExp, test: cst.BaseExpression, guarded: cst.BaseExpression, general: bool
-) -> Change:
-    holders = (
-        node
-        for node in place.nodes
-        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)) and node.value is branch
-    )
-    statement = next(holders, None)
-    indent = place.layout.indent(statement) if statement is not None else None
-    if statement is None or indent is None or place.scripted:
-        raise Undecided("the value for sizes in general may be wrong for special ones; write the branch as a statement")
-    condition = place.conditions.symbolic(test) if general else place.conditions.negated(test)
-    newline = place.layout.newline
-    guard_text = code(guarded if general else cst.UnaryOperation(cst.Not(), parenthesized(guarded)))
-    if "\n" in guard_text:
-        guard_text = f"({guard_text})" if "#" in guard_text else re.sub(r"\s*\n\s*", " ", guard_text)
-    text = f"if {guard_text}:{newline}" + place.check(condition, indent + "    ") + indent
-    offset = place.layout.start(statement)
-    return Change(offset, offset, text)
+        reason = decides_elsewhere(place, branch)
+        if reason:
+            raise Undecided(f"{reason}, so neither path may be picked for unknown sizes")
+    return place.replaced(branch.test, place.conditions.guarded(place.tree(branch.test)))

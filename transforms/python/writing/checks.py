@@ -6,8 +6,9 @@ import ast
 
 import libcst as cst
 
-from transforms.python.writing.logic import Undecided, check_depth, code
-from transforms.python.writing.place import WIDTH, Change, Place, folded
+from transforms.python.writing.logic import Undecided
+from transforms.python.writing.nodes import check_depth, code
+from transforms.python.writing.place import Change, Place, expectation
 
 CHECKS = {
     "RuntimeError": "_check",
@@ -34,6 +35,28 @@ def exception_check(raised: ast.Raise) -> tuple[str, ast.expr | None]:
     return CHECKS.get(kind.id, f"_check_with({kind.id}, "), arguments[0] if arguments else None
 
 
+def folded_raise(branch: ast.If) -> tuple[str, ast.expr | None]:
+    """The check that a branch's body amounts to ("" where to none), and the message.
+
+    The body is a `raise`, or an assignment of the message before it.
+    """
+    *before, raised = branch.body
+    if not isinstance(raised, ast.Raise):
+        return "", None
+    function, message = exception_check(raised)
+    if not before:
+        return function, message
+    assignment = before[0]
+    if (
+        len(before) == 1
+        and isinstance(assignment, ast.Assign)
+        and isinstance(message, ast.Name)
+        and [ast.unparse(target) for target in assignment.targets] == [message.id]
+    ):
+        return function, assignment.value
+    return "", None
+
+
 def check_statement(
     place: Place, branch: ast.If, function: str, condition: cst.BaseExpression, message: ast.expr | None
 ) -> Change:
@@ -41,18 +64,18 @@ def check_statement(
     layout = place.layout
     indent, newline = layout.indent(branch) or "", layout.newline
     name, _, kind = function.partition("(")
+    place.names("torch._check")  # Undecided where no check serves
     called = f"{place.names.torch}.{name}("
     first = f"{kind}{code(condition)}".replace(newline, "\n").replace("\n", newline)
-    message_text = '""' if message is None else layout.text(layout.start(message), layout.end(message))
+    message_text = (
+        expectation(code(condition)) if message is None else layout.text(layout.start(message), layout.end(message))
+    )
     comments = "".join(f"{comment}{newline}{indent}" for comment in _comments(place, branch, message))
     text = f"{called}{first}, lambda: {message_text})"
-    if "\n" in text or len(indent) + len(text) > WIDTH:
+    if "\n" in text:
         if "\n" in message_text:
             message_text = f"({newline}{indent}        {message_text}{newline}{indent}    )"
-        condition_text = code(condition)
-        if len(indent) + len(condition_text) > WIDTH - 5:
-            condition_text = folded(condition, "    ", newline + indent)
-        pieces = [*([kind.rstrip(", ")] if kind else []), condition_text, f"lambda: {message_text}"]
+        pieces = [*([kind.rstrip(", ")] if kind else []), code(condition), f"lambda: {message_text}"]
         text = called + "".join(f"{newline}{indent}    {piece}," for piece in pieces) + f"{newline}{indent})"
     end = layout.end(branch)
     tail = layout.text(end, layout.line_end(branch.end_lineno or branch.lineno)).strip()

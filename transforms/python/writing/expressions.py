@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from transforms.python.writing.logic import Conditions, call, parenthesized
+from transforms.python.writing.logic import Conditions
+from transforms.python.writing.nodes import call, parenthesized
 
 
 def symbolic_call(conditions: Conditions, original: cst.Call, updated: cst.Call) -> cst.BaseExpression | None:

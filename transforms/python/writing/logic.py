@@ -8,75 +8,30 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import libcst as cst
 
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.values import BOOL, FLOAT, INT, NOTHING, Value
+from transforms.python.writing.nodes import bare, call, code, flattened, parenthesized
 
-# libcst's trees are walked by Python functions, several for each level; its parser takes time that grows with a high
-# power of a chain's length, and ends the process where a few thousand brackets stand in one another.
-_DEEPEST = 400
+_BOOLS = frozenset({"isinstance", "hasattr", "callable", "bool", "all", "any", "issubclass"})
 
 
-def check_depth(tree: ast.AST, source: str = "") -> None:
-    """Raise RecursionError where a tree has more levels than libcst is given.
+class Moved(NamedTuple):
+    """Operands that would be evaluated whatever those before them say.
 
-    libcst nests what `ast` holds side by side: the operands of `and` and `or`, and adjacent strings, which only the
-    `source` shows; of these are at most as many as pairs of quotes that no string of `tree` needs.
+    `held` are the operands before them that have been decided, with what each came to; `evaluated` has been evaluated.
     """
-    strings = 0
-    pending = [(tree, 0)]
-    while pending:
-        node, depth = pending.pop()
-        if depth > _DEEPEST:
-            raise RecursionError("nested too deep for libcst")
-        strings += isinstance(node, (ast.Constant, ast.JoinedStr))
-        below = depth + (len(node.values) if isinstance(node, ast.BoolOp) else 1)
-        pending += ((child, below) for child in ast.iter_child_nodes(node))
-    if source.count('"') + source.count("'") > 6 * strings + 2 * _DEEPEST:
-        raise RecursionError("too many adjacent strings for libcst")
+
+    held: tuple[tuple[cst.BaseExpression, bool], ...]
+    evaluated: cst.BaseExpression
+    operands: tuple[cst.BaseExpression, ...]
 
 
 class Undecided(Exception):
     """The condition cannot be rewritten; the message says why and what a person has to decide."""
-
-
-def code(node: cst.CSTNode) -> str:
-    """The source of a node."""
-    return cst.Module([]).code_for_node(node)
-
-
-def parse_expression(source: str) -> cst.BaseExpression:
-    """An expression that may run over several lines, as it stands in the file.
-
-    Raises RecursionError where it is nested deeper than libcst's parser, which checks nothing itself, can go.
-    """
-    check_depth(ast.parse(f"({source})", mode="eval"), source)
-    node = cst.parse_expression(f"({source})")
-    return node.with_changes(lpar=node.lpar[1:], rpar=node.rpar[:-1])
-
-
-def call(function: str, *arguments: cst.BaseExpression | cst.Arg) -> cst.Call:
-    """`function(arguments)`; an argument's own parentheses fall away."""
-    return cst.Call(
-        cst.parse_expression(function),
-        [argument if isinstance(argument, cst.Arg) else cst.Arg(bare(argument)) for argument in arguments],
-    )
-
-
-def bare(node: cst.BaseExpression) -> cst.BaseExpression:
-    """A node without its outer parentheses, save where they make a tuple or hold a comment."""
-    if isinstance(node, (cst.Tuple, cst.GeneratorExp, cst.Yield, cst.NamedExpr)) or not node.lpar or "#" in code(node):
-        return node
-    return node.with_changes(lpar=[], rpar=[])
-
-
-def parenthesized(node: cst.BaseExpression) -> cst.BaseExpression:
-    """A node that can stand beside any operator."""
-    if node.lpar or isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Integer, cst.Tuple)):
-        return node
-    return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
 
 
 OPPOSITE: dict[type[cst.BaseCompOp], Callable[[], cst.BaseCompOp]] = {
@@ -91,13 +46,15 @@ class Conditions:
     """Rewrites the conditions of one function.
 
     `name` turns a function of symbolic_shapes or torch into what the file calls it, and notes that it is used.
-    `inlined` says that Dynamo traces the function, which takes no `sym_not` of what it knows.
+    `movable` says whether operands may be evaluated where Python's short circuit might have passed them by.
     """
 
-    def __init__(self, values: Interpreter, name: Callable[[str], str], inlined: bool = False) -> None:
+    def __init__(
+        self, values: Interpreter, name: Callable[[str], str], movable: Callable[[Moved], bool] = lambda moved: True
+    ) -> None:
         self.values = values
-        self.inlined = inlined
         self.name = name
+        self._movable = movable
         self._value_by_text: dict[str, Value] = {}
 
     def value(self, node: cst.BaseExpression) -> Value:
@@ -113,6 +70,15 @@ class Conditions:
     def asks(self, node: cst.BaseExpression) -> bool:
         """Whether the truth of an expression depends on a size."""
         return self.value(node).kind in (BOOL, INT, FLOAT)
+
+    def surely_bool(self, node: cst.BaseExpression) -> bool:
+        """Whether an expression gives a bool or a SymBool, and nothing that only counts as one, such as None."""
+        if isinstance(node, cst.BooleanOperation):
+            return self.surely_bool(node.left) and self.surely_bool(node.right)
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value in _BOOLS:
+            return True
+        truth = isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not)
+        return truth or isinstance(node, cst.Comparison) or self.value(node).kind == BOOL
 
     def symbolic(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """The same truth, never turned into a bool on the way. Raises Undecided where that cannot be written."""
@@ -174,6 +140,58 @@ class Conditions:
         if default is None:
             raise Undecided(f"whether {code(node)} holds in general is not to be seen here")
         return call(self.name("guard_or_true" if default else "guard_or_false"), node)
+
+    def expected(self, node: cst.BaseExpression) -> cst.BaseExpression:
+        """A bool: the condition where it is known; else True, and it is checked when the code runs.
+
+        Every operand is evaluated when it was before. Raises Undecided where that cannot be written.
+        """
+        if not self.asks(node):
+            return node
+        if isinstance(node, cst.BooleanOperation):
+            if isinstance(node.operator, cst.And):
+                return node.with_changes(left=self.expected(node.left), right=self.expected(node.right))
+            if not self.asks(node.left):
+                return node.with_changes(right=self.expected(node.right))
+            return call(self.name("expect_true"), self.symbolic(node))
+        if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+            pushed = self.pushed_not(node.expression)
+            if not isinstance(pushed, cst.UnaryOperation):
+                return self.expected(pushed)
+        if isinstance(node, cst.Comparison) and len(node.comparisons) > 1:
+            parts = [self.expected(part) for part in self._chain(node)]
+            joined = parts[0]
+            for part in parts[1:]:
+                joined = cst.BooleanOperation(joined, cst.And(), part)
+            return parenthesized(joined)
+        return call(self.name("expect_true"), self.symbolic(node))
+
+    def refused(self, node: cst.BaseExpression) -> cst.BaseExpression:
+        """A bool: the condition where it is known; else False, and its contrary is checked when the code runs."""
+        if not self.asks(node):
+            return node
+        if isinstance(node, cst.BooleanOperation):
+            if isinstance(node.operator, cst.Or):
+                return node.with_changes(left=self.refused(node.left), right=self.refused(node.right))
+            node = self._plain_first(node)
+            if not self.asks(node.left):
+                return node.with_changes(right=self.refused(node.right))
+        negation = isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not)
+        expected = self.expected(bare(node.expression) if negation else self.pushed_not(node))  # type: ignore[attr-defined]
+        return cst.UnaryOperation(cst.Not(), parenthesized(expected))
+
+    def _plain_first(self, node: cst.BooleanOperation) -> cst.BooleanOperation:
+        """`a and flag` as `flag and a`, since reading a variable is nothing that can be noticed."""
+        if not self.asks(node.left) or self.asks(node.right):
+            return node
+        right = node.right.expression if isinstance(node.right, cst.UnaryOperation) else node.right
+        if not isinstance(right, cst.Name):
+            return node
+        inner = self._plain_first(node.left) if isinstance(node.left, cst.BooleanOperation) else node.left
+        if isinstance(inner, cst.BooleanOperation) and isinstance(inner.operator, cst.And) and not inner.lpar:
+            before = inner.with_changes(right=node.right)
+            return node.with_changes(left=before, right=inner.right) if not self.asks(inner.left) else node
+        return node.with_changes(left=node.right, right=inner)
 
     def _decided(self, node: cst.Comparison, default: bool | None) -> cst.BaseExpression:
         general = self.general(node) if default is None else default
@@ -286,12 +304,12 @@ class Conditions:
 
     def _compared(self, node: cst.Comparison) -> cst.BaseExpression:
         if len(node.comparisons) > 1:
-            return call(self.name("sym_and"), *(self.symbolic(part) for part in self._chain(node)))
+            parts = self._chain(node)
+            self._move((), parts[0], parts[1:])
+            return call(self.name("sym_and"), *(self.symbolic(part) for part in parts))
         pair = self._shapes(node)
         target = node.comparisons[0]
         if pair is not None:
-            if self.inlined and isinstance(target.operator, cst.NotEqual):
-                return call(self.name("sym_ne"), *pair)
             equal = call(self.name("sym_eq"), *pair)
             return equal if isinstance(target.operator, cst.Equal) else call(self.name("torch.sym_not"), equal)
         if isinstance(target.operator, (cst.In, cst.NotIn)):
@@ -314,14 +332,28 @@ class Conditions:
             return None
         elements = node.args[0].value
         if isinstance(elements, (cst.GeneratorExp, cst.ListComp)):
+            self._move((), cst.Name("None"), [elements.elt])
             elements = elements.with_changes(elt=self.symbolic(elements.elt))
         return ("sym_and" if node.func.value == "all" else "sym_or"), parenthesized(elements)
+
+    def _move(
+        self,
+        held: Sequence[tuple[cst.BaseExpression, bool]],
+        evaluated: cst.BaseExpression,
+        operands: Sequence[cst.BaseExpression],
+    ) -> None:
+        """Raises Undecided where one of `operands` may only be evaluated if those before it ask for it."""
+        if not self._movable(Moved(tuple(held), evaluated, tuple(operands))):
+            last = " and ".join(code(bare(operand)) for operand in operands)
+            raise Undecided(f"{last} may raise or act where the operands before it decide: check each by itself")
 
     def _joined(self, node: cst.BooleanOperation) -> cst.BaseExpression:
         operands, spaces = flattened(node, type(node.operator))
         first = next(index for index, operand in enumerate(operands) if self.asks(operand))
         symbolic = [self.symbolic(operand) for operand in operands[first:]]
         if len(symbolic) > 1:
+            conjunction = isinstance(node.operator, cst.And)
+            self._move([(held, conjunction) for held in operands[:first]], operands[first], operands[first + 1 :])
             for old in operands[first:]:
                 if not self.asks(old) and not isinstance(old, (cst.Comparison, cst.UnaryOperation)):
                     raise Undecided(f"{code(old)} may be no bool, which sym_and and sym_or do not take")
@@ -345,21 +377,6 @@ class Conditions:
         while depth and isinstance(tail, cst.BooleanOperation):
             holder, tail, depth = tail, tail.left, depth - 1
         return holder.with_changes(right=joined, lpar=node.lpar, rpar=node.rpar)
-
-
-def flattened(
-    node: cst.BaseExpression, operator: type[cst.BaseBooleanOp]
-) -> tuple[list[cst.BaseExpression], list[cst.BaseParenthesizableWhitespace]]:
-    """The operands of `a and b and c` and the white space between them, line breaks and comments included."""
-    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, operator):
-        left, spaces = flattened(node.left, operator)
-        around = (node.operator.whitespace_before, node.operator.whitespace_after)
-        space = next(
-            (whitespace for whitespace in around if isinstance(whitespace, cst.ParenthesizedWhitespace)),
-            cst.SimpleWhitespace(" "),
-        )
-        return [*left, node.right], [*spaces, space]
-    return [node], []
 
 
 def _literal(node: cst.BaseExpression) -> str:

@@ -1,8 +1,7 @@
 """What a file calls the functions that rules need, and the import that has to be added where it calls them nothing yet.
 
 Imports are added as the file does it: its module alias, its from-import, or an import in the function where the file
-keeps away from import cycles. TorchScript reads no import in a function, so files it reads get a small function of
-their own that imports when it is called.
+keeps away from import cycles.
 """
 
 from __future__ import annotations
@@ -13,32 +12,23 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from transforms.python.writing.evaluation import only_arithmetic
+from transforms.python.writing.helpers import HELPERS, HOME, HOME_MODULE, Home
+from transforms.python.writing.logic import Undecided
+
 MODULE = "torch.fx.experimental.symbolic_shapes"
+HELPER = "<helper>"
+"""Among the names that a rewrite uses: it calls a helper of the tree."""
 INSIDE_TORCH = re.compile(r"(?:^|/)torch/")
-# What TorchScript compiles in place of each; the others it never meets.
-SCRIPTED = {
-    "guard_or_false": ("condition: bool", "condition"),
-    "guard_or_true": ("condition: bool", "condition"),
-    "sym_eq": ("left: list[int], right: list[int]", "left == right"),
-    "sym_ne": ("left: list[int], right: list[int]", "left != right"),
-}
-
-
-# Dynamo does not trace sym_eq; this it does, and without a coercion.
-EQUAL = {
-    "sym_eq": [
-        "    equal = len(left) == len(right)",
-        "    for one, other in zip(left, right):",
-        "        equal = equal & (one == other)",
-        "    return equal",
-    ],
-    "sym_ne": [
-        "    different = len(left) != len(right)",
-        "    for one, other in zip(left, right):",
-        "        different = different | (one != other)",
-        "    return different",
-    ],
-}
+# What takes bools and SymBools alone, or loads sympy; a tree's helpers have nothing in its place.
+SYMBOLIC_ONLY = frozenset(
+    {"sym_and", "sym_or", "torch.sym_not", "torch.sym_ite", "torch.sym_min", "torch.sym_max", "torch.sym_int",
+     "torch.sym_float", "torch._sym_sqrt", "torch._check"}
+)  # fmt: skip
+SCRIPTED_BESIDE = frozenset({"torch.sym_ite", "torch.sym_min", "torch.sym_max", "torch.sym_int", "torch.sym_float"})
+"""What may stand behind `if torch.jit.is_scripting() else` where TorchScript reads the function and eager does not."""
+NOT_TRACED = frozenset({"sym_eq", "expect_true"})
+"""What Dynamo does not trace in a function that it inlines (torch/_dynamo/variables/torch.py)."""
 
 
 class Insertion(NamedTuple):
@@ -111,7 +101,7 @@ class TopLevel:
     """What the statements at the top of a file import and define; made once for all functions of the file.
 
     `modules` has the local name of each imported module, `imported_functions` that of each function of symbolic_shapes,
-    `defined` the names of the functions, and `body` the statements.
+    `defined` the names of the functions, `arithmetic` those of functions that only compute, and `body` the statements.
     """
 
     def __init__(self, tree: ast.Module) -> None:
@@ -123,6 +113,9 @@ class TopLevel:
         for node in tree.body:
             self._read_import(node)
         self.defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        self.arithmetic = frozenset(
+            node.name for node in tree.body if isinstance(node, ast.FunctionDef) and only_arithmetic(node)
+        )
         self.guards_import = next((n for n in self.body if isinstance(n, ast.ImportFrom) and n.module == MODULE), None)
         imports = (node for node in reversed(self.body) if isinstance(node, (ast.Import, ast.ImportFrom)))
         self.last_import = next(imports, None)
@@ -148,16 +141,32 @@ class TopLevel:
 
 
 class Names:
-    """The names of one function's rewrites. `scripted` says that TorchScript reads the function."""
+    """The names of one function's rewrites.
+
+    `inlined` says that Dynamo traces it. Where `eager`, TorchScript (`scripted`) or Inductor with values of `sympy` run
+    the same code it is `shared`, and written with the helpers of the tree, whose place is `home`.
+    """
 
     def __init__(
-        self, top: TopLevel, function: Sequence[ast.AST], path: str, scripted: bool, inlined: bool = False
+        self,
+        top: TopLevel,
+        function: Sequence[ast.AST],
+        path: str,
+        *,
+        inlined: bool = False,
+        eager: bool = False,
+        scripted: bool = False,
+        sympy: bool = False,
+        home: Home | None = None,
     ) -> None:
         self.top = top
         self.functions = function  # the function and those it is defined in, innermost first
+        self.path = path
         self.local = INSIDE_TORCH.search("/" + path) is not None
-        self.scripted = self.scripted_file = scripted
         self.inlined = inlined
+        self.shared = eager or scripted or sympy
+        self.scripted = scripted and not eager
+        self.home = home
         self.used: set[str] = set()
         self.torch = top.torch
 
@@ -166,12 +175,18 @@ class Names:
         return self.top.modules.get(name, "")
 
     def __call__(self, name: str) -> str:
-        """How to write `name` here: `torch.x` by torch's name in the file, else a function of symbolic_shapes."""
+        """How to write `name` here: `torch.x` by torch's name in the file, else a function of symbolic_shapes.
+
+        Raises Undecided where nothing that does this may stand here.
+        """
+        if self.shared and name in HELPERS:
+            return self._helper(name)
+        if self.shared and name in SYMBOLIC_ONLY and not (self.scripted and name in SCRIPTED_BESIDE):
+            raise Undecided(f"code other than tracing runs this function too, which {name} does not serve")
+        if self.inlined and name in NOT_TRACED:
+            raise Undecided(f"Dynamo, which traces this function, does not trace {name}")
         if name.startswith("torch."):
             return self.torch + name[5:]
-        if self.scripted or (self.inlined and name in EQUAL):
-            self.used.add(name)
-            return f"_{name}"
         if name in self.top.imported_functions:
             return self.top.imported_functions[name]
         if self.top.alias:
@@ -179,26 +194,27 @@ class Names:
         self.used.add(name)
         return name
 
-    def split(self, used: set[str]) -> tuple[set[str], set[str]]:
-        """`used`, apart: what functions of the file bring in, what imports do."""
-        own = used if self.scripted else used & EQUAL.keys() if self.inlined else set()
-        return own, {name for name in used - own if "." not in name}
+    def _helper(self, name: str) -> str:
+        if self.home is None:
+            raise Undecided("eager runs this function too, and the tree has no place for a guard that costs it nothing")
+        self.used.add(HELPER)
+        if self.path == HOME:
+            return HELPERS[name]
+        return f"{self.module(HOME_MODULE) or f'{self.torch}._prims_common'}.{HELPERS[name]}"
 
     @property
     def module_wide(self) -> bool:
-        """Whether imports go to the head of the file."""
-        return not self.local
+        """Whether imports go to the head of the file, where it imports symbolic_shapes already."""
+        return not self.local and self.top.guards_import is not None
 
     def imports(self, layout: Layout, used: set[str], late: bool = False) -> list[Insertion]:
         """The imports that make `used` known in the function; `late` picks a second place beside the first."""
         if not used:
             return []
-        if self.local:
-            insertions = self._local_import(layout, used, late)
-        elif (place := self.top.guards_import) is not None:
-            insertions = self._extended(layout, place, used, late)
+        if self.module_wide and self.top.guards_import is not None:
+            insertions = self._extended(layout, self.top.guards_import, used, late)
         else:
-            insertions = [self._new_module_import(layout, used)]
+            insertions = self._local_import(layout, used, late)
         return [_before_newline(layout, insertion) if late else insertion for insertion in insertions]
 
     def _extended(self, layout: Layout, node: ast.ImportFrom, used: set[str], late: bool) -> list[Insertion]:
@@ -210,15 +226,6 @@ class Names:
         last = node.names[-1]
         offset = layout.offset(last.end_lineno or last.lineno, last.end_col_offset or 0)
         return [Insertion(offset, offset, "".join(f", {name}" for name in missing))] if missing else []
-
-    def _new_module_import(self, layout: Layout, used: set[str]) -> Insertion:
-        line = f"from {MODULE} import {', '.join(sorted(used))}{layout.newline}"
-        last = self.top.last_import
-        if last is not None:
-            offset = layout.offsets[last.end_lineno or last.lineno]
-            return Insertion(offset, offset, line)
-        offset = layout.line_start(self.top.first_statement.lineno) or layout.bom
-        return Insertion(offset, offset, line + layout.newline)
 
     def _local_import(self, layout: Layout, used: set[str], late: bool) -> list[Insertion]:
         missing = set(used)
@@ -263,42 +270,6 @@ class Names:
         while not layout.lines[line - 1].strip():
             line += 1
         return line
-
-    def helpers(self, layout: Layout, used: set[str], late: bool = False) -> list[Insertion]:
-        """Functions of the file for the names in `used` that it does not hold yet."""
-        blocks: list[str] = []
-        for name in sorted(used):
-            if f"_{name}" not in self.top.defined:
-                blocks += _helper(name, self.torch, self.scripted_file)
-        first = self.top.first_definition
-        if not blocks or first is None:
-            return []
-        line = min([first.lineno, *(decorator.lineno for decorator in first.decorator_list)])
-        offset = layout.line_start(line)
-        insertion = Insertion(offset, offset, layout.newline.join([*blocks, ""]))
-        return [_before_newline(layout, insertion) if late else insertion]
-
-
-def _helper(name: str, torch: str, scripted: bool) -> list[str]:
-    """The lines of a function that does what `name` does where Dynamo traces it and TorchScript reads it."""
-    if name in EQUAL and not scripted:
-        return [f"def _{name}(left, right):", *EQUAL[name], "", ""]
-    signature, compiled = SCRIPTED.get(name, ("*conditions: bool", ""))
-    passed = ", ".join(part.partition(":")[0] for part in signature.split(", "))
-    eager = f"_eager_{name}" if compiled else f"_{name}"
-    body = EQUAL.get(name, [f"    from {MODULE} import {name}", "", f"    return {name}({passed})"])
-    lines = [f"def {eager}({signature}) -> bool:", *body, "", ""]
-    if compiled:
-        lines += [
-            f"def _{name}({signature}) -> bool:",
-            f"    if {torch}.jit.is_scripting():",
-            f"        return {compiled}",
-            "    else:",
-            f"        return {eager}({passed})",
-            "",
-            "",
-        ]
-    return lines
 
 
 def _before_newline(layout: Layout, insertion: Insertion) -> Insertion:

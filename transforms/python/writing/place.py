@@ -13,12 +13,13 @@ from codemod.model.findings import Level
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.sites import Site
 from transforms.python.reach.composites import Composite
+from transforms.python.writing.evaluation import evaluated_before, present_tensors
 from transforms.python.writing.expressions import Composer
-from transforms.python.writing.logic import Conditions, code, parse_expression
+from transforms.python.writing.logic import Conditions, Moved
 from transforms.python.writing.names import Layout, Names
+from transforms.python.writing.nodes import code, parse_expression
 
 TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
-WIDTH = 88
 
 
 class Change(NamedTuple):
@@ -46,7 +47,8 @@ class Place:
     """A site in its function.
 
     `inlined`: Dynamo traces the function, so a message may not close over sizes.
-    `scripted`: TorchScript reads it, so it may hold no lambda, no import and no function TorchScript does not know.
+    `shared`: eager, TorchScript or Inductor run the same code, which then holds no lambda, no import and no check that
+    takes bools alone; `scripted`: TorchScript reads it.
     `composite`: what it can stand in for, where it is a decomposition that tracing does not reach.
     """
 
@@ -58,7 +60,6 @@ class Place:
         values: Interpreter,
         layout: Layout,
         names: Names,
-        inlined: bool,
         composite: Composite | None = None,
     ) -> None:
         self.site = site
@@ -68,13 +69,30 @@ class Place:
         self.values = values
         self.layout = layout
         self.names = names
-        self.inlined = inlined
+        self.inlined = names.inlined
+        self.shared = names.shared
         self.scripted = names.scripted
-        self.conditions = Conditions(values, names, inlined or self.scripted)
+        self.conditions = Conditions(values, names, self._movable)
+
+    def _movable(self, moved: Moved) -> bool:
+        """Whether operands can neither raise, call nor assign where their short circuit no longer holds them back."""
+        evaluated = evaluated_before(self.function, self.site.node, self.names.top.arithmetic)
+        for held, truth in moved.held:
+            operand = _parsed(held)
+            evaluated.add(operand)
+            (evaluated.add_truth if truth else evaluated.add_falsehood)(operand)
+        evaluated.add(_parsed(moved.evaluated))
+        present = present_tensors(self.function)
+        return all(evaluated.may_move(_parsed(operand), present) for operand in moved.operands)
 
     def tree(self, node: ast.expr) -> cst.BaseExpression:
-        """A libcst tree of an expression, without the parentheses around it, its inner calls already rewritten."""
+        """A libcst tree of an expression, without the parentheses around it, its inner calls already rewritten.
+
+        Where Dynamo traces the function they stay: it makes builtins symbolic by itself.
+        """
         tree = parse_expression(self.text(node))
+        if self.inlined:
+            return tree
         composed = tree.visit(Composer(self.conditions))
         assert isinstance(composed, cst.BaseExpression)
         return composed
@@ -88,9 +106,6 @@ class Place:
         old, text = self.text(node), code(new)
         if self.scripted and re.search(rf"\b{self.names.torch}\._?sym_", text):
             text = f"({old} if {self.names('torch.jit')}.is_scripting() else {text})"
-        column = self.layout.start(node) - self.layout.line_start(node.lineno)
-        if "\n" not in text and column + len(text) > WIDTH and "\n" in old:
-            text = folded(new, self.layout.lines[node.lineno - 1], self.layout.newline)
         if "\n" in text and not self._enclosed(node) and not text.endswith(")"):
             text = f"({text})"
         return difference(self.layout.start(node), old, text)
@@ -116,34 +131,24 @@ class Place:
                 values.append(next(holders, None))
         return values
 
-    def check(self, condition: cst.BaseExpression, indent: str, function: str = "_check") -> str:
-        """The lines that hold `condition` to be true, with `indent` and a newline behind each."""
-        newline, torch = self.layout.newline, self.names.torch
-        text = re.sub(r"\s*\n\s*", " ", code(condition)) if "#" not in code(condition) else code(condition)
-        if self.scripted:
-            lines = [f"if not {torch}.jit.is_scripting():", f"    {torch}.{function}({text})"]
-        else:
-            assumption = re.sub(r"\s+", " ", text).replace("\\", "\\\\").replace('"', "'")
-            assumption = re.sub(
-                r"\b(?:\w+\.)*sym_(?:and|or|not|eq)\b", lambda m: m.group().rpartition(".")[2], assumption
-            )
-            message = f'lambda: "expected {assumption}, which was assumed while tracing"'
-            lines = [f"{torch}.{function}({text}, {message})"]
-            if len(indent) + len(lines[0]) > WIDTH:
-                if len(indent) + len(text) > WIDTH - 5:
-                    text = folded(condition, "    ", newline + indent)
-                lines = [f"{torch}.{function}(", f"    {text},", f"    {message},", ")"]
-        return "".join(f"{indent}{line}{newline}" for line in lines)
+    def check(self, condition: cst.BaseExpression, indent: str) -> str:
+        """The lines that hold `condition` to be true, with `indent` and a newline behind each.
+
+        Only for what must hold for memory to be read right; that a path was picked is no reason for a check.
+        """
+        text = re.sub(r"\s*\n\s*", " ", code(condition))
+        line = f"{self.names('torch._check')}({text}, lambda: {expectation(text)})"
+        return f"{indent}{line}{self.layout.newline}"
 
 
-def folded(node: cst.BaseExpression, line: str | bytes, newline: str) -> str:
-    """A call of several arguments with each on a line of its own, below a line whose indent it takes over."""
-    text = line.decode("utf-8", "replace") if isinstance(line, bytes) else line
-    if not isinstance(node, cst.Call) or len(node.args) < 2 or "\n" in code(node):
-        return code(node)
-    indent = text[: len(text) - len(text.lstrip())] if text.strip() else text
-    arguments = "".join(f"{newline}{indent}    {argument.star}{code(argument.value)}," for argument in node.args)
-    return f"{code(node.func)}({arguments}{newline}{indent})"
+def expectation(condition: str) -> str:
+    """A string literal that says what was expected, for a check whose author gave no message."""
+    text = re.sub(r"\s+", " ", condition).replace("\\", "\\\\").replace('"', "'")
+    return f'"expected {text}"'
+
+
+def _parsed(node: cst.BaseExpression) -> ast.expr:
+    return ast.parse(f"({code(node)})", mode="eval").body
 
 
 def difference(start: int, old: str, new: str) -> tuple[Change, ...]:

@@ -71,8 +71,8 @@ def test_a_shared_line_is_one_change_of_the_higher_level(look: Any, rewrite: Any
 
 def test_added_statements_are_as_narrow_as_the_tree(rewrite: Any) -> None:
     source = (
-        HEAD + "    if x.size(0) != 3:\n        need = 3\n"
-        "        raise ValueError(f'the first dimension of x is {x.size(0)}, not {need}')\n    return x\n"
+        HEAD + "    if x.size(0) != 3:\n"
+        "        raise ValueError(f'the first dimension of x is {x.size(0)}, not 3')\n    return x\n"
     )
     for limit in (50, 60, 88):
         written = body(rewrite(source, style=Style(limit)))

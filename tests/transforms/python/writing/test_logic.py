@@ -9,7 +9,8 @@ import pytest
 
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import own_nodes
-from transforms.python.writing.logic import Conditions, Undecided, code, parse_expression
+from transforms.python.writing.logic import Conditions, Undecided
+from transforms.python.writing.nodes import code, parse_expression
 
 FUNCTION = """
 def f(x: Tensor, y: Tensor, flag: bool, k: int) -> Any:

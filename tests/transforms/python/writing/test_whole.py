@@ -1,0 +1,41 @@
+"""A function is converted whole or not at all, as far as the same call goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+UNDECIDED = "    if x.size(0) < x.size(1):\n        x = x.mT\n"
+CHECK = "    torch._check(x.shape == y.shape)\n"
+RETURN = "    return x\n"
+
+
+def levels(findings: Any) -> dict[str, str]:
+    return {finding.rule: finding.refusal for finding in findings}
+
+
+@pytest.mark.parametrize(
+    "body", [UNDECIDED + CHECK, CHECK + UNDECIDED, UNDECIDED + "    if x.ndim == 2:\n    " + CHECK]
+)
+def test_a_place_that_every_call_stops_at_leaves_the_rest(look: Any, body: str) -> None:
+    refusals = levels(look("def f(x: Tensor, y: Tensor):\n" + body + RETURN))
+    assert refusals["check-condition"] == "half"
+    assert refusals["undecided-branch"] == "undecided"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        CHECK + "    if x.ndim == 2:\n    " + UNDECIDED.replace("\n    ", "\n        "),
+        "    if x.ndim == 2:\n    " + CHECK + "        return y\n" + UNDECIDED,
+    ],
+)
+def test_a_place_that_some_calls_pass_by_does_not(look: Any, body: str) -> None:
+    findings = look("def f(x: Tensor, y: Tensor):\n" + body + RETURN)
+    assert next(f for f in findings if f.rule == "check-condition").edits
+
+
+def test_the_reason_names_the_line_that_is_left(look: Any) -> None:
+    half = next(f for f in look("def f(x: Tensor, y: Tensor):\n" + CHECK + UNDECIDED + RETURN) if f.refusal == "half")
+    assert "stops at line 3" in half.reason

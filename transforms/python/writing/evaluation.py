@@ -1,0 +1,367 @@
+"""Which expressions may be evaluated where Python's short circuit would have passed them by.
+
+`sym_and(a, b)` evaluates `b` whatever `a` says. That is the same program only where `b` can neither raise, call nor
+assign: `x.shape[1]` behind `x.ndim == 2`, or `bias.shape` behind `bias is not None`, may not be moved.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from transforms.python.flow.nodes import own_nodes
+
+_SIMPLE_METHODS = frozenset({"size", "stride", "dim", "numel", "nelement", "ndimension", "storage_offset"})
+_SHAPE_METHODS = frozenset({"size", "stride"})
+_MAY_BE_ZERO = (ast.Div, ast.FloorDiv, ast.Mod)
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, *_MAY_BE_ZERO)
+_OPTIONAL = re.compile(r"\bOptional\b|\bNone\b|^$")
+_LATER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.FunctionDef, ast.ClassDef)
+_OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
+    ast.NotEq: ast.Eq(), ast.Lt: ast.GtE(), ast.LtE: ast.Gt(), ast.NotIn: ast.In(), ast.Is: ast.IsNot(),
+}  # fmt: skip
+_EXITS = (ast.Raise, ast.Return, ast.Continue, ast.Break)
+
+
+@dataclass(slots=True)
+class Evaluated:
+    """What has been evaluated without an error when a place is reached.
+
+    `texts` are expressions as `ast.unparse` writes them; `ranks` the least number of dimensions of tensors, by the text
+    of the tensor; `shapes` the tensors whose shapes variables hold.
+    """
+
+    texts: set[str] = field(default_factory=set)
+    ranks: dict[str, int] = field(default_factory=dict)
+    shapes: dict[str, str] = field(default_factory=dict)
+
+    pure: frozenset[str] = frozenset({"len", "all", "any"})
+    """Functions that neither raise nor do anything, given what may be moved."""
+
+    def forget(self, names: set[str]) -> None:
+        """Drop what rests on names that are assigned anew."""
+        self.texts = {text for text in self.texts if not names & set(re.findall(r"\w+", text))}
+        self.ranks = {text: rank for text, rank in self.ranks.items() if not names & set(re.findall(r"\w+", text))}
+        for name, tensor in list(self.shapes.items()):
+            if {name, *re.findall(r"\w+", tensor)} & names:
+                del self.shapes[name]
+                if name not in names:
+                    self._rank(name, self.ranks.get(tensor, 0))
+
+    def add(self, expression: ast.expr) -> None:
+        """Note an expression that is evaluated, with what it always evaluates on the way."""
+        for node in _always(expression):
+            if isinstance(node, (ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)) and self._only_reads(node):
+                self.texts.add(ast.unparse(node))
+            dimension = _dimension(node)
+            if dimension is not None:
+                tensor, index = dimension
+                self._rank(tensor, index + 1 if index >= 0 else -index)
+
+    def _only_reads(self, node: ast.expr) -> bool:
+        """Whether an expression calls nothing but what tells sizes, so that it may be evaluated again."""
+        return all(
+            (isinstance(child.func, ast.Attribute) and child.func.attr in _SIMPLE_METHODS)
+            or (isinstance(child.func, ast.Name) and child.func.id in self.pure)
+            for child in ast.walk(node)
+            if isinstance(child, ast.Call)
+        )
+
+    def add_truth(self, condition: ast.expr) -> None:
+        """Note a condition that holds: `x.dim() == 4` and the like give a rank."""
+        if isinstance(condition, ast.BoolOp) and isinstance(condition.op, ast.And):
+            for operand in condition.values:
+                self.add_truth(operand)
+        elif isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not):
+            self.add_falsehood(condition.operand)
+        elif isinstance(condition, ast.Compare) and len(condition.ops) == 1:
+            self._compared(condition.left, condition.ops[0], condition.comparators[0])
+
+    def add_falsehood(self, condition: ast.expr) -> None:
+        """Note a condition that does not hold."""
+        if isinstance(condition, ast.BoolOp) and isinstance(condition.op, ast.Or):
+            for operand in condition.values:
+                self.add_falsehood(operand)
+        elif isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not):
+            self.add_truth(condition.operand)
+        elif isinstance(condition, ast.Compare) and len(condition.ops) == 1:
+            operator = _OPPOSITE.get(type(condition.ops[0]))
+            if operator is not None:
+                self._compared(condition.left, operator, condition.comparators[0])
+
+    def _compared(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> None:
+        tensor = _ranked(left)
+        if isinstance(operator, ast.IsNot) and isinstance(right, ast.Constant) and right.value is None:
+            self.texts.add(f"{ast.unparse(left)}.")
+        if not tensor:
+            return
+        if isinstance(operator, (ast.Eq, ast.GtE, ast.Gt)) and isinstance(right, ast.Constant):
+            if isinstance(right.value, int):
+                self._rank(tensor, right.value + isinstance(operator, ast.Gt))
+        elif isinstance(operator, ast.In) and isinstance(right, (ast.Tuple, ast.List)):
+            numbers = (rank.value for rank in right.elts if isinstance(rank, ast.Constant))
+            ranks = [number for number in numbers if isinstance(number, int)]
+            if ranks and len(ranks) == len(right.elts):
+                self._rank(tensor, min(ranks))
+
+    def _rank(self, tensor: str, rank: int) -> None:
+        self.ranks[tensor] = max(rank, self.ranks.get(tensor, 0))
+
+    def bind(self, target: ast.expr, value: ast.expr | None) -> None:
+        """Note an assignment: what rested on the target goes, and unpacking a shape gives its tensor a rank."""
+        self.forget(_stored(target))
+        if isinstance(target, ast.Name) and value is not None:
+            self._rank(target.id, _literal_rank(value))
+            tensor = _of_shape(value)
+            if tensor and tensor != target.id and not isinstance(value, ast.Name):
+                self.shapes[target.id] = tensor
+        elif isinstance(target, (ast.Tuple, ast.List)) and value is not None:
+            tensor = _of_shape(value)
+            starred = any(isinstance(element, ast.Starred) for element in target.elts)
+            if tensor and tensor not in _stored(target):
+                self._rank(tensor, len(target.elts) - starred)
+
+    def may_move(self, node: ast.expr, present: Mapping[str, bool]) -> bool:
+        """Whether evaluating an expression here can neither raise, call, assign nor take more than a moment.
+
+        `present` says of the function's parameters whether they are tensors that are never None.
+        """
+        if isinstance(node, (ast.Constant, ast.Name)):
+            return True
+        if ast.unparse(node) in self.texts and not isinstance(node, ast.NamedExpr):
+            return True
+        if isinstance(node, ast.Attribute):
+            return self._may_read(node.value, present)
+        if isinstance(node, ast.Subscript):
+            dimension = _dimension(node)
+            if isinstance(node.slice, ast.Slice):
+                bounds = (node.slice.lower, node.slice.upper, node.slice.step)
+                return all(self.may_move(part, present) for part in (node.value, *bounds) if part is not None)
+            return dimension is not None and self._in_range(dimension) and self.may_move(node.value, present)
+        if isinstance(node, ast.Call):
+            return self._may_call(node, present)
+        if isinstance(node, ast.BinOp):
+            if not isinstance(node.op, _ARITHMETIC):
+                return False
+            if isinstance(node.op, _MAY_BE_ZERO) and not (isinstance(node.right, ast.Constant) and node.right.value):
+                return False
+            return self.may_move(node.left, present) and self.may_move(node.right, present)
+        if isinstance(node, ast.Starred):
+            return self.may_move(node.value, present)
+        if isinstance(node, (ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Tuple, ast.List)):
+            children = (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+            return all(self.may_move(child, present) for child in children)
+        if isinstance(node, ast.GeneratorExp):
+            iterated = (generator.iter for generator in node.generators if not generator.ifs)
+            return all(self.may_move(part, present) for part in (node.elt, *iterated)) and all(
+                not generator.ifs for generator in node.generators
+            )
+        return False
+
+    def _may_read(self, owner: ast.expr, present: Mapping[str, bool]) -> bool:
+        text = ast.unparse(owner)
+        if f"{text}." in self.texts or any(known.startswith((f"{text}.", f"{text}[")) for known in self.texts):
+            return True
+        if isinstance(owner, ast.Name):
+            return present.get(owner.id, False) or owner.id in ("self", "cls", "torch", "math")
+        return isinstance(owner, ast.Attribute) and self._may_read(owner.value, present) and text.startswith("self.")
+
+    def _may_call(self, node: ast.Call, present: Mapping[str, bool]) -> bool:
+        if isinstance(node.func, ast.Name) and node.func.id in self.pure and not node.keywords:
+            return all(self.may_move(argument, present) for argument in node.args)
+        if node.keywords or not all(isinstance(argument, ast.Constant) for argument in node.args):
+            return False
+        if not isinstance(node.func, ast.Attribute) or node.func.attr not in _SIMPLE_METHODS:
+            return False
+        dimension = _dimension(node)
+        return self._may_read(node.func.value, present) and (
+            not node.args or (dimension is not None and self._in_range(dimension))
+        )
+
+    def _in_range(self, dimension: tuple[str, int]) -> bool:
+        tensor, index = dimension
+        rank = max(self.ranks.get(tensor, 0), self.ranks.get(self.shapes.get(tensor, ""), 0))
+        return rank >= (index + 1 if index >= 0 else -index)
+
+
+def present_tensors(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, bool]:
+    """The parameters by whether their annotation says that they are no None."""
+    arguments = function.args
+    parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return {
+        parameter.arg: not _OPTIONAL.search(ast.unparse(parameter.annotation) if parameter.annotation else "")
+        for parameter in parameters
+    }
+
+
+def evaluated_before(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, place: ast.AST, arithmetic: frozenset[str] = frozenset()
+) -> Evaluated:
+    """What every run of a function that reaches `place` has evaluated before it, save in the place's own statement.
+
+    `arithmetic` names functions that only add and multiply what they are given.
+    """
+    evaluated = Evaluated()
+    evaluated.pure |= arithmetic
+    _walk(function.body, place, evaluated)
+    return evaluated
+
+
+def _walk(statements: Sequence[ast.stmt], place: ast.AST, evaluated: Evaluated) -> bool:
+    """Note the statements before `place`; whether it is in them."""
+    for statement in statements:
+        if statement is place or any(node is place for node in _header(statement)):
+            return True
+        inner = [block for block in _blocks(statement) if any(node is place for s in block for node in ast.walk(s))]
+        if inner:
+            if isinstance(statement, (ast.For, ast.AsyncFor, ast.While)):
+                evaluated.forget(_assigned([statement]))
+            else:
+                _enter(statement, inner[0], evaluated)
+            return _walk(inner[0], place, evaluated)
+        _pass(statement, evaluated)
+    return False
+
+
+def _enter(statement: ast.stmt, block: Sequence[ast.stmt], evaluated: Evaluated) -> None:
+    if isinstance(statement, ast.If):
+        evaluated.add(statement.test)
+        if block is statement.body:
+            evaluated.add_truth(statement.test)
+        else:
+            evaluated.add_falsehood(statement.test)
+
+
+def _pass(statement: ast.stmt, evaluated: Evaluated) -> None:
+    """Note a statement that ran to its end."""
+    if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+        if statement.value is not None:
+            evaluated.add(statement.value)
+        for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
+            evaluated.bind(target, statement.value)
+    elif isinstance(statement, ast.Expr):
+        evaluated.add(statement.value)
+        call = statement.value
+        if isinstance(call, ast.Call) and "_check" in ast.unparse(call.func):
+            for condition in call.args[:2]:
+                evaluated.add_truth(condition)
+    elif isinstance(statement, ast.Assert):
+        evaluated.add(statement.test)
+        evaluated.add_truth(statement.test)
+    elif isinstance(statement, ast.If):
+        evaluated.add(statement.test)
+        evaluated.forget(_assigned([statement]))
+        if isinstance(statement.body[-1], _EXITS) and not statement.orelse:
+            evaluated.add_falsehood(statement.test)
+    else:
+        evaluated.forget(_assigned([statement]))
+    evaluated.forget({node.target.id for node in _header(statement) if isinstance(node, ast.NamedExpr)})
+
+
+def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
+    blocks = [getattr(statement, name, None) for name in ("body", "orelse", "finalbody")]
+    blocks += [handler.body for handler in getattr(statement, "handlers", ())]
+    blocks += [case.body for case in getattr(statement, "cases", ())]
+    return [block for block in blocks if isinstance(block, list)]
+
+
+def _header(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The nodes of a statement outside the blocks in it."""
+    inner = {id(child) for block in _blocks(statement) for child in block}
+    pending: list[ast.AST] = [statement]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending += [child for child in ast.iter_child_nodes(node) if id(child) not in inner]
+
+
+def _assigned(statements: Sequence[ast.stmt]) -> set[str]:
+    nodes = (node for statement in statements for node in own_nodes(ast.Module([statement], [])))
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del))}
+
+
+def _stored(target: ast.expr) -> set[str]:
+    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
+
+
+def _always(node: ast.expr) -> Iterator[ast.expr]:
+    """The expressions that are evaluated whenever `node` is, itself included."""
+    yield node
+    if isinstance(node, _LATER):
+        return
+    children: list[ast.AST]
+    if isinstance(node, ast.BoolOp):
+        children = [node.values[0]]
+    elif isinstance(node, ast.IfExp):
+        children = [node.test]
+    elif isinstance(node, ast.Compare):
+        children = [node.left, node.comparators[0]]
+    else:
+        children = list(ast.iter_child_nodes(node))
+    for child in children:
+        if isinstance(child, ast.keyword):
+            child = child.value
+        if isinstance(child, ast.expr):
+            yield from _always(child)
+
+
+def _dimension(node: ast.AST) -> tuple[str, int] | None:
+    """(tensor, index) of `x.shape[i]`, `x.size()[i]`, `x.size(i)` and `x.stride(i)` with a number for `i`."""
+    if isinstance(node, ast.Subscript):
+        tensor, index = _of_shape(node.value), node.slice
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
+        if node.func.attr not in _SHAPE_METHODS or node.keywords:
+            return None
+        tensor, index = ast.unparse(node.func.value), node.args[0]
+    else:
+        return None
+    try:
+        value = ast.literal_eval(index)
+    except ValueError:
+        return None
+    return (tensor, value) if tensor and isinstance(value, int) else None
+
+
+def only_arithmetic(function: ast.FunctionDef) -> bool:
+    """Whether a function only adds and multiplies its arguments, or the elements of an argument."""
+    allowed = (
+        ast.Assign, ast.AugAssign, ast.For, ast.Return, ast.Name, ast.Constant, ast.BinOp, ast.Add, ast.Sub, ast.Mult,
+        ast.expr_context,
+    )  # fmt: skip
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return not function.decorator_list and all(
+        isinstance(node, allowed) for statement in body for node in ast.walk(statement)
+    )
+
+
+def _literal_rank(value: ast.expr) -> int:
+    """The number of dimensions of `x.expand((a, b))` and its kin, 0 where it is not written out."""
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute) or value.keywords:
+        return 0
+    if value.func.attr not in ("expand", "view", "reshape") or not value.args:
+        return 0
+    sizes = value.args[0].elts if isinstance(value.args[0], (ast.Tuple, ast.List)) else value.args
+    literal = len(value.args) == 1 and isinstance(value.args[0], (ast.Tuple, ast.List))
+    return len(sizes) if literal and not any(isinstance(size, ast.Starred) for size in sizes) else 0
+
+
+def _of_shape(node: ast.expr) -> str:
+    """The tensor whose shape an expression is, or the variable that holds a shape; "" for anything else."""
+    if isinstance(node, ast.Attribute) and node.attr == "shape":
+        return ast.unparse(node.value)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SHAPE_METHODS:
+        return "" if node.args or node.keywords else ast.unparse(node.func.value)
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _ranked(node: ast.expr) -> str:
+    """The tensor or shape whose number of dimensions an expression is; "" for anything else."""
+    if isinstance(node, ast.Attribute) and node.attr == "ndim":
+        return ast.unparse(node.value)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("dim", "ndimension"):
+        return ast.unparse(node.func.value)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
+        return _of_shape(node.args[0])
+    return ""

@@ -1,0 +1,125 @@
+"""The functions about sizes that code shared with eager, TorchScript and Inductor calls; they stand once in a tree.
+
+`guard_or_false` and its kin take bools and SymBools only, and importing them loads sympy. Where eager runs a function,
+a condition may also be a 0-dim Tensor (torch.jit.trace), a proxy of fx or a sympy Boolean (Inductor), and a plain bool
+must cost next to nothing. These functions ask first whether the value is symbolic, import nothing otherwise, and
+TorchScript compiles them to the plain condition. Dynamo inlines their module (torch/_dynamo/trace_rules.py,
+MOD_INLINELIST), and torch has imported it before torch.nn.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from codemod.model.edits import Edit
+
+HOME = "torch/_prims_common/__init__.py"
+HOME_MODULE = "torch._prims_common"
+HELPERS = {
+    "guard_or_false": "sym_guard_or_false",
+    "guard_or_true": "sym_guard_or_true",
+    "expect_true": "sym_expect_true",
+    "sym_eq": "sym_shape_eq",
+}
+"""What stands in for each function of symbolic_shapes."""
+
+SOURCE = '''
+
+def sym_guard_or_false(condition: bool) -> bool:
+    """
+    The condition where it is known, else False. Anything but a SymBool is given back as it is.
+    """
+    if torch.jit.is_scripting():
+        return condition
+    elif isinstance(condition, torch.SymBool) or torch.compiler.is_dynamo_compiling():
+        return _sym_guard_or(condition, False)
+    else:
+        return condition
+
+
+def sym_guard_or_true(condition: bool) -> bool:
+    """
+    The condition where it is known, else True. Anything but a SymBool is given back as it is.
+    """
+    if torch.jit.is_scripting():
+        return condition
+    elif isinstance(condition, torch.SymBool) or torch.compiler.is_dynamo_compiling():
+        return _sym_guard_or(condition, True)
+    else:
+        return condition
+
+
+def sym_expect_true(condition: bool) -> bool:
+    """
+    The condition where it is known, else True, and then it is checked when the graph runs.
+    """
+    if torch.jit.is_scripting():
+        return condition
+    elif isinstance(condition, torch.SymBool) or torch.compiler.is_dynamo_compiling():
+        if not _sym_guard_or(condition, True):
+            return False
+        torch._check(condition)
+        return True
+    else:
+        return condition
+
+
+def _sym_guard_or(condition, default):
+    from torch.fx.experimental.symbolic_shapes import guard_or_false, guard_or_true
+
+    return guard_or_true(condition) if default else guard_or_false(condition)
+
+
+def sym_shape_eq(left: list[int], right: list[int]) -> bool:
+    """
+    Whether two shapes are equal, as a SymBool where a size is symbolic.
+    """
+    if torch.jit.is_scripting():
+        return left == right
+    else:
+        for size in left:
+            if isinstance(size, torch.SymInt):
+                return _sym_shape_eq(left, right)
+        for size in right:
+            if isinstance(size, torch.SymInt):
+                return _sym_shape_eq(left, right)
+        if torch.compiler.is_dynamo_compiling():
+            return _sym_shape_eq(left, right)
+        return left == right
+
+
+def _sym_shape_eq(left, right):
+    equal = len(left) == len(right)
+    for left_size, right_size in zip(left, right):
+        equal = equal & (left_size == right_size)
+    return equal
+'''
+
+
+class Home(NamedTuple):
+    """The file of a tree where the helpers stand or are to stand; `end` is its length in bytes."""
+
+    path: str
+    end: int
+    newline: str
+    defined: bool
+
+    def edits(self) -> tuple[Edit, ...]:
+        """What adds the helpers to it; nothing where they stand there already."""
+        if self.defined:
+            return ()
+        return (Edit(self.path, self.end, self.end, b"", SOURCE.replace("\n", self.newline).encode()),)
+
+
+def home_of(path: str, source: bytes) -> Home | None:
+    """Where helpers go in `source`; None where it cannot take them."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    needed = set(HELPERS.values())
+    if (needed & defined and not needed <= defined) or not source.endswith(b"\n"):
+        return None
+    return Home(path, len(source), "\r\n" if b"\r\n" in source[:4096] else "\n", needed <= defined)

@@ -1,0 +1,82 @@
+"""Small pieces of libcst: an expression from its source and back, calls, parentheses, operands."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+# libcst's trees are walked by Python functions, several for each level; its parser takes time that grows with a high
+# power of a chain's length, and ends the process where a few thousand brackets stand in one another.
+_DEEPEST = 400
+
+
+def check_depth(tree: ast.AST, source: str = "") -> None:
+    """Raise RecursionError where a tree has more levels than libcst is given.
+
+    libcst nests what `ast` holds side by side: the operands of `and` and `or`, and adjacent strings, which only the
+    `source` shows; of these are at most as many as pairs of quotes that no string of `tree` needs.
+    """
+    strings = 0
+    pending = [(tree, 0)]
+    while pending:
+        node, depth = pending.pop()
+        if depth > _DEEPEST:
+            raise RecursionError("nested too deep for libcst")
+        strings += isinstance(node, (ast.Constant, ast.JoinedStr))
+        below = depth + (len(node.values) if isinstance(node, ast.BoolOp) else 1)
+        pending += ((child, below) for child in ast.iter_child_nodes(node))
+    if source.count('"') + source.count("'") > 6 * strings + 2 * _DEEPEST:
+        raise RecursionError("too many adjacent strings for libcst")
+
+
+def code(node: cst.CSTNode) -> str:
+    """The source of a node."""
+    return cst.Module([]).code_for_node(node)
+
+
+def parse_expression(source: str) -> cst.BaseExpression:
+    """An expression that may run over several lines, as it stands in the file.
+
+    Raises RecursionError where it is nested deeper than libcst's parser, which checks nothing itself, can go.
+    """
+    check_depth(ast.parse(f"({source})", mode="eval"), source)
+    node = cst.parse_expression(f"({source})")
+    return node.with_changes(lpar=node.lpar[1:], rpar=node.rpar[:-1])
+
+
+def call(function: str, *arguments: cst.BaseExpression | cst.Arg) -> cst.Call:
+    """`function(arguments)`; an argument's own parentheses fall away."""
+    return cst.Call(
+        cst.parse_expression(function),
+        [argument if isinstance(argument, cst.Arg) else cst.Arg(bare(argument)) for argument in arguments],
+    )
+
+
+def bare(node: cst.BaseExpression) -> cst.BaseExpression:
+    """A node without its outer parentheses, save where they make a tuple or hold a comment."""
+    if isinstance(node, (cst.Tuple, cst.GeneratorExp, cst.Yield, cst.NamedExpr)) or not node.lpar or "#" in code(node):
+        return node
+    return node.with_changes(lpar=[], rpar=[])
+
+
+def parenthesized(node: cst.BaseExpression) -> cst.BaseExpression:
+    """A node that can stand beside any operator."""
+    if node.lpar or isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Integer, cst.Tuple)):
+        return node
+    return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+
+
+def flattened(
+    node: cst.BaseExpression, operator: type[cst.BaseBooleanOp]
+) -> tuple[list[cst.BaseExpression], list[cst.BaseParenthesizableWhitespace]]:
+    """The operands of `a and b and c` and the white space between them, line breaks and comments included."""
+    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, operator):
+        left, spaces = flattened(node.left, operator)
+        around = (node.operator.whitespace_before, node.operator.whitespace_after)
+        space = next(
+            (whitespace for whitespace in around if isinstance(whitespace, cst.ParenthesizedWhitespace)),
+            cst.SimpleWhitespace(" "),
+        )
+        return [*left, node.right], [*spaces, space]
+    return [node], []
