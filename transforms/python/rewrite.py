@@ -18,8 +18,9 @@ from transforms.python.reading.extract import NestedTooDeep, Scope, parse, scope
 from transforms.python.rules import load_rules, undecided_branch
 from transforms.python.writing.formatting import Formatter
 from transforms.python.writing.helpers import Home
+from transforms.python.writing.imports import Fits, Insertion
 from transforms.python.writing.logic import Undecided
-from transforms.python.writing.names import HELPER, Insertion, Layout, Names, TopLevel
+from transforms.python.writing.names import HELPER, Layout, Names, TopLevel
 from transforms.python.writing.place import Change, Place, Rewrite
 from transforms.python.writing.style import Style
 from transforms.python.writing.whole import ASKING, Paths
@@ -96,6 +97,10 @@ class Rewritten:
         """The names that the answers of one level need."""
         return set().union(*(a.used for a in self.answers if a.rewrite.changes and a.rewrite.level == level))
 
+    def imported(self, level: Level) -> set[str]:
+        """Those of them that an import brings."""
+        return _to_import(self.used(level))
+
 
 def findings(job: FileJob) -> list[Finding]:
     """Every finding in one file."""
@@ -129,8 +134,10 @@ def findings(job: FileJob) -> list[Finding]:
         outer.append((scope, values))
         if rewritten is not None and rewritten.answers:
             functions.append(rewritten)
+    _import_together(functions)
     _format(functions, layout, Formatter(layout, top.body, job.style))
-    return [*_assembled(job.path, layout, functions, job.home), *refused]
+    _import_together(functions, whole=True)
+    return [*_assembled(job.path, layout, functions, job.style.fits, job.home), *refused]
 
 
 def _rewritten(
@@ -251,20 +258,45 @@ def _format(functions: Iterable[Rewritten], layout: Layout, formatter: Formatter
             answer.rewrite = rewrite
 
 
+def _import_together(functions: Sequence[Rewritten], whole: bool = False) -> None:
+    """Have safe changes for review whose names an import brings that also has to bring others for review.
+
+    So a scope gets one import, whatever of it is applied. With `whole` all safe changes of such a function go along,
+    as they must once some of them share formatted lines.
+    """
+    module_wide = any(function.names.module_wide for function in functions)
+    for scope in [functions] if module_wide else [[function] for function in functions]:
+        safe, review = (set().union(*(f.imported(level) for f in scope)) for level in (Level.SAFE, Level.REVIEW))
+        if not safe or review <= safe:
+            continue
+        for function in scope:
+            for answer in function.answers if function.imported(Level.SAFE) else ():
+                rewrite = answer.rewrite
+                if rewrite.level == Level.SAFE and (whole or _to_import(answer.used)):
+                    reason = rewrite.reason or "shares an import with a change for review"
+                    answer.rewrite = rewrite._replace(level=Level.REVIEW, reason=reason)
+
+
 def _imported(used: set[str]) -> set[str]:
     """What of the names that rewrites use an import brings in, and methods of sizevars."""
     return used - {HELPER}
 
 
-def _assembled(path: str, layout: Layout, functions: list[Rewritten], home: Home | None) -> Iterator[Finding]:
+def _to_import(used: set[str]) -> set[str]:
+    return {name for name in _imported(used) if "." not in name}
+
+
+def _assembled(
+    path: str, layout: Layout, functions: list[Rewritten], fits: Fits, home: Home | None
+) -> Iterator[Finding]:
     levels = (Level.SAFE, Level.REVIEW)
-    wide = {level: set().union(*(_to_import(f.used(level)) for f in functions)) for level in levels}
+    wide: set[str] = set().union(*(f.imported(level) for f in functions for level in levels))
     for function in functions:
         names = function.names
+        imported = wide if names.module_wide else set().union(*map(function.imported, levels))
         for level in levels:
-            used = function.used(level)
-            insertions = _imports(names, layout, level, used, function.used(Level.SAFE), wide)
-            helper_edits = home.edits() if home is not None and HELPER in used else ()
+            insertions = names.imports(layout, imported, fits) if function.imported(level) else []
+            helper_edits = home.edits() if home is not None and HELPER in function.used(level) else ()
             answers = [a for a in function.answers if a.rewrite.changes and a.rewrite.level == level]
             merged = _merged(list(dict.fromkeys(change for a in answers for change in a.rewrite.changes)))
             group = f"{path}:{function.scope.name}:{level.name.lower()}"
@@ -275,23 +307,6 @@ def _assembled(path: str, layout: Layout, functions: list[Rewritten], home: Home
         for answer in function.answers:
             if not answer.rewrite.changes:
                 yield _finding(path, layout, function, answer, (), "")
-
-
-def _to_import(used: set[str]) -> set[str]:
-    return {name for name in _imported(used) if "." not in name}
-
-
-def _imports(
-    names: Names, layout: Layout, level: Level, used: set[str], safe: set[str], wide: Mapping[Level, set[str]]
-) -> list[Insertion]:
-    """The imports for one level of a function; those of the safe level stand whether the other is applied or not."""
-    needed = _to_import(used)
-    if not needed:
-        return []
-    wanted = wide[level] if names.module_wide else needed
-    earlier = (wide[Level.SAFE] if names.module_wide else _to_import(safe)) if level == Level.REVIEW else set()
-    insertions = names.imports(layout, wanted - earlier, late=bool(earlier))
-    return insertions + names.imports(layout, earlier) if wanted & earlier else insertions
 
 
 def _inserts(change: Change) -> bool:

@@ -76,6 +76,8 @@ def rewrite(place: Place) -> Rewrite | None:
     tree = place.tree(expression)
     try:
         new = place.conditions.symbolic(tree)
+        if place.conditions.surely_bool(tree) and not place.conditions.surely_bool(new):
+            raise Undecided("what is checked would be no bool")
     except Undecided:
         changes = _apart(place, tree)
         if not changes:

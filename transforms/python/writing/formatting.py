@@ -77,17 +77,17 @@ class Formatter:
 
     def statement(self, text: str, unit: str, old: str | None = None) -> str:
         """One logical line without its line end, formatted where that is called for; `old` is what it was."""
-        if "\n" not in text and not self.style.over(text):
+        if "\n" not in text and self.style.fits(text):
             return text
         newline = self.layout.newline
         plain, before = text.replace(newline, "\n"), None if old is None else old.replace(newline, "\n")
-        formatted = self.style.statement(plain, unit, before is None or not self.style.over(before))
+        formatted = self.style.statement(plain, unit, before is None or self.style.fits(before))
         if formatted is None:
             return text
         if before is None or self.style.statement(before, unit) == before:
             return formatted.replace("\n", newline)
         # The author's own layout stays, unless it is the change that makes it too wide.
-        better = self.style.over(text) and longest(formatted) < longest(text)
+        better = not self.style.fits(text) and longest(formatted) < longest(text)
         return formatted.replace("\n", newline) if better else text
 
     def lines(self, text: str, unit: str, old: Sequence[str] = ()) -> str:

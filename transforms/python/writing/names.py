@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 import bisect
+import itertools
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from transforms.python.writing.evaluation import only_arithmetic
 from transforms.python.writing.helpers import HELPERS, HOME, HOME_MODULE, Home
+from transforms.python.writing.imports import Fits, Insertion, Written, added, extended, statement
 from transforms.python.writing.logic import Undecided
 
 MODULE = "torch.fx.experimental.symbolic_shapes"
@@ -29,14 +30,6 @@ SCRIPTED_BESIDE = frozenset({"torch.sym_ite", "torch.sym_min", "torch.sym_max", 
 """What may stand behind `if torch.jit.is_scripting() else` where TorchScript reads the function and eager does not."""
 NOT_TRACED = frozenset({"sym_eq", "expect_true"})
 """What Dynamo does not trace in a function that it inlines (torch/_dynamo/variables/torch.py)."""
-
-
-class Insertion(NamedTuple):
-    """Text to put before the byte `offset` (or instead of the bytes up to `end`)."""
-
-    offset: int
-    end: int
-    text: str
 
 
 class Layout:
@@ -117,8 +110,6 @@ class TopLevel:
             node.name for node in tree.body if isinstance(node, ast.FunctionDef) and only_arithmetic(node)
         )
         self.guards_import = next((n for n in self.body if isinstance(n, ast.ImportFrom) and n.module == MODULE), None)
-        imports = (node for node in reversed(self.body) if isinstance(node, (ast.Import, ast.ImportFrom)))
-        self.last_import = next(imports, None)
         self.first_statement = next((node for node in self.body if not _docstring(node)), self.body[-1])
         definitions = (node for node in self.body if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
         self.first_definition = next(definitions, None)
@@ -207,59 +198,47 @@ class Names:
         """Whether imports go to the head of the file, where it imports symbolic_shapes already."""
         return not self.local and self.top.guards_import is not None
 
-    def imports(self, layout: Layout, used: set[str], late: bool = False) -> list[Insertion]:
-        """The imports that make `used` known in the function; `late` picks a second place beside the first."""
+    def imports(self, layout: Layout, used: set[str], fits: Fits) -> list[Insertion]:
+        """The imports that make `used` known in the function."""
         if not used:
             return []
         if self.module_wide and self.top.guards_import is not None:
-            insertions = self._extended(layout, self.top.guards_import, used, late)
-        else:
-            insertions = self._local_import(layout, used, late)
-        return [_before_newline(layout, insertion) if late else insertion for insertion in insertions]
+            return extended(self.top.guards_import, used, Written(layout, self.path, "", "    ", fits))
+        return self._local_import(layout, used, fits)
 
-    def _extended(self, layout: Layout, node: ast.ImportFrom, used: set[str], late: bool) -> list[Insertion]:
-        missing = sorted(used - {alias.name for alias in node.names})
-        if late and missing:
-            first = node.names[0]
-            offset = layout.offset(first.lineno, first.col_offset)
-            return [Insertion(offset, offset, "".join(f"{name}, " for name in missing))]
-        last = node.names[-1]
-        offset = layout.offset(last.end_lineno or last.lineno, last.end_col_offset or 0)
-        return [Insertion(offset, offset, "".join(f", {name}" for name in missing))] if missing else []
-
-    def _local_import(self, layout: Layout, used: set[str], late: bool) -> list[Insertion]:
+    def _local_import(self, layout: Layout, used: set[str], fits: Fits) -> list[Insertion]:
         missing = set(used)
         insertions: list[Insertion] = []
+        body: list[ast.stmt] = getattr(self.functions[0], "body", [])
+        first = next((node for node in body if not _docstring(node)), body[-1])
+        indent = layout.indent(first)
+        written = Written(layout, self.path, indent or "", layout.unit(self.functions[0]), fits)
         for depth, function in enumerate(self.functions):
-            body = getattr(function, "body", [])
-            for index, node in enumerate(body):
+            statements: list[ast.stmt] = getattr(function, "body", [])
+            for index, node in enumerate(statements):
                 if isinstance(node, ast.ImportFrom) and node.module == MODULE:
                     names = {alias.name for alias in node.names if not alias.asname}
-                    ahead = all(
-                        _docstring(statement) or isinstance(statement, (ast.Import, ast.ImportFrom))
-                        for statement in body[:index]
-                    )
+                    ahead = len(_head_imports(statements)) > index - _documented(statements)
                     if ahead or depth:
                         missing -= names
                         if ahead and not depth and missing:
-                            return insertions + self._extended(layout, node, missing | names, late)
+                            return insertions + extended(node, missing, written)
                     elif missing & names == names and layout.indent(node) is not None:
                         # It would come too late for what stands above it; the new import takes its place.
                         start = layout.line_start(node.lineno)
                         insertions.append(Insertion(start, layout.offsets[node.end_lineno or node.lineno], ""))
-        if missing:
-            body = self.functions[0].body  # type: ignore[attr-defined]
-            first = next((statement for statement in body if not _docstring(statement)), body[-1])
-            indent = layout.indent(first)
-            line = self._head(layout, first)
-            text = f"from {MODULE} import {', '.join(sorted(missing))}{layout.newline}"
-            if indent is None:
-                offset = layout.start(first)
-                return [*insertions, Insertion(offset, offset, text.rstrip() + "; ")]
+        if not missing:
+            return insertions
+        if indent is None:
+            offset = layout.start(first)
+            return [*insertions, Insertion(offset, offset, f"from {MODULE} import {', '.join(sorted(missing))}; ")]
+        insertion = added(_head_imports(body), MODULE, missing, written)
+        if insertion is None:
+            offset = layout.line_start(self._head(layout, first))
+            text = statement(MODULE, missing, written) + layout.newline
             gap = "" if isinstance(first, (ast.Import, ast.ImportFrom)) else layout.newline
-            offset = layout.line_start(line)
-            insertions.append(Insertion(offset, offset, f"{indent}{text}{gap}"))
-        return insertions
+            insertion = Insertion(offset, offset, text + gap)
+        return [*insertions, insertion]
 
     def _head(self, layout: Layout, first: ast.stmt) -> int:
         """The line where a function's own code begins, the comments before it included."""
@@ -272,18 +251,17 @@ class Names:
         return line
 
 
-def _before_newline(layout: Layout, insertion: Insertion) -> Insertion:
-    """The same lines, inserted at the end of the line above instead of at the head of their own."""
-    newline = layout.newline
-    if (
-        insertion.offset != insertion.end
-        or not layout.begins_line(insertion.offset)
-        or not insertion.offset
-        or not insertion.text.endswith(newline)
-    ):
-        return insertion
-    offset = insertion.offset - len(newline)
-    return Insertion(offset, offset, newline + insertion.text.removesuffix(newline).removesuffix(newline))
+def _documented(statements: Sequence[ast.stmt]) -> int:
+    """How many statements at the head of a body are its docstring."""
+    return sum(map(_docstring, statements[:1]))
+
+
+def _head_imports(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """The imports that a body begins with, below its docstring."""
+    imports = itertools.takewhile(
+        lambda node: isinstance(node, (ast.Import, ast.ImportFrom)), statements[_documented(statements) :]
+    )
+    return list(imports)
 
 
 def _docstring(node: ast.stmt) -> bool:

@@ -43,9 +43,9 @@ class Style:
     magic_trailing_comma: bool = True
     python: int = OLDEST
 
-    def over(self, text: str) -> bool:
-        """Whether a line of `text` is longer than the limit."""
-        return longest(text) > self.limit
+    def fits(self, text: str) -> bool:
+        """Whether no line of `text` is longer than the limit."""
+        return longest(text) <= self.limit
 
     def statement(self, text: str, unit: str = "    ", strings: bool = False) -> str | None:
         """A logical line, its indentation in front, as the formatter writes it; `unit` is one level of indentation.
