@@ -19,7 +19,7 @@ from codemod.model.findings import Level
 from codemod.planning.selection import Selection
 from codemod.tree.cache import Cache
 from codemod.tree.checkout import Checkout, find_checkout, user_cache
-from codemod.tree.config import MOST_JOBS, Config, read_config, read_user_config
+from codemod.tree.config import MOST_JOBS, VERSION, Config, read_config, read_user_config
 from codemod.tree.pool import default_jobs
 from codemod.tree.project import CheckoutProject
 from codemod.tree.touched import touched_since
@@ -56,6 +56,12 @@ _TREE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="FILE",
         help="A native_functions.yaml that says which _symint overloads exist."
         "  [default: the tree's own, else the installed torch's]",
+    ),
+    click.option(
+        "--min-torch",
+        metavar="VERSION",
+        help="The oldest torch that Python outside PyTorch has to run with: 2.4."
+        "  [default: what its own requirements say]",
     ),
     click.option(
         "--jobs", type=click.IntRange(1, MOST_JOBS), metavar="N", help="Processes.  [default: one for each processor]"
@@ -149,6 +155,7 @@ def start(context: click.Context, parameters: Mapping[str, Any]) -> Run:
         cache=Cache(None) if values["no_cache"] else Cache.of(checkout.root, user_cache()),
         paths=() if "" in relative else relative,
         vocabulary=_vocabulary(values["vocabulary"]),
+        min_torch=_version(values["min_torch"]),
         jobs=values["jobs"] or default_jobs(),
     )
     for path in project.paths:
@@ -188,6 +195,13 @@ def _configured(context: click.Context, parameters: Mapping[str, Any], user: Con
         for name, value in config.items()
         if name in unset and (name not in choices or value in choices[name])
     }
+
+
+def _version(text: str | None) -> str:
+    """`text`, once it names a release; "" for None."""
+    if text is not None and not VERSION.fullmatch(text):
+        raise SymfixError(f"--min-torch: {text!a} is not a version such as 2.4")
+    return text or ""
 
 
 def _vocabulary(path: Path | None) -> Path | None:

@@ -30,7 +30,10 @@ _FINDING = {
     "level": frozenset(level.name.lower() for level in Level), "function": str, "operators": [str], "message": str,
     "reason": str, "refusal": str, "group": str, "id": str, "reach": [_STEP], "flow": [_STEP], "edits": [EDIT],
 }  # fmt: skip
-_OPTIONS = {"paths?": [Path], "op?": [str], "mode?": [int], "rule?": [str], "level?": str, "vocabulary?": str}
+_OPTIONS = {
+    "paths?": [Path], "op?": [str], "mode?": [int], "rule?": [str], "level?": str, "vocabulary?": str,
+    "min-torch?": str,
+}  # fmt: skip
 _PLAN: Shape = {
     "symfix": str, "options": _OPTIONS, "suppressed": int, "failures": [str],
     "findings": [_FINDING], "decisions": [DECISION], "files": HASHES,

@@ -52,6 +52,8 @@ def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:
     options: dict[str, Any] = {"paths": list(project.paths)}
     if project.vocabulary is not None:
         options["vocabulary"] = project.vocabulary.name
+    if project.min_torch:
+        options["min-torch"] = project.min_torch
     return Plan(
         findings=tuple(with_ids(refuse_overlaps(remaining), lambda path: read_below(project.root, path))),
         files=dict(sorted(project.hashes.items())),
@@ -65,6 +67,7 @@ def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:
 def _key(project: CheckoutProject) -> str:
     """Names the plans that the same code would make of the same question about the same bytes."""
     parts = [code_version("codemod"), dependency_versions("symfix"), repr(project.paths), repr(project.vocabulary)]
+    parts.append(project.min_torch)
     if project.vocabulary is not None:
         parts.append(hashlib.sha256(read_file(project.vocabulary)).hexdigest())
     from importlib.metadata import entry_points

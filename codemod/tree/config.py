@@ -9,6 +9,7 @@ checkout may lower.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,7 @@ _KEYS: Mapping[str, Any] = {
     "rule": [str],
     "level": str,
     "vocabulary": str,
+    "min-torch": str,
     "jobs": int,
     "no-cache": bool,
     "format": str,
@@ -50,6 +52,8 @@ FORMATS = ("text", "json", "csv", "github", "sarif", "baseline")
 """What `scan` prints."""
 MOST_JOBS = 1024
 """The most processes, or tasks of a cluster, that can be asked for."""
+VERSION = re.compile(r"\d{1,3}\.\d{1,3}(?:\.\d{1,3})?", re.ASCII)
+"""A release of torch."""
 USERS_ALONE = ("allow-dirty", "allow-no-vcs", "remote", "repo")
 """The keys that a checkout cannot set."""
 
@@ -171,6 +175,8 @@ def _checked(where: str, key: str, value: Any, place: Callable[[str, str], Path]
             raise SymfixError(f"{where} {key}: {_shown(item)} is not one of {', '.join(map(str, choices))}")
     if key in _POSITIVE and value < 1:
         raise SymfixError(f"{where} {key}: {_shown(value)} is not a positive number")
+    if key == "min-torch" and not VERSION.fullmatch(value):
+        raise SymfixError(f"{where} {key}: {_shown(value)} is not a version such as 2.4")
     if key == "jobs":
         values = [min(value, MOST_JOBS)]
     if key == "paths" or key in _FILES:

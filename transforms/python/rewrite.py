@@ -22,6 +22,7 @@ from transforms.python.writing.imports import Fits, Insertion
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.names import HELPER, Layout, Names, TopLevel
 from transforms.python.writing.place import Change, Place, Rewrite
+from transforms.python.writing.releases import Release, functions_named, newer
 from transforms.python.writing.style import Style
 from transforms.python.writing.whole import ASKING, Paths
 
@@ -70,6 +71,8 @@ class FileJob:
     vocabulary: frozenset[str]
     style: Style = field(default_factory=Style)
     home: Home | None = None
+    minimum: Release | None = None
+    """The oldest torch that the file has to run with; None where the vocabulary says all."""
 
 
 @dataclass(slots=True)
@@ -168,7 +171,7 @@ def _rewritten(
         home=job.home,
     )
     rewritten = Rewritten(scope, reached, names)
-    answers = list(_answers(scope, values, layout, names, reached, job.vocabulary))
+    answers = list(_answers(scope, values, layout, names, reached, job))
     rewritten.answers = _whole(function, answers)
     return rewritten, values
 
@@ -192,8 +195,9 @@ def _whole(function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[A
 
 
 def _answers(
-    scope: Scope, values: Interpreter, layout: Layout, names: Names, job: Job, vocabulary: frozenset[str]
+    scope: Scope, values: Interpreter, layout: Layout, names: Names, job: Job, file: FileJob
 ) -> Iterator[Answer]:
+    vocabulary = file.vocabulary
     function = scope.node
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
     consumed: list[tuple[int, int]] = []
@@ -213,20 +217,31 @@ def _answers(
         names.used = set()
         place = Place(site, function, scope.nodes, values, layout, names, job.composite)
         rule, rewrite = _first(place)
-        missing = _imported(names.used) - vocabulary if vocabulary else set()
-        if HELPER in names.used and vocabulary:
-            missing |= {"guard_or_false", "guard_or_true"} - vocabulary
+        wrapped = {"guard_or_false", "guard_or_true"} if HELPER in names.used else set()
+        needed = _imported(names.used) | wrapped
+        missing = needed - vocabulary if vocabulary else set()
         if rewrite.changes and missing:
             gone = ", ".join(sorted(missing))
             rewrite = Rewrite(Level.MANUAL, rewrite.message, reason=f"this PyTorch has no {gone}", refusal="vocabulary")
+        rewrite = _released(rewrite, layout, needed, file.minimum)
         if rewrite.changes:
             whole = [change for change in rewrite.changes if change.start <= start and end <= change.end]
             consumed += [(change.start, change.end) for change in whole] or [(start, end)]
-            for name in rewrite.plain:
-                values.variables[name] = Value("plain")
         if site.kind in ("if", "while", "assert") and isinstance(site.node, ast.stmt):
             start = layout.start(site.node)
         yield Answer(site, rule, rewrite, set(names.used), start, end)
+
+
+def _released(rewrite: Rewrite, layout: Layout, used: set[str], minimum: Release | None) -> Rewrite:
+    """The rewrite, a refusal where it calls what the oldest torch that the tree runs with does not have yet."""
+    for change in rewrite.changes if minimum else ():
+        used = used | (functions_named(change.text) - functions_named(layout.text(change.start, change.end)))
+    late = newer(used, minimum) if rewrite.changes else []
+    if not late or minimum is None:
+        return rewrite
+    since = ", ".join(f"{name} is of torch {major}.{minor}" for name, (major, minor) in late)
+    reason = f"{since}, and this tree has to run with torch {minimum[0]}.{minimum[1]} (--min-torch)"
+    return Rewrite(Level.MANUAL, rewrite.message, reason=reason, refusal="min-torch")
 
 
 def _first(place: Place) -> tuple[str, Rewrite]:

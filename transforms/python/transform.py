@@ -27,12 +27,14 @@ from transforms.python.reach.reached import (
     scripted,
     tree_path,
 )
+from transforms.python.reach.requirement import torch_requirement
 from transforms.python.reach.tree import Definition, SourceTree
 from transforms.python.reading.extract import NestedTooDeep, extract, parse
 from transforms.python.reading.sympy_calls import SympyCalls, sympy_calls
 from transforms.python.rewrite import FileJob, Job, findings
 from transforms.python.rules import load_rules
 from transforms.python.writing.helpers import HOME, home_of
+from transforms.python.writing.releases import Release, release
 from transforms.python.writing.style_settings import Styles
 
 SYMBOLIC_SHAPES = "torch/fx/experimental/symbolic_shapes.py"
@@ -114,10 +116,10 @@ class PythonTransform:
                     operators=operators(tree, reached),
                     composite=composite,
                 )
-        words, styles = vocabulary(project, tree), Styles(project)
         home = next((home_of(path, project.read(path)) for path in tree.facts if tree_path(tree, path) == HOME), None)
+        words, styles, minimum = vocabulary(project, tree), Styles(project), oldest(project, tree)
         return [
-            FileJob(path, tree_path(tree, path), project.read(path), jobs, words, styles.of(path), home)
+            FileJob(path, tree_path(tree, path), project.read(path), jobs, words, styles.of(path), home, minimum)
             for path, jobs in sorted(chosen.items())
         ]
 
@@ -147,6 +149,16 @@ def operators(tree: SourceTree, reached: Reached) -> tuple[str, ...]:
             named = [operator_name(function.name, "aten")]
         names.update(filter(None, named))
     return tuple(sorted(names))
+
+
+def oldest(project: Project, tree: SourceTree) -> Release | None:
+    """The oldest torch that the tree has to run with, by the option, else by its requirements; None for torch itself.
+
+    None too where neither names one.
+    """
+    if any(tree_path(tree, path) == SYMBOLIC_SHAPES for path in tree.facts):
+        return None
+    return release(project.min_torch or torch_requirement(project))
 
 
 def vocabulary(project: Project, tree: SourceTree) -> frozenset[str]:

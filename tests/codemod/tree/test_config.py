@@ -55,6 +55,8 @@ def test_scripts_of_operators_come_back_below_the_checkout(tmp_path: Path) -> No
         ("jobs = true", "jobs: True is not a whole number"),
         ("jobs = 0", "jobs: 0 is not a positive number"),
         ("max-files = 0", "max-files: 0 is not a positive number"),
+        ("min-torch = 2.4", "min-torch: 2.4 is not a string"),
+        ("min-torch = '>=2.4'", "min-torch: '>=2.4' is not a version such as 2.4"),
         ("group = 'line'", "group: 'line' is not one of operator, file, module"),
         ("op = [1]", "op: 1 is not a string"),
         ("repro = 'a.py'", "repro: 'a.py' is not a table of operators and their scripts"),

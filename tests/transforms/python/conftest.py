@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def find(
     inlined: bool = False,
     style: Style | None = None,
     home: bytes | None = b"import torch\n",
-    **runs: bool,
+    **runs: Any,
 ) -> list[Finding]:
     """The findings in every top-level function of a source, as if symbols reached it.
 

@@ -9,6 +9,7 @@ import pytest
 
 from codemod.model.edits import Edit, apply_edits
 from codemod.model.findings import Finding, Level
+from transforms.python.writing.helpers import HOME, home_of
 
 CHECK = "def f(x: Tensor):\n    {}\n    if x.numel() == 0:  # empty\n        return x\n    return x + 1\n"
 IMPORT = "from torch.fx.experimental.symbolic_shapes import"
@@ -29,7 +30,7 @@ def test_crlf_tabs_bom_and_no_final_newline(look: Any) -> None:
 def findings_in(source: bytes) -> list[Finding]:
     from transforms.python.rewrite import FileJob, Job, findings
 
-    job = FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, False, False, (), ())}, frozenset())
+    job = FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, (), ())}, frozenset())
     return findings(job)
 
 
@@ -150,7 +151,7 @@ def test_rules_compose_on_one_expression(rewrite: Any) -> None:
 def test_an_edit_may_be_suppressed_by_what_the_version_lacks() -> None:
     from transforms.python.rewrite import FileJob, Job, findings
 
-    job = Job({}, {}, False, False, (), ())
+    job = Job({}, {}, (), ())
     old = FileJob(
         "torch/a.py", "torch/a.py", CHECK.format("n = 1").encode(), {"f": job}, frozenset({"guard_size_oblivious"})
     )
@@ -165,17 +166,19 @@ def test_no_helper_is_written_around_a_name_the_version_lacks() -> None:
         b"import torch\nfrom torch import Tensor\n\n\n"
         b"def f(x: Tensor):\n    if x.numel() == 0:\n        return x\n    return x + 1\n"
     )
-    job = Job({}, {}, False, True, (), ())
+    job = Job({}, {}, (), (), scripted=True)
     words = frozenset({"sym_eq"})
-    found = findings(FileJob("torch/_decomp/example.py", "torch/_decomp/example.py", source, {"f": job}, words))
-    assert [(one.level, one.refusal, one.edits) for one in found] == [(Level.MANUAL, "vocabulary", ())]
+    home = home_of(HOME, b"import torch\n")
+    path = "torch/_decomp/example.py"
+    refused = findings(FileJob(path, path, source, {"f": job}, words, home=home))
+    assert [(finding.level, finding.refusal, finding.edits) for finding in refused] == [(Level.MANUAL, "vocabulary", ())]
 
 
 def test_imports_stay_local_where_the_root_is_torch_itself() -> None:
     from transforms.python.rewrite import FileJob, Job, findings
 
     source = b"import torch\n\n\ndef f(x: Tensor):\n    if x.numel() == 0:\n        return x\n    return x + 1\n"
-    job = Job({}, {}, False, False, (), ())
+    job = Job({}, {}, (), ())
     (found,) = findings(FileJob("_refs/a.py", "torch/_refs/a.py", source, {"f": job}, frozenset()))
     assert found.path == found.edits[0].path == "_refs/a.py"
     assert b"def f(x: Tensor):\n    from torch.fx" in apply_edits(source, found.edits)

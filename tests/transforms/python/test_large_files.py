@@ -20,7 +20,7 @@ HEAD = "import torch\nfrom torch import Tensor\n\n\n"
 
 
 def job(source: str, *names: str) -> FileJob:
-    reached = {name: Job({}, {}, True, False, (), ()) for name in names}
+    reached = {name: Job({}, {}, (), (), inlined=True) for name in names}
     return FileJob("a.py", "a.py", source.encode(), reached, frozenset())
 
 

@@ -39,8 +39,6 @@ class Rewrite(NamedTuple):
     changes: tuple[Change, ...] = ()
     reason: str = ""
     refusal: str = ""
-    plain: tuple[str, ...] = ()
-    """Variables that hold no symbol any more."""
 
 
 class Place:

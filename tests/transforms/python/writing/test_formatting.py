@@ -86,7 +86,7 @@ def test_levels_and_line_ends_of_the_file_are_kept() -> None:
         b"def f(x: Tensor, y: Tensor):\r\n\tfrom torch.fx.experimental.symbolic_shapes import guard_or_false\r\n\r\n"
         b"\tif x.numel() == 0 or y.numel() == 0:\r\n\t\treturn x\r\n\treturn y\r\n"
     )
-    job = FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, False, False, (), ())}, frozenset(), Style(60))
+    job = FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, (), ())}, frozenset(), Style(60))
     written = apply_edits(source, [edit for finding in findings(job) for edit in finding.edits])
     assert written.replace(b"\r\n", b"").count(b"\n") == 0
     assert (

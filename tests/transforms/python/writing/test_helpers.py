@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 import types
 from typing import Any
@@ -93,9 +94,13 @@ def test_a_helper_gives_back_what_is_no_symbol(value: object, monkeypatch: pytes
 @pytest.mark.parametrize("dynamo", [False, True])
 def test_a_helper_asks_symbolic_shapes_about_symbols(dynamo: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
+
+    def guard(name: str, default: bool, condition: object) -> bool:
+        asked.append(name)
+        return default
+
     guards = types.SimpleNamespace(
-        guard_or_false=lambda condition: asked.append("false") or False,
-        guard_or_true=lambda condition: asked.append("true") or True,
+        guard_or_false=functools.partial(guard, "false", False), guard_or_true=functools.partial(guard, "true", True)
     )
     monkeypatch.setitem(sys.modules, "torch.fx.experimental.symbolic_shapes", guards)
     torch, condition = FakeTorch(dynamo), True if dynamo else Bool()

@@ -18,6 +18,7 @@ class Tree:
 
     root = Path()
     vocabulary = None
+    min_torch = ""
 
     def __init__(self, files: Mapping[str, str | bytes]) -> None:
         self.contents = files

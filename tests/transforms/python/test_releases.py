@@ -1,0 +1,112 @@
+"""Names that the declared minimum of torch lacks are not written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codemod.model.findings import Finding, Level
+from codemod.planning.analysis import analyse
+from codemod.tree.cache import Cache
+from codemod.tree.checkout import find_checkout
+from codemod.tree.project import CheckoutProject
+from transforms.python.rewrite import FileJob, Job, findings
+from transforms.python.transform import PythonTransform
+from transforms.python.writing.helpers import HOME, home_of
+from transforms.python.writing.releases import Release, functions_named, newer, release
+
+CHECK = (
+    "import torch\n\n\ndef f(x: Tensor):\n"
+    "    torch._check(x.shape == x.shape)\n    k = min(x.size(0), 3)\n{}    return k\n"
+)
+BRANCH = "    if x.numel() == 0:\n        return x\n"
+
+
+def found(source: str, minimum: Release | None, scripted: bool = False) -> dict[str, Finding]:
+    job = Job({}, {}, (), (), scripted=scripted)
+    path = "models/net.py"
+    home = home_of(HOME, b"import torch\n")
+    file = FileJob(path, path, source.encode(), {"f": job}, frozenset(), home=home, minimum=minimum)
+    return {finding.rule: finding for finding in findings(file)}
+
+
+def test_what_is_newer_than_the_minimum_is_a_refusal_that_names_both() -> None:
+    rules = found(CHECK.format(BRANCH), (2, 4))
+    branch = rules["special-size-branch"]
+    assert (branch.level, branch.refusal, branch.edits) == (Level.MANUAL, "min-torch", ())
+    assert "guard_or_false is of torch 2.8" in branch.reason
+    assert "torch 2.4" in branch.reason
+    assert rules["check-condition"].refusal == "half"
+    assert all(finding.edits for finding in found(CHECK.format(""), (2, 4)).values())
+
+
+@pytest.mark.parametrize("minimum", [None, (2, 8), (2, 13)])
+def test_what_the_minimum_has_is_written(minimum: Release | None) -> None:
+    assert all(finding.edits for finding in found(CHECK.format(BRANCH), minimum).values())
+
+
+def test_functions_of_torch_itself_have_a_release_too() -> None:
+    assert {finding.refusal for finding in found(CHECK.format(""), (2, 0)).values()} == {"min-torch"}
+
+
+def test_what_the_author_calls_already_is_there() -> None:
+    source = "import torch\n\n\ndef f(x: Tensor):\n    return torch.sym_max(int(x.size(0) / 2), 1)\n"
+    assert all(finding.edits for finding in found(source, (2, 1)).values())
+
+
+def test_helpers_of_the_tree_need_what_they_wrap() -> None:
+    source = "import torch\n\n\ndef f(x: Tensor):\n    if x.numel() == 0:\n        return x\n    return x + 1\n"
+    assert {finding.refusal for finding in found(source, (2, 4), scripted=True).values()} == {"min-torch"}
+
+
+def test_a_name_in_a_string_is_no_call() -> None:
+    assert functions_named('f(torch.sym_max(a), lambda: "sym_or(a) \\" _check(b)", \'guard_or_true(c)\')') == {
+        "sym_max"
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "parsed"),
+    [("2.4", (2, 4)), ("2.10.1+cpu", (2, 10)), ("2", (2, 0)), ("v2.6", (2, 6)), ("", None), ("main", None)],
+)
+def test_releases_are_numbers(text: str, parsed: Release | None) -> None:
+    assert release(text) == parsed
+
+
+def test_newer_is_newer() -> None:
+    assert newer({"sym_and", "sym_max", "unknown"}, (2, 6)) == [("sym_and", (2, 8))]
+    assert newer({"sym_and"}, (2, 10)) == []
+    assert newer({"sym_and"}, None) == []
+
+
+LIBRARY = "import torch\n\n\n@torch.compile\ndef f(x):\n    if x.numel() == 0:\n        return x\n    return x + 1\n"
+
+
+def refusals(root: Path, cache: Path, min_torch: str = "") -> set[str]:
+    project = CheckoutProject(find_checkout(root), Cache.of(root, cache), min_torch=min_torch)
+    return {finding.refusal for finding in analyse(project, lambda: [PythonTransform()]).findings}
+
+
+def test_the_option_goes_before_the_requirements_which_count_by_default(tmp_path: Path) -> None:
+    root = tmp_path / "tree"
+    root.mkdir()
+    (root / "net.py").write_text(LIBRARY)
+    assert refusals(root, tmp_path) == {""}
+    assert refusals(root, tmp_path, "2.4") == {"min-torch"}
+    requirements = root / "requirements.txt"
+    requirements.write_text("torch>=2.4\n")
+    assert refusals(root, tmp_path) == {"min-torch"}
+    assert refusals(root, tmp_path, "2.8") == {""}
+    requirements.write_text("torch>=2.9\n")
+    assert refusals(root, tmp_path) == {""}
+
+
+def test_torch_itself_has_the_names_that_it_has(tmp_path: Path) -> None:
+    root = tmp_path / "tree"
+    shapes = root / "torch/fx/experimental/symbolic_shapes.py"
+    shapes.parent.mkdir(parents=True)
+    shapes.write_text("def guard_or_false(a): ...\ndef guard_or_true(a): ...\n")
+    (root / "torch/net.py").write_text(LIBRARY)
+    (root / "requirements.txt").write_text("torch>=2.4\n")
+    assert refusals(root, tmp_path, "2.4") == {""}
