@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import bisect
 import difflib
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -140,6 +141,8 @@ class Formatter:
         if self._unformatted(start):
             return None
         changes = {change for index in region.changes for change in region.changes[index]}
+        if _overlap(changes):
+            return None  # the groups are told apart, or refused, by what their edits are
         formatted = text = ""
         needed = False
         for level in sorted({levels[index] for index in region.changes}):
@@ -190,6 +193,12 @@ class Formatter:
         """Whether the author has switched the formatter off there."""
         before = bisect.bisect(self._switches, (offset,)) - 1
         return before >= 0 and self._switches[before][1] in (b"off", b"disable")
+
+
+def _overlap(changes: Iterable[Change]) -> bool:
+    """Whether two changes replace the same text, or one of them adds to what another replaces."""
+    ordered = sorted(changes, key=lambda change: (change.start, change.end))
+    return any(second.start < first.end for first, second in itertools.pairwise(ordered))
 
 
 def _joined(regions: Iterable[Region]) -> list[Region]:

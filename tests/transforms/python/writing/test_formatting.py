@@ -13,6 +13,9 @@ from codemod.model.edits import apply_edits
 from codemod.model.findings import Level
 from codemod.model.groups import refuse_overlaps
 from transforms.python.rewrite import FileJob, Job, findings
+from transforms.python.writing.formatting import Formatter
+from transforms.python.writing.names import Layout
+from transforms.python.writing.place import Change, Rewrite
 from transforms.python.writing.style import Style, longest
 
 IMPORT = "from torch.fx.experimental.symbolic_shapes import guard_or_false"
@@ -93,6 +96,16 @@ def test_levels_and_line_ends_of_the_file_are_kept() -> None:
         b"\tif guard_or_false(x.numel() == 0) or guard_or_false(\r\n\t\ty.numel() == 0\r\n\t):\r\n\t\treturn x\r\n"
         in written
     )
+
+
+@pytest.mark.parametrize("inner", [Change(30, 30, "2"), Change(25, 31, "other")])
+def test_changes_that_overlap_are_left_as_they_are(inner: Change) -> None:
+    source = "def f(x):\n    return call(first, second)\n"
+    outer = Change(source.index("call"), source.index(")\n") + 1, "call(first_argument, second_argument)")
+    rewrites = [Rewrite(Level.REVIEW, "", (outer,)), Rewrite(Level.SAFE, "", (inner,))]
+    formatter = Formatter(Layout(source.encode()), ast.parse(source).body, Style(30))
+    assert formatter.settled(rewrites) == rewrites
+    assert formatter.settled(rewrites[:1]) != rewrites[:1]
 
 
 CONDITION = st.sampled_from(
