@@ -94,6 +94,31 @@ def test_tuples_of_tuples_are_followed_no_further_than_is_worth_it() -> None:
     subprocess.run([sys.executable, "-c", program], input=source.encode(), timeout=60, check=True)
 
 
+def test_tuples_through_calls_are_followed_no_further_either() -> None:
+    passed = "".join(
+        f"def f{index}(p):\n    q = f{index + 1}((p, p))\n    assert p[0][0] == 1\n    return (q, q)\n"
+        for index in range(1, 50)
+    )
+    first = "@torch.compile\ndef f0(x: Tensor):\n    return f1((x.shape, x.shape))\n"
+    source = f"{first}{passed}def f50(p):\n    return p\n"
+    program = (
+        "import sys; from transforms.python.reading.extract import extract;"
+        "from transforms.python.reach.reached import reach; from transforms.python.reach.tree import SourceTree;"
+        "functions = reach(SourceTree({'a.py': extract('a.py', sys.stdin.buffer.read())}));"
+        "print(len(functions), any(one.returns.symbolic for one in functions.values()))"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, input=source.encode(), timeout=60, check=True, capture_output=True)
+    assert done.stdout.decode().split() == ["51", "True"]
+
+
+def test_a_call_of_calls_is_read_once() -> None:
+    nested = [f"{function}(" * 90 + "x" + ")" * 90 for function in ("len", "torch.fft.fft", "helper")]
+    chains = [*nested, "x" + ".sum()" * 150, "x" + ".max(0)[0].T" * 80, "x" + ".indices()" * 150]
+    for chain in chains:
+        assert extract("a.py", f"import torch\ndef f(x: Tensor):\n    x.shape\n    return {chain}\n".encode()).functions
+
+
 def test_a_short_tuple_keeps_its_items() -> None:
     (function,) = extract("a.py", b"def f(x: Tensor):\n    return (x.numel(), (1, x.shape))\n").functions
     assert [item.kind for item in function.returns.items] == ["int", "tuple"]

@@ -6,57 +6,60 @@ It is flow-insensitive: a variable is the join of all its assignments.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping, Sequence
 
+from transforms.python.flow.nodes import called as called
 from transforms.python.flow.nodes import dotted
+from transforms.python.flow.settled import Settled
+from transforms.python.flow.torch_names import (
+    ATTRIBUTES,
+    GROUPS,
+    GUARDS,
+    METHODS,
+    OTHER_MODULES,
+    REDUCTIONS,
+    SEQUENCES,
+    SIZES,
+    TENSOR_ATTRIBUTES,
+    TENSOR_MODULES,
+    TORCH_MODULES,
+    TRUTHS,
+    of_tensor,
+)
 from transforms.python.flow.values import (
     A_FLOAT,
     A_SHAPE,
     A_SIZE,
+    A_STATIC,
     A_TENSOR,
     A_TRUTH,
     BOOL,
+    EMPTY,
     FLOAT,
     INT,
+    MAYBE_TENSOR,
+    NO_VALUE,
     NOTHING,
     PARAMETER,
     PLAIN,
     SEQUENCE,
     SHAPE,
     SOME_SHAPE,
+    SOME_TENSORS,
+    STATIC,
     TENSOR,
     TENSORS,
     TUPLE,
     Value,
     all_dependencies,
     annotated,
+    bounded,
     element,
     item,
     join,
+    names_other_class,
     tuple_of,
 )
-
-METHODS = {
-    "numel": A_SIZE, "nelement": A_SIZE, "storage_offset": A_SIZE, "size": A_SHAPE, "stride": A_SHAPE,
-    "dim": NOTHING, "ndimension": NOTHING, "item": NOTHING, "format": NOTHING, "join": NOTHING, "get": NOTHING,
-    "is_contiguous": NOTHING, "is_floating_point": NOTHING, "is_complex": NOTHING, "element_size": NOTHING,
-}  # fmt: skip
-ATTRIBUTES = {"shape": A_SHAPE, "nbytes": A_SIZE}
-TENSOR_ATTRIBUTES = frozenset({"T", "mT", "H", "mH", "real", "imag", "grad", "data"})
-GUARDS = frozenset(
-    {"guard_or_false", "guard_or_true", "guard_size_oblivious", "statically_known_true", "statically_known_false",
-     "definitely_true", "definitely_false", "guard_int", "guard_bool", "guard_scalar", "isinstance", "hasattr", "len",
-     "range", "str", "repr", "id", "type", "has_torch_function", "canonicalize_dim", "canonicalize_dims"}
-)  # fmt: skip
-TRUTHS = frozenset({"sym_and", "sym_or", "sym_not", "sym_eq"})
-SIZES = frozenset(
-    {"sym_max", "sym_ite", "sym_min", "sym_int", "sym_sum", "prod", "reduce", "ceil", "floor", "max", "min", "abs",
-     "sum", "int", "round", "pow"}
-)  # fmt: skip
-SEQUENCES = frozenset({"list", "tuple", "reversed", "sorted", "Size", "iter", "set"})
-TORCH_MODULES = frozenset({"torch", "aten", "prims", "F", "_VF", "refs", "_refs"})
-TENSOR_MODULES = re.compile(r"torch\.(?:ops|nn\.functional|fft|linalg|special|_C)(?:\.|$)|aten\.")
 
 _BINDING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.comprehension, ast.NamedExpr, ast.Call)
 
@@ -78,7 +81,7 @@ class Interpreter:
         outer: Interpreter | None = None,
     ) -> None:
         self.variables: dict[str, Value] = dict(outer.variables) if outer else {}
-        self.mixed: set[str] = set(outer.mixed) if outer else set()  # may hold a Tensor, and something else as well
+        self.settled = Settled(function, nodes)
         self.returns = returns
         arguments = function.args
         for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
@@ -87,8 +90,6 @@ class Interpreter:
             if parameters is not None and value.kind == PARAMETER:
                 value = parameters.get(parameter.arg, NOTHING)
             self.variables[parameter.arg] = value
-            if value.kind == TENSOR and re.search(r"\||\bUnion\b", re.sub(r"\| *None|None *\|", "", annotation)):
-                self.mixed.add(parameter.arg)
         for rest in (arguments.vararg, arguments.kwarg):
             if rest:
                 annotation = ast.unparse(rest.annotation) if rest.annotation else ""
@@ -127,16 +128,13 @@ class Interpreter:
                 self._grow(node.func.value.id, element(self.value(node.args[0])))
 
     def _grow(self, name: str, value: Value) -> None:
-        if name in self.variables and value.kind in (INT, PARAMETER, TENSOR):
-            held = Value(TENSORS) if value.kind == TENSOR else Value(SHAPE, value.dependencies)
-            self.variables[name] = join((self.variables[name], held))
+        if name in self.variables and value.kind in (INT, PARAMETER, TENSOR, TENSORS, SEQUENCE):
+            self.variables[name] = join((self.variables[name], _sequence_of(value)))
 
     def _bind(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name):
             old = self.variables.get(target.id)
             tracked = old is not None and old.kind != PLAIN
-            if old is not None and (old.kind == TENSOR) != (value.kind == TENSOR):
-                self.mixed.add(target.id)
             self.variables[target.id] = join((old, value)) if tracked and old else value
         elif isinstance(target, (ast.Tuple, ast.List)):
             starred = any(isinstance(part, ast.Starred) for part in target.elts)
@@ -149,12 +147,15 @@ class Interpreter:
 
     def surely_tensor(self, node: ast.expr) -> bool:
         """Whether an expression is a Tensor on every path."""
-        return self.value(node).kind == TENSOR and not (isinstance(node, ast.Name) and node.id in self.mixed)
+        return self.value(node).surely_tensor
 
     def value(self, node: ast.expr) -> Value:
         """The value of an expression in this function."""
         method = getattr(self, f"_{type(node).__name__}", None)
-        return method(node) if method else NOTHING
+        return self.settled.narrowed(node, method(node)) if method else NOTHING
+
+    def _Constant(self, node: ast.Constant) -> Value:
+        return NO_VALUE if node.value is None else NOTHING
 
     def _Name(self, node: ast.Name) -> Value:
         return self.variables.get(node.id, NOTHING)
@@ -169,22 +170,23 @@ class Interpreter:
         return NOTHING
 
     def _Attribute(self, node: ast.Attribute) -> Value:
+        owner = self.value(node.value)
         if node.attr in ATTRIBUTES:
-            return ATTRIBUTES[node.attr]
-        if node.attr in TENSOR_ATTRIBUTES and self.value(node.value).kind == TENSOR:
-            return A_TENSOR
-        return NOTHING
+            return ATTRIBUTES[node.attr] if owner.kind != STATIC else A_STATIC
+        return owner if node.attr in TENSOR_ATTRIBUTES and owner.kind in (TENSOR, STATIC) else NOTHING
 
     def _Call(self, node: ast.Call) -> Value:
         arguments = [self.value(argument) for argument in node.args]
         first = arguments[0] if arguments else NOTHING
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        name = called(node)
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
         module = owner.id if isinstance(owner, ast.Name) and owner.id not in self.variables else ""
         if name in GUARDS:
-            return NOTHING if name != "len" or first.kind != TENSOR else A_SIZE
-        if owner is not None and not module and name in METHODS:
-            return A_SIZE if name in ("size", "stride") and (node.args or node.keywords) else METHODS[name]
+            return A_SIZE if name == "len" and first.surely_tensor else NOTHING
+        if owner is not None and (space := TENSOR_MODULES.match(dotted(owner))):
+            return of_tensor(name, A_TENSOR if space["single"] else MAYBE_TENSOR, node)
+        if owner is not None and not module and name in (METHODS.keys() | REDUCTIONS):
+            return self._method(owner, name, node)
         if name in TRUTHS:
             return A_TRUTH
         if name in ("int", "float") and node.args and called(node.args[0]) == "item":
@@ -196,27 +198,35 @@ class Interpreter:
         if name in ("cast", "annotate") and len(node.args) == 2:
             return arguments[1]
         if name in SIZES and (owner is None or module in ("math", "torch", "utils", "functools", "operator", "np")):
-            return self._size_call(name, node, arguments)
+            return self._size_call(name, arguments)
         if name in ("sym_float", "float", "sqrt", "sym_sqrt", "log2"):
             return Value(FLOAT, first.dependencies) if first.symbolic else NOTHING
         if name in SEQUENCES and len(arguments) == 1:
-            held = {"list": "list", "sorted": "list", "tuple": "tuple", "Size": "tuple"}.get(name, "")
-            if first.shapelike and first.kind != TUPLE:
-                return first._replace(container=held)
-            if first.kind == TUPLE and held == "tuple":
-                return first
-            if first.kind == TUPLE:
-                return Value(SHAPE, all_dependencies(first), container=held) if first.symbolic else NOTHING
-            return first._replace(container=held) if first.kind in (TENSORS, SEQUENCE, PARAMETER) else NOTHING
+            return _converted(name, first)
         if name == "zip":
             return Value(SEQUENCE, items=(tuple_of([element(argument) for argument in arguments]),))
         if name == "enumerate" and arguments:
             return Value(SEQUENCE, items=(tuple_of([NOTHING, element(first)]),))
-        if module in TORCH_MODULES or (owner is not None and self.value(owner).kind == TENSOR):
-            return NOTHING if name.startswith(("is_", "_is_")) else A_TENSOR
-        if owner is not None and TENSOR_MODULES.match(dotted(owner)):
-            return A_TENSOR
+        if names_other_class(name) or (module or dotted(owner) if owner is not None else "") in OTHER_MODULES:
+            return A_STATIC
+        if module in TORCH_MODULES:
+            return of_tensor(name, A_TENSOR if module in ("torch", "F") else MAYBE_TENSOR, node)
+        receiver = self.value(owner) if owner is not None else NOTHING
+        if receiver.kind == TENSOR:
+            return of_tensor(name, receiver, node)
         return self._returned(dotted(node.func))
+
+    def _method(self, owner: ast.expr, name: str, node: ast.Call) -> Value:
+        """What a method returns that asks an object of any kind for its size, or is a Tensor's reduction."""
+        value = self.value(owner)
+        group = name == "size" and value.kind in (PLAIN, PARAMETER, EMPTY) and GROUPS.search(dotted(owner))
+        if group or (value.kind == STATIC and METHODS.get(name) in (A_SIZE, A_SHAPE)):
+            return A_STATIC
+        if name in METHODS:
+            return A_SIZE if name in ("size", "stride") and (node.args or node.keywords) else METHODS[name]
+        if value.kind in (STATIC, INT, FLOAT, BOOL, SHAPE, TUPLE, SEQUENCE, TENSORS):
+            return NOTHING
+        return of_tensor(name, value if value.kind == TENSOR else MAYBE_TENSOR, node)
 
     def _returned(self, callee: str) -> Value:
         if not callee:
@@ -225,12 +235,12 @@ class Interpreter:
             return self.returns.get(callee, NOTHING)
         return Value(PARAMETER, frozenset({"()" + callee}))
 
-    def _size_call(self, name: str, node: ast.Call, arguments: list[Value]) -> Value:
+    def _size_call(self, name: str, arguments: list[Value]) -> Value:
         if name == "reduce":
             arguments = arguments[1:]
         touched = [a for a in arguments if a.symbolic]
         if any(a.kind == TENSOR for a in arguments) and name not in ("sym_max", "sym_min", "sym_int", "sym_ite"):
-            return A_TENSOR if name in ("max", "min", "sum", "abs", "prod") else NOTHING
+            return MAYBE_TENSOR if name in ("max", "min", "sum", "abs", "prod") else NOTHING
         if not touched:
             return A_SIZE if name.startswith("sym_") else NOTHING
         certain = any(a.certain for a in touched)
@@ -247,12 +257,12 @@ class Interpreter:
     def _BinOp(self, node: ast.BinOp) -> Value:
         left, right = self.value(node.left), self.value(node.right)
         if TENSOR in (left.kind, right.kind):
-            return A_TENSOR
+            return A_TENSOR if left.surely_tensor or right.surely_tensor else MAYBE_TENSOR
         if isinstance(node.op, (ast.Add, ast.Mult)) and (
             left.shapelike or right.shapelike or TENSORS in (left.kind, right.kind)
         ):
             if TENSORS in (left.kind, right.kind):
-                return Value(TENSORS)
+                return join((left, right)) if isinstance(node.op, ast.Add) else SOME_TENSORS._replace(sure=False)
             same = left.held == right.held or not isinstance(node.op, ast.Add)
             return self._combined([left, right], SHAPE)._replace(container=(left.held or right.held) if same else "")
         if isinstance(node.op, (ast.BitAnd, ast.BitOr)) and (BOOL in (left.kind, right.kind)):
@@ -279,7 +289,7 @@ class Interpreter:
             return NOTHING
         values = [self.value(o) for o in operands]
         if any(value.kind in (TENSOR, TENSORS) for value in values):
-            return A_TENSOR
+            return MAYBE_TENSOR
         if isinstance(node.ops[0], (ast.Eq, ast.NotEq)) and {value.held for value in values} == {"tuple", "list"}:
             return NOTHING  # never equal
         return self._combined(values, BOOL)
@@ -295,7 +305,8 @@ class Interpreter:
             return item(value, node.slice.value)
         if isinstance(node.slice, ast.Slice):
             return value
-        return element(value)
+        key = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
+        return element(value) if not key or value.kind != STATIC else NOTHING  # config["weight"] may be a Tensor
 
     def _Tuple(self, node: ast.Tuple) -> Value:
         values = [self.value(part) for part in node.elts]
@@ -305,28 +316,44 @@ class Interpreter:
 
     def _List(self, node: ast.List) -> Value:
         values = [self.value(part) for part in node.elts]
+        if not values:
+            return NO_VALUE
         if any(value.kind in (TENSOR, TENSORS) for value in values):
-            return Value(TENSORS)
+            starred = (isinstance(part, ast.Starred) for part in node.elts)
+            return _sequence_of(join(element(v) if many else v for many, v in zip(starred, values, strict=True)))
         return self._combined(values, SHAPE)._replace(container="list")
 
     def _ListComp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Value:
         for generator in node.generators:
             self._bind(generator.target, element(self.value(generator.iter)))
         value = self.value(node.elt)
-        if value.kind in (TENSOR, TENSORS):
-            return Value(TENSORS)
-        if value.kind in (TUPLE, BOOL):
-            return Value(SEQUENCE, items=(value,))
+        if value.kind in (TENSOR, TENSORS, TUPLE, SEQUENCE, BOOL):
+            return _sequence_of(value)
         held = "list" if isinstance(node, ast.ListComp) else ""
         return Value(SHAPE, value.dependencies, container=held) if value.symbolic else NOTHING
 
     _GeneratorExp = _SetComp = _ListComp
 
 
-def called(node: ast.AST) -> str:
-    """The last name of a callee: `_check` of `torch._check(…)`."""
-    function = getattr(node, "func", None)
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+def _sequence_of(value: Value) -> Value:
+    """A sequence whose elements have this value."""
+    if value.kind == TENSOR:
+        return Value(TENSORS, sure=value.sure)
+    if value.kind in (TENSORS, TUPLE, SEQUENCE, BOOL):
+        return bounded(Value(SEQUENCE, items=(value,)))
+    return Value(SHAPE, value.dependencies)
+
+
+def _converted(function: str, value: Value) -> Value:
+    """What `list`, `tuple`, `reversed` and their kin make of a value."""
+    held = {"list": "list", "sorted": "list", "tuple": "tuple", "Size": "tuple"}.get(function, "")
+    if value.shapelike and value.kind != TUPLE:
+        return value._replace(container=held)
+    if value.kind == TUPLE and held == "tuple":
+        return value
+    if value.kind == TUPLE:
+        return Value(SHAPE, all_dependencies(value), container=held) if value.symbolic else NOTHING
+    return value._replace(container=held) if value.kind in (TENSORS, SEQUENCE, PARAMETER) else NOTHING
 
 
 def scripting(node: ast.expr) -> bool:

@@ -37,3 +37,9 @@ def dotted(node: ast.AST) -> str:
         names.append(node.attr)
         node = node.value
     return ".".join((node.id, *reversed(names))) if isinstance(node, ast.Name) else ""
+
+
+def called(node: ast.AST) -> str:
+    """The last name of a callee: `_check` of `torch._check(…)`."""
+    function = getattr(node, "func", None)
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")

@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-PLAIN, TENSOR, TENSORS, INT, FLOAT, BOOL, SHAPE, TUPLE, SEQUENCE, PARAMETER = (
+EMPTY, STATIC, PLAIN, TENSOR, TENSORS, INT, FLOAT, BOOL, SHAPE, TUPLE, SEQUENCE, PARAMETER = (
+    "empty",
+    "static",
     "plain",
     "tensor",
     "tensors",
@@ -28,6 +30,8 @@ SYMBOLIC = frozenset({INT, FLOAT, BOOL, SHAPE})
 class Value(NamedTuple):
     """A kind, the parameters it depends on, and for tuples and sequences what they hold.
 
+    "plain" is all that no other kind says. "empty" is None and what holds nothing: another value of the same variable
+    decides. "static" is no Tensor, and the sizes it tells are no symbols: a ProcessGroup, an array, a known size.
     `container` is "tuple" (torch.Size too) or "list" where that is known: the two are never equal.
     A value without dependencies is what it says whatever the callers do. A dependency is a parameter's name, or
     `()` and a callee as written for what that call returns.
@@ -37,6 +41,8 @@ class Value(NamedTuple):
     dependencies: frozenset[str] = frozenset()
     items: tuple[Value, ...] = ()
     container: str = ""
+    sure: bool = True
+    """False for what may be a Tensor, or hold Tensors, and may be something else."""
 
     @property
     def symbolic(self) -> bool:
@@ -49,6 +55,11 @@ class Value(NamedTuple):
         if self.kind in (TUPLE, SEQUENCE):
             return any(item.certain for item in self.items)
         return self.kind in SYMBOLIC and not self.dependencies
+
+    @property
+    def surely_tensor(self) -> bool:
+        """Whether it is a Tensor on every path."""
+        return self.kind == TENSOR and self.sure
 
     @property
     def held(self) -> str:
@@ -65,6 +76,9 @@ NOTHING = Value(PLAIN)
 A_TENSOR, A_SIZE, A_TRUTH, A_FLOAT = Value(TENSOR), Value(INT), Value(BOOL), Value(FLOAT)
 SOME_SHAPE = Value(SHAPE)
 A_SHAPE = Value(SHAPE, container="tuple")
+# A Tensor or a tuple of Tensors: `x.max(dim)`, `torch.where(x)`.
+ONE_OR_MORE = Value(TENSOR, container="several", sure=False)
+A_STATIC, NO_VALUE, MAYBE_TENSOR, SOME_TENSORS = Value(STATIC), Value(EMPTY), Value(TENSOR, sure=False), Value(TENSORS)
 
 COUNT = re.compile(r"(?:^|_)(?:n?dims?|axis|axes|idx|index)\d?$|^(?:ndim|rank|dtype|device|layout)")
 SIZE_NAMES = re.compile(r"(?:^|_)(?:sizes?|shape)$")
@@ -76,38 +90,73 @@ _LARGEST = 1000
 
 def tuple_of(values: Sequence[Value]) -> Value:
     """A tuple of `values`; where they hold more than is worth following, only whether a symbol is among them."""
-    held = list(values)
+    return bounded(Value(TUPLE, items=tuple(values)))
+
+
+def bounded(value: Value) -> Value:
+    """A value, or where it holds more than is worth following, only whether a symbol is in it."""
+    held = [value]
     for index in range(_LARGEST):
         if index == len(held):
-            return Value(TUPLE, items=tuple(values))
+            return value
         held += held[index].items
-    touched = [value for value in values if value.symbolic]
-    return Value(SHAPE, frozenset().union(*map(all_dependencies, touched)), container="tuple") if touched else NOTHING
+    # What is shared is looked at once: a tuple of one tuple twice, 40 levels deep, holds 2 ** 40.
+    leaves, pending, seen = set[Value](), [value], set[int]()
+    while pending:
+        at = pending.pop()
+        if id(at) not in seen:
+            seen.add(id(at))
+            pending += at.items
+            if not at.items and at.symbolic:
+                leaves.add(at)
+    if not leaves:
+        return NOTHING
+    certain = any(leaf.certain for leaf in leaves)
+    dependencies = frozenset[str]() if certain else frozenset[str]().union(*(leaf.dependencies for leaf in leaves))
+    return Value(SHAPE, dependencies, container=value.held)
 
 
 def join(values: Iterable[Value]) -> Value:
     """The least value that covers all of them; a Tensor wins, since its operators are never ours."""
-    best = NOTHING
+    best: Value | None = None
     for value in values:
-        if value == best or value.kind == PLAIN:
-            continue
-        if best.kind == PLAIN:
-            best = value
-        elif TENSOR in (value.kind, best.kind):
-            best = A_TENSOR
-        elif PARAMETER in (value.kind, best.kind):
-            sure = best if value.kind == PARAMETER else value
-            best = sure if sure.kind != PARAMETER else Value(PARAMETER, best.dependencies | value.dependencies)
-        elif value.kind == best.kind:
-            same = len(value.items) == len(best.items)
-            items = tuple(map(join, zip(value.items, best.items, strict=False))) if same else ()
-            certain = not (value.dependencies and best.dependencies)
-            kind = value.kind if items or value.kind not in (TUPLE, SEQUENCE) else SHAPE
-            held = value.held if value.held == best.held else ""
-            best = Value(kind, frozenset() if certain else value.dependencies | best.dependencies, items, held)
-        elif SHAPE in (value.kind, best.kind):
-            best = SOME_SHAPE._replace(container=value.held if value.held == best.held else "")
-    return best
+        best = value if best is None else _joined(best, value)
+    return NOTHING if best is None else bounded(best)
+
+
+def _joined(best: Value, value: Value) -> Value:
+    if value == best or value.kind == EMPTY:
+        return best
+    if best.kind == EMPTY:
+        return value
+    if best.kind in (PLAIN, STATIC) or value.kind in (PLAIN, STATIC):
+        decisive = value if best.kind == STATIC or (best.kind == PLAIN and value.kind != STATIC) else best
+        return _unsure(decisive)
+    if TENSOR in (value.kind, best.kind):
+        return Value(TENSOR, sure=value.kind == best.kind and value.sure and best.sure)
+    if PARAMETER in (value.kind, best.kind):
+        decisive = best if value.kind == PARAMETER else value
+        if decisive.kind != PARAMETER:
+            return _unsure(decisive)
+        return Value(PARAMETER, best.dependencies | value.dependencies)
+    if value.kind == best.kind:
+        same = len(value.items) == len(best.items)
+        items = tuple(map(join, zip(value.items, best.items, strict=False))) if same else ()
+        certain = not (value.dependencies and best.dependencies)
+        kind = value.kind if items or value.kind not in (TUPLE, SEQUENCE) else SHAPE
+        held = value.held if value.held == best.held else ""
+        dependencies = frozenset[str]() if certain else value.dependencies | best.dependencies
+        return Value(kind, dependencies, items, held, value.sure and best.sure)
+    if SHAPE in (value.kind, best.kind):
+        return SOME_SHAPE._replace(container=value.held if value.held == best.held else "")
+    return _unsure(best)
+
+
+def _unsure(value: Value) -> Value:
+    """A value that another path of the function does not have."""
+    if value.items:
+        return value._replace(items=tuple(map(_unsure, value.items)))
+    return value._replace(sure=False) if value.kind in (TENSOR, TENSORS) else value
 
 
 def element(value: Value) -> Value:
@@ -115,12 +164,14 @@ def element(value: Value) -> Value:
     if value.kind == SHAPE:
         return Value(INT, value.dependencies)
     if value.kind == TENSORS:
-        return A_TENSOR
+        return Value(TENSOR, sure=value.sure)
     if value.kind in (TUPLE, SEQUENCE):
         return join(value.items)
     if value.kind == PARAMETER:
         return Value(PARAMETER, frozenset(f"{name}[]" for name in value.dependencies))
-    return value if value.kind == TENSOR else NOTHING
+    if value.kind == TENSOR:
+        return Value(TENSOR, sure=value.sure or value == ONE_OR_MORE)
+    return value if value.kind == STATIC else NOTHING
 
 
 def item(value: Value, index: int) -> Value:
@@ -132,9 +183,17 @@ def item(value: Value, index: int) -> Value:
     return element(value)
 
 
-# A sequence of sequences, or a mapping.
-SEQUENCE = r"(?:[Ll]ist|[Tt]uple|Sequence|Iterable)\["
-NESTED = re.compile(rf"{SEQUENCE}[^\]]*{SEQUENCE}|\b(?:[Dd]ict|Mapping)\[")
+HOLDS = r"(?:[Ll]ist|[Tt]uple|Sequence|Iterable)\["
+# A sequence of sequences, or a mapping, or what returns one.
+NESTED = re.compile(rf"{HOLDS}[^\]]*{HOLDS}|\b(?:[Dd]ict|Mapping|Callable)\[")
+# The words of an annotation that Tensors alone fit, whether one or a sequence of them.
+TENSOR_WORDS = frozenset(
+    {"Tensor", "TensorLike", "TensorLikeType", "TensorList", "TensorSequenceType", "Parameter", "torch", "nn", "None",
+     "Optional", "typing", "Union", "List", "list", "Tuple", "tuple", "Sequence", "Iterable"}
+)  # fmt: skip
+# A class by the way it is written, and those that may stand for a Tensor, or hold its sizes, all the same.
+CLASS = re.compile(r"_?[A-Z]\w*[a-z]\w*|ndarray")
+TENSOR_LIKE = re.compile(r"Tensor|Like|Storage|Variable|Parameter|Proxy|Node|Box|Mask|^(?:Any|Self|Size)$|T$")
 
 
 def annotated(annotation: str, name: str) -> Value:
@@ -144,10 +203,11 @@ def annotated(annotation: str, name: str) -> Value:
         return NOTHING
     if NESTED.search(text):
         return NOTHING  # what an element is would take more than one step
-    if re.search(r"\b(?:TensorSequenceType|TensorList)\b|(?:[Ll]ist|[Tt]uple|Sequence|Iterable)\[.*Tensor", text):
-        return Value(TENSORS)
+    sure = set(re.findall(r"\w+", text)) <= TENSOR_WORDS
+    if re.search(rf"\b(?:TensorSequenceType|TensorList)\b|{HOLDS}.*Tensor", text):
+        return Value(TENSORS, sure=sure)
     if re.search(r"\b(?:Tensor|TensorLike|TensorLikeType|Parameter)\b", text):
-        return A_TENSOR
+        return Value(TENSOR, sure=sure)
     if re.search(r"\b(?:ShapeType|StrideType|Size)\b|\[(?:.*\W)?(?:SymInt|IntLikeType)\b", text):
         return SOME_SHAPE
     if re.search(r"\b(?:SymInt|IntLikeType)\b", text):
@@ -156,7 +216,14 @@ def annotated(annotation: str, name: str) -> Value:
         return A_TRUTH
     if not text or re.search(r"\bint\b", text):
         return Value(PARAMETER, frozenset({name}))
-    return NOTHING
+    return A_STATIC if names_other_class(annotation) else NOTHING
+
+
+def names_other_class(annotation: str) -> bool:
+    """Whether an annotation, or a callee, names classes that are no Tensors, as far as their names say."""
+    bare = re.sub(r"^Optional\[(.*)\]$|[\"']", r"\1", re.sub(r"^typing\.", "", annotation.strip("\"'")))
+    classes = [name.strip().rpartition(".")[2] for name in bare.split("|") if name.strip() != "None"]
+    return bool(classes) and all(CLASS.fullmatch(name) and not TENSOR_LIKE.search(name) for name in classes)
 
 
 def of_root(annotation: str, name: str) -> Value:

@@ -9,6 +9,7 @@ import pytest
 
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import own_nodes
+from transforms.python.flow.sites import sites
 from transforms.python.flow.values import Value
 
 FUNCTION = """
@@ -79,3 +80,122 @@ def test_callers_and_callees_fill_dependencies_in() -> None:
     assert values.variables["k"].kind == "int"
     assert values.variables["m"].kind == "plain"
     assert values.variables["n"].kind == "shape"
+
+
+KINDS = """
+def f(
+    x: Tensor, ts: List[Tensor], grid: List[List[Tensor]], either: Tensor | list[int], pg: dist.ProcessGroup,
+    mesh: Optional[DeviceMesh], array: np.ndarray, config: "ModelConfig", meta: AttentionMetadata, q: DTensor,
+    like: FakeTensorLike, process_group=None, u=None, anything: Any = None, call: Callable[[Tensor], int] = None,
+    pair: tuple[int, Tensor] = None,
+):
+    rows = [ts[i : i + 2] for i in range(2)]
+    out = []
+    out.append(ts[:2])
+    world = dist.get_world()
+    group = torch.distributed.new_group()
+    table = np.asarray(u)
+    settings = BenchConfig(x)
+    maybe_group = None
+    maybe_group = dist.new_group()
+    parts = x.split(2)
+    quantiles = torch.quantile(x, 2).tolist()
+    values, order = x.sort()
+    found = torch.where(x)
+    column = (torch.sparse.sum(x, dim=(0,)) / 2).indices()[0]
+    padded = F.pad(x, (1, 0))
+    later = x
+    later = u.thing()
+    optional = None
+    optional = x + 1
+    batch, rest = ts[0], helper(x)
+"""
+
+
+@pytest.fixture
+def kinds() -> Interpreter:
+    function = ast.parse(KINDS).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    return Interpreter(function, own_nodes(function), {}, {})
+
+
+def _value(values: Interpreter, expression: str) -> Value:
+    return values.value(ast.parse(expression, mode="eval").body)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "ts", "ts[1:]", "grid[0]", "rows", "rows[0]", "[r for r in rows][0]", "out[0]", "either", "parts", "parts[1:]",
+        "quantiles", "found", "torch.split(x, 2)", "x.max(0)", "x.nonzero(as_tuple=True)", "later", "rest", "u.max()",
+        "F.max_pool2d(x, 2, return_indices=True)", "F.max_pool2d_with_indices(x, 2)", "call", "call(x)", "pair",
+        "pair[0]", "torch.unique(x, return_counts=True)", "x or ts", "x if u else [x]", "torch.linalg.svd(x)",
+        "x.max", "x.tolist()", "world", "list(x)",
+    ],
+)  # fmt: skip
+def test_what_may_be_no_tensor_has_a_length_of_its_own(kinds: Any, expression: Any) -> None:
+    assert _value(kinds, f"len({expression})").kind == "plain"
+    assert not kinds.surely_tensor(ast.parse(expression, mode="eval").body)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "x", "ts[0]", "ts[1:][0]", "rows[0][0]", "out[0][1]", "parts[0]", "values", "found[0]", "column", "padded",
+        "x.max(0)[0]", "x.sum()", "x.unique()", "x.nonzero()", "x.t() + u", "optional", "batch", "torch.cat(ts)", "x.T",
+        "x if u else x[0]", "[x, *ts][0]",
+    ],
+)  # fmt: skip
+def test_what_is_a_tensor_on_every_path_has_a_first_size(kinds: Any, expression: Any) -> None:
+    assert _value(kinds, f"len({expression})").kind == "int"
+
+
+@pytest.mark.parametrize(
+    "owner",
+    ["pg", "mesh", "array", "array[0]", "array.T", "config", "meta", "world", "group", "table", "settings",
+     "maybe_group", "process_group", "self.tp_group", "self.device_mesh", "x.numpy()", "np.zeros(2)"],
+)  # fmt: skip
+def test_what_is_no_tensor_has_no_symbolic_size(kinds: Any, owner: Any) -> None:
+    assert _value(kinds, f"{owner}.size()").kind not in ("int", "shape")
+    assert _value(kinds, f"{owner}.size() == 1").kind == "plain"
+    if "group" not in owner and "mesh" not in owner:
+        assert _value(kinds, f"{owner}.shape[0] + {owner}.numel()").kind == "plain"
+
+
+@pytest.mark.parametrize(
+    "owner",
+    ["x", "q", "like", "u", "anything", "meta.block_tables", "config.weights[0]", "config['weight']", "world.tensor",
+     "meta.get('key')", "x.untyped_storage()", "self.weight", "dist.nn.functional.all_gather(x)[0]", "self.groups"],
+)  # fmt: skip
+def test_what_may_be_a_tensor_or_its_storage_keeps_its_sizes(kinds: Any, owner: Any) -> None:
+    assert _value(kinds, f"{owner}.size()").kind == "shape"
+    assert _value(kinds, f"{owner}.numel() == 0").kind == "bool"
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["u.max() < x.shape[1]", "self.outliers[-1].max() < x.shape[1]", "x.shape[0] == self.lengths.sum()",
+     "x[0] > x.numel()", "u.any() == x.size(0)", "u.argmax(-1) >= x.size(0)", "u.norm() * 2 > x.numel()",
+     "torch.special.i0(u) > x.numel()",
+     "torch.sparse.sum(u) > x.numel()", "max(u.sum(-1)) > x.numel()", "x.shape[0] in u.mean()"],
+)  # fmt: skip
+def test_a_comparison_with_what_may_be_a_tensor_is_no_question_about_sizes(kinds: Any, condition: Any) -> None:
+    assert _value(kinds, condition).kind == "tensor"
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["u.count > x.shape[1]", "config.size > x.shape[1]", "max(u, 2) < x.shape[1]", "u.max().item() < x.shape[1]",
+     "array.max() < x.shape[1]", "math.prod(x.shape) > u",
+     "quantiles[0] == x.numel()"],
+)  # fmt: skip
+def test_a_comparison_of_a_size_with_a_number_is_one(kinds: Any, condition: Any) -> None:
+    assert _value(kinds, condition).kind == "bool"
+
+
+@pytest.mark.parametrize("argument", ["n", "sym_float(n)", "torch.sym_float(n)", "1.0 / float(n)", "float(x.size(0))"])
+def test_a_root_of_a_size_made_real_fixes_it_all_the_same(argument: Any) -> None:
+    function = ast.parse(f"def f(x: Tensor, n: SymInt):\n    return math.sqrt({argument})\n").body[0]
+    assert isinstance(function, ast.FunctionDef)
+    nodes = own_nodes(function)
+    assert "root" in [site.kind for site in sites(nodes, Interpreter(function, nodes))]

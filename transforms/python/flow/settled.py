@@ -1,0 +1,204 @@
+"""Where a function has already asked whether an expression holds a symbol, or what class it is of.
+
+`not has_free_symbols(n) and n == 0`: behind such a test, questions about `n` are settled. What is settled by a test
+holds in the later operands of its `and`, in the branch that it opens, and behind a branch that leaves, up to where
+the expression is assigned again.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.values import A_STATIC, A_TENSOR, BOOL, FLOAT, INT, NOTHING, PARAMETER, TENSOR, Value
+
+SYMBOLS = frozenset({"has_free_symbols", "free_symbols"})
+PROOFS = frozenset(
+    {"guard_or_false", "statically_known_true", "definitely_true", "guard_size_oblivious", "is_concrete_int"}
+)  # fmt: skip
+NUMBERS = frozenset({"int", "bool", "float", "complex", "IntWithoutSymInt"})
+CONTAINERS = frozenset({"list", "tuple", "dict", "set", "str", "bytes", "Sequence", "Mapping", "Iterable"})
+SYMBOLIC = frozenset({"SymInt", "SymFloat", "SymBool", "SymTypes", "py_sym_types"})
+_ASKED = SYMBOLS | PROOFS | {"isinstance"}
+_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_Step = tuple[str, Any]
+""""visit", "forget" or "learn" with what is visited, forgotten or learnt; "open" or "close" of a region."""
+
+
+class Fact(NamedTuple):
+    """What a test says of `expression`.
+
+    "static": it holds no symbol, whatever it is. "number": it is no symbolic number. "other": it is no Tensor.
+    "tensor": it is one.
+    """
+
+    expression: ast.expr
+    says: str
+
+
+class Settled:
+    """The expressions of a function about which something is settled, by the place where they stand."""
+
+    def __init__(self, function: ast.AST, nodes: Sequence[ast.AST]) -> None:
+        self._says: dict[int, str] = {}
+        self._facts: dict[str, str] = {}  # what holds at the place at hand, by the dump of the expression
+        self._holders: dict[str, set[str]] = {}  # the facts about what an expression is part of
+        self._frames: list[list[str]] = []  # the facts that each open region has added
+        if any(isinstance(node, ast.Call) and called(node) in _ASKED for node in nodes):
+            self._walk(_block(getattr(function, "body", [])))
+
+    def narrowed(self, node: ast.expr, value: Value) -> Value:
+        """What an expression with this value is where it stands."""
+        says = self._says.get(id(node))
+        if says == "static":
+            return A_STATIC
+        if says == "tensor" and not value.certain:  # where sizes are traced into Tensors they are no less sizes
+            return A_TENSOR
+        if says == "number" and value.kind in (INT, FLOAT, BOOL, PARAMETER):
+            return NOTHING
+        return NOTHING if says == "other" and value.kind == TENSOR else value
+
+    def _walk(self, steps: Iterable[_Step]) -> None:
+        todo = list(steps)[::-1]
+        while todo:
+            act, subject = todo.pop()
+            if act == "open":
+                self._frames.append([])
+            elif act == "close":
+                for key in self._frames.pop():
+                    self._facts.pop(key, None)
+            elif act == "forget":
+                self._forget(subject)
+            elif act == "learn":
+                self._learn(subject)
+            elif not isinstance(subject, _SCOPES):
+                self._look(subject)
+                todo += list(_steps(subject))[::-1]
+
+    def _look(self, node: ast.AST) -> None:
+        if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+            self._forget(node)
+        elif self._facts and isinstance(node, ast.expr) and not isinstance(node, ast.Constant):
+            says = self._facts.get(ast.dump(node))
+            if says is not None:
+                self._says[id(node)] = says
+
+    def _learn(self, facts: Iterable[Fact]) -> None:
+        for fact in facts:
+            key = ast.dump(fact.expression)
+            if key not in self._facts:
+                self._facts[key] = fact.says
+                self._frames[-1].append(key)
+                for part in ast.walk(fact.expression):
+                    if isinstance(part, (ast.Name, ast.Attribute, ast.Subscript)):
+                        self._holders.setdefault(ast.dump(part), set()).add(key)
+
+    def _forget(self, region: ast.AST) -> None:
+        for node in ast.walk(region) if self._facts else ():
+            if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+                read = ast.dump(node).replace("Store()", "Load()").replace("Del()", "Load()")
+                for key in self._holders.pop(read, ()):
+                    self._facts.pop(key, None)
+
+
+def _steps(node: ast.AST) -> Iterator[_Step]:
+    """What is done in a node, in the order in which it is evaluated."""
+    if isinstance(node, ast.BoolOp):
+        yield "open", None
+        for operand in node.values:
+            yield "visit", operand
+            yield "learn", facts(operand, isinstance(node.op, ast.And))
+        yield "close", None
+    elif isinstance(node, (ast.If, ast.While, ast.IfExp)):
+        if isinstance(node, ast.While):
+            yield "forget", node
+        yield "visit", node.test
+        yield from _branch(facts(node.test, True), node.body)
+        yield from _branch([] if isinstance(node, ast.While) else facts(node.test, False), node.orelse)
+    elif isinstance(node, _COMPREHENSIONS):
+        yield "open", None
+        for generator in node.generators:
+            yield "visit", generator.iter
+            yield "visit", generator.target
+            for test in generator.ifs:
+                yield "visit", test
+                yield "learn", facts(test, True)
+        for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
+            yield "visit", part
+        yield "close", None
+    else:
+        if isinstance(node, (ast.For, ast.AsyncFor)):
+            yield "forget", node
+        first = "iter" if isinstance(node, (ast.For, ast.AsyncFor)) else "value"
+        for name in sorted(node._fields, key=lambda name: name != first):
+            field = getattr(node, name, None)
+            if isinstance(field, ast.AST):
+                yield "visit", field
+            elif isinstance(field, list):
+                yield from _block(field)
+
+
+def _branch(holding: Iterable[Fact], body: ast.expr | list[ast.stmt]) -> Iterator[_Step]:
+    yield "open", None
+    yield "learn", holding
+    yield from _block(body if isinstance(body, list) else [body])
+    yield "close", None
+
+
+def _block(nodes: Sequence[ast.AST]) -> Iterator[_Step]:
+    """What is done in nodes that follow one another."""
+    yield "open", None
+    for node in nodes:
+        if isinstance(node, ast.AST):
+            yield "visit", node
+        if isinstance(node, ast.Assert):
+            yield "learn", facts(node.test, True)
+        elif isinstance(node, ast.If) and not node.orelse and isinstance(node.body[-1], _LEAVES):
+            yield "learn", facts(node.test, False)
+    yield "close", None
+
+
+def facts(test: ast.expr, truth: bool) -> Iterator[Fact]:
+    """What is settled where `test` is true, or where it is false."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from facts(test.operand, not truth)
+    elif isinstance(test, ast.BoolOp):
+        if isinstance(test.op, ast.And) == truth:
+            for operand in test.values:
+                yield from facts(operand, truth)
+    elif isinstance(test, ast.Call) and test.args:
+        yield from _answered(test, truth)
+
+
+def _answered(test: ast.Call, truth: bool) -> Iterator[Fact]:
+    name, subject = called(test), test.args[0]
+    if name in (PROOFS if truth else SYMBOLS):
+        yield Fact(subject, "static")
+    elif name == "isinstance" and len(test.args) == 2:
+        classes = set(_classes(test.args[1]))
+        if classes <= NUMBERS if truth else "SymInt" in classes:
+            yield Fact(subject, "number")
+        elif truth and classes == {"Tensor"}:
+            yield Fact(subject, "tensor")
+        elif truth and classes <= NUMBERS | CONTAINERS | SYMBOLIC:
+            yield Fact(subject, "other")
+    elif name == ("all" if truth else "any") and isinstance(subject, ast.GeneratorExp) and len(subject.generators) == 1:
+        generator = subject.generators[0]
+        for fact in facts(subject.elt, truth) if not generator.ifs else ():
+            if fact.says in ("static", "number") and dotted(fact.expression) == dotted(generator.target) != "":
+                yield Fact(generator.iter, "static")
+
+
+def _classes(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Tuple):
+        for part in node.elts:
+            yield from _classes(part)
+    elif isinstance(node, ast.BinOp):
+        yield from _classes(node.left)
+        yield from _classes(node.right)
+    else:
+        yield dotted(node).rpartition(".")[2]
