@@ -171,7 +171,7 @@ def test_no_helper_is_written_around_a_name_the_version_lacks() -> None:
     home = home_of(HOME, b"import torch\n")
     path = "torch/_decomp/example.py"
     refused = findings(FileJob(path, path, source, {"f": job}, words, home=home))
-    assert [(finding.level, finding.refusal, finding.edits) for finding in refused] == [(Level.MANUAL, "vocabulary", ())]
+    assert [(f.level, f.refusal, f.edits) for f in refused] == [(Level.MANUAL, "vocabulary", ())]
 
 
 def test_imports_stay_local_where_the_root_is_torch_itself() -> None:

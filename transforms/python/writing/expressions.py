@@ -28,7 +28,7 @@ def symbolic_call(conditions: Conditions, original: cst.Call, updated: cst.Call)
     item = item and cst.ensure_type(cst.ensure_type(passed[0], cst.Call).func, cst.Attribute).attr.value == "item"
     if name in ("int", "float") and len(passed) == 1 and (kinds[0] in ("int", "float") or item):
         return call(conditions.name(f"torch.sym_{name}"), passed[0])
-    if name == "len" and kinds == ["tensor"]:
+    if name == "len" and conditions.value(original).kind == "int":
         size = cst.Attribute(parenthesized(passed[0]), cst.Name("size"))
         return cst.Call(size, [cst.Arg(cst.Integer("0"))])
     return None
