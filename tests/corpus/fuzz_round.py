@@ -203,13 +203,19 @@ class Round:
         return snapshot(self.tree, {".git"})
 
     def _git_files(self) -> dict[str, State]:
-        return snapshot(self.tree / ".git", _GIT_MOVES) if (self.tree / ".git").is_dir() else {}
+        """What no run may change in the git folder; a link of that name, which a round may plant, is of `files`."""
+        folder = self.tree / ".git"
+        return snapshot(folder, _GIT_MOVES) if folder.is_dir() and not folder.is_symlink() else {}
 
     def _snapshot_beside(self) -> dict[str, State]:
         return snapshot(self.folder, {"tree", "cache", "tmp", "log", "side", "patched"})
 
     def change(self, level: str, more: Sequence[str] = (), plan: bytes = b"", twice: bool = True) -> None:
-        """diff, apply, and apply again with the options `more`; `plan` holds all edits that there are to make."""
+        """diff, apply, and apply again with the options `more`.
+
+        `plan` holds all edits that there are to make; where it is empty, as of a scan that was refused, the files are
+        compared with the diff alone.
+        """
         before = self.files()
         options = ["--level", level, *more]
         diff = self.symfix("diff", *options, form="patch", named=more)
@@ -226,7 +232,7 @@ class Round:
             message = applied.err.decode("utf-8", "replace").strip().rpartition("\n")[2][:150]
             self._break("diff says what apply does", f"diff exits {diff.code}, apply {applied.code}: {message}")
         self.violations += check_unchanged("git apply gives what apply writes", patched, after)
-        self._check_written(before, after, edits_of(plan))
+        self._check_written(before, after, edits_of(plan) if plan else None)
         if twice:
             again = self.symfix("apply", *options, "--allow-dirty", "--allow-no-vcs", named=more, writes=(".",))
             self.violations += check_unchanged("a second apply changes nothing", after, self.files())
@@ -234,17 +240,18 @@ class Round:
                 self._break("a second apply changes nothing", "it exits 1")
 
     def _check_written(self, before: dict[str, State], after: dict[str, State],
-                       edits: dict[str, list[Span]]) -> None:  # fmt: skip
+                       edits: dict[str, list[Span]] | None) -> None:  # fmt: skip
         for path in differences(before, after):
             old, new = before.get(path), after.get(path)
             if old is None or new is None or old.mode != new.mode:
                 self._break("apply changes bytes only", f"{path!r} is new, gone or of another mode")
                 continue
             self.written += 1
-            count = made_edits(old.content, new.content, edits.get(path, ()))
-            if count is None:
-                self._break("bytes outside an edit", f"{path!r} is not what edits alone make of it")
-            self.edits += count or 0
+            if edits is not None:
+                count = made_edits(old.content, new.content, edits.get(path, ()))
+                if count is None:
+                    self._break("bytes outside an edit", f"{path!r} is not what edits alone make of it")
+                self.edits += count or 0
             self.violations += check_syntax(path, old.content, new.content)
 
     def patched(self, before: dict[str, State], diff: bytes) -> dict[str, State]:

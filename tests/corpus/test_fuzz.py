@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+from typing import cast
 
 import pytest
 from fuzz import report, run_rounds
@@ -28,7 +30,8 @@ from fuzz_promises import (
     names_any,
     snapshot,
 )
-from fuzz_server import Outcome
+from fuzz_round import Round, Surroundings
+from fuzz_server import Outcome, Server
 from fuzz_special import SPECIALS
 from fuzz_trees import EXAMPLES, Source
 
@@ -139,6 +142,48 @@ def test_a_snapshot_sees_bytes_modes_and_links(tmp_path: Path) -> None:
         "'link' has other bytes",
         "'new' is new",
     ]
+
+
+class FakeServer:
+    """Runs a command that shows, and writes, `2` in place of what `a.cpp` holds."""
+
+    _DIFF = b"diff --git a/a.cpp b/a.cpp\n--- a/a.cpp\n+++ b/a.cpp\n@@ -1 +1 @@\n-int a = 1;\n+int a = 2;\n"
+
+    def run(self, arguments: Sequence[str], folder: Path, *_: object) -> Outcome:
+        if arguments[0] == "apply":
+            (folder / "a.cpp").write_bytes(b"int a = 2;\n")
+        return outcome(0, out=self._DIFF if arguments[0] == "diff" else b"")
+
+
+def round_of(folder: Path) -> Round:
+    around = Surroundings(cast(Server, FakeServer()), Source.of(EXAMPLES), BOUNDS, Path("/usr/bin"), folder)
+    for name in ("tree", "tmp", "log"):
+        (folder / name).mkdir()
+    (folder / "tree" / "a.cpp").write_bytes(b"int a = 1;\n")
+    return Round(around, folder, Random(2))
+
+
+def test_a_link_called_git_is_no_git_folder(tmp_path: Path) -> None:
+    case = round_of(tmp_path)
+    (case.tree / ".git").symlink_to(".")
+    case.symfix("apply", writes=(".",))
+    assert not case.violations
+    (case.tree / ".git").unlink()
+    (case.tree / ".git").mkdir()
+    (case.tree / ".git" / "config").write_bytes(b"")
+    (case.tree / "a.cpp").unlink()
+    (case.tree / "a.cpp").hardlink_to(case.tree / ".git" / "config")
+    case.symfix("apply", writes=(".",))
+    assert "the git folder stays as it is" in promises(case.violations)
+
+
+@pytest.mark.parametrize(("plan", "broken"), [(b"", []), (b'{"findings": []}', ["bytes outside an edit"])])
+def test_what_is_written_is_compared_with_a_plan_where_there_is_one(
+    plan: bytes, broken: list[str], tmp_path: Path
+) -> None:
+    case = round_of(tmp_path)
+    case.change("safe", plan=plan)
+    assert promises(case.violations) == broken
 
 
 @pytest.mark.parametrize("path", ["extension/neighbor_ops.cpp", "extension/neighbor_metas.py"])
