@@ -77,6 +77,8 @@ class Union:
             for below in ancestry(name, bases):
                 if below != name:
                     needed_by[below].append(name)
+        # Shards in a line are reverted again for each one below them: git is asked once.
+        done: dict[tuple[str, str, bytes | None], bytes | None] = {}
         for name, step in self._steps.items():
             for path in step.files:
                 try:
@@ -86,7 +88,10 @@ class Union:
                     current = self.files[path]
                     for later in (*above, step):
                         if path in later.files:
-                            current = _reverted(later, path, current)
+                            key = later.shard.name, path, current
+                            if key not in done:
+                                done[key] = _reverted(later, path, current)
+                            current = done[key]
 
 
 def check_objects(repository: Repository, commits: Sequence[Commit]) -> None:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from codemod.bundle import proof
 from codemod.bundle.make import Split, split
 from codemod.bundle.shards import make_shards
 from codemod.errors import SymfixError
 from codemod.model.edits import Edit, apply_edits
 from codemod.model.findings import Finding, Level, Mode
 from codemod.model.groups import Group
+from codemod.tree import git
 from codemod.writing.changes import Change, Changes
 from tests.codemod.fake import transforms
 
@@ -81,3 +84,22 @@ def test_changes_that_git_cannot_tell_apart_are_stacked() -> None:
     result = made(source, edits)
     assert [(step.shard.name, step.parent) for step in result.steps] == [("bar", ""), ("foo", "bar")]
     assert result.contents[-1] == {"a.cc": b"x\n" * 3}
+
+
+def test_git_is_asked_a_few_times_for_each_of_many_shards_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is reverted after all above it, which are the same ones every time."""
+    merges = []
+
+    def merge_file(current: Path, old: Path, new: Path) -> bytes | None:
+        merges.append(current)
+        return git.merge_file(current, old, new)
+
+    monkeypatch.setattr(proof, "merge_file", merge_file)
+    count = 16
+    source = b"".join(b"%02d\n" % number for number in range(count)) + b"\n" * 9 + b"apart\n"
+    names = [f"line{number:02}" for number in range(count)]
+    edits = [(name, Edit("a.cc", 3 * n, 3 * n + 2, b"%02d" % n, b"new")) for n, name in enumerate(names)]
+    last = len(source) - 6
+    result = made(source, [*edits, ("zz_apart", Edit("a.cc", last, last + 5, b"apart", b"else"))])
+    assert [step.parent for step in result.steps] == ["", *names[:-1], ""]
+    assert len(merges) < 4 * count
