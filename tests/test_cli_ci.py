@@ -182,6 +182,19 @@ def test_the_fixes_of_sarif_do_what_apply_does(tree: Path, symfix: Symfix) -> No
         assert (tree / path).read_text(encoding="utf-8") == "\n".join(found)
 
 
+def test_a_fix_of_many_edits_stands_with_the_first_result_of_its_group(
+    tree: Path, symfix: Symfix, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fixes_by_group() -> list[int]:
+        results = run_of(symfix("scan", "--format", "sarif", "--level", "review", cwd=tree).out)["results"]
+        groups = [r["properties"]["group"] for r in results if "fixes" in r]
+        return sorted(groups.count(group) for group in set(groups) if group)
+
+    assert fixes_by_group() == [2]
+    monkeypatch.setattr("codemod.reporting.sarif.MOST_SHARED", 1)
+    assert fixes_by_group() == [1]
+
+
 def test_sarif_says_what_failed_and_takes_any_file(make_tree: MakeTree, symfix: Symfix) -> None:
     tree = make_tree({"ä b#.cc": b"\xef\xbb\xbfsize \xe9\r\n\xe9 size\r\n", "c.cc": b"RAISE"})
     code, out, _ = symfix("scan", "--format", "sarif", cwd=tree)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -135,8 +136,8 @@ class ShardNames:
         used = {name.casefold() for name in (*taken, *self._shards, _INDEX)}
         safe = [file_name(name) or "shard" for name in names]
         # Cut, so that the number stays within what `file_name` keeps: the name has to be read again.
-        candidates = [*safe, *(file_name(f"{safe[-1][:70]}-{number}") for number in range(2, len(used) + 3))]
-        return next(name for name in candidates if name.casefold() not in used)
+        numbered = (file_name(f"{safe[-1][:70]}-{number}") for number in itertools.count(2))
+        return next(name for name in itertools.chain(safe, numbered) if name.casefold() not in used)
 
 
 def _functions(members: Iterable[str]) -> list[str]:

@@ -24,6 +24,9 @@ from codemod.tree.sources import Sources
 MOST_RESULTS = 25_000
 """GitHub rejects a run of more results, and shows the first 5,000 by severity."""
 
+MOST_SHARED = 100
+"""A fix of more edits stands with the first result of its group alone: in each, it would grow with their square."""
+
 LEVELS = {Level.SAFE: "error", Level.REVIEW: "warning", Level.MANUAL: "note"}
 """What can be fixed at once fails a check, what needs a person warns, what has to stay is noted."""
 
@@ -131,19 +134,21 @@ def _fixes(findings: Sequence[Finding], places: _Places) -> dict[Finding, list[d
     """
     fixes: dict[Finding, list[dict[str, Any]]] = {}
     for group in make_groups(findings):
-        if not group.edits or not all(map(_is_text, group.edits)):
+        edits = group.edits
+        if not edits or not all(map(_is_text, edits)):
             continue
         count = len(group.findings)
         text = "Make the value symbolic" if count == 1 else f"Make the value symbolic, with all {count} places it needs"
         changes = [
             {
                 "artifactLocation": _artifact(path),
-                "replacements": [places.replacement(edit) for edit in edits],
+                "replacements": [places.replacement(edit) for edit in in_file],
             }
-            for path, edits in by_path(group.edits).items()
+            for path, in_file in by_path(edits).items()
         ]
         fix = [{"description": {"text": _sentence(text)}, "artifactChanges": changes}]
-        fixes.update((finding, fix) for finding in group.findings)
+        holders = group.findings if len(edits) <= MOST_SHARED else group.findings[:1]
+        fixes.update((finding, fix) for finding in holders)
     return fixes
 
 

@@ -56,9 +56,10 @@ class _Document:
 
     def group(self, group: Group) -> dict[str, Any]:
         """A group: its findings, and where it edits something its id, diffs and what was decided."""
-        findings = [self._finding(finding, bool(group.edits)) for finding in group.findings]
+        edits = bool(group.edits)
+        findings = [self._finding(finding, edits) for finding in group.findings]
         entry: dict[str, Any] = {"level": int(group.level), "findings": findings}
-        if group.edits:
+        if edits:
             decision = self._decided.get(group.id)
             edited = decision is not None and decision.choice is Choice.EDIT
             entry |= {
@@ -162,11 +163,9 @@ def shown_paths(groups: Iterable[Group]) -> list[str]:
     """The files of which the page shows lines, sorted."""
     paths: set[str] = set()
     for group in groups:
-        paths.update(group.paths)
-        for finding in group.findings:
-            paths.add(finding.path)
-            if not group.edits:
-                paths.update(step.path for step in finding.flow)
+        paths.update(group.paths, (finding.path for finding in group.findings))
+        if not group.edits:
+            paths.update(step.path for finding in group.findings for step in finding.flow)
     return sorted(paths)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from codemod.bundle import shard_names
 from codemod.bundle.shard_names import Cluster, ShardNames
 from codemod.errors import SymfixError
 from codemod.model.findings import Finding, Level, Mode
@@ -63,3 +64,10 @@ def test_names_that_had_to_be_numbered_are_read_again(tmp_path: Path) -> None:
     names.save(tmp_path)
     assert list(assigned) == [name for name in assigned if name in ShardNames.load(tmp_path)]
     assert len(assigned) == 3
+
+
+def test_names_are_made_as_far_as_they_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    monkeypatch.setattr(shard_names, "file_name", lambda name: made.append(name) or name)
+    assigned = ShardNames().assign([cluster(f"helper:{number:02}", f"x{number:02}") for number in range(40)])
+    assert len(assigned) == len(made) == 40
