@@ -162,9 +162,9 @@ def _template(case: Round, plan: bytes, level: str) -> None:
     """A template of the user's own that fails or never ends."""
     path = case.side / "template.md.j2"
     path.write_bytes(make_template(case.chance))
-    # What renders it may hold this much, and no more.
+    # What renders it may hold this much and take this long, and no more.
     case.symfix("pr", "--allow-dirty", "--template", str(path), form="patch", named=[str(path), "tree"],
-                megabytes=1_200)  # fmt: skip
+                megabytes=1_200, seconds=30)  # fmt: skip
     case.change(level, plan=plan)
 
 

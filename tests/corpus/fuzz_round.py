@@ -168,16 +168,17 @@ class Round:
                               check=False).returncode  # fmt: skip
 
     def symfix(self, *arguments: str, form: str = "text", named: Sequence[str] = (), writes: Sequence[str] = (),
-               megabytes: int = 0) -> Outcome:  # fmt: skip
+               megabytes: int = 0, seconds: float = 0) -> Outcome:  # fmt: skip
         """Run the command in the tree, and note what did not hold.
 
         `named` are more files that a message may be about, `writes` the parts of the tree ("." for all, ".git" for
-        the git folder) that this run is to change, `megabytes` what it may hold if that is more than others may.
+        the git folder) that this run is to change, `megabytes` and `seconds` what it may take if that is more than
+        others may.
         """
         before = self.files(), self._git_files()
         log = self.folder / "log" / f"{len(self.runs) + 1:02}-{arguments[0]}"
         usual = self.around.bounds
-        bounds = replace(usual, megabytes=max(megabytes, usual.megabytes))
+        bounds = replace(usual, megabytes=max(megabytes, usual.megabytes), seconds=max(seconds, usual.seconds))
         run = self.around.server.run(arguments, self.tree, self.environment, log, bounds.limit, 1.5 * bounds.seconds)
         self.runs.append(run)
         violations = check_run(run, bounds, [*self.culprits, *named])
