@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import libcst as cst
 
@@ -14,15 +15,16 @@ from transforms.python.flow.interpret import Interpreter, called
 from transforms.python.flow.sites import Site, sites
 from transforms.python.flow.values import Value
 from transforms.python.reach.composites import Composite
-from transforms.python.reading.extract import NestedTooDeep, Scope, parse, scopes
+from transforms.python.reading.extract import NestedTooDeep, Parts, Scope, outline, scopes
 from transforms.python.rules import load_rules, undecided_branch
+from transforms.python.writing.evaluation import only_arithmetic
 from transforms.python.writing.formatting import Formatter
 from transforms.python.writing.helpers import Home
 from transforms.python.writing.imports import Fits, Insertion
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.names import HELPER, Layout, Names, TopLevel
-from transforms.python.writing.place import Change, Place, Rewrite
-from transforms.python.writing.releases import Release, functions_named, newer
+from transforms.python.writing.place import Change, Place, Rewrite, merged_insertions
+from transforms.python.writing.releases import Release, released
 from transforms.python.writing.style import Style
 from transforms.python.writing.whole import ASKING, Paths
 
@@ -79,7 +81,6 @@ class FileJob:
 class Answer:
     """A rule's answer at one site, and the names it needs."""
 
-    site: Site
     rule: str
     rewrite: Rewrite
     used: set[str]
@@ -91,7 +92,7 @@ class Answer:
 class Rewritten:
     """The answers in one function."""
 
-    scope: Scope
+    name: str
     job: Job
     names: Names
     answers: list[Answer] = field(default_factory=list)
@@ -108,7 +109,7 @@ class Rewritten:
 def findings(job: FileJob) -> list[Finding]:
     """Every finding in one file."""
     try:
-        tree = parse(job.source)
+        trees = Parts(job.source)
     except (SyntaxError, ValueError):
         return []
     except NestedTooDeep:  # how much stack is left when a file is read again is not the same everywhere
@@ -116,13 +117,14 @@ def findings(job: FileJob) -> list[Finding]:
     try:
         job.source.decode("utf-8")
     except UnicodeDecodeError:
-        chosen = [scope for scope in scopes(tree) if scope.name in job.functions]
+        chosen = (scope for tree in trees for scope in scopes(tree) if scope.name in job.functions)
         return [_unread(job, scope.name, getattr(scope.node, "lineno", 1), _ENCODING) for scope in chosen]
-    layout, top = Layout(job.source), TopLevel(tree)
+    layout = Layout(job.source)
+    top = TopLevel(ast.Module(list(_outlines(trees, job)), []))
     refused: list[Finding] = []
     functions: list[Rewritten] = []
     outer: list[tuple[Scope, Interpreter]] = []  # the functions around the one at hand, outermost first
-    for scope in scopes(tree):
+    for scope in chain.from_iterable(map(scopes, trees)):
         if not isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             continue
         while outer and not scope.name.startswith(outer[-1][0].name + "."):
@@ -143,6 +145,15 @@ def findings(job: FileJob) -> list[Finding]:
     return [*_assembled(job.path, layout, functions, job.style.fits, job.home), *refused]
 
 
+def _outlines(trees: Iterable[ast.Module], job: FileJob) -> Iterator[ast.stmt]:
+    """The statements at the top of a file without what they hold, save the functions that rules look into."""
+    whole = {name for reached in job.functions.values() if reached.composite for name in reached.composite.bodies}
+    for tree in trees:
+        for statement in tree.body:
+            computes = isinstance(statement, ast.FunctionDef) and only_arithmetic(statement)
+            yield statement if computes or getattr(statement, "name", "") in whole else outline(statement)
+
+
 def _rewritten(
     scope: Scope,
     reached: Job | None,
@@ -159,10 +170,10 @@ def _rewritten(
     values = Interpreter(function, scope.nodes, parameters, returns, enclosing)
     if reached is None:
         return None, values
-    chain = [function, *(around.node for around, _ in reversed(outer))]
+    around = [function, *(holder.node for holder, _ in reversed(outer))]
     names = Names(
         top,
-        chain,
+        around,
         job.place,
         inlined=reached.inlined,
         eager=reached.eager,
@@ -170,24 +181,33 @@ def _rewritten(
         sympy=reached.sympy,
         home=job.home,
     )
-    rewritten = Rewritten(scope, reached, names)
-    answers = list(_answers(scope, values, layout, names, reached, job))
-    rewritten.answers = _whole(function, answers)
-    return rewritten, values
+    answers = _whole(function, list(_answers(scope, values, layout, names, reached, job)))
+    # What is left to ask of the functions is where imports may stand in them.
+    names.functions = [outline(node, 1) for node in around if isinstance(node, ast.stmt)]
+    return Rewritten(scope.name, reached, names, answers), values
 
 
-def _whole(function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[Answer]) -> list[Answer]:
+def _whole(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[tuple[Site, Answer]]
+) -> list[Answer]:
     """The answers, rewrites withdrawn where the same call stops at a place that is left as it is."""
-    left = [a for a in answers if not a.rewrite.changes and a.site.kind in ASKING and a.site.value.certain]
-    left = [answer for answer in left if answer.rewrite.refusal != "traced-assert"]
-    if not left or len(left) == len(answers):
-        return list(answers)
-    paths = Paths(function)
+    left = [
+        (site, answer.rewrite)
+        for site, answer in answers
+        if not answer.rewrite.changes and site.kind in ASKING and site.value.certain
+        if answer.rewrite.refusal != "traced-assert"
+    ]
+    paths = Paths(function) if left and len(left) < len(answers) else None
     kept = []
-    for answer in answers:
-        stop = next((a for a in left if answer.rewrite.changes and paths.stops(a.site.node, answer.site.node)), None)
+    for site, answer in answers:
+        stops = (
+            (place, refusal)
+            for place, refusal in left
+            if paths is not None and answer.rewrite.changes and paths.stops(place.node, site.node)
+        )
+        stop = next(stops, None)
         if stop is not None:
-            reason = f"the same call stops at line {getattr(stop.site.node, 'lineno', 0)}: {stop.rewrite.reason}"
+            reason = f"the same call stops at line {getattr(stop[0].node, 'lineno', 0)}: {stop[1].reason}"
             rewrite = Rewrite(Level.MANUAL, answer.rewrite.message, reason=reason, refusal="half")
             answer = replace(answer, rewrite=rewrite, used=set())
         kept.append(answer)
@@ -196,7 +216,8 @@ def _whole(function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[A
 
 def _answers(
     scope: Scope, values: Interpreter, layout: Layout, names: Names, job: Job, file: FileJob
-) -> Iterator[Answer]:
+) -> Iterator[tuple[Site, Answer]]:
+    """Each place that asks for a size, with what the first rule that knows it says."""
     vocabulary = file.vocabulary
     function = scope.node
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
@@ -223,25 +244,13 @@ def _answers(
         if rewrite.changes and missing:
             gone = ", ".join(sorted(missing))
             rewrite = Rewrite(Level.MANUAL, rewrite.message, reason=f"this PyTorch has no {gone}", refusal="vocabulary")
-        rewrite = _released(rewrite, layout, needed, file.minimum)
+        rewrite = released(rewrite, layout, needed, file.minimum)
         if rewrite.changes:
             whole = [change for change in rewrite.changes if change.start <= start and end <= change.end]
             consumed += [(change.start, change.end) for change in whole] or [(start, end)]
         if site.kind in ("if", "while", "assert") and isinstance(site.node, ast.stmt):
             start = layout.start(site.node)
-        yield Answer(site, rule, rewrite, set(names.used), start, end)
-
-
-def _released(rewrite: Rewrite, layout: Layout, used: set[str], minimum: Release | None) -> Rewrite:
-    """The rewrite, a refusal where it calls what the oldest torch that the tree runs with does not have yet."""
-    for change in rewrite.changes if minimum else ():
-        used = used | (functions_named(change.text) - functions_named(layout.text(change.start, change.end)))
-    late = newer(used, minimum) if rewrite.changes else []
-    if not late or minimum is None:
-        return rewrite
-    since = ", ".join(f"{name} is of torch {major}.{minor}" for name, (major, minor) in late)
-    reason = f"{since}, and this tree has to run with torch {minimum[0]}.{minimum[1]} (--min-torch)"
-    return Rewrite(Level.MANUAL, rewrite.message, reason=reason, refusal="min-torch")
+        yield site, Answer(rule, rewrite, set(names.used), start, end)
 
 
 def _first(place: Place) -> tuple[str, Rewrite]:
@@ -267,7 +276,7 @@ def _first(place: Place) -> tuple[str, Rewrite]:
 def _format(functions: Iterable[Rewritten], layout: Layout, formatter: Formatter) -> None:
     """Have the changes of each function written as the tree's formatter would."""
     for function in functions:
-        unit = layout.unit(function.scope.node)
+        unit = layout.unit(function.names.functions[0])
         rewrites = formatter.settled([answer.rewrite for answer in function.answers], unit)
         for answer, rewrite in zip(function.answers, rewrites, strict=True):
             answer.rewrite = rewrite
@@ -313,30 +322,15 @@ def _assembled(
             insertions = names.imports(layout, imported, fits) if function.imported(level) else []
             helper_edits = home.edits() if home is not None and HELPER in function.used(level) else ()
             answers = [a for a in function.answers if a.rewrite.changes and a.rewrite.level == level]
-            merged = _merged(list(dict.fromkeys(change for a in answers for change in a.rewrite.changes)))
-            group = f"{path}:{function.scope.name}:{level.name.lower()}"
+            merged = merged_insertions(list(dict.fromkeys(change for a in answers for change in a.rewrite.changes)))
+            group = f"{path}:{function.name}:{level.name.lower()}"
             for answer in answers:
-                changes = {merged[c.start] if _inserts(c) else c for c in answer.rewrite.changes}
+                changes = {merged[c.start] if c.inserts else c for c in answer.rewrite.changes}
                 edits = tuple(sorted({*_edits(path, layout, changes, insertions), *helper_edits}))
                 yield _finding(path, layout, function, answer, edits, group)
         for answer in function.answers:
             if not answer.rewrite.changes:
                 yield _finding(path, layout, function, answer, (), "")
-
-
-def _inserts(change: Change) -> bool:
-    return change.start == change.end
-
-
-def _merged(changes: list[Change]) -> dict[int, Change]:
-    """Insertions at one place as one insertion, each text once."""
-    insertions: dict[int, Change] = {}
-    for change in sorted(changes, key=lambda change: change.order):
-        if _inserts(change):
-            held = insertions.get(change.start)
-            text = change.text if held is None else held.text + change.text
-            insertions[change.start] = Change(change.start, change.start, text)
-    return insertions
 
 
 def _edits(path: str, layout: Layout, changes: set[Change], imports: list[Insertion]) -> tuple[Edit, ...]:
@@ -382,7 +376,7 @@ def _finding(
         mode=rule.mode,
         rule=answer.rule,
         level=rewrite.level,
-        function=function.scope.name,
+        function=function.name,
         operators=function.job.operators,
         message=rewrite.message,
         reason=rewrite.reason,

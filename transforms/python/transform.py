@@ -29,7 +29,7 @@ from transforms.python.reach.reached import (
 )
 from transforms.python.reach.requirement import torch_requirement
 from transforms.python.reach.tree import Definition, SourceTree
-from transforms.python.reading.extract import NestedTooDeep, extract, parse
+from transforms.python.reading.extract import NestedTooDeep, Parts, extract
 from transforms.python.reading.sympy_calls import SympyCalls, sympy_calls
 from transforms.python.rewrite import FileJob, Job, findings
 from transforms.python.rules import load_rules
@@ -55,7 +55,7 @@ class PythonTransform:
     def parse_errors(self, path: str, source: bytes) -> int:
         """1 where Python does not compile the file, else 0."""
         try:
-            parse(source)
+            Parts(source)
         except (SyntaxError, ValueError, NestedTooDeep):
             return 1
         return 0
@@ -75,7 +75,9 @@ class PythonTransform:
         selected = project.facts(extract, [path for path in paths if project.selected(path)])
         if not any(name.split(".")[0] in ("torch", "") for facts in selected.values() for _, name in facts.imports):
             return []  # no tensors there, so the rest of the tree need not be read
-        tree = SourceTree(project.facts(extract, paths), package)
+        others = project.facts(extract, [path for path in paths if not project.selected(path)])
+        facts = {**selected, **others}
+        tree = SourceTree({path: facts[path] for path in paths if path in facts}, package)
         functions = reach(tree)
         with_sympy = [calls for calls in project.facts(sympy_calls, elsewhere).values() if calls.names]
         jobs = self._jobs(tree, functions, project, with_sympy)

@@ -67,7 +67,12 @@ def test_names_that_had_to_be_numbered_are_read_again(tmp_path: Path) -> None:
 
 
 def test_names_are_made_as_far_as_they_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = []
-    monkeypatch.setattr(shard_names, "file_name", lambda name: made.append(name) or name)
+    made: list[str] = []
+
+    def file_name(name: str) -> str:
+        made.append(name)
+        return name
+
+    monkeypatch.setattr(shard_names, "file_name", file_name)
     assigned = ShardNames().assign([cluster(f"helper:{number:02}", f"x{number:02}") for number in range(40)])
     assert len(assigned) == len(made) == 40

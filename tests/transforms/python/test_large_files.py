@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar, TypeVar
 
 import pytest
 
 from codemod.errors import SymfixError
 from codemod.model.findings import Finding, Level
 from tests.transforms.counting import calls, peak
+from tests.transforms.cpp.snippets import MemoryProject
 from transforms.python.flow.values import Value
-from transforms.python.reading.extract import NestedTooDeep, extract, parse
+from transforms.python.reading import extract as reading
+from transforms.python.reading.extract import NestedTooDeep, Parts, extract, parse
 from transforms.python.rewrite import FileJob, Job, findings
+from transforms.python.transform import PythonTransform
 from transforms.python.writing.nodes import code, parse_expression
 
+F = TypeVar("F")
 FUNCTION = "def {}(x: Tensor):\n    if x.numel() == 0:\n        return x\n    return x + {}\n\n\n"
 HEAD = "import torch\nfrom torch import Tensor\n\n\n"
 
@@ -40,6 +48,84 @@ def test_twice_the_functions_take_twice_the_memory() -> None:
     small, large = functions(400, False), functions(800, False)
     findings(functions(2, False))
     assert peak(lambda: findings(large)) < 2.5 * peak(lambda: findings(small))
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_the_tree_of_a_part_is_held_at_a_time(same: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = functions(300, same)
+    findings(functions(2, same))
+
+    def peaks() -> tuple[int, int]:
+        return peak(lambda: findings(large)), peak(lambda: extract("a.py", large.source))
+
+    monkeypatch.setattr(reading, "PART", 1 << 30)
+    whole, facts = peaks(), extract("a.py", large.source)
+    decisions = findings(large)
+    monkeypatch.setattr(reading, "PART", 1 << 11)
+    rewriting, extracting = peaks()
+    assert (rewriting < 0.6 * whole[0], extracting < 0.6 * whole[1]) == (True, True)
+    assert (findings(large), extract("a.py", large.source)) == (decisions, facts)
+
+
+PLAIN = "x = 1\n\n@torch.compile\ndef f(x):\n    return x\n\n\nclass C:\n    def g(self): pass\n\nasync def h(): pass\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "pieces"),
+    [
+        (PLAIN, 4),
+        ("\ufeff" + PLAIN, 4),
+        ("# coding: utf-8\n" + PLAIN, 4),
+        ("x = 1\ry = 2\r" + PLAIN, 4),
+        (f'"""\n\n{PLAIN}"""\n' + PLAIN, 0),
+        ("x = (\n\n" + PLAIN.replace("x = 1\n\n", ""), 0),
+        ("if x:\n    pass\n\n@f\n\ndef g(): pass\n\ndef h(): pass\n", 0),
+        ("# coding: latin-1\n" + PLAIN, 0),
+        ("def f(): pass\n", 0),
+    ],
+)
+def test_parts_are_the_statements_of_the_file_in_their_lines(
+    source: str, pieces: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "PART", 1)
+    text = source.encode()
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        with pytest.raises(SyntaxError):
+            Parts(text)
+        return
+    parts = Parts(text)
+    for _ in range(2):
+        bodies = [part.body for part in parts]
+        assert len(bodies) == max(1, pieces)
+        statements = [ast.dump(statement, include_attributes=True) for body in bodies for statement in body]
+        assert statements == [ast.dump(statement, include_attributes=True) for statement in tree.body]
+
+
+def test_each_file_is_read_once_whatever_is_selected(tmp_path: Path) -> None:
+    class Counting(MemoryProject):
+        extracted: ClassVar[list[str]] = []
+
+        def selected(self, path: str) -> bool:
+            return path != "b.py"
+
+        def facts(self, extract: Callable[[str, bytes], F], paths: Sequence[str]) -> Mapping[str, F]:
+            self.extracted.extend(paths)
+            return super().facts(extract, paths)
+
+    source = HEAD + "@torch.compile\n" + FUNCTION.format("f", 1)
+    project = Counting(tmp_path, dict.fromkeys(["a.py", "b.py", "c.py"], source), tmp_path / "none.yaml")
+    assert {finding.path for finding in PythonTransform().analyse(project)} == {"a.py", "c.py"}
+    assert sorted(project.extracted) == ["a.py", "b.py", "c.py"]
+
+
+def test_imports_of_a_function_hold_over_those_of_the_module_in_whatever_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = b"import a as x\nimport b as y\n\ndef f():\n    import c as y\n\ndef g(): pass\nimport d as y, e as z\n"
+    whole = extract("a.py", source)
+    monkeypatch.setattr(reading, "PART", 1)
+    assert extract("a.py", source) == whole
+    assert whole.imports == (("x", "a"), ("y", "c"), ("z", "e"))
 
 
 @pytest.mark.parametrize(

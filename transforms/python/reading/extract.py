@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from codemod.errors import SymfixError
@@ -26,6 +28,10 @@ BACKENDS = frozenset(
 OPERATOR = re.compile(r"(?:^|\.)aten\.(\w+)")
 Definition = (ast.FunctionDef, ast.AsyncFunctionDef)
 
+PART = 1 << 18
+"""Bytes of source of which the tree is held at a time; it takes some 150 times as many."""
+_STARTS = re.compile(rb"(?<=\n\n)(?=(?:async )?def |class |@)")
+_NO_ARGUMENTS = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
 
 TOO_DEEP = "nested too deep for Python's parser, so not read; split up the code, or leave the file out"
 
@@ -51,24 +57,90 @@ def parse(source: bytes) -> ast.Module:
             raise
 
 
+class Parts:
+    """The tree of a file, or of a large one those of its parts: whole statements each, made anew for each pass.
+
+    Raises what `parse` raises, of all parts, when it is made.
+    """
+
+    def __init__(self, source: bytes) -> None:
+        self._pieces = _pieces(source) if len(source) > PART else []
+        self._tree: ast.Module | None = None
+        try:
+            for piece in self._pieces:
+                parse(piece)
+        except (SyntaxError, ValueError, NestedTooDeep):  # of the file, or of text in it that looks like a definition
+            self._pieces = []
+        if not self._pieces:
+            self._tree = parse(source)
+
+    def __iter__(self) -> Iterator[ast.Module]:
+        return iter([self._tree]) if self._tree is not None else map(parse, self._pieces)
+
+
+def _pieces(source: bytes) -> list[bytes]:
+    """`source` in pieces that begin with a definition, behind as many line feeds as there are lines before it."""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+    except SyntaxError:
+        return []
+    if not encoding.startswith("utf-8"):  # what the first lines say, the other pieces would not know
+        return []
+    pieces: list[bytes] = []
+    begin = line = 0
+    for start in _STARTS.finditer(source):
+        if start.start() - begin >= PART:
+            piece = source[begin : start.start()]
+            pieces.append(b"\n" * line + piece)
+            begin = start.start()
+            line += len(piece.splitlines())
+    return [*pieces, b"\n" * line + source[begin:]]
+
+
+def outline(statement: ast.stmt, bodies: int = 0) -> ast.stmt:
+    """Where a statement stands, without what it holds; imports and docstrings as they are.
+
+    A definition has its name, the places of its decorators, and in as many levels as `bodies` the outlines of its body.
+    """
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return statement
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+        return statement
+    bare: ast.stmt = ast.Pass()
+    if isinstance(statement, (*Definition, ast.ClassDef)):
+        body = [outline(inner, bodies - 1) for inner in statement.body] if bodies else []
+        decorators: list[ast.expr] = [ast.copy_location(ast.Constant(None), d) for d in statement.decorator_list]
+        if isinstance(statement, ast.ClassDef):
+            bare = ast.ClassDef(statement.name, [], [], body, decorators)
+        else:
+            bare = type(statement)(statement.name, _NO_ARGUMENTS, body, decorators)
+    return ast.copy_location(bare, statement)
+
+
 def extract(path: str, source: bytes) -> FileFacts:
     """The facts of one file; empty where it holds a syntax error. Raises NestedTooDeep."""
     try:
-        tree = parse(source)
+        trees = Parts(source)
     except (SyntaxError, ValueError):
         return FileFacts(path)
     sized = SIZES.search(source) is not None
-    interpreters: dict[str, Interpreter] = {}
     functions: list[Function] = []
     imports: dict[str, str] = {}
+    inner_imports: dict[str, str] = {}
     registered: set[str] = set()
-    for scope in scopes(tree):
-        for node in scope.nodes:
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                imports.update(_imports(path, node))
-            elif isinstance(node, ast.Call):
-                registered.update(_registered(node))
-        if isinstance(scope.node, Definition):
+    passed: set[tuple[str, str]] = set()
+    for tree in trees:
+        interpreters: dict[str, Interpreter] = {}
+        for scope in scopes(tree):
+            for node in scope.nodes:
+                if isinstance(node, (ast.Import, ast.ImportFrom)):
+                    (imports if scope.node is tree else inner_imports).update(_imports(path, node))
+                elif isinstance(node, ast.Call):
+                    registered.update(_registered(node))
+            if scope.node is tree:
+                passed.update(_passed_operators(scope.nodes))
+            if not isinstance(scope.node, Definition):
+                continue
             try:
                 values = None
                 if sized:
@@ -80,10 +152,10 @@ def extract(path: str, source: bytes) -> FileFacts:
     return FileFacts(
         path,
         tuple(functions),
-        tuple(imports.items()),
+        tuple((imports | inner_imports).items()),
         tuple(sorted(registered)),
         bool(SCRIPTED.search(source)),
-        tuple(sorted(_scripted_operators(tree, functions))) if b"jit.script" in source else (),
+        tuple(sorted(_scripted_operators(passed, functions))) if b"jit.script" in source else (),
     )
 
 
@@ -106,17 +178,22 @@ def scopes(tree: ast.AST, name: str = "", owner: ast.ClassDef | None = None) -> 
             yield from scopes(node, inner, tree if isinstance(tree, ast.ClassDef) else None)
 
 
-def _scripted_operators(tree: ast.Module, functions: Sequence[Function]) -> Iterator[str]:
-    """The operators named in calls of functions that call `torch.jit.script`."""
-    scripting = {
-        function.name for function in functions if any(call.callee == "torch.jit.script" for call in function.calls)
-    }
-    for node in own_nodes(tree):
-        if isinstance(node, ast.Call) and dotted(node.func) in scripting:
+def _passed_operators(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
+    """(callee, operator) for each operator that a call names as an argument."""
+    for node in nodes:
+        if isinstance(node, ast.Call):
             for argument in node.args:
                 match = OPERATOR.search(dotted(argument))
                 if match:
-                    yield match[1]
+                    yield dotted(node.func), match[1]
+
+
+def _scripted_operators(passed: Iterable[tuple[str, str]], functions: Sequence[Function]) -> set[str]:
+    """The operators among those `passed` to functions that call `torch.jit.script`."""
+    scripting = {
+        function.name for function in functions if any(call.callee == "torch.jit.script" for call in function.calls)
+    }
+    return {operator for callee, operator in passed if callee in scripting}
 
 
 def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, values: Interpreter | None) -> Function:

@@ -30,6 +30,11 @@ class Change(NamedTuple):
     text: str
     order: int = 0
 
+    @property
+    def inserts(self) -> bool:
+        """Whether it replaces nothing."""
+        return self.start == self.end
+
 
 class Rewrite(NamedTuple):
     """A rule's answer. Without changes it is a refusal: `refusal` names the cause, `reason` is a sentence."""
@@ -163,3 +168,14 @@ def difference(start: int, old: str, new: str) -> tuple[Change, ...]:
         for tag, a, b, c, d in matcher.get_opcodes()
         if tag != "equal"
     )
+
+
+def merged_insertions(changes: list[Change]) -> dict[int, Change]:
+    """Insertions at one place as one insertion, each text once."""
+    insertions: dict[int, Change] = {}
+    for change in sorted(changes, key=lambda change: change.order):
+        if change.inserts:
+            held = insertions.get(change.start)
+            text = change.text if held is None else held.text + change.text
+            insertions[change.start] = Change(change.start, change.start, text)
+    return insertions

@@ -14,6 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from codemod.model.findings import Level
+from transforms.python.writing.names import Layout
+from transforms.python.writing.place import Rewrite
+
 Release = tuple[int, int]
 
 SINCE: Mapping[str, Release] = {
@@ -47,3 +51,15 @@ def newer(names: Iterable[str], minimum: Release | None) -> list[tuple[str, Rele
     if minimum is None:
         return []
     return sorted((name, SINCE[name]) for name in names if name in SINCE and SINCE[name] > minimum)
+
+
+def released(rewrite: Rewrite, layout: Layout, used: set[str], minimum: Release | None) -> Rewrite:
+    """The rewrite, a refusal where it calls what the oldest torch that the tree runs with does not have yet."""
+    for change in rewrite.changes if minimum else ():
+        used = used | (functions_named(change.text) - functions_named(layout.text(change.start, change.end)))
+    late = newer(used, minimum) if rewrite.changes else []
+    if not late or minimum is None:
+        return rewrite
+    since = ", ".join(f"{name} is of torch {major}.{minor}" for name, (major, minor) in late)
+    reason = f"{since}, and this tree has to run with torch {minimum[0]}.{minimum[1]} (--min-torch)"
+    return Rewrite(Level.MANUAL, rewrite.message, reason=reason, refusal="min-torch")
