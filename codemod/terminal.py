@@ -154,6 +154,11 @@ def table(rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> list[str]
     return lines
 
 
+def and_more(count: int) -> str:
+    """` and 1,975 more`, what follows the first of many names; "" where no more are left."""
+    return f" and {count:,} more" if count > 0 else ""
+
+
 def one_line(text: str) -> str:
     """`text` with a single space for any white space: what quotes source may span lines."""
     return visible(" ".join(text.split()))

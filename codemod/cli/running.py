@@ -19,7 +19,7 @@ from codemod.model.decisions import followed, standing
 from codemod.model.findings import Level
 from codemod.model.groups import Group, make_groups
 from codemod.model.plan import Plan
-from codemod.terminal import note
+from codemod.terminal import and_more, note
 
 if TYPE_CHECKING:
     from codemod.model.decisions import Decision
@@ -131,7 +131,7 @@ def refuse_dirty(run: Run, edited: list[str] | tuple[()]) -> None:
     """Raise SymfixError where a tracked file is changed, or one of `edited` is not tracked."""
     changed = run.checkout.dirty(untracked=edited)
     if changed:
-        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        more = and_more(len(changed) - 1)
         name = run.checkout.filtered(changed[0])
         why = f", or differs only by git's filter {name}, which symfix does not run (git status does)" if name else ""
         raise SymfixError(f"{changed[0]}{more}: not committed{why}; commit or stash first, or give --allow-dirty")

@@ -18,6 +18,7 @@ from codemod.model.paths import Listing, misplaced, quoted_path
 from codemod.model.plan import Plan
 from codemod.model.suppress import refuse
 from codemod.model.transform import Transform
+from codemod.terminal import and_more
 
 SYNTAX_ERROR = "syntax-error"
 
@@ -64,7 +65,7 @@ def make_changes(
         edits = by_path(edit for group in accepted for edit in group.edits)
         rendered = [(path, _apply(sources[path], edits.get(path, ()))) for path in pending]
         errors = mapper(count, rendered)
-        broken = [path for path, found in zip(pending, errors, strict=True) if found > allowed[path]]
+        broken = [path for path, number in zip(pending, errors, strict=True) if number > allowed[path]]
         culprits: dict[int, Group] = {}
         for path in broken:
             editing = [group for group in accepted if id(group) not in culprits and path in group.paths]
@@ -108,8 +109,9 @@ def _check_current(listing: Listing, plan: Plan, paths: Iterable[str] | None = N
     """Raise SymfixError, which names it, where a file (of `paths`, or any) has changed since the plan was made."""
     stale = plan.stale(listing.root, paths)
     if stale:
-        more = f" and {len(stale) - 1} more" if len(stale) > 1 else ""
-        raise SymfixError(f"{stale[0]}{more}: changed since the plan was made; run symfix scan again")
+        raise SymfixError(
+            f"{stale[0]}{and_more(len(stale) - 1)}: changed since the plan was made; run symfix scan again"
+        )
 
 
 def _read(listing: Listing, path: str) -> bytes:

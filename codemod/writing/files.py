@@ -51,13 +51,15 @@ def replace_file(path: Path, content: bytes) -> None:
     Raises OSError where it cannot be written, or is a link, a folder, a pipe or a device, which no file may take the
     place of.
     """
-    if path.is_symlink():
-        raise OSError(errno.ELOOP, "a link; name the file that it leads to", str(path))
-    if path.exists() and not path.is_file():
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
     folder = open_folder(path.parent, [])
     try:
-        like = os.stat(path.name, dir_fd=folder, follow_symlinks=False) if path.exists() else None
+        like = None
+        with contextlib.suppress(FileNotFoundError):
+            like = os.stat(path.name or ".", dir_fd=folder, follow_symlinks=False)
+        if like is not None and stat.S_ISLNK(like.st_mode):
+            raise OSError(errno.ELOOP, "a link; name the file that it leads to")
+        if like is not None and not stat.S_ISREG(like.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
         name = staged_name()
         stage(folder, name, content, like)
         try:

@@ -138,3 +138,7 @@ def test_nothing_else_prints() -> None:
             if isinstance(node, ast.Call) and _PRINTS.fullmatch(ast.unparse(node.func)):
                 printing.append(f"{path}:{node.lineno}")
     assert printing == []
+
+
+def test_what_follows_the_first_of_many_names() -> None:
+    assert list(map(terminal.and_more, (-1, 0, 1, 1975))) == ["", "", " and 1 more", " and 1,975 more"]

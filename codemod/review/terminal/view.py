@@ -15,7 +15,7 @@ from codemod.prove.evidence import Evidence, Verdict
 from codemod.reporting.report import LEVEL_STYLES, plural
 from codemod.review.items import Item
 from codemod.review.terminal.code import Row, diff_rows
-from codemod.terminal import one_line, shorten_path
+from codemod.terminal import and_more, one_line, shorten_path
 from codemod.tree.sources import Sources
 
 _SIGNS = {"-": "red", "+": "green"}
@@ -72,7 +72,7 @@ class View:
             page.labelled("a symbol arrives  " if not number else "", 18, _step(step, name))
         if item.shard.kind == "helper" and item.shard.operators:
             names = list(dict.fromkeys(map(base_name, item.shard.operators)))
-            more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+            more = and_more(len(names) - _MOST_NAMES)
             page.labelled("serves            ", 18, Text(one_line(", ".join(names[:_MOST_NAMES]) + more)))
 
     def _sites(self, page: _Page, item: Item, visible: set[tuple[str, int]]) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from codemod.borders.files import open_folder
+from codemod.writing import files
 from codemod.writing.files import make_folder, replace_file
 
 
@@ -44,3 +46,16 @@ def test_only_a_regular_file_is_replaced(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(OSError, match="not a regular file"):
         replace_file(Path(name), b"new")
     assert sorted(path.name for path in Path().iterdir()) == ["folder", "pipe"]
+
+
+def test_a_link_that_appears_meanwhile_is_refused_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "other").write_bytes(b"old")
+
+    def open_late(root: Path, parts: list[str]) -> int:
+        (tmp_path / "a").symlink_to("other")
+        return open_folder(root, parts)
+
+    monkeypatch.setattr(files, "open_folder", open_late)
+    with pytest.raises(OSError, match="a link; name the file that it leads to"):
+        replace_file(tmp_path / "a", b"new")
+    assert (tmp_path / "a").is_symlink()

@@ -47,13 +47,13 @@ def registrations(
     source: bytes, text: bytes, functions: Sequence[Function], line: Callable[[int], int]
 ) -> tuple[Registration, ...]:
     """The registrations of a file, in order. `text` is `source` with literals and defines blanked."""
-    found: list[Registration] = []
+    read: list[Registration] = []
     if b"Library" in text or b"TORCH_LIBRARY" in text:
         for block in _blocks(text, source, functions):
-            found += _block_registrations(source, text, block, line)
+            read += _block_registrations(source, text, block, line)
     if b"RegisterOperators" in text:
-        found += _register_operators(source, text, line)
-    return tuple(sorted(found, key=lambda registration: registration.start))
+        read += _register_operators(source, text, line)
+    return tuple(sorted(read, key=lambda registration: registration.start))
 
 
 def _blocks(text: bytes, source: bytes, functions: Sequence[Function]) -> Iterator[_Block]:
