@@ -193,11 +193,13 @@ def check_printable(run: Outcome, form: str, files: Collection[str]) -> list[Vio
 
 
 def _check_annotations(text: bytes, files: Collection[str]) -> list[Violation]:
+    # A log is UTF-8: a byte of a name that is none is shown as an escape.
+    shown = {path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for path in files}
     for line in text.decode("utf-8", "surrogateescape").split("\n"):
         match = _ANNOTATION.match(line)
         if line.startswith("::") and not match:
             return [Violation("no command in a log", f"github: {line[:100]!r}", "scan")]
-        if match and urllib.parse.unquote(match[1], errors="surrogateescape") not in files:
+        if match and urllib.parse.unquote(match[1], errors="surrogateescape") not in shown:
             return [Violation("no command in a log", f"github: no such file: {match[1][:100]!r}", "scan")]
     return []
 

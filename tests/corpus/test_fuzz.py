@@ -89,6 +89,7 @@ def test_a_name_is_known_by_its_printable_parts() -> None:
         ("text", b"a\n::error file=x::y\n", ["no command in a log"]),
         ("github", b"::error file=a.cpp,line=1::x\n", []),
         ("github", b"::error file=b.cpp,line=1::x\n", ["no command in a log"]),
+        ("github", b"::error file=c\\x9b.cpp,line=1::x\n", []),
         ("github", b"::set-output name=a::b\n", ["no command in a log"]),
         ("markdown", b"`@fuzz-mention`\n\n```\nFixes #31337 @fuzz-mention\n```\n", []),
         ("markdown", b"Fixes #31337 @fuzz-mention\n", ["nobody is called"] * 2),
@@ -100,7 +101,7 @@ def test_a_name_is_known_by_its_printable_parts() -> None:
     ],
 )
 def test_what_a_terminal_and_a_log_are_given(form: str, out: bytes, broken: list[str]) -> None:
-    assert promises(check_printable(outcome(out=out), form, {"a.cpp"})) == broken
+    assert promises(check_printable(outcome(out=out), form, {"a.cpp", "c\udc9b.cpp"})) == broken
 
 
 def test_edits_are_all_that_changes() -> None:
