@@ -76,6 +76,23 @@ def test_what_the_file_imports_is_used(rewrite: Any, head: Any, imported: Any, c
     assert called in result
 
 
+@pytest.mark.parametrize(
+    ("imports", "written"),
+    [
+        ("import torch\n", "torch._check("),
+        ("import torch as th\n", "th._check("),
+        ("import torch.nn\n", "torch._check("),
+        ("from torch import Tensor\n", "if not expect_true("),
+        ("from torch import Tensor\nimport torch.nn as nn\n", "if not expect_true("),
+    ],
+)
+def test_torch_is_called_what_the_file_calls_it(look: Any, rewrite: Any, imports: str, written: str) -> None:
+    source = imports + "def f(x: Tensor):\n    if x.size(0) != 3:\n        raise RuntimeError('three')\n    return x\n"
+    assert written in rewrite(source)
+    (finding,) = look(imports + "def f(x: Tensor):\n    return min(x.size(0), 3)\n")
+    assert bool(finding.edits) == ("_check" in written)
+
+
 def test_user_code_imports_where_it_asks_and_not_when_it_is_imported(rewrite: Any) -> None:
     result = rewrite("import torch\n\n\n" + CHECK.format("n = 1"), path="models/net.py")
     assert result.startswith(f"import torch\n\n\ndef f(x: Tensor):\n    {IMPORT} guard_or_false\n\n")

@@ -32,6 +32,7 @@ LEVEL = Level.REVIEW
 PRECEDENCE = 30
 HEAD = "import torch\n\n\n@torch.compile\ndef f(x, k: int, values, indices):\n"
 EXAMPLES = (
+    Example("@torch.compile\ndef f(x):\n    return torch.linalg.norm(x, out=None)\n", None, "no buffer"),
     Example(HEAD + "    torch.add(x, x, out=values)\n    return values\n", None, "does not compile again"),
     Example(
         HEAD + "    values = torch.empty(0)\n    torch.linalg.norm(x, out=values)\n    return values\n",
@@ -62,6 +63,8 @@ def rewrite(place: Place) -> Rewrite | None:
         return None
     out = next(keyword.value for keyword in node.keywords if keyword.arg == "out")
     buffers = out.elts if isinstance(out, (ast.Tuple, ast.List)) else [out]
+    if any(isinstance(buffer, ast.Constant) for buffer in buffers):
+        return Rewrite(Level.MANUAL, MESSAGE, reason="out=None gives no buffer", refusal="no-buffer")
     if any(_made_empty(place, buffer) for buffer in buffers):
         reason = "the buffer is made empty, so the call is relied on to resize it"
         return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="resized-buffer")

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import libcst as cst
 
 from transforms.python.flow.interpret import called
-from transforms.python.flow.nodes import own_nodes
+from transforms.python.flow.nodes import dotted, own_nodes
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import call, code
 from transforms.python.writing.place import Change, Place
@@ -27,6 +27,7 @@ NEUTRAL = re.compile(
 NEEDS_ELEMENTS = re.compile(
     r"^(?:max|min|arg(?:max|min)|a(?:max|min|minmax)|(?:nan)?median|mode|kthvalue|item|tolist)$"
 )
+_RANKS = re.compile(r"^[\w.]+\.(?:ndim|layout|dim\(\)) (?:[<>!=]=?|in|not in) [\w.]+(?:\(\))?$")
 PADDING = re.compile(r"^(?:constant_pad_nd|pad|len)$")
 
 
@@ -180,13 +181,21 @@ def lean(place: Place, node: cst.BaseExpression) -> bool | None:
 def _neutral(value: ast.expr, kept: str, padding: bool) -> bool:
     """Whether a value is `kept` expanded, reshaped or copied, which is `kept` where nothing was to be done."""
     calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
-    named = [getattr(c.func, "attr", getattr(c.func, "id", "")) for c in calls]
     reads = {ast.unparse(node) for node in ast.walk(value) if isinstance(node, ast.expr)}
     return (
         bool(calls)
         and kept in reads
-        and all(NEUTRAL.search(name) or (padding and PADDING.search(name)) for name in named)
+        and all(
+            (NEUTRAL.search(called(call)) and not _converts(call)) or (padding and PADDING.search(called(call)))
+            for call in calls
+        )
     )
+
+
+def _converts(call: ast.Call) -> bool:
+    """Whether `x.to(…)` may change the values: to a truth, another layout of memory or a layout it does not."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg != "memory_format")]
+    return called(call) == "to" and any(dotted(argument) != "torch.bool" for argument in given)
 
 
 def neutral(statements: Sequence[ast.stmt], padding: bool = False) -> bool:
@@ -196,8 +205,11 @@ def neutral(statements: Sequence[ast.stmt], padding: bool = False) -> bool:
     """
     for statement in statements:
         if isinstance(statement, ast.If):
-            if not (neutral(statement.body, padding) and neutral(statement.orelse, padding)):
-                return False
+            # A rank or a layout that is refused is refused whatever the sizes are.
+            refuses = _RANKS.search(ast.unparse(statement.test)) is not None
+            for path in (statement.body, statement.orelse):
+                if path and not (refuses and isinstance(path[0], ast.Raise)) and not neutral(path, padding):
+                    return False
         elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             amounts = padding and not any(isinstance(node, ast.Call) for node in ast.walk(statement.value))
             if not amounts and not _neutral(statement.value, ast.unparse(statement.targets[0]), padding):

@@ -99,12 +99,15 @@ class TopLevel:
 
     def __init__(self, tree: ast.Module) -> None:
         self.body = tree.body
-        self.torch = "torch"
+        self.torch = ""
         self.alias = ""
         self.imported_functions: dict[str, str] = {}
         self.modules: dict[str, str] = {}
         for node in tree.body:
             self._read_import(node)
+        sources = [node.module for node in tree.body if isinstance(node, ast.ImportFrom) and not node.level]
+        if not self.torch and not {"torch", "torch.nn"}.intersection(sources):
+            self.torch = "torch"
         self.defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
         self.arithmetic = frozenset(
             node.name for node in tree.body if isinstance(node, ast.FunctionDef) and only_arithmetic(node)
@@ -121,8 +124,8 @@ class TopLevel:
                     self.modules[alias.name] = alias.asname or alias.name
                 if alias.name == MODULE and alias.asname:
                     self.alias = alias.asname
-                elif alias.name == "torch":
-                    self.torch = alias.asname or "torch"
+                elif alias.name == "torch" or (alias.name.startswith("torch.") and not alias.asname):
+                    self.torch = alias.asname or self.torch or "torch"
         elif isinstance(node, ast.ImportFrom) and node.module == MODULE:
             self.imported_functions.update({alias.name: alias.asname or alias.name for alias in node.names})
         elif isinstance(node, ast.ImportFrom) and node.module == MODULE.rpartition(".")[0]:
@@ -159,7 +162,13 @@ class Names:
         self.scripted = scripted and not eager
         self.home = home
         self.used: set[str] = set()
-        self.torch = top.torch
+
+    @property
+    def torch(self) -> str:
+        """What the file calls torch. Raises Undecided where it imports only parts of it."""
+        if not self.top.torch:
+            raise Undecided("the file imports names from torch, but not torch: import it, then run symfix again")
+        return self.top.torch
 
     def module(self, name: str) -> str:
         """What the file calls a module that it imports with `import … as …`, or ""."""

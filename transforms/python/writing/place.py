@@ -107,7 +107,7 @@ class Place:
     def replaced(self, node: ast.expr, new: cst.BaseExpression) -> tuple[Change, ...]:
         """The smallest changes that turn an expression into another; TorchScript keeps the old one."""
         old, text = self.text(node), code(new)
-        if self.scripted and re.search(rf"\b{self.names.torch}\._?sym_", text):
+        if self.scripted and re.search(r"\b\w+\._?sym_(?:ite|m(?:in|ax)|int|float)\b", text):
             text = f"({old} if {self.names('torch.jit')}.is_scripting() else {text})"
         if "\n" in text and not self._enclosed(node) and not text.endswith(")"):
             text = f"({text})"
