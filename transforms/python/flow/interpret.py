@@ -1,6 +1,7 @@
 """An abstract interpretation of one function: the values of its variables and expressions.
 
-It is flow-insensitive: a variable is the join of all its assignments.
+It is flow-insensitive: a variable is the join of all its assignments, save that a parameter is what was passed until
+the line of its first assignment.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from transforms.python.flow.nodes import called as called
-from transforms.python.flow.nodes import dotted
+from transforms.python.flow.nodes import dotted, rebound
 from transforms.python.flow.settled import Settled
 from transforms.python.flow.torch_names import (
     ATTRIBUTES,
@@ -94,6 +95,7 @@ class Interpreter:
             if rest:
                 annotation = ast.unparse(rest.annotation) if rest.annotation else ""
                 self.variables[rest.arg] = annotated(f"list[{annotation}]", rest.arg) if annotation else NOTHING
+        self._passed = {name: (line, self.variables[name]) for name, line in rebound(arguments, nodes)}
         binding = [node for node in nodes if isinstance(node, _BINDING)]
         for _ in range(2):
             before = dict(self.variables)
@@ -158,6 +160,9 @@ class Interpreter:
         return NO_VALUE if node.value is None else NOTHING
 
     def _Name(self, node: ast.Name) -> Value:
+        line, passed = self._passed.get(node.id, (0, NOTHING))
+        if node.lineno < line:
+            return passed
         return self.variables.get(node.id, NOTHING)
 
     def _Starred(self, node: ast.Starred) -> Value:

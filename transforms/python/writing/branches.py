@@ -51,7 +51,7 @@ def outcome(place: Place, node: cst.BaseExpression) -> bool | None:
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value in ("all", "any"):
         parts = [conditions.general(comparison) for comparison in conditions.special(node)]
         return parts[0] if len(parts) == 1 else None
-    return True if place.values.value(ast.parse(f"({code(node)})", mode="eval").body).kind in ("int", "float") else None
+    return True if conditions.value(node).kind in ("int", "float") else None
 
 
 def kinds(place: Place, node: cst.BaseExpression) -> set[str]:

@@ -32,10 +32,10 @@ def sym_guard_or_false(condition: bool) -> bool:
     """
     if torch.jit.is_scripting():
         return condition
-    elif isinstance(condition, torch.SymBool) or torch.compiler.is_dynamo_compiling():
-        return _sym_guard_or(condition, False)
-    else:
+    elif condition is True or condition is False:
         return condition
+    else:
+        return _sym_guard_or(condition, False)
 
 
 def sym_guard_or_true(condition: bool) -> bool:
@@ -44,10 +44,10 @@ def sym_guard_or_true(condition: bool) -> bool:
     """
     if torch.jit.is_scripting():
         return condition
-    elif isinstance(condition, torch.SymBool) or torch.compiler.is_dynamo_compiling():
-        return _sym_guard_or(condition, True)
-    else:
+    elif condition is True or condition is False:
         return condition
+    else:
+        return _sym_guard_or(condition, True)
 
 
 def sym_expect_true(condition: bool) -> bool:
@@ -56,16 +56,18 @@ def sym_expect_true(condition: bool) -> bool:
     """
     if torch.jit.is_scripting():
         return condition
-    elif isinstance(condition, torch.SymBool) or torch.compiler.is_dynamo_compiling():
-        if not _sym_guard_or(condition, True):
-            return False
-        torch._check(condition)
-        return True
-    else:
+    elif condition is True or condition is False:
         return condition
+    else:
+        expected = _sym_guard_or(condition, True)
+        if expected is True:
+            torch._check(condition)
+        return expected
 
 
 def _sym_guard_or(condition, default):
+    if not (isinstance(condition, torch.SymBool) or torch.compiler.is_dynamo_compiling()):
+        return condition
     from torch.fx.experimental.symbolic_shapes import guard_or_false, guard_or_true
 
     return guard_or_true(condition) if default else guard_or_false(condition)
@@ -79,10 +81,10 @@ def sym_shape_eq(left: list[int], right: list[int]) -> bool:
         return left == right
     else:
         for size in left:
-            if isinstance(size, torch.SymInt):
+            if type(size) is not int:
                 return _sym_shape_eq(left, right)
         for size in right:
-            if isinstance(size, torch.SymInt):
+            if type(size) is not int:
                 return _sym_shape_eq(left, right)
         if torch.compiler.is_dynamo_compiling():
             return _sym_shape_eq(left, right)

@@ -16,6 +16,7 @@ from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.values import BOOL, FLOAT, INT, NOTHING, Value
 from transforms.python.writing.nodes import bare, call, code, flattened, parenthesized
 
+_NOWHERE = 10**9  # what is read again from its text stands on no line of the function
 _BOOLS = frozenset({"isinstance", "hasattr", "callable", "bool", "all", "any", "issubclass"})
 
 
@@ -62,7 +63,9 @@ class Conditions:
         text = code(node)
         if text not in self._value_by_text:
             try:
-                self._value_by_text[text] = self.values.value(ast.parse(f"({text})", mode="eval").body)
+                tree = ast.parse(f"({text})", mode="eval").body
+                ast.increment_lineno(tree, _NOWHERE)
+                self._value_by_text[text] = self.values.value(tree)
             except SyntaxError:  # an unparenthesised generator
                 self._value_by_text[text] = NOTHING
         return self._value_by_text[text]

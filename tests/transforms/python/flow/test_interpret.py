@@ -199,3 +199,21 @@ def test_a_root_of_a_size_made_real_fixes_it_all_the_same(argument: Any) -> None
     assert isinstance(function, ast.FunctionDef)
     nodes = own_nodes(function)
     assert "root" in [site.kind for site in sites(nodes, Interpreter(function, nodes))]
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("    if n > 0:\n        n = x.size(0) + n\n    return n\n", "plain"),
+        ("    n = x.size(0)\n    if n > 0:\n        return n\n", "int"),
+        ("    for _ in y:\n        if n > 0:\n            n = x.size(0)\n    return n\n", "int"),
+    ],
+)
+def test_a_parameter_is_what_was_passed_until_it_is_assigned(body: str, kind: str) -> None:
+    tree = ast.parse("def f(x: Tensor, y: list[str], n: Optional[int]):\n" + body)
+    function = tree.body[0]
+    assert isinstance(function, ast.FunctionDef)
+    values = Interpreter(function, own_nodes(function), {})
+    test = next(node.test for node in ast.walk(function) if isinstance(node, ast.If))
+    assert isinstance(test, ast.Compare)
+    assert values.value(test.left).kind == kind

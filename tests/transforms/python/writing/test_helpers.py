@@ -103,7 +103,7 @@ def test_a_helper_asks_symbolic_shapes_about_symbols(dynamo: bool, monkeypatch: 
         guard_or_false=functools.partial(guard, "false", False), guard_or_true=functools.partial(guard, "true", True)
     )
     monkeypatch.setitem(sys.modules, "torch.fx.experimental.symbolic_shapes", guards)
-    torch, condition = FakeTorch(dynamo), True if dynamo else Bool()
+    torch, condition = FakeTorch(dynamo), object() if dynamo else Bool()
     names = helpers(torch)
     assert names["sym_guard_or_false"](condition) is False
     assert names["sym_guard_or_true"](condition) is True
