@@ -11,7 +11,8 @@ import libcst as cst
 
 from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Step
-from transforms.python.flow.interpret import Interpreter, called
+from transforms.python.flow.interpret import Interpreter
+from transforms.python.flow.nodes import called
 from transforms.python.flow.sites import Site, sites
 from transforms.python.flow.values import Value
 from transforms.python.reach.composites import Composite

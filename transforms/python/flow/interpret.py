@@ -9,8 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from transforms.python.flow.nodes import called as called
-from transforms.python.flow.nodes import dotted, rebound
+from transforms.python.flow.nodes import called, dotted, rebound
 from transforms.python.flow.settled import Settled
 from transforms.python.flow.torch_names import (
     ATTRIBUTES,

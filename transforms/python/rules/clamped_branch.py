@@ -25,7 +25,7 @@ import libcst as cst
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.flow.interpret import called
+from transforms.python.flow.nodes import called
 from transforms.python.writing.branches import is_elif
 from transforms.python.writing.clamps import begins_as_zeros, chooses_padding, is_extent, same
 from transforms.python.writing.nodes import call

@@ -23,7 +23,7 @@ import libcst as cst
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.flow.interpret import called
+from transforms.python.flow.nodes import called
 from transforms.python.writing.branches import outcome
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import call, code, parenthesized

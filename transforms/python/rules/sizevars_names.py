@@ -19,7 +19,7 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.flow.interpret import called
+from transforms.python.flow.nodes import called
 from transforms.python.writing.place import Change, Place, Rewrite
 
 NAME = "sizevars-names"

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import libcst as cst
 
-from transforms.python.flow.interpret import called
-from transforms.python.flow.nodes import dotted, own_nodes
+from transforms.python.flow.nodes import called, dotted, own_nodes
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import call, code
 from transforms.python.writing.place import Change, Place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from transforms.python.flow.interpret import called
+from transforms.python.flow.nodes import called
 from transforms.python.writing.branches import NEUTRAL, PADDING
 from transforms.python.writing.place import Place
 
