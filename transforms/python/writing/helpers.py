@@ -23,6 +23,12 @@ HELPERS = {
     "sym_eq": "sym_shape_eq",
 }
 """What stands in for each function of symbolic_shapes."""
+SHAPE_HELPERS = {
+    "guard_or_false": "sym_shape_eq_or_false",
+    "guard_or_true": "sym_shape_eq_or_true",
+    "expect_true": "sym_expect_shape_eq",
+}
+"""What stands in for each of them where it is asked whether two shapes are equal: one call instead of two."""
 
 SOURCE = '''
 
@@ -91,6 +97,60 @@ def sym_shape_eq(left: list[int], right: list[int]) -> bool:
         return left == right
 
 
+def sym_shape_eq_or_false(left: list[int], right: list[int]) -> bool:
+    """
+    Whether two shapes are equal where that is known, else False.
+    """
+    if torch.jit.is_scripting():
+        return left == right
+    else:
+        for size in left:
+            if type(size) is not int:
+                return sym_guard_or_false(_sym_shape_eq(left, right))
+        for size in right:
+            if type(size) is not int:
+                return sym_guard_or_false(_sym_shape_eq(left, right))
+        if torch.compiler.is_dynamo_compiling():
+            return sym_guard_or_false(_sym_shape_eq(left, right))
+        return left == right
+
+
+def sym_shape_eq_or_true(left: list[int], right: list[int]) -> bool:
+    """
+    Whether two shapes are equal where that is known, else True.
+    """
+    if torch.jit.is_scripting():
+        return left == right
+    else:
+        for size in left:
+            if type(size) is not int:
+                return sym_guard_or_true(_sym_shape_eq(left, right))
+        for size in right:
+            if type(size) is not int:
+                return sym_guard_or_true(_sym_shape_eq(left, right))
+        if torch.compiler.is_dynamo_compiling():
+            return sym_guard_or_true(_sym_shape_eq(left, right))
+        return left == right
+
+
+def sym_expect_shape_eq(left: list[int], right: list[int]) -> bool:
+    """
+    Whether two shapes are equal where that is known, else True, and then it is checked.
+    """
+    if torch.jit.is_scripting():
+        return left == right
+    else:
+        for size in left:
+            if type(size) is not int:
+                return sym_expect_true(_sym_shape_eq(left, right))
+        for size in right:
+            if type(size) is not int:
+                return sym_expect_true(_sym_shape_eq(left, right))
+        if torch.compiler.is_dynamo_compiling():
+            return sym_expect_true(_sym_shape_eq(left, right))
+        return left == right
+
+
 def _sym_shape_eq(left, right):
     equal = len(left) == len(right)
     for left_size, right_size in zip(left, right):
@@ -121,7 +181,7 @@ def home_of(path: str, source: bytes) -> Home | None:
     except (SyntaxError, ValueError, RecursionError):
         return None
     defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    needed = set(HELPERS.values())
+    needed = {*HELPERS.values(), *SHAPE_HELPERS.values()}
     if (needed & defined and not needed <= defined) or not source.endswith(b"\n"):
         return None
     return Home(path, len(source), "\r\n" if b"\r\n" in source[:4096] else "\n", needed <= defined)

@@ -47,14 +47,20 @@ class Conditions:
     """Rewrites the conditions of one function.
 
     `name` turns a function of symbolic_shapes or torch into what the file calls it, and notes that it is used.
-    `movable` says whether operands may be evaluated where Python's short circuit might have passed them by.
+    `movable` says whether operands may be evaluated where Python's short circuit might have passed them by; `of_shapes`
+    what guards the equality of two shapes in one call, "" where that takes two.
     """
 
     def __init__(
-        self, values: Interpreter, name: Callable[[str], str], movable: Callable[[Moved], bool] = lambda moved: True
+        self,
+        values: Interpreter,
+        name: Callable[[str], str],
+        movable: Callable[[Moved], bool] = lambda moved: True,
+        of_shapes: Callable[[str], str] = lambda guard: "",
     ) -> None:
         self.values = values
         self.name = name
+        self._of_shapes = of_shapes
         self._movable = movable
         self._value_by_text: dict[str, Value] = {}
 
@@ -167,7 +173,15 @@ class Conditions:
             for part in parts[1:]:
                 joined = cst.BooleanOperation(joined, cst.And(), part)
             return parenthesized(joined)
+        pair = self._shapes(node) if isinstance(node, cst.Comparison) else None
+        if pair is not None and isinstance(cst.ensure_type(node, cst.Comparison).comparisons[0].operator, cst.Equal):
+            return self._guarded_shapes("expect_true", pair)
         return call(self.name("expect_true"), self.symbolic(node))
+
+    def _guarded_shapes(self, guard: str, pair: tuple[cst.BaseExpression, cst.BaseExpression]) -> cst.BaseExpression:
+        """A guard of whether two shapes are equal."""
+        both = self._of_shapes(guard)
+        return call(both, *pair) if both else call(self.name(guard), call(self.name("sym_eq"), *pair))
 
     def refused(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """A bool: the condition where it is known; else False, and its contrary is checked when the code runs."""
@@ -203,10 +217,9 @@ class Conditions:
         target = node.comparisons[0]
         pair = self._shapes(node)
         if pair is not None:
-            equal = call(self.name("sym_eq"), *pair)
             if isinstance(target.operator, cst.Equal):
-                return call(self.name("guard_or_true" if general else "guard_or_false"), equal)
-            guard = call(self.name("guard_or_false" if general else "guard_or_true"), equal)
+                return self._guarded_shapes("guard_or_true" if general else "guard_or_false", pair)
+            guard = self._guarded_shapes("guard_or_false" if general else "guard_or_true", pair)
             return cst.UnaryOperation(cst.Not(), guard)
         return call(self.name("guard_or_true" if general else "guard_or_false"), self.symbolic(node))
 

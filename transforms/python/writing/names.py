@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 
 from transforms.python.writing.evaluation import only_arithmetic
-from transforms.python.writing.helpers import HELPERS, HOME, HOME_MODULE, Home
+from transforms.python.writing.helpers import HELPERS, HOME, HOME_MODULE, SHAPE_HELPERS, Home
 from transforms.python.writing.imports import Fits, Insertion, Written, added, extended, statement
 from transforms.python.writing.logic import Undecided
 
@@ -180,7 +180,7 @@ class Names:
         Raises Undecided where nothing that does this may stand here.
         """
         if self.shared and name in HELPERS:
-            return self._helper(name)
+            return self._helper(HELPERS[name])
         if self.shared and name in SYMBOLIC_ONLY and not (self.scripted and name in SCRIPTED_BESIDE):
             raise Undecided(f"code other than tracing runs this function too, which {name} does not serve")
         if self.inlined and name in NOT_TRACED:
@@ -194,13 +194,17 @@ class Names:
         self.used.add(name)
         return name
 
-    def _helper(self, name: str) -> str:
+    def of_shapes(self, guard: str) -> str:
+        """How to write `guard` of the equality of two shapes as one call here, "" where it is two."""
+        return self._helper(SHAPE_HELPERS[guard]) if self.shared else ""
+
+    def _helper(self, helper: str) -> str:
         if self.home is None:
             raise Undecided("eager runs this function too, and the tree has no place for a guard that costs it nothing")
         self.used.add(HELPER)
         if self.path == HOME:
-            return HELPERS[name]
-        return f"{self.module(HOME_MODULE) or f'{self.torch}._prims_common'}.{HELPERS[name]}"
+            return helper
+        return f"{self.module(HOME_MODULE) or f'{self.torch}._prims_common'}.{helper}"
 
     @property
     def module_wide(self) -> bool:

@@ -75,7 +75,7 @@ class Place:
         self.inlined = names.inlined
         self.shared = names.shared
         self.scripted = names.scripted
-        self.conditions = Conditions(values, names, self._movable)
+        self.conditions = Conditions(values, names, self._movable, names.of_shapes)
 
     def _movable(self, moved: Moved) -> bool:
         """Whether operands can neither raise, call nor assign where their short circuit no longer holds them back."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from codemod.model.edits import apply_edits
-from transforms.python.writing.helpers import HELPERS, HOME, SOURCE, home_of
+from transforms.python.writing.helpers import HELPERS, HOME, SHAPE_HELPERS, SOURCE, home_of
 
 BRANCH = "def f(x: Tensor, y: Tensor):\n    if x.numel() == 0:\n        return x.clone()\n    return y\n"
 HELD = "import torch\n" + SOURCE
@@ -86,8 +86,9 @@ def test_a_helper_gives_back_what_is_no_symbol(value: object, monkeypatch: pytes
     torch = FakeTorch()
     for name in ("sym_guard_or_false", "sym_guard_or_true", "sym_expect_true"):
         assert helpers(torch)[name](value) is value
-    assert helpers(torch)["sym_shape_eq"]((1, 2), (1, 2)) is True
-    assert helpers(torch)["sym_shape_eq"]((1, 2), [1, 2]) is False
+    for name in ("sym_shape_eq", *SHAPE_HELPERS.values()):
+        assert helpers(torch)[name]((1, 2), (1, 2)) is True
+        assert helpers(torch)[name]((1, 2), [1, 2]) is False
     assert not torch.checked
 
 
@@ -111,8 +112,11 @@ def test_a_helper_asks_symbolic_shapes_about_symbols(dynamo: bool, monkeypatch: 
     assert asked == ["false", "true", "true"]
     assert torch.checked == [condition]
     assert isinstance(names["sym_shape_eq"]((Int(), 2), (2, Int())), Bool)
+    asked.clear()
+    assert [names[name]((Int(), 2), (2, Int())) for name in SHAPE_HELPERS.values()] == [False, True, True]
+    assert asked == ["false", "true", "true"]
 
 
 def test_every_helper_is_defined() -> None:
     defined = {node.name for node in ast.parse(SOURCE).body if isinstance(node, ast.FunctionDef)}
-    assert set(HELPERS.values()) <= defined
+    assert {*HELPERS.values(), *SHAPE_HELPERS.values()} <= defined
