@@ -46,13 +46,17 @@ class PythonProver:
         functions: dict[str, set[str]] = defaultdict(set)
         modules: dict[str, set[str]] = defaultdict(set)
         reasons = []
-        for path, name in sorted({(finding.path, finding.function) for finding in findings if finding.edits}):
+        changed_functions: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for finding in findings:
+            if finding.edits:
+                changed_functions[finding.path, finding.function].update(edit.path for edit in finding.edits)
+        for (path, name), edited in sorted(changed_functions.items()):
             changed = tree.definition(path, name)
             operators = list(self._operators(changed)) if changed is not None else []
             if not operators:
                 reasons.append(f"no operator is known to run {name}")
             for operator, entry in operators[:_OPERATORS]:
-                modules[operator].add(path)
+                modules[operator] |= edited
                 functions[operator].add(f"{tree.module_name(entry.path)}.{entry.function.name}")
         overrides = [
             Override(

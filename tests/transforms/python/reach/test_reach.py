@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from transforms.python.reach.reached import reach, scripted
+from transforms.python.reach.reached import given_sympy, reach, scripted
 from transforms.python.reach.tree import SourceTree
 from transforms.python.reading.extract import extract
+from transforms.python.reading.sympy_calls import sympy_calls
 
 
 def reached(**files: str) -> Any:
@@ -95,3 +96,45 @@ def test_decompositions_handed_to_torchscript_by_operator() -> None:
     read = {d.function.name for d in scripted(tree, {one.definition: one for one in found.values()})}
     assert {"glu", "helper"} <= read
     assert "elu" not in read
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "inlined", "eager"),
+    [
+        ("torch__nn__functional", "def f(x):\n    return x\n", True, True),
+        ("user__net", "class Net(Module):\n    def forward(self, x):\n        return x\n", True, True),
+        ("user__net", "@torch.compile\ndef f(x):\n    return x\n", True, False),
+        ("torch___refs__ops", "def f(x):\n    return x\n", False, False),
+        ("user__fake", "@torch.library.register_fake('a::b')\ndef f(x):\n    return x\n", False, False),
+    ],
+)
+def test_who_else_runs_a_function(path: str, source: str, inlined: bool, eager: bool) -> None:
+    ((_, function),) = reached(**{path: source})[1].items()
+    assert (function.inlined, function.eager) == (inlined, eager)
+
+
+def test_what_eager_code_calls_eager_runs_too() -> None:
+    functions = reached(
+        torch__nn__functional="from torch._helpers import g\n\n\ndef f(x):\n    return g(x)\n",
+        torch___helpers="def g(x):\n    return x\n",
+    )[1]
+    assert functions["torch/_helpers.py:g"].eager
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "names"),
+    [
+        ("", "", {"strides", "check"}),
+        ("import sympy", "import math", set()),
+        ("torch._refs.ops", "torch._refs.fft", set()),
+        ("strides(s)", "other(s)", {"other"}),
+    ],
+)
+def test_functions_that_are_given_sympy_expressions(old: str, new: str, names: set[str]) -> None:
+    tree = reached(
+        torch___refs__ops="def strides(shape):\n    return check(shape)\n\n\n"
+        "def check(shape):\n    return shape\n\n\ndef other(shape):\n    return shape\n",
+    )[0]
+    caller = "import sympy\nfrom torch._refs.ops import strides, other\n\n\ndef f(s):\n    return strides(s)\n"
+    calls = sympy_calls("a.py", caller.replace(old, new).encode())
+    assert {definition.function.name for definition in given_sympy(tree, reach(tree), [calls])} == names
