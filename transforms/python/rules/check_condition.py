@@ -19,6 +19,8 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 
 import libcst as cst
 
@@ -89,7 +91,7 @@ def rewrite(place: Place) -> Rewrite | None:
 
 
 def _apart(place: Place, tree: cst.BaseExpression) -> tuple[Change, ...]:
-    """A check of its own for each operand of `and`, in their order, in place of the statement; nothing for others."""
+    """Two checks, of the operands of `and` in their order, in place of the statement; nothing where two do not do."""
     statement = next((s for s in place.nodes if isinstance(s, ast.Expr) and s.value is place.site.node), None)
     if statement is None or not isinstance(tree, cst.BooleanOperation) or not isinstance(tree.operator, cst.And):
         return ()
@@ -101,8 +103,21 @@ def _apart(place: Place, tree: cst.BaseExpression) -> tuple[Change, ...]:
     start, end = layout.start(statement), layout.end(statement)
     before = layout.text(start, layout.start(place.site.expression))
     after = layout.text(layout.end(place.site.expression), end)
-    conditions = [place.conditions.symbolic(operand) for operand in operands]
-    if not all(map(place.conditions.surely_bool, conditions)):
-        return ()
+    conditions = _grouped(place, operands)
+    if len(conditions) != 2 or not all(map(place.conditions.surely_bool, conditions)):
+        return ()  # one message many times over is nothing to read
     checks = f"{layout.newline}{indent}".join(f"{before}{code(bare(condition))}{after}" for condition in conditions)
     return (Change(start, end, checks),)
+
+
+def _grouped(place: Place, operands: Sequence[cst.BaseExpression]) -> list[cst.BaseExpression]:
+    """The symbolic forms of operands, as many joined as may be moved together."""
+    groups: list[tuple[cst.BaseExpression, cst.BaseExpression]] = []  # as written, and in its symbolic form
+    for operand in operands:
+        if groups:
+            joined = cst.BooleanOperation(groups[-1][0], cst.And(), operand)
+            with suppress(Undecided):
+                groups[-1] = (joined, place.conditions.symbolic(joined))
+                continue
+        groups.append((operand, place.conditions.symbolic(operand)))
+    return [symbolic for _, symbolic in groups]

@@ -7,7 +7,8 @@ What it does: the general path serves unknown sizes. `== 0`, `== 1`, `<= 1` get 
 `!= 0`, `> 0`, `> 1` and plain truth get `guard_or_true`. A path for empty inputs is a shortcut; what is done for size 1
 may be another thing, so there the general path has to be one that expands, reshapes or copies. A general path that
 divides by a size serves 0 too once it divides by `torch.sym_max(size, 1)`. A number below 0 stands for "not given":
-no size is one. Left are branches that return a truth callers decide by, that end a loop, or that stop a recursion.
+no size is one. Left are branches that return a truth callers decide by, that end a loop or stop a recursion, and whose
+other path asks for a maximum, or another thing that an empty tensor has not.
 
 Why: the branch needs an answer while tracing, and the other path would have done.
 
@@ -22,7 +23,16 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.writing.branches import decided, divisions, general_path, kinds, lean, never_zero, serves_all
+from transforms.python.writing.branches import (
+    decided,
+    divisions,
+    general_path,
+    kinds,
+    lean,
+    needs_elements,
+    never_zero,
+    serves_all,
+)
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.place import Place, Rewrite
 
@@ -59,6 +69,11 @@ EXAMPLES = (
         "size 1 may mean another thing",
     ),
     Example(
+        "def f(x: Tensor):\n    if x.numel() == 0:\n        return x.clone()\n    return x / x.amax()\n",
+        None,
+        "an empty tensor has no maximum",
+    ),
+    Example(
         "def f(x: Tensor):\n    if x.numel() == 0:\n        return True\n    return bool(x.all())\n",
         None,
         "callers decide by what is returned",
@@ -90,6 +105,8 @@ def rewrite(place: Place) -> Rewrite | None:
     shortcut = isinstance(branch, ast.If) and compared == {"empty"} and general is not None
     if not shortcut and (general is None or not serves_all(branch, general)):
         raise Undecided("whether the path for sizes in general serves this one too is not to be seen here")
+    if shortcut and isinstance(branch, ast.If) and general is not None and needs_elements(place, branch, general):
+        raise Undecided("the path for sizes in general asks for what an empty tensor has not")
     divided = divisions(place, general_path(place, branch, general)) if isinstance(branch, ast.If) else []
     safe = never_zero(place, divided)
     if divided and not safe:

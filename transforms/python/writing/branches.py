@@ -24,7 +24,7 @@ NEUTRAL = re.compile(
 
 # Reductions without an identity, and reads of elements.
 NEEDS_ELEMENTS = re.compile(
-    r"^(?:max|min|arg(?:max|min)|a(?:max|min|minmax)|(?:nan)?median|mode|kthvalue|item|tolist)$"
+    r"^(?:(?:a?(?:max|min)_?)+|arg(?:max|min)|aminmax|(?:nan)?median|mode|kthvalue|item|tolist)$"
 )
 _RANKS = re.compile(r"^[\w.]+\.(?:ndim|layout|dim\(\)) (?:[<>!=]=?|in|not in) [\w.]+(?:\(\))?$")
 PADDING = re.compile(r"^(?:constant_pad_nd|pad|len)$")
@@ -151,12 +151,17 @@ def never_zero(place: Place, quotients: Sequence[ast.BinOp]) -> tuple[Change, ..
     )
 
 
-def needs_elements(statements: Sequence[ast.stmt]) -> bool:
-    """Whether a path asks for what an empty tensor has not, such as its maximum."""
+def needs_elements(place: Place, branch: ast.If, general: bool) -> bool:
+    """Whether the path for sizes in general always asks for what an empty tensor has not, such as its maximum."""
+    path: Sequence[ast.stmt] = branch.body if general else branch.orelse
+    if not path and not general:
+        blocks = (getattr(node, name, None) for node in (place.function, *place.nodes) for name in ("body", "orelse"))
+        block = next((b for b in blocks if isinstance(b, list) and any(s is branch for s in b)), [branch])
+        path = block[next(index for index, s in enumerate(block) if s is branch) + 1 :]
     return any(
         isinstance(node, ast.Call) and NEEDS_ELEMENTS.match(called(node))
-        for statement in statements
-        if not isinstance(statement, (ast.If, ast.Return))
+        for statement in path
+        if not isinstance(statement, (ast.If, ast.For, ast.While, ast.FunctionDef))
         for node in ast.walk(statement)
     )
 
