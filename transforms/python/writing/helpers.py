@@ -152,6 +152,10 @@ def sym_expect_shape_eq(left: list[int], right: list[int]) -> bool:
 
 
 def _sym_shape_eq(left, right):
+    if not torch.compiler.is_dynamo_compiling():
+        # torch.jit.trace has Tensors for sizes, and does not record what is computed of them
+        if not any(isinstance(size, torch.SymInt) for size in (*left, *right)):
+            return left == right
     equal = len(left) == len(right)
     for left_size, right_size in zip(left, right):
         equal = equal & (left_size == right_size)
