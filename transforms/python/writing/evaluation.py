@@ -69,25 +69,15 @@ class Evaluated:
             if isinstance(child, ast.Call)
         )
 
-    def add_truth(self, condition: ast.expr) -> None:
-        """Note a condition that holds: `x.dim() == 4` and the like give a rank."""
-        if isinstance(condition, ast.BoolOp) and isinstance(condition.op, ast.And):
+    def add_outcome(self, condition: ast.expr, holds: bool) -> None:
+        """Note whether a condition holds: `x.dim() == 4` and the like give a rank."""
+        if isinstance(condition, ast.BoolOp) and isinstance(condition.op, ast.And if holds else ast.Or):
             for operand in condition.values:
-                self.add_truth(operand)
+                self.add_outcome(operand, holds)
         elif isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not):
-            self.add_falsehood(condition.operand)
+            self.add_outcome(condition.operand, not holds)
         elif isinstance(condition, ast.Compare) and len(condition.ops) == 1:
-            self._compared(condition.left, condition.ops[0], condition.comparators[0])
-
-    def add_falsehood(self, condition: ast.expr) -> None:
-        """Note a condition that does not hold."""
-        if isinstance(condition, ast.BoolOp) and isinstance(condition.op, ast.Or):
-            for operand in condition.values:
-                self.add_falsehood(operand)
-        elif isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not):
-            self.add_truth(condition.operand)
-        elif isinstance(condition, ast.Compare) and len(condition.ops) == 1:
-            operator = _OPPOSITE.get(type(condition.ops[0]))
+            operator = condition.ops[0] if holds else _OPPOSITE.get(type(condition.ops[0]))
             if operator is not None:
                 self._compared(condition.left, operator, condition.comparators[0])
 
@@ -228,10 +218,7 @@ def _walk(statements: Sequence[ast.stmt], place: ast.AST, evaluated: Evaluated) 
 def _enter(statement: ast.stmt, block: Sequence[ast.stmt], evaluated: Evaluated) -> None:
     if isinstance(statement, ast.If):
         evaluated.add(statement.test)
-        if block is statement.body:
-            evaluated.add_truth(statement.test)
-        else:
-            evaluated.add_falsehood(statement.test)
+        evaluated.add_outcome(statement.test, block is statement.body)
 
 
 def _pass(statement: ast.stmt, evaluated: Evaluated) -> None:
@@ -246,15 +233,15 @@ def _pass(statement: ast.stmt, evaluated: Evaluated) -> None:
         call = statement.value
         if isinstance(call, ast.Call) and "_check" in ast.unparse(call.func):
             for condition in call.args[:2]:
-                evaluated.add_truth(condition)
+                evaluated.add_outcome(condition, True)
     elif isinstance(statement, ast.Assert):
         evaluated.add(statement.test)
-        evaluated.add_truth(statement.test)
+        evaluated.add_outcome(statement.test, True)
     elif isinstance(statement, ast.If):
         evaluated.add(statement.test)
         evaluated.forget(_assigned([statement]))
         if isinstance(statement.body[-1], _EXITS) and not statement.orelse:
-            evaluated.add_falsehood(statement.test)
+            evaluated.add_outcome(statement.test, False)
     else:
         evaluated.forget(_assigned([statement]))
     evaluated.forget({node.target.id for node in _header(statement) if isinstance(node, ast.NamedExpr)})

@@ -83,7 +83,7 @@ class Place:
         for held, truth in moved.held:
             operand = _parsed(held)
             evaluated.add(operand)
-            (evaluated.add_truth if truth else evaluated.add_falsehood)(operand)
+            evaluated.add_outcome(operand, truth)
         evaluated.add(_parsed(moved.evaluated))
         present = present_tensors(self.function)
         return all(evaluated.may_move(_parsed(operand), present) for operand in moved.operands)

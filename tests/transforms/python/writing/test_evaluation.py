@@ -1,0 +1,90 @@
+"""What may be evaluated although an earlier operand might have passed it by."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from transforms.python.writing.evaluation import evaluated_before, only_arithmetic, present_tensors
+
+
+def may_move(body: str, operand: str) -> bool:
+    """Whether `operand` may be evaluated at the statement `place` of a function."""
+    source = f"def f(x: Tensor, y: Optional[Tensor], n: int, d: int, xs: list[Tensor]):\n{body}"
+    function = ast.parse(source).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    place = next(n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == "place")
+    evaluated = evaluated_before(function, place, frozenset({"product"}))
+    return evaluated.may_move(ast.parse(operand, mode="eval").body, present_tensors(function))
+
+
+@pytest.mark.parametrize(
+    "operand",
+    ["n == 1", "not n", "x.numel() == n", "x.dim() == 2", "x.shape == (n, 1)", "x.size()[:1]", "len(x.shape)", "n % 2",
+     "product(x.size())", "all(s > 0 for s in x.shape)", "n is None"],
+)  # fmt: skip
+def test_what_can_neither_raise_nor_act_may_move(operand: str) -> None:
+    assert may_move("    place\n", operand)
+
+
+@pytest.mark.parametrize(
+    "operand",
+    ["x.size(0)", "x.shape[1] == n", "x.size(d)", "y.shape", "y.numel()", "g(x)", "x.sum()", "(m := n)", "n % d",
+     "xs[0]", "all(g(s) for s in x.shape)", "x[0]", "n << 2", "x.shape[d]"],
+)  # fmt: skip
+def test_what_may_raise_or_act_may_not(operand: str) -> None:
+    assert not may_move("    place\n", operand)
+
+
+@pytest.mark.parametrize(
+    ("body", "operand"),
+    [
+        ("    a = x.size(1)\n    place\n", "x.size(0)"),
+        ("    a, b = x.shape\n    place\n", "x.shape[-2]"),
+        ("    a, *b = x.shape\n    place\n", "x.size(0)"),
+        ("    s = x.shape\n    assert x.dim() == 2\n    place\n", "s[1]"),
+        ("    if x.ndim != 3:\n        raise ValueError\n    place\n", "x.shape[2]"),
+        ("    torch._check(x.dim() in (3, 4))\n    place\n", "x.size(2)"),
+        ("    if not (x.dim() >= 2 and n):\n        return\n    place\n", "x.size(1)"),
+        ("    if y is not None:\n        place\n", "y.shape"),
+        ("    x = x.expand((n, d))\n    place\n", "x.size(1)"),
+        ("    a = n % d\n    place\n", "n % d == 0"),
+        ("    if n:\n        a = x.size(2)\n        place\n", "x.size(2)"),
+    ],
+)
+def test_what_was_evaluated_before_may_move(body: str, operand: str) -> None:
+    assert may_move(body, operand)
+
+
+@pytest.mark.parametrize(
+    ("body", "operand"),
+    [
+        ("    if n:\n        a = x.size(1)\n    place\n", "x.size(1)"),
+        ("    a = n and x.size(1)\n    place\n", "x.size(1)"),
+        ("    a = x.size(1)\n    x = x[0]\n    place\n", "x.size(1)"),
+        ("    a = x.size(1)\n    for _ in xs:\n        place\n        x = x[0]\n", "x.size(1)"),
+        ("    a = lambda: x.size(1)\n    place\n", "x.size(1)"),
+        ("    a = g(x)\n    place\n", "g(x)"),
+        ("    if x.dim() == 2:\n        n = 1\n    place\n", "x.size(1)"),
+        ("    if y is not None:\n        n = 1\n    place\n", "y.shape"),
+        ("    if x.ndim == 2:\n        raise ValueError\n    place\n", "x.shape[1]"),
+    ],
+)
+def test_what_some_runs_have_not_evaluated_may_not(body: str, operand: str) -> None:
+    assert not may_move(body, operand)
+
+
+@pytest.mark.parametrize(
+    ("source", "only"),
+    [
+        ("def f(v):\n    '''Doc.'''\n    r = 1\n    for e in v:\n        r *= e\n    return r\n", True),
+        ("def f(a, b):\n    return a / b\n", False),
+        ("def f(a):\n    return g(a)\n", False),
+        ("@cache\ndef f(a):\n    return a\n", False),
+    ],
+)
+def test_functions_that_only_compute(source: str, only: bool) -> None:
+    function = ast.parse(source).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    assert only_arithmetic(function) == only
