@@ -13,6 +13,7 @@ from transforms.cpp.decisions import DERIVATIVES, decide
 from transforms.cpp.flow.outcome import Task, analyse, tasks_by_file
 from transforms.cpp.flow.propagate import Key, Propagator
 from transforms.cpp.reach import headers, kernels
+from transforms.cpp.reach.libraries import with_libraries
 from transforms.cpp.reach.reached import reached_and_stopped
 from transforms.cpp.reach.schemas import Schemas
 from transforms.cpp.reach.vocabulary import ACCESSORS, has_symbolic_twin
@@ -96,7 +97,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     """Every finding in the selected files of a tree."""
     paths = source_files(project)
     sources = headers.locate(project)
-    facts = project.facts(extract, paths)
+    facts = with_libraries(project.facts(extract, paths), project.read)
     natives = headers.load_operators(project, sources.yaml)
     own = natives if sources.yaml == headers.OWN_YAML else None
     if own is None and (project.root / headers.OWN_YAML).is_file():
@@ -149,7 +150,8 @@ def _fixed_names(tree: Tree) -> frozenset[str]:
     """Functions whose signature the dispatcher or generated code relies on."""
     names = {kernel.rpartition("::")[2] for _, _, kernel in tree.own.kernels()} if tree.own is not None else set()
     for file in tree.facts.values():
-        names.update(registration.function.rpartition("::")[2] for registration in file.registrations)
+        pending = [registration for block in file.blocks for registration in block.registrations]
+        names.update(r.function.rpartition("::")[2] for r in (*file.registrations, *pending))
     return frozenset(names)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 import re
 from collections import defaultdict
@@ -19,8 +20,10 @@ from transforms.cpp.overrides.roots import Root, Route, Routes
 from transforms.cpp.overrides.templates import registrations_of
 from transforms.cpp.reach import headers
 from transforms.cpp.reach.calls import BACKEND_FOLDERS
+from transforms.cpp.reach.libraries import with_libraries
 from transforms.cpp.reach.reached import Node
 from transforms.cpp.reading.extract import extract
+from transforms.cpp.reading.facts import FileFacts
 from transforms.schema import derivatives as derivatives_yaml
 
 SOURCES = (".cpp", ".cc", ".cxx")
@@ -119,7 +122,7 @@ class CppProver:
     def _by_templates(self, node: Node) -> list[Route]:
         """The routes from the registrations of a function's own file that reach it by macros and templates."""
         path, function = node[0], self.routes.function(node)
-        file = self._project.facts(extract, [path]).get(path)
+        file = self._facts.get(path)
         registrations = registrations_of(function, file, self._project.read(path)) if file is not None else ()
         return [Route(Root(function, registration=(path, registration)), (node,)) for registration in registrations]
 
@@ -128,13 +131,16 @@ class CppProver:
         """The routes of the whole tree, found when first asked for."""
         if self._routes is None:
             project = self._project
-            facts = project.facts(extract, source_files(project))
             natives = formulas = None
             if self._pytorch:
                 natives = headers.load_operators(project, headers.OWN_YAML)
                 formulas = project.facts(derivatives_yaml.load, [DERIVATIVES]).get(DERIVATIVES)
-            self._routes = Routes(facts, natives, formulas)
+            self._routes = Routes(self._facts, natives, formulas)
         return self._routes
+
+    @functools.cached_property
+    def _facts(self) -> Mapping[str, FileFacts]:
+        return with_libraries(self._project.facts(extract, source_files(self._project)), self._project.read)
 
     def _override(self, operator: str, ways: Sequence[Route]) -> list[Override]:
         overrides: list[Override] = []

@@ -16,7 +16,7 @@ from transforms.cpp.reading.blocks import (
     without_defines,
     without_literals,
 )
-from transforms.cpp.reading.facts import Call, FileFacts, Function, Registration
+from transforms.cpp.reading.facts import Call, FileFacts, Function
 from transforms.cpp.reading.macros import definitions, expansions
 from transforms.cpp.reading.registrations import registrations
 from transforms.cpp.reading.signatures import decode
@@ -78,9 +78,9 @@ def extract(path: str, source: bytes) -> FileFacts:
     aliases: list[tuple[str, str]] = []
     for statement in statements:
         _statement(text, statement, members, aliases)
-    registered: tuple[Registration, ...] = registrations(source, text, functions, lines.line)
+    registered, library_blocks = registrations(source, text, functions, lines.line)
     generated = tuple(_generated(path, expansions(source, text, defined, functions), lines))
-    return FileFacts(path, functions, registered, tuple(members), tuple(aliases), macros, generated)
+    return FileFacts(path, functions, registered, tuple(members), tuple(aliases), macros, generated, library_blocks)
 
 
 def _generated(path: str, expanded_calls: Iterable[tuple[int, int, bytes, str]], lines: _Lines) -> Iterator[Function]:

@@ -85,6 +85,21 @@ class Registration:
 
 @compact
 @dataclass(frozen=True, slots=True)
+class Block:
+    """A block of registrations of which other files have to be asked: what its macro is, or who calls it."""
+
+    head: str
+    """The macro that opens it, or the qualified name of the function that takes a torch::Library."""
+    arguments: tuple[str, ...]
+    """Of the macro, as written; empty for a function."""
+    registrations: tuple[Registration, ...]
+    """Those whose namespace and key are those of the block: neither is in them yet."""
+    helpers: tuple[str, ...] = ()
+    """The functions that it calls with its library, as written."""
+
+
+@compact
+@dataclass(frozen=True, slots=True)
 class FileFacts:
     """All that the later stages want to know of a file without parsing it again."""
 
@@ -100,6 +115,8 @@ class FileFacts:
     generated: tuple[Function, ...] = ()
     """Functions that a macro call at namespace level defines, the macro being the file's own. Offsets and lines are
     those of the macro call; `body` is -1."""
+    blocks: tuple[Block, ...] = ()
+    """What `registrations` lacks, and the blocks of them that call functions with their library."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from transforms.cpp.reading.facts import Function
 _DEFINE = re.compile(rb"#[ \t]*define[ \t]+(\w+)")
 _REST = re.compile(rb"\(([\w\s,.\\]*)\)((?:[^\n\\]|\\\r?\n|\\.)*)")
 _SIGNATURE = re.compile(rb"\w\s*\([^;{}]*\)\s*(?:const\s*)?\\?\s*\{")
-_CONTINUATION = re.compile(rb"\\\r?\n")
+CONTINUATION = re.compile(rb"\\\r?\n")
 _WORD = re.compile(rb"\b[A-Za-z_]\w*")
 _PASTE = re.compile(rb"\s*##\s*")
 
@@ -38,7 +38,7 @@ def expansions(
     bodies: dict[bytes, tuple[list[bytes], bytes]] = {}
     for name, end in macros:
         rest = _REST.match(source, end)
-        if rest is not None and b"{" in rest[2] and _SIGNATURE.search(body := _CONTINUATION.sub(b"\n", rest[2])):
+        if rest is not None and b"{" in rest[2] and _SIGNATURE.search(body := CONTINUATION.sub(b"\n", rest[2])):
             bodies[name] = (rest[1].replace(b"\\", b"").replace(b" ", b"").split(b","), body)
     if not bodies:
         return

@@ -8,16 +8,25 @@ from dataclasses import dataclass
 
 from codemod.model.operators import operator_name
 from transforms.cpp.reading.blocks import arguments
-from transforms.cpp.reading.facts import Function, Registration
+from transforms.cpp.reading.facts import Block, Function, Registration
 from transforms.cpp.reading.signatures import decode
 
-_LIBRARY = re.compile(rb"\b(?:STABLE_)?TORCH_LIBRARY(_FRAGMENT|_IMPL|_THREAD_UNSAFE_LAZY_INIT)?\s*\(")
+_LIBRARY = re.compile(rb"\b((?:STABLE_)?TORCH_LIBRARY(_FRAGMENT|_IMPL|_THREAD_UNSAFE_LAZY_INIT)?)\s*\(")
+_HEAD = re.compile(rb"(\w+)\s*\(")
+_CALL = re.compile(rb"(?<![\w.:])((?:::)?\w+(?:::\w+)*)\s*(?:<[^<>;(){}]*>\s*)?(\()")
+# Of pybind11 and nanobind: what they define Python calls, and the dispatcher does not know.
+_NO_LIBRARY = re.compile(rb"(?:PYBIND11|NB)_\w*MODULE$")
+# A namespace or a key that may be a macro. TORCH_LIBRARY itself takes the name as it is written (torch/library.h).
+_PLAIN = re.compile(r"(?:[a-z_]\w*)?")
+_PLAIN_KEY = re.compile(r"[A-Za-z0-9]*")
 _METHOD = re.compile(rb"\b(\w+)\s*\.\s*(def|impl|impl_UNBOXED|fallback|impl_abstract_pystub)\s*\(")
 _REGISTER_OPERATORS = re.compile(rb"\bRegisterOperators\s*(?:\w+\s*)?(?:\(\s*\)|\(\)|\{\s*\})?\s*(?=[.(])")
 _OP = re.compile(rb"(?:\.\s*op|RegisterOperators\s*(?:\w+\s*)?)\s*(\()")
 _MACRO = re.compile(rb"\b([A-Z][A-Z0-9_]{2,})\s*(\()")
 _STRING = re.compile(
-    rb'\s*(?:TORCH_SELECTIVE_(?:SCHEMA|NAME)\s*\(\s*)?(?:R"[^(]*\((.*?)\)[^")]*"|((?:"(?:\\.|[^"\\])*"\s*)+))', re.S
+    rb"\s*(?:(?:TORCH_SELECTIVE_(?:SCHEMA|NAME)|(?:(?:torch|c10)::)?schema)\s*\(\s*){0,2}"
+    rb'(?:R"[^(]*\((.*?)\)[^")]*"|((?:"(?:\\.|[^"\\])*"\s*)+))',
+    re.S,
 )
 _NO_OPERATOR = (b"TORCH_", b"C10_", b"AT_", b"SINGLE_ARG")
 _WRAPPERS = re.compile(
@@ -39,51 +48,90 @@ class _Block:
     namespace: str
     key: str
     variable: str
-    body: int
-    end: int
+    function: Function
+    arguments: tuple[str, ...] = ()
+    """Of a macro that the file alone does not explain."""
+    pending: bool = False
+    """Whether namespace and key are for other files to say."""
 
 
 def registrations(
     source: bytes, text: bytes, functions: Sequence[Function], line: Callable[[int], int]
-) -> tuple[Registration, ...]:
-    """The registrations of a file, in order. `text` is `source` with literals and defines blanked."""
+) -> tuple[tuple[Registration, ...], tuple[Block, ...]]:
+    """The registrations of a file, in order, and its blocks that other files belong to.
+
+    `text` is `source` with literals and defines blanked.
+    """
     read: list[Registration] = []
-    if b"Library" in text or b"TORCH_LIBRARY" in text:
+    pending: list[Block] = []
+    if b"Library" in text or b"TORCH_LIBRARY" in text or b".def(" in text or b".impl(" in text:
         for block in _blocks(text, source, functions):
-            read += _block_registrations(source, text, block, line)
+            inside = tuple(_block_registrations(source, text, block, line))
+            helpers = tuple(dict.fromkeys(_helpers(text, block)))
+            if not block.pending:
+                read += inside
+            if block.pending or helpers:
+                head = block.function.name if block.arguments else block.function.qualified
+                pending.append(Block(head, block.arguments, inside if block.pending else (), helpers))
     if b"RegisterOperators" in text:
         read += _register_operators(source, text, line)
-    return tuple(sorted(read, key=lambda registration: registration.start))
+    return tuple(sorted(read, key=lambda registration: registration.start)), tuple(pending)
 
 
 def _blocks(text: bytes, source: bytes, functions: Sequence[Function]) -> Iterator[_Block]:
-    starts: set[int] = set()
-    bodies = {function.body: function for function in functions}
-    for match in _LIBRARY.finditer(text):
-        spans = [decode(source[a:b]) for a, b in arguments(text, match.end() - 1)]
-        brace = text.find(b"{", match.end())
-        function = bodies.get(brace) if brace >= 0 else None
-        if function is None or len(spans) < (3 if match[1] == b"_IMPL" else 2):
-            continue
-        starts.add(function.body)
-        key = spans[1] if match[1] == b"_IMPL" else ""
-        yield _Block("" if spans[0] == "_" else spans[0], key, spans[-1], function.body, function.end)
     for function in functions:
+        if function.body < 0:
+            continue
         library = next((p for p in function.params if re.search(r"\bLibrary\b", p.type)), None)
-        if library is not None and function.body >= 0 and function.body not in starts:
-            yield _Block("", "", library.name, function.body, function.end)
+        if library is not None:
+            yield _Block("", "", library.name, function, pending=True)
+        elif not function.returns and (head := _HEAD.match(text, function.start)) is not None:
+            yield from _macro_block(text, source, function, head)
+
+
+def _macro_block(text: bytes, source: bytes, function: Function, head: re.Match[bytes]) -> Iterator[_Block]:
+    """The block that the macro at `head` opens; nothing where it opens none."""
+    spans = tuple(decode(source[a:b]) for a, b in arguments(text, head.end() - 1))
+    library = _LIBRARY.match(text, head.start())
+    if library is not None:
+        placed = placement(decode(library[1]), spans)
+        if placed is not None:
+            literal = library[2] is None or (_PLAIN.fullmatch(placed[0]) and _PLAIN_KEY.fullmatch(placed[1]))
+            namespace, key = placed if literal else ("", "")
+            yield _Block(namespace, key, spans[-1], function, spans, pending=not literal)
+    elif _NO_LIBRARY.match(head[1]) is None:
+        methods = {decode(match[1]) for match in _METHOD.finditer(text, function.body, function.end)}
+        variable = next((argument for argument in reversed(spans) if argument in methods), spans[-1] if spans else "")
+        block = _Block("", "", variable, function, spans, pending=True)
+        if variable in methods or any(_helpers(text, block)):
+            yield block
+
+
+def placement(head: str, spans: Sequence[str]) -> tuple[str, str] | None:
+    """The namespace and the key of the block that one of torch's macros opens, "" where it has none; else None."""
+    library = _LIBRARY.fullmatch(f"{head}(".encode())
+    if library is None or len(spans) < (3 if library[2] == b"_IMPL" else 2):
+        return None
+    return "" if spans[0] == "_" else spans[0], spans[1] if library[2] == b"_IMPL" else ""
+
+
+def _helpers(text: bytes, block: _Block) -> Iterator[str]:
+    """The functions that the block calls with its library."""
+    for match in _CALL.finditer(text, block.function.body, block.function.end):
+        if any(decode(text[a:b]).strip("&* ") == block.variable for a, b in arguments(text, match.start(2))):
+            yield match[1].decode().removeprefix("::")
 
 
 def _block_registrations(
     source: bytes, text: bytes, block: _Block, line: Callable[[int], int]
 ) -> Iterator[Registration]:
-    for match in _METHOD.finditer(text, block.body, block.end):
+    for match in _METHOD.finditer(text, block.function.body, block.function.end):
         if match[1].decode() != block.variable or match[2] == b"impl_abstract_pystub":
             continue
         spans = list(arguments(text, match.end() - 1))
         if not spans or (match[2].startswith(b"impl") and len(spans) < 2):
             continue
-        end = text.find(b";", spans[-1][1], block.end) + 1 or block.end
+        end = text.find(b";", spans[-1][1], block.function.end) + 1 or block.function.end
         if b"makeFallthrough" in text[spans[-1][0] : spans[-1][1]]:
             continue
         if match[2] == b"fallback":
@@ -95,11 +143,14 @@ def _block_registrations(
                 continue
             name = ""
         if match[2] == b"def" and len(spans) == 1:
-            yield Registration(_qualified(name, block), "", "", line(match.start()), match.start(), end, name)
+            yield Registration(qualified(name, block.namespace), "", "", line(match.start()), match.start(), end, name)
             continue
         schema = name if "(" in name else ""
-        yield _registration(name, block, spans[1], source, match.start(), end, line, schema)
-    for match in _MACRO.finditer(text, block.body, block.end):
+        # `m.impl("f", torch::kCUDA, f)`: torch/library.h has this as a convenience.
+        key = decode(source[slice(*spans[1])]) if match[2] == b"impl" and len(spans) == 3 else ""
+        kernel = spans[2] if key else spans[1]
+        yield _registration(name, block, kernel, source, match.start(), end, line, schema, key)
+    for match in _MACRO.finditer(text, block.function.body, block.function.end):
         spans = list(arguments(text, match.end() - 1))
         parts = [decode(source[a:b]) for a, b in spans]
         if not parts or match[1].startswith(_NO_OPERATOR) or not re.fullmatch(r"\w+", parts[0]):
@@ -109,7 +160,7 @@ def _block_registrations(
             operator += "." + parts[1]
         last = callee(parts[-1]) if len(parts) > 1 else ""
         yield Registration(
-            _qualified(operator, block), block.key, last, line(match.start()), match.start(), spans[-1][1] + 1
+            qualified(operator, block.namespace), block.key, last, line(match.start()), match.start(), spans[-1][1] + 1
         )
 
 
@@ -122,20 +173,24 @@ def _registration(
     end: int,
     line: Callable[[int], int],
     schema: str = "",
+    written_key: str = "",
 ) -> Registration:
     kernel = decode(source[span[0] : span[1]])
     key = block.key
-    if "dispatch(" in kernel:
-        named = _KEY.search(kernel) or re.search(r"dispatch\(\s*\"?([A-Za-z]\w*)", kernel)
+    if written_key:
+        named = _KEY.search(written_key)
+        key = named[1] if named is not None else written_key
+    elif "dispatch(" in kernel:
+        named = _KEY.search(kernel) or re.search(r"dispatch\(\s*\"?(?:k(?=[A-Z]))?([A-Za-z]\w*)", kernel)
         key = named[1] if named is not None else key
     function = callee(kernel)
     inline = not function and "{" in kernel
-    return Registration(_qualified(name, block), key, function, line(start), start, end, schema, inline)
+    return Registration(qualified(name, block.namespace), key, function, line(start), start, end, schema, inline)
 
 
-def _qualified(schema: str, block: _Block) -> str:
-    """The operator that a name or a schema is about."""
-    return operator_name(schema.partition("(")[0].strip(), block.namespace)
+def qualified(schema: str, namespace: str) -> str:
+    """The operator that a name or a schema is about, of `namespace` where it names none; "" where it is no name."""
+    return operator_name(schema.partition("(")[0].strip(), namespace)
 
 
 def callee(expression: str) -> str:

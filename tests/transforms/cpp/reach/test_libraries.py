@@ -1,0 +1,127 @@
+"""Registrations that one file does not tell: macros of other headers, functions that take a torch::Library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.transforms.cpp.snippets import MemoryProject
+from transforms.cpp.analyse import analyse_tree
+from transforms.cpp.reach.libraries import with_libraries
+from transforms.cpp.reading.extract import extract
+
+EXPAND = """\
+#define TORCH_LIBRARY_EXPAND(NAME, MODULE) TORCH_LIBRARY(NAME, MODULE)
+#define TORCH_LIBRARY_IMPL_EXPAND(NAME, DEVICE, MODULE) \\
+  TORCH_LIBRARY_IMPL(NAME, DEVICE, MODULE)
+#define _CONCAT(A, B) A##B
+#define CONCAT(A, B) _CONCAT(A, B)
+"""
+
+
+def registered(**sources: str) -> list[tuple[str, str, str]]:
+    """(operator, key, kernel) of a tree of files, whose names end in `.cpp`, or in `.h` where they begin with h."""
+    contents = {f"{name}.{'h' if name.startswith('h') else 'cpp'}": text.encode() for name, text in sources.items()}
+    facts = {path: extract(path, source) for path, source in contents.items()}
+    joined = with_libraries(facts, contents.__getitem__)
+    return [(r.operator, r.key, r.function) for path in joined for r in joined[path].registrations]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('MINE(lib, m) { m.def("f", &f); }', []),
+        ('#define MINE(a, b) other(a, b)\nMINE(lib, m) { m.def("f", &f); }', []),
+        ('#define MINE(a, b)\nMINE(lib, m) { m.def("f", &f); }', []),
+        ('#define MINE MINE\nMINE(lib, m) { m.def("f", &f); }', []),
+        ('#define MINE(m) TORCH_LIBRARY_IMPL(lib, m)\nMINE(m) { m.impl("f", f); }', []),
+        ('PYBIND11_MODULE(lib, m) { m.def("f", &f); }', []),
+        ('void add(py::module& m) { m.def("f", &f); }', []),
+        ('struct S { S(int m) { m.def("f", &f); } };', []),
+        ('#define MINE(ns, m) TORCH_LIBRARY(ns, m)\nMINE(lib, m) { m.def("f", &f); }', [("lib::f", "", "f")]),
+        (
+            '#define MINE(m) STABLE_TORCH_LIBRARY_IMPL(lib, CUDA, m)\nMINE(m) { m.impl("f", TORCH_BOX(&f)); }',
+            [("lib::f", "CUDA", "f")],
+        ),
+        (
+            '#define NAME lib\nTORCH_LIBRARY_FRAGMENT(NAME, m) { m.def("f", &f); }',
+            [("lib::f", "", "f")],
+        ),
+        # torch makes a string of the name at once: it is no macro.
+        ('#define NAME lib\nTORCH_LIBRARY(NAME, m) { m.def("f", &f); }', [("NAME::f", "", "f")]),
+        (
+            '#define MY_KEY Meta\nTORCH_LIBRARY_IMPL(lib, MY_KEY, m) { m.impl("f", &f); }',
+            [("lib::f", "Meta", "f")],
+        ),
+        (
+            '#define MINE(ns, ...) TORCH_LIBRARY_IMPL(ns, __VA_ARGS__)\nMINE(lib, CPU, m) { m.impl("f", &f); }',
+            [("lib::f", "CPU", "f")],
+        ),
+    ],
+)
+def test_macros(source: str, expected: list[tuple[str, str, str]]) -> None:
+    assert registered(a=source) == expected
+
+
+def test_macros_of_another_header() -> None:
+    source = """\
+TORCH_LIBRARY_EXPAND(CONCAT(EXTENSION, _cache), ops) {
+  ops.def("swap(Tensor x) -> ()");
+  ops.impl("swap", kCUDA, &swap);
+}
+TORCH_LIBRARY_IMPL_EXPAND(EXTENSION, Meta, m) { m.impl("f", &f_meta); }
+"""
+    cache = "EXTENSION_cache::swap"
+    expected = [(cache, "", ""), (cache, "CUDA", "swap"), ("EXTENSION::f", "Meta", "f_meta")]
+    assert registered(a=source, h=EXPAND) == expected
+    named = [(operator.replace("EXTENSION", "lib"), key, function) for operator, key, function in expected]
+    assert registered(a=source, h=EXPAND + "#define EXTENSION lib\n") == named
+
+
+def test_the_definition_in_the_file_itself_counts() -> None:
+    source = '#define MINE(m) TORCH_LIBRARY_IMPL(lib, CPU, m)\nMINE(m) { m.impl("f", &f); }'
+    assert registered(a=source, h="#define MINE(m) TORCH_LIBRARY_IMPL(lib, Meta, m)") == [("lib::f", "CPU", "f")]
+
+
+def test_a_function_registers_where_its_callers_do() -> None:
+    helper = 'void add_all(torch::Library& lib) { lib.impl("f", f); lib.impl("ns::g", torch::dispatch(kMeta, g)); }'
+    assert registered(a=helper) == []
+    assert registered(a=helper, b="TORCH_LIBRARY_IMPL(lib, CUDA, m) { add_all(m); }") == [
+        ("lib::f", "CUDA", "f"), ("ns::g", "Meta", "g"),
+    ]  # fmt: skip
+    assert registered(a=helper, b="TORCH_LIBRARY_IMPL(lib, CUDA, m) { add_all(other); }") == []
+    two = "TORCH_LIBRARY_IMPL(lib, CPU, m) { add_all(m); }\nTORCH_LIBRARY_IMPL(lib, Meta, m) { add_all(m); }"
+    assert [key for operator, key, _ in registered(a=helper, b=two) if operator == "lib::f"] == ["CPU", "Meta"]
+
+
+def test_functions_hand_their_library_on() -> None:
+    source = """\
+namespace ns {
+static void inner(torch::Library& m) { m.impl("f", f); outer(m); }
+void outer(torch::Library& m) { inner(m); }
+}
+MINE(lib, CPU) { ns::outer(CPU); }
+"""
+    assert registered(a=source, h="#define MINE(ns, m) TORCH_LIBRARY(ns, m)") == [("lib::f", "", "f")]
+
+
+def test_a_function_of_the_same_name_in_the_same_file_goes_first() -> None:
+    first = 'static void add(torch::Library& m) { m.impl("f", f); }\nTORCH_LIBRARY_IMPL(lib, CPU, m) { add(m); }'
+    second = 'static void add(torch::Library& m) { m.impl("g", g); }\nTORCH_LIBRARY_IMPL(lib, Meta, m) { add(m); }'
+    assert registered(a=first, b=second) == [("lib::f", "CPU", "f"), ("lib::g", "Meta", "g")]
+
+
+def test_a_kernel_is_reached_by_the_key_of_the_caller(tmp_path: Path) -> None:
+    kernel = "Tensor f(const Tensor& x) { return at::zeros({x.size(0)}); }\n"
+    helper = 'void add(torch::Library& m) { m.impl("f", f); }\n'
+
+    def operators(caller: str) -> list[tuple[str, ...]]:
+        (tmp_path / "native_functions.yaml").write_text("- func: numel(Tensor self) -> int\n")
+        files = {"a.cpp": kernel + helper, "b.cpp": caller}
+        project = MemoryProject(tmp_path, files, tmp_path / "native_functions.yaml")
+        return [finding.operators for finding in analyse_tree(project)]
+
+    assert operators("TORCH_LIBRARY_IMPL(lib, CUDA, m) { add(m); }") == []
+    assert operators("") == []
+    assert operators("TORCH_LIBRARY_IMPL(lib, Meta, m) { add(m); }") == [("lib::f",)]

@@ -1,0 +1,124 @@
+"""Registrations of which one file does not say all: their macro is defined in another, or they stand in a function.
+
+`TORCH_LIBRARY_EXPAND(NAME, m) { … }` is what the tree's macros make of it, and `void add(torch::Library& m) { … }`
+registers in the namespaces and under the keys of the blocks that call it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+
+from transforms.cpp.reading.blocks import arguments
+from transforms.cpp.reading.facts import Block, FileFacts, Registration
+from transforms.cpp.reading.preprocessor import Expander, Macro, read_macros
+from transforms.cpp.reading.registrations import placement, qualified
+
+Placement = tuple[str, str]
+"""The namespace and the key of a block."""
+# These make a string of the namespace as it is written; the others hand it on, so that a macro is expanded.
+_VERBATIM = frozenset((b"TORCH_LIBRARY", b"STABLE_TORCH_LIBRARY"))
+
+
+def with_libraries(facts: Mapping[str, FileFacts], read: Callable[[str], bytes]) -> Mapping[str, FileFacts]:
+    """`facts` with the registrations that take several files to tell. `read` gives the bytes of a file."""
+    if not any(file.blocks for file in facts.values()):
+        return facts
+    return {**facts, **_Libraries(facts, read).joined()}
+
+
+class _Libraries:
+    def __init__(self, facts: Mapping[str, FileFacts], read: Callable[[str], bytes]) -> None:
+        self._facts = facts
+        self._read = read
+        self._macros: dict[str, dict[bytes, Macro]] = {}
+        self._defined: dict[str, list[str]] = {}
+        for path, file in facts.items():
+            for name in file.macros:
+                self._defined.setdefault(name, []).append(path)
+        self._blocks = [(path, block) for path, file in sorted(facts.items()) for block in file.blocks]
+        self._helpers: dict[str, list[int]] = {}
+        for index, (_, block) in enumerate(self._blocks):
+            if not block.arguments:
+                self._helpers.setdefault(block.head.rpartition("::")[2], []).append(index)
+
+    def joined(self) -> dict[str, FileFacts]:
+        """The files that gain registrations, each with all of its own."""
+        placements = self._placements()
+        gained: dict[str, dict[Registration, None]] = {}
+        for index, places in placements.items():
+            path, block = self._blocks[index]
+            registrations = gained.setdefault(path, {})
+            for namespace, key in sorted(places):
+                registrations.update(dict.fromkeys(_placed(block, namespace, key)))
+        return {
+            path: dataclasses.replace(
+                self._facts[path],
+                registrations=tuple(sorted((*self._facts[path].registrations, *new), key=lambda r: r.start)),
+            )
+            for path, new in gained.items()
+        }
+
+    def _placements(self) -> dict[int, set[Placement]]:
+        """Where each block registers: what its macro says, or all that call it say."""
+        placements: dict[int, set[Placement]] = {}
+        pending: list[tuple[int, Placement]] = []
+        for index, (path, block) in enumerate(self._blocks):
+            placed = self._placed_by_macro(path, block) if block.arguments else None
+            if placed is not None:
+                pending.append((index, placed))
+        while pending:
+            index, placed = pending.pop()
+            if placed in placements.setdefault(index, set()):
+                continue
+            placements[index].add(placed)
+            path, block = self._blocks[index]
+            for written in block.helpers:
+                pending += ((helper, placed) for helper in self._called(path, written))
+        return placements
+
+    def _called(self, path: str, written: str) -> list[int]:
+        """The functions of that name that take a library: those of the same file, if it has some, else all."""
+        named = self._helpers.get(written.rpartition("::")[2], [])
+        named = [index for index in named if f"::{self._blocks[index][1].head}".endswith(f"::{written}")] or named
+        return [index for index in named if self._blocks[index][0] == path] or named
+
+    def _placed_by_macro(self, path: str, block: Block) -> Placement | None:
+        expander = Expander(lambda name: self._macro(name.decode(), path), _VERBATIM)
+        head = f"{block.head}({', '.join(block.arguments)})".encode("utf-8", "surrogateescape")
+        expanded = expander.expand(head).decode("utf-8", "surrogateescape").strip()
+        name, parenthesis, _ = expanded.partition("(")
+        if not parenthesis:
+            return None
+        text = expanded.encode("utf-8", "surrogateescape")
+        spans = [text[a:b].decode("utf-8", "surrogateescape").strip() for a, b in arguments(text, text.index(b"("))]
+        return placement(name.strip(), spans)
+
+    def _macro(self, name: str, near: str) -> Macro | None:
+        """The definition of a macro: of the same file, or of the file that is nearest by its folders."""
+        paths = self._defined.get(name, ())
+        for path in sorted(paths, key=lambda path: (path != near, -_shared_folders(path, near), path)):
+            if path not in self._macros:
+                self._macros[path] = dict(self._read_macros(path))
+            macro = self._macros[path].get(name.encode("utf-8", "surrogateescape"))
+            if macro is not None:
+                return macro
+        return None
+
+    def _read_macros(self, path: str) -> Iterator[tuple[bytes, Macro]]:
+        try:
+            yield from read_macros(self._read(path)).items()
+        except OSError:
+            return
+
+
+def _shared_folders(path: str, near: str) -> int:
+    pairs = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(path.split("/"), near.split("/"), strict=False))
+    return sum(1 for _ in pairs)
+
+
+def _placed(block: Block, namespace: str, key: str) -> Iterator[Registration]:
+    for registration in block.registrations:
+        operator = qualified(registration.operator, namespace)
+        yield dataclasses.replace(registration, operator=operator, key=registration.key or key)
