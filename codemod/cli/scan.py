@@ -146,7 +146,7 @@ def _print_github(run: Run, plan: Plan, chosen: list[Finding]) -> None:
 
 def _print_scan(run: Run, plan: Plan, chosen: list[Finding]) -> None:
     from codemod.reporting.explain import explanation
-    from codemod.reporting.report import finding_lines, operator_table, refusal_table, totals
+    from codemod.reporting.report import finding_lines, operator_table, refusal_table, remark_lines, totals
 
     lines: list[str] = []
     if run.selection.ops:
@@ -157,6 +157,7 @@ def _print_scan(run: Run, plan: Plan, chosen: list[Finding]) -> None:
     for block in (operator_table(chosen, ops), refusal_table(chosen)):
         lines += [*block, ""] if block else []
     lines += [*totals(chosen, _files_of_tree(plan), plan.suppressed, ops), ""]
+    lines += [*remark_lines(plan.remarks), ""] if plan.remarks else []
     lines += _next_steps(run, chosen)
     while lines and not lines[0]:
         del lines[0]

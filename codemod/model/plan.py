@@ -35,7 +35,7 @@ _OPTIONS = {
     "min-torch?": str,
 }  # fmt: skip
 _PLAN: Shape = {
-    "symfix": str, "options": _OPTIONS, "suppressed": int, "failures": [str],
+    "symfix": str, "options": _OPTIONS, "suppressed": int, "failures": [str], "remarks?": [str],
     "findings": [_FINDING], "decisions": [DECISION], "files": HASHES,
 }  # fmt: skip
 
@@ -51,6 +51,8 @@ class Plan:
     """How many findings a comment in the source told symfix to leave out."""
     failures: tuple[str, ...] = ()
     """One line for each file that could not be analysed."""
+    remarks: tuple[str, ...] = ()
+    """Lines about the tree that are no findings, such as the registrations that were not understood."""
     symfix: str = ""
     """The version that made it."""
     decisions: tuple[Decision, ...] = ()
@@ -70,6 +72,7 @@ class Plan:
             "options": self.options,
             "suppressed": self.suppressed,
             "failures": list(self.failures),
+            **({"remarks": list(self.remarks)} if self.remarks else {}),
             "findings": [_finding_to_json(finding) for finding in self.findings],
             "decisions": [decision_to_json(decision) for decision in self.decisions],
             "files": dict(sorted(self.files.items())),
@@ -88,6 +91,7 @@ class Plan:
                 options=document["options"],
                 suppressed=document["suppressed"],
                 failures=tuple(document["failures"]),
+                remarks=tuple(document.get("remarks", ())),
                 symfix=document["symfix"],
                 decisions=tuple(decision_from_json(entry) for entry in document["decisions"]),
             )

@@ -59,6 +59,9 @@ class Project(Protocol):
     def read(self, path: str) -> bytes:
         """The bytes of a file, which from then on belongs to what the plan rests on."""
 
+    def remark(self, line: str) -> None:
+        """Say something about the tree that is no finding: a line that `scan` shows below its sums."""
+
     def facts(self, extract: Callable[[str, bytes], F], paths: Sequence[str]) -> Mapping[str, F]:
         """`extract(path, bytes)` for every path: from the cache, else computed in the process pool.
 

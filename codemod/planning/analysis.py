@@ -60,6 +60,7 @@ def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:
         options=options,
         suppressed=suppressed,
         failures=tuple(dict.fromkeys(project.failures)),
+        remarks=tuple(project.remarks),
         symfix=__version__,
     )
 

@@ -17,6 +17,7 @@ LEVEL_STYLES = {Level.SAFE: "green", Level.REVIEW: "yellow", Level.MANUAL: "red"
 """The colour of each level, as `rich` and `codemod.terminal.style` name it."""
 
 _MOST_OPERATORS = 25
+_MOST_REMARKS = 10
 _COLUMNS = (
     "path", "line", "column", "level", "mode", "rule", "refusal", "function", "operators", "message", "reason", "group"
 )  # fmt: skip
@@ -113,6 +114,14 @@ def totals(findings: Sequence[Finding], files: int, suppressed: int, ops: Sequen
     levels = ", ".join(f"{counts[level]:,} {level_name(level)}" for level in Level)
     tail = f"; {plural(suppressed, 'finding')} suppressed" if suppressed else ""
     return [f"{plural(len(findings), 'finding')} {where}", levels + tail]
+
+
+def remark_lines(remarks: Sequence[str]) -> list[str]:
+    """What a plan remarks about its tree, cut to the width and to the first lines."""
+    lines = [shorten(one_line(remark), width()) for remark in remarks[:_MOST_REMARKS]]
+    if len(remarks) > len(lines):
+        lines.append(style(f"… and {len(remarks) - len(lines):,} more lines (--format json has all)", "dim"))
+    return lines
 
 
 def findings_csv(findings: Iterable[Finding]) -> str:

@@ -47,6 +47,7 @@ class CheckoutProject:
     jobs: int = 1
     hashes: dict[str, str] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     stats: dict[str, StatKey] = field(default_factory=dict)
     _names: list[str] | None = None
     _listed: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
@@ -140,6 +141,10 @@ class CheckoutProject:
                 raise SymfixError(what)
             results[index] = result
         return [results[index] for index in range(len(items))]
+
+    def remark(self, line: str) -> None:
+        """Keep a line about the tree that is no finding, in `remarks`."""
+        self.remarks.append(line)
 
     def watched(self) -> Watched:
         """What was asked of the tree so far; the argument of `fingerprint`."""

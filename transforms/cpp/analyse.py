@@ -16,6 +16,7 @@ from transforms.cpp.reach import headers, kernels
 from transforms.cpp.reach.libraries import with_libraries
 from transforms.cpp.reach.reached import reached_and_stopped
 from transforms.cpp.reach.schemas import Schemas
+from transforms.cpp.reach.unread import remarks
 from transforms.cpp.reach.vocabulary import ACCESSORS, has_symbolic_twin
 from transforms.cpp.reading import SUFFIXES
 from transforms.cpp.reading.extract import extract
@@ -107,6 +108,9 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         formulas = project.facts(derivatives_yaml.load, [DERIVATIVES]).get(DERIVATIVES)
     reach, stopped = reached_and_stopped(facts, own, formulas)
     tree = Tree(project, facts, own, frozenset(formulas.callers() if formulas is not None else ()), reach)
+    if own is None:
+        for line in remarks(facts, project.selected):
+            project.remark(line)
     vocabulary = headers.load_vocabulary(project, facts, sources, natives)
     chosen = [
         function

@@ -53,6 +53,7 @@ plans = st.builds(
     options=st.just({"paths": ["a"], "op": ["add"], "mode": [1], "rule": [], "level": "safe", "vocabulary": "v.yaml"}),
     suppressed=st.integers(0, 3),
     failures=st.lists(texts, max_size=2).map(tuple),
+    remarks=st.lists(texts, max_size=2).map(tuple),
     symfix=texts,
     decisions=st.lists(decisions, max_size=2).map(tuple),
 )

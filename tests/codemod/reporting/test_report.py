@@ -3,7 +3,15 @@ from __future__ import annotations
 import pytest
 
 from codemod.model.findings import Finding, Level, Mode
-from codemod.reporting.report import finding_lines, findings_csv, operator_counts, operator_table, refusal_table, totals
+from codemod.reporting.report import (
+    finding_lines,
+    findings_csv,
+    operator_counts,
+    operator_table,
+    refusal_table,
+    remark_lines,
+    totals,
+)
 from codemod.terminal import shorten, shorten_path
 
 
@@ -32,6 +40,13 @@ def test_overloads_are_counted_together_and_the_most_specific_site_is_the_exampl
     assert [name for name, _, _ in operator_counts(findings, ("m*",))] == ["mul"]
     findings.append(finding(3, "aten::add.Tensor"))
     assert operator_counts(findings)[0][2].line == 3
+
+
+def test_remarks_are_a_line_each_and_the_first_of_many() -> None:
+    assert remark_lines(()) == []
+    assert remark_lines(["a\x1b[2J\n b"]) == ["a\\x1b[2J b"]
+    lines = remark_lines([f"line {n}" for n in range(1_012)])
+    assert (len(lines), lines[9], lines[10]) == (11, "line 9", "… and 1,002 more lines (--format json has all)")
 
 
 def test_a_long_table_says_how_much_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

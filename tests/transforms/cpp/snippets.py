@@ -71,6 +71,7 @@ class MemoryProject:
         self.root = root
         self.vocabulary: Path | None = vocabulary
         self.min_torch = ""
+        self.remarks: list[str] = []
         self.contents = {path: text.encode() for path, text in files.items()}
 
     def selected(self, path: str) -> bool:
@@ -88,6 +89,10 @@ class MemoryProject:
     def facts(self, extract: Callable[[str, bytes], F], paths: Sequence[str]) -> Mapping[str, F]:
         """Never cached."""
         return {path: extract(path, self.read(path)) for path in paths}
+
+    def remark(self, line: str) -> None:
+        """In `remarks`."""
+        self.remarks.append(line)
 
     def map(self, function: Callable[[Any], T], items: Sequence[Any], label: str = "") -> list[T]:
         """In this process."""

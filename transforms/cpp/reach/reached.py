@@ -40,6 +40,11 @@ _MANUAL = "torch/csrc/autograd/FunctionsManual.cpp"
 Node = tuple[str, int]
 
 
+def left_out(path: str) -> bool:
+    """Whether nothing of a file is a root or on the way from one: tests, and what runs without symbolic shapes."""
+    return _LEFT_OUT.search(path) is not None
+
+
 def reached(
     facts: Mapping[str, FileFacts], natives: NativeFunctions | None, derivatives: Derivatives | None
 ) -> dict[Node, Reach]:
@@ -64,7 +69,7 @@ class Reacher:
     def __init__(
         self, facts: Mapping[str, FileFacts], natives: NativeFunctions | None, derivatives: Derivatives | None
     ) -> None:
-        self.facts = {path: facts[path] for path in sorted(facts) if _LEFT_OUT.search(path) is None}
+        self.facts = {path: facts[path] for path in sorted(facts) if not left_out(path)}
         self.natives = natives
         self.derivatives = derivatives
         functions = [function for file in self.facts.values() for function in file.functions if function.body >= 0]

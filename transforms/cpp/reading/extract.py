@@ -18,7 +18,7 @@ from transforms.cpp.reading.blocks import (
 )
 from transforms.cpp.reading.facts import Call, FileFacts, Function
 from transforms.cpp.reading.macros import definitions, expansions
-from transforms.cpp.reading.registrations import registrations
+from transforms.cpp.reading.registrations import bound, classes, registrations
 from transforms.cpp.reading.signatures import decode
 
 # Read backwards, from each `(`: template arguments, the callee with its qualifiers, `.` or `->`.
@@ -57,7 +57,9 @@ _NO_MEMBER = re.compile(rb"^\s*(?:using|typedef|friend|static_assert|template|cl
 _PREFIX = re.compile(
     rb"(?:\b(?:public|private|protected)\s*:(?!:)|\b(?:static|mutable|constexpr|inline)\b|\s|\[\[[^\]]*\]\])*"
 )
-_INTEREST = re.compile(rb"Tensor|IntArrayRef|int64_t|SymInt|TORCH_LIBRARY|torch::Library|RegisterOperators|DimVector")
+_INTEREST = re.compile(
+    rb"Tensor|IntArrayRef|int64_t|SymInt|TORCH_LIBRARY|torch::Library|RegisterOperators|DimVector|\.(?:def|impl)\(|class_<"
+)
 
 
 def extract(path: str, source: bytes) -> FileFacts:
@@ -80,7 +82,18 @@ def extract(path: str, source: bytes) -> FileFacts:
         _statement(text, statement, members, aliases)
     registered, library_blocks = registrations(source, text, functions, lines.line)
     generated = tuple(_generated(path, expansions(source, text, defined, functions), lines))
-    return FileFacts(path, functions, registered, tuple(members), tuple(aliases), macros, generated, library_blocks)
+    return FileFacts(
+        path,
+        functions,
+        registered,
+        tuple(members),
+        tuple(aliases),
+        macros,
+        generated,
+        library_blocks,
+        classes(text),
+        bound(text, functions),
+    )
 
 
 def _generated(path: str, expanded_calls: Iterable[tuple[int, int, bytes, str]], lines: _Lines) -> Iterator[Function]:

@@ -81,6 +81,8 @@ class Registration:
     """Of `m.def("foo(Tensor x) -> Tensor", …)`."""
     inline: bool = False
     """The kernel is a lambda that is written in the registration itself."""
+    written: str = ""
+    """What stands in the place of the operator's name, where that is no literal and no name can be told."""
 
 
 @compact
@@ -117,6 +119,10 @@ class FileFacts:
     those of the macro call; `body` is -1."""
     blocks: tuple[Block, ...] = ()
     """What `registrations` lacks, and the blocks of them that call functions with their library."""
+    classes: int = 0
+    """How many classes it registers, with `m.class_<T>("T")` or `torch::class_<T>("ns", "T")`."""
+    bound: int = 0
+    """How many functions it gives to Python alone, by pybind11 or nanobind."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ _CALL = re.compile(rb"(?<![\w.:])((?:::)?\w+(?:::\w+)*)\s*(?:<[^<>;(){}]*>\s*)?(
 # Of pybind11 and nanobind: what they define Python calls, and the dispatcher does not know.
 _NO_LIBRARY = re.compile(rb"(?:PYBIND11|NB)_\w*MODULE$")
 # A namespace or a key that may be a macro. TORCH_LIBRARY itself takes the name as it is written (torch/library.h).
+_MODULE = re.compile(r"\b(?:py|pybind11|nb|nanobind)::module_?\b")
 _PLAIN = re.compile(r"(?:[a-z_]\w*)?")
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9]*")
 _METHOD = re.compile(rb"\b(\w+)\s*\.\s*(def|impl|impl_UNBOXED|fallback|impl_abstract_pystub)\s*\(")
@@ -28,6 +30,9 @@ _STRING = re.compile(
     rb'(?:R"[^(]*\((.*?)\)[^")]*"|((?:"(?:\\.|[^"\\])*"\s*)+))',
     re.S,
 )
+# What may follow the literal: the ends of the calls around it, and their further arguments.
+_REST = re.compile(rb"[\s)]*(?:,.*)?", re.S)
+_CLASS = re.compile(rb"\b(?:torch\s*::\s*|\w+\s*\.\s*)(?:selective_)?class_\s*<[^;(){}]*>\s*(?:\w+\s*)?\(\s*\"")
 _NO_OPERATOR = (b"TORCH_", b"C10_", b"AT_", b"SINGLE_ARG")
 _WRAPPERS = re.compile(
     r"^(?:&\s*|(?:torch|c10|at)::(?=dispatch|CppFunction)|TORCH_FN\b|TORCH_BOX\b|TORCH_FN_TYPE\b|SINGLE_ARG\b"
@@ -76,6 +81,30 @@ def registrations(
     if b"RegisterOperators" in text:
         read += _register_operators(source, text, line)
     return tuple(sorted(read, key=lambda registration: registration.start)), tuple(pending)
+
+
+def classes(text: bytes) -> int:
+    """How many classes a file registers that are no operators; `text` is without literals and defines."""
+    if b"class_" not in text:
+        return 0
+    return sum(1 for _ in _CLASS.finditer(text))
+
+
+def bound(text: bytes, functions: Sequence[Function]) -> int:
+    """How many functions a file gives to Python by pybind11 or nanobind, which the dispatcher does not know."""
+    if b".def(" not in text:
+        return 0
+    count = 0
+    for function in functions:
+        if function.body < 0:
+            continue
+        variable = next((p.name for p in function.params if _MODULE.search(p.type)), "")
+        head = _HEAD.match(text, function.start)
+        if head is not None and _NO_LIBRARY.match(head[1]) is not None and function.params:
+            variable = function.params[-1].type
+        methods = _METHOD.finditer(text, function.body, function.end)
+        count += sum(1 for m in methods if variable and decode(m[1]) == variable and m[2] == b"def")
+    return count
 
 
 def _blocks(text: bytes, source: bytes, functions: Sequence[Function]) -> Iterator[_Block]:
@@ -137,19 +166,23 @@ def _block_registrations(
         if match[2] == b"fallback":
             yield _registration("", block, spans[-1], source, match.start(), end, line)
             continue
-        name = string(source, spans[0][0])
-        if name is None:
-            if match[2] == b"def" or b"TORCH_SELECTIVE" not in source[spans[0][0] : spans[0][1]]:
-                continue
-            name = ""
-        if match[2] == b"def" and len(spans) == 1:
-            yield Registration(qualified(name, block.namespace), "", "", line(match.start()), match.start(), end, name)
+        name = string(source, *spans[0])
+        written = decode(source[slice(*spans[0])]) if name is None else ""
+        if name is None and not written:
             continue
+        if match[2] == b"def" and len(spans) == 1:
+            operator = qualified(name or "", block.namespace)
+            yield Registration(
+                operator, "", "", line(match.start()), match.start(), end, name or "", written=written
+            )
+            continue
+        name = name or ""
         schema = name if "(" in name else ""
         # `m.impl("f", torch::kCUDA, f)`: torch/library.h has this as a convenience.
         key = decode(source[slice(*spans[1])]) if match[2] == b"impl" and len(spans) == 3 else ""
         kernel = spans[2] if key else spans[1]
-        yield _registration(name, block, kernel, source, match.start(), end, line, schema, key)
+        registration = _registration(name, block, kernel, source, match.start(), end, line, schema, key)
+        yield dataclasses.replace(registration, written=written) if written else registration
     for match in _MACRO.finditer(text, block.function.body, block.function.end):
         spans = list(arguments(text, match.end() - 1))
         parts = [decode(source[a:b]) for a, b in spans]
@@ -213,14 +246,18 @@ def callee(expression: str) -> str:
     return match[0] if match is not None else ""
 
 
-def string(source: bytes, offset: int) -> str | None:
-    """The value of the string literal(s) that stand at `offset`, joined; None where there is none."""
-    match = _STRING.match(source, offset)
+def string(source: bytes, start: int, end: int) -> str | None:
+    """The value of the string literal(s) that the argument from `start` to `end` is, joined.
+
+    None where it is none, or where a name without a schema is put together: `"f" + suffix`.
+    """
+    match = _STRING.match(source, start)
     if match is None:
         return None
-    if match[1] is not None:
-        return decode(match[1])
-    return decode(b"".join(re.findall(rb'"((?:\\.|[^"\\])*)"', match[2])))
+    literal = match[1] if match[1] is not None else b"".join(re.findall(rb'"((?:\\.|[^"\\])*)"', match[2]))
+    if b"(" not in literal and _REST.fullmatch(source, match.end(), max(end, match.end())) is None:
+        return None
+    return decode(literal)
 
 
 def _register_operators(source: bytes, text: bytes, line: Callable[[int], int]) -> Iterator[Registration]:
@@ -229,8 +266,12 @@ def _register_operators(source: bytes, text: bytes, line: Callable[[int], int]) 
         stop = text.find(b";", start.end())
         for match in _OP.finditer(text, start.start(), stop if stop >= 0 else len(text)):
             spans = list(arguments(text, match.start(1)))
-            name = string(source, spans[0][0]) if spans else None
+            name = string(source, *spans[0]) if spans else None
             if name is None or "::" not in name:
+                written = decode(source[slice(*spans[0])]) if spans and name is None else ""
+                if written and "options()" not in written:
+                    place = match.start()
+                    yield Registration("", "", "", line(place), place, spans[-1][1] + 1, written=written)
                 continue
             rest = decode(source[spans[0][1] : spans[-1][1]]).lstrip(", ")
             end = spans[-1][1] + 1

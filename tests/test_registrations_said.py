@@ -1,0 +1,39 @@
+"""What `scan` says of the registrations of a library: how many it understands, and where the others stand."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+OPS = """\
+#include "registration.h"
+Tensor rows(const Tensor& x) { return at::zeros({x.size(0)}); }
+OWN_LIBRARY(NAME, m) {
+  m.def("rows(Tensor x) -> Tensor", &rows);
+  for (const auto& name : names()) m.def(name, &rows);
+}
+PYBIND11_MODULE(NAME, m) { m.def("helper", &helper); }
+"""
+REMARKS = [
+    "C++ registrations: 1 of 2 understood; not understood:",
+    "ops.cpp:5: the operator's name is no literal: name",
+    "1 function is bound for Python alone, past the dispatcher: no symbol arrives",
+]
+
+
+def scan(tree: Path, *options: str) -> str:
+    command = [str(Path(sys.executable).with_name("symfix")), "scan", "--exit-zero", "--no-cache", *options]
+    return subprocess.run(command, cwd=tree, capture_output=True, text=True, check=True).stdout
+
+
+def test_scan_says_what_it_did_not_understand(tmp_path: Path) -> None:
+    (tmp_path / "ops.cpp").write_text(OPS)
+    (tmp_path / "registration.h").write_text("#define NAME lib\n#define OWN_LIBRARY(n, m) TORCH_LIBRARY(n, m)\n")
+    lines = scan(tmp_path).splitlines()
+    start = lines.index(REMARKS[0])
+    assert lines[start : start + 4] == [*REMARKS, ""]
+    plan = json.loads(scan(tmp_path, "--format", "json"))
+    assert plan["remarks"] == REMARKS
+    assert plan["findings"][0]["operators"] == ["lib::rows"]
