@@ -10,8 +10,8 @@ from codemod.model.findings import Finding
 from codemod.model.operators import operator_name
 from codemod.model.transform import Override, Project
 from codemod.tree.checkout import NATIVE_FUNCTIONS
-from transforms.python.reach.reached import COMPOSITE, TESTS, decorated_operators, tree_path
-from transforms.python.reach.tree import Definition, SourceTree
+from transforms.python.reach.reached import COMPOSITE, TESTS, decorated_operators
+from transforms.python.reach.tree import Definition, SourceTree, tree_path
 from transforms.python.reading.extract import extract
 
 SUFFIX = ".py"

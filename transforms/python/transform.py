@@ -25,10 +25,9 @@ from transforms.python.reach.reached import (
     reach,
     returned_values,
     scripted,
-    tree_path,
 )
 from transforms.python.reach.requirement import torch_requirement
-from transforms.python.reach.tree import Definition, SourceTree
+from transforms.python.reach.tree import Definition, SourceTree, tree_path
 from transforms.python.reading.extract import NestedTooDeep, Parts, extract
 from transforms.python.reading.sympy_calls import SympyCalls, sympy_calls
 from transforms.python.rewrite import FileJob, Job, findings
@@ -145,7 +144,7 @@ def operators(tree: SourceTree, reached: Reached) -> tuple[str, ...]:
         last = last.caller
     for source in (reached, last):
         function = source.definition.function
-        named = decorated_operators(function)
+        named = [*decorated_operators(function), *source.operators]
         where = "/" + tree_path(tree, source.definition.path)
         if not named and source is last and (TRACED.search(where) or COMPOSITE.search(where)):
             named = [operator_name(function.name, "aten")]

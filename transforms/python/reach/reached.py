@@ -14,15 +14,13 @@ from dataclasses import dataclass, field
 from codemod.model.findings import Step
 from codemod.model.operators import operator_name
 from transforms.python.flow.values import NOTHING, PLAIN, Value, annotated, element, item, join, of_root
-from transforms.python.reach.tree import Definition, SourceTree
+from transforms.python.reach.registrars import API, Role
+from transforms.python.reach.registrations import Registrations
+from transforms.python.reach.tree import Definition, SourceTree, tree_path
 from transforms.python.reading.facts import Call, Function
+from transforms.python.reading.registering import last_name
 from transforms.python.reading.sympy_calls import SympyCalls
 
-FAKE = re.compile(
-    r"^(?:\w+\.)*(?:register_meta|register_decomposition|register_inference_rule|register_fake|impl_abstract|py_impl"
-    r"|register_op_impl|register_lowering|lowering|register_kernel|register_prim|register_jagged_func|register_plain_decomp|register_inplace"
-    r"|elementwise_type_promotion_wrapper|register_meta_\w+|impl)\b"
-)
 COMPILED = re.compile(
     r"^(?:torch\.compile|compile|torch\.compiler\.\w+|torch\._dynamo\.optimize|torch\.export\.export)\b"
 )
@@ -60,6 +58,8 @@ class Reached:
     caller: Reached | None = None
     parameters: dict[str, Value] = field(default_factory=dict)
     returns: Value = NOTHING
+    operators: set[str] = field(default_factory=set)
+    """What the function is registered for."""
 
     def path(self) -> tuple[Step, ...]:
         """The way from the entry point to this function."""
@@ -77,20 +77,24 @@ class Reached:
         return tuple(reversed(steps))
 
 
-def entry(tree: SourceTree, definition: Definition) -> tuple[str, bool, bool] | None:
+def entry(tree: SourceTree, definition: Definition, roles: Sequence[Role]) -> tuple[str, bool, bool] | None:
     """Why PyTorch calls this function with symbols, whether Dynamo inlines it and eager runs it, or None."""
     function, path = definition.function, definition.path
+    where = "/" + tree_path(tree, path)
     if TESTS.search(path) or any(NOT_COMPILED.search(decorator) for decorator in function.decorators):
         return None
+    apart = ELSEWHERE.search(where) is not None
+    traced = [role for role in roles if role.traced and not apart]
+    in_place = TRACED.search(where) is not None and "." not in function.name and not apart
+    if traced:
+        eager = not in_place and any(role.eager or not role.traced for role in roles)
+        return traced[0].why, any(role.inlined for role in traced), eager
     for decorator in function.decorators:
-        if FAKE.search(decorator) and not ELSEWHERE.search("/" + tree_path(tree, path)):
-            return f"registered by @{decorator.partition('(')[0]}", False, False
         if COMPILED.search(decorator):
             return f"compiled by @{decorator.partition('(')[0]}", True, False
-    where = "/" + tree_path(tree, path)
-    if ELSEWHERE.search(where):
+    if apart or roles:
         return None
-    if TRACED.search(where) and "." not in function.name:
+    if in_place:
         return "a reference, meta or decomposition", False, False
     if COMPOSITE.search(where) and "." not in function.name:
         return "a composite that torch.compile traces", True, True
@@ -103,11 +107,6 @@ def decorated_operators(function: Function) -> list[str]:
     """The operators that a function's decorators register it for."""
     operators = (operator for decorator in function.decorators for operator in ATEN.findall(decorator))
     return [name for space, base in operators if (name := operator_name(base, space))]
-
-
-def tree_path(tree: SourceTree, path: str) -> str:
-    """The path with the root's own package in front, as PyTorch writes it."""
-    return f"{tree.package}/{path}" if tree.package else path
 
 
 def reach(tree: SourceTree) -> dict[Definition, Reached]:
@@ -125,25 +124,23 @@ def reach(tree: SourceTree) -> dict[Definition, Reached]:
             reached.eager |= eager
             queue.append(reached)
 
+    registrations = Registrations(tree)
     for definition in tree.definitions():
-        called_by_torch = entry(tree, definition)
+        roles = registrations.roles.get(definition, ())
+        called_by_torch = entry(tree, definition, roles)
         if called_by_torch is not None:
             add(definition, *called_by_torch, None)
-            _seed(functions[definition])
-    for path, facts in tree.facts.items():
-        where = "/" + tree_path(tree, path)
-        if not TESTS.search(path) and not ELSEWHERE.search(where):
-            for name in facts.registered:
-                registered = tree.definition(path, name)
-                if registered is not None:
-                    add(registered, "registered by name", False, False, None)
-                    _seed(functions[registered])
+            functions[definition].operators |= {role.operator for role in roles if role.operator}
+            if any(role.traced and not role.inlined for role in roles):
+                _seed(functions[definition])
     while queue:
         reached = queue.pop()
         for call in reached.definition.function.calls:
             callee = tree.resolve(reached.definition, call.callee)
             if callee is None or ELSEWHERE.search("/" + tree_path(tree, callee.path)):
                 continue
+            if callee in registrations.operators:
+                continue  # the dispatcher calls its fake
             if tree_path(tree, callee.path) == "torch/__init__.py":
                 continue  # the sym_* functions themselves
             traced = TRACED.search("/" + tree_path(tree, callee.path)) is not None
@@ -154,9 +151,8 @@ def reach(tree: SourceTree) -> dict[Definition, Reached]:
 
 
 def _seed(reached: Reached) -> None:
-    if any(FAKE.search(decorator) for decorator in reached.definition.function.decorators):
-        for name, annotation in reached.definition.function.parameters:
-            reached.parameters[name] = of_root(annotation, name)
+    for name, annotation in reached.definition.function.parameters:
+        reached.parameters[name] = of_root(annotation, name)
 
 
 def _propagate(tree: SourceTree, functions: Mapping[Definition, Reached]) -> None:
@@ -283,7 +279,9 @@ def scripted(tree: SourceTree, functions: Mapping[Definition, Reached]) -> set[D
         if any(EXCUSED.search(decorator) for decorator in function.decorators) or "." in function.name:
             continue
         registered = named is not None and any(
-            named.search(decorator) for decorator in function.decorators if FAKE.search(decorator)
+            named.search(decorator)
+            for decorator in function.decorators
+            if last_name(decorator.partition("(")[0]) in API
         )
         if registered or tree.facts[definition.path].scripted:
             queue.append(definition)

@@ -66,21 +66,31 @@ class SourceTree:
                 scope = scope.rpartition(".")[0]
         elif head in ("self", "cls") and "." not in rest and caller.function.method:
             return self.definition(caller.path, f"{caller.function.name.rpartition('.')[0]}.{rest}")
-        return self._global(caller.path, callee, 0)
+        return self.globally(caller.path, callee)
 
-    def _global(self, path: str, callee: str, depth: int) -> Definition | None:
+    def globally(self, path: str, callee: str, depth: int = 0) -> Definition | None:
+        """What `callee` means at the top of a file."""
         definition = self.definition(path, callee)
         if definition is not None or depth > 3:
             return definition
         head, _, rest = callee.partition(".")
-        target = self._imports[path].get(head)
-        if target is None:
-            return None
-        dotted = f"{target}.{rest}" if rest else target
-        module, name = dotted, ""
+        target = self.imported(path, head)
+        module, name = self.located(f"{target}.{rest}" if rest else target)
+        return self.globally(module, name, depth + 1) if module not in ("", path) and name else None
+
+    def imported(self, path: str, name: str) -> str:
+        """The dotted name that an import gives `name` in a file, "" where none does."""
+        return self._imports[path].get(name, "")
+
+    def located(self, target: str) -> tuple[str, str]:
+        """The file of the tree that a dotted name lies in, with its name there; ("", "") for what lies elsewhere."""
+        module, name = target, ""
         while module not in self.modules and "." in module:
             module, _, last = module.rpartition(".")
             name = f"{last}.{name}" if name else last
-        if module not in self.modules or not name or self.modules[module] == path:
-            return None
-        return self._global(self.modules[module], name, depth + 1)
+        return (self.modules[module], name) if module in self.modules else ("", "")
+
+
+def tree_path(tree: SourceTree, path: str) -> str:
+    """The path with the root's own package in front, as PyTorch writes it."""
+    return f"{tree.package}/{path}" if tree.package else path

@@ -16,15 +16,10 @@ from transforms.python.flow.nodes import dotted, own_nodes
 from transforms.python.flow.sites import sites
 from transforms.python.flow.values import Value, all_dependencies, join
 from transforms.python.reading.facts import Call, FileFacts, Function
+from transforms.python.reading.registering import Collector, unparsed
 
 SIZES = re.compile(rb"\.shape\b|\.size\(|\.numel\(|\.stride\(|SymInt|IntLike|_check|guard_|sizevars|\bout=")
 SCRIPTED = re.compile(rb"jit\.(?:is_scripting|script\b|_overload|annotate|unused|ignore|export)|BroadcastingList")
-REGISTRARS = re.compile(
-    r"register|impl|_make_\w*prim|custom_op|^torch\.compile$|^torch\.export\.export|make_fx|aot_function"
-)
-BACKENDS = frozenset(
-    {"CPU", "CUDA", "XPU", "MPS", "HPU", "NestedTensorCPU", "NestedTensorCUDA", "SparseCPU", "SparseCUDA"}
-)
 OPERATOR = re.compile(r"(?:^|\.)aten\.(\w+)")
 Definition = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -127,7 +122,7 @@ def extract(path: str, source: bytes) -> FileFacts:
     functions: list[Function] = []
     imports: dict[str, str] = {}
     inner_imports: dict[str, str] = {}
-    registered: set[str] = set()
+    registering = Collector()
     passed: set[tuple[str, str]] = set()
     for tree in trees:
         interpreters: dict[str, Interpreter] = {}
@@ -135,8 +130,7 @@ def extract(path: str, source: bytes) -> FileFacts:
             for node in scope.nodes:
                 if isinstance(node, (ast.Import, ast.ImportFrom)):
                     (imports if scope.node is tree else inner_imports).update(_imports(path, node))
-                elif isinstance(node, ast.Call):
-                    registered.update(_registered(node))
+            registering.add(scope.name, scope.node, scope.nodes)
             if scope.node is tree:
                 passed.update(_passed_operators(scope.nodes))
             if not isinstance(scope.node, Definition):
@@ -153,7 +147,7 @@ def extract(path: str, source: bytes) -> FileFacts:
         path,
         tuple(functions),
         tuple((imports | inner_imports).items()),
-        tuple(sorted(registered)),
+        registering.result(),
         bool(SCRIPTED.search(source)),
         tuple(sorted(_scripted_operators(passed, functions))) if b"jit.script" in source else (),
     )
@@ -230,21 +224,13 @@ def _nested(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Funct
     return Function(
         scope.name,
         node.lineno,
-        tuple(_unparsed(decorator) for decorator in node.decorator_list),
+        tuple(unparsed(decorator) for decorator in node.decorator_list),
         tuple((name, "") for name in names),
         tuple(Call(callee) for callee in sorted(callees - {""})),
         conditions=(frozenset(),),
         method=scope.owner is not None,
-        bases=tuple(map(_unparsed, scope.owner.bases)) if scope.owner else (),
+        bases=tuple(map(unparsed, scope.owner.bases)) if scope.owner else (),
     )
-
-
-def _unparsed(node: ast.expr) -> str:
-    """The source of an expression, "" where it is nested too deep."""
-    try:
-        return ast.unparse(node)
-    except RecursionError:
-        return ""
 
 
 def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, str]]:
@@ -288,16 +274,3 @@ def _imports(path: str, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str
         module = ".".join([*package[:keep], *filter(None, [module])])
     for alias in node.names:
         yield alias.asname or alias.name, f"{module}.{alias.name}"
-
-
-def _registered(node: ast.Call) -> Iterator[str]:
-    callee = node.func.func if isinstance(node.func, ast.Call) else node.func
-    keys = {
-        argument.value
-        for argument in node.args
-        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
-    }
-    if REGISTRARS.search(dotted(callee)) and not keys & BACKENDS:
-        for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
-            if isinstance(argument, ast.Name):
-                yield argument.id

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from transforms.python.flow.values import Value
+from transforms.python.reading.registering import Registering
 
 
 class Call(NamedTuple):
@@ -43,8 +44,8 @@ class FileFacts(NamedTuple):
     functions: tuple[Function, ...] = ()
     imports: tuple[tuple[str, str], ...] = ()
     """(local name, dotted name of the module or of `module.object`)."""
-    registered: tuple[str, ...] = ()
-    """Functions that are passed by name to a call that registers them or compiles them."""
+    registering: Registering = Registering()
+    """What may register functions with PyTorch, or compile them."""
     scripted: bool = False
     """Whether the file is written for TorchScript too."""
     scripted_operators: tuple[str, ...] = ()

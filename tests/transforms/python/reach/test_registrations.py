@@ -1,0 +1,153 @@
+"""Which functions Python registers with PyTorch, for which operator, and who then calls them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from transforms.python.reach.reached import reach
+from transforms.python.reach.tree import SourceTree
+from transforms.python.reading.extract import extract
+
+
+def reached(**files: str) -> Any:
+    """By name, what symbols reach in files whose paths have `__` for `/`."""
+    facts = {}
+    for name, source in files.items():
+        path = name.replace("__", "/") + ".py"
+        facts[path] = extract(path, source.encode())
+    return {definition.function.name: found for definition, found in reach(SourceTree(facts)).items()}
+
+
+F = "def f(x):\n    return x\n"
+VLLM = (
+    "lib = Library('my', 'FRAGMENT')\n"
+    "def direct(op_name, op_func, mutates=None, fake_impl=None, target=None, dispatch_key=None):\n"
+    "    chosen = target or lib\n"
+    "    chosen.define(op_name + infer_schema(op_func))\n"
+    "    chosen.impl(op_name, op_func, dispatch_key=dispatch_key)\n"
+    "    if fake_impl is not None:\n        chosen._register_fake(op_name, fake_impl)\n"
+)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        F + "types.SimpleNamespace(f=f)\n",
+        F + "module.register_forward_hook(f)\n",
+        F + "simplify(f)\n",
+        F + "atexit.register(f)\n",
+        "@torch.library.custom_op('my::op', mutates_args=())\n" + F,
+        "@torch.library.register_kernel('my::op', 'cuda')\n" + F,
+        "@op.register_kernel('cpu')\n" + F,
+        F + "torch.library.register_kernel('my::op', 'cpu', f)\n",
+        F + "g = torch.library.custom_op('my::op', f, mutates_args=())\n",
+        "@torch.library.impl('my::op', 'CUDA')\n" + F,
+        "@torch.library.impl('my::op', ('cpu', 'cuda'))\n" + F,
+        "@impl(lib, 'op', 'CPU')\n" + F,
+        F + "lib.impl('op', f, current_platform.dispatch_key)\n",
+        "lib = torch.library.Library('my', 'IMPL', 'CUDA')\n" + F + "lib.impl('op', f)\n",
+        "def register_fake_op(name, fn=None):\n    return lambda x: x\n@register_fake_op('my::op')\n" + F,
+        "def implementing(name):\n    def wrap(f):\n        return torch.library.custom_op(name)(f)\n    return wrap\n"
+        "@implementing('my::op')\n" + F,
+        F + "def g(x):\n    return x\ndirect(op_name='op', op_func=f, fake_impl=g)\n" + VLLM,
+        "@torch.library.impl('my::op', 'CompositeExplicitAutograd')\n" + F + "@register_fake('my::op')\n"
+        "def g(x):\n    return x\n",
+    ],
+)
+def test_what_only_eager_runs(source: str) -> None:
+    assert "f" not in reached(lib=source)
+
+
+WRAPPED = (
+    "def wrapped(name):\n    def wrap(g):\n        return torch.library.register_fake(f'{name}')(g)\n"
+    "    return wrap\n@wrapped('my::op')\n"
+)
+BOTH = (
+    "def both(name, fn=None):\n    def wrap(fn):\n        def kernel(*a):\n            return fn(*a)\n"
+    "        result = torch.library.custom_op(name, kernel)\n        result.register_fake(fn)\n"
+    "        return result\n    if fn is None:\n        return wrap\n    return wrap(fn)\n@both('my::op')\n"
+)
+OF_LIBRARY = "from torch.library import impl\nl = torch.library.Library('my', 'DEF')\n@impl(l, 'op', 'Meta')\n"
+CHOSEN = "fake = torch.library.register_fake if new else torch.library.impl_abstract\n@fake('my::op')\n"
+TWICE = (
+    "if TYPE_CHECKING:\n    def register_fake(fn):\n        return lambda name: fn\n"
+    "else:\n    from torch.library import register_fake\n@register_fake('my::op')\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "operator", "eager"),
+    [
+        ("@torch.library.register_fake('my::op')\n", "my::op", False),
+        ("@torch.library.register_fake('my::op.out')\n", "my::op", False),
+        ("@torch.library.register_fake(torch.ops.my.op.default)\n", "my::op", False),
+        ("@torch.library.impl_abstract('my::op')\n", "my::op", False),
+        ("@torch.library.impl('my::op', 'Meta')\n", "my::op", False),
+        ("@torch.library.impl('my::op', 'CompositeImplicitAutograd')\n", "my::op", True),
+        ("@torch.library.triton_op('my::op', mutates_args={})\n", "my::op", True),
+        (OF_LIBRARY, "my::op", False),
+        ("l = torch.library.Library('my', 'DEF')\n@impl(l, f'op_{1}', 'Meta')\n", "", False),
+        ("@custom_op('my::op')\ndef op(x):\n    return x\n@op.register_fake\n", "my::op", False),
+        (CHOSEN, "my::op", False),
+        (TWICE, "my::op", False),
+        (WRAPPED, "my::op", False),
+        (BOTH, "my::op", True),
+        ("NAME = 'my::op'\n@torch.library.register_fake(NAME)\n", "my::op", False),
+        ("fake = torch.library.register_fake\n@fake('my::op')\n", "my::op", False),
+    ],
+)
+def test_decorators_and_the_operator_they_name(source: str, operator: str, eager: bool) -> None:
+    found = reached(lib=source + F)["f"]
+    assert (found.operators, found.inlined, found.eager) == ({operator} - {""}, False, eager)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "torch.library.register_fake('my::op', f)",
+        "torch.library.custom_op('my::op', g).register_fake(f)",
+        "torch.library.register_autograd('my::op', g, setup_context=f)",
+        "torch.library.register_autograd('my::op', f)",
+        "torch.library.register_vmap('my::op', f)",
+        "lib.impl('op', f, 'Meta')",
+        "direct('op', g, fake_impl=f)",
+        "direct(op_name='op', op_func=g, fake_impl=f)",
+        "again(f)",
+    ],
+)
+def test_calls_and_the_argument_that_is_traced(call: str) -> None:
+    again = "def again(f):\n    direct('op', None, fake_impl=f)\n"
+    found = reached(ops=VLLM + again, user="from ops import again, direct, lib\n" + F + call + "\n")
+    assert found["f"].operators == {"my::op"}
+    assert (found["f"].inlined, found["f"].eager) == (False, False)
+
+
+def test_torch_compile_by_call_is_compiled() -> None:
+    found = reached(user=F + "class A:\n    def __init__(self):\n        self.f = torch.compile(f)\n")
+    assert (found["f"].inlined, found["f"].eager) == (True, False)
+
+
+def test_the_name_of_an_operator_is_not_followed_into_its_kernel() -> None:
+    found = reached(
+        model="@torch.library.custom_op('my::op', mutates_args=())\ndef op(x):\n    return helper(x)\n"
+        "def helper(x):\n    return x\n"
+        "class M(nn.Module):\n    def forward(self, x):\n        return op(x)\n"
+    )
+    assert set(found) == {"M.forward"}
+
+
+@pytest.mark.parametrize(
+    "argument",
+    ["(" * 90 + "x" + ",)" * 90, "-" * 900 + "x", "+".join(["'x'"] * 900), "a" + ".a" * 900, "f" + "()" * 900],
+)
+def test_what_is_nested_deep_registers_nothing(argument: str) -> None:
+    sources = [f"register_fake({argument}, f)\n", f"@register_fake({argument})\n" + F, f"register_fake = {argument}\n"]
+    assert all("g" not in reached(lib=F + source) for source in sources)
+
+
+def test_wrappers_that_call_themselves_come_to_an_end() -> None:
+    wrapper = "def register(name, fn):\n" + "    register(name, fn)\n" * 9
+    wrapper += "    torch.library.register_fake(name, fn)\n"
+    assert reached(lib=wrapper + F + "register('my::op', f)\n")["f"].operators == {"my::op"}

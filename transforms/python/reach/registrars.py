@@ -1,0 +1,109 @@
+"""The functions of PyTorch that register Python, what each makes of a function, and what a registration is given."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from transforms.python.reach.tree import Definition
+
+TRACED = frozenset(
+    {
+        "register_fake", "_register_fake", "impl_abstract", "register_autograd", "register_vmap",
+        "register_torch_dispatch", "py_impl", "register_meta", "register_decomposition", "register_inference_rule",
+        "register_op_impl", "register_lowering", "lowering", "register_fast_op_impl", "register_prim",
+        "register_jagged_func", "register_plain_decomp", "register_inplace", "elementwise_type_promotion_wrapper",
+        "make_fx", "aot_function",
+    }
+)
+"""What PyTorch calls with symbols and eager does not."""
+FAKES = frozenset({"register_fake", "_register_fake", "impl_abstract", "triton_op", "register_meta"})
+CONCRETE = frozenset({"custom_op", "register_kernel"})
+"""What only eager runs: a symbol asks for the fake instead."""
+BY_KEY = frozenset({"impl", "py_impl"})
+OPERATORS = frozenset({"custom_op", "triton_op"})
+"""What makes of a function an operator, so that a call of its name enters the dispatcher."""
+API = TRACED | CONCRETE | BY_KEY | OPERATORS
+COMPILED = frozenset({"torch.compile", "torch.export.export"})
+TRACED_KEY = re.compile(
+    r"(?:DispatchKey\.)?(?:\w*Meta|default|Composite\w+|Autograd\w*|Functionalize|ADInplaceOrView|BackendSelect|Python\w*"
+    r"|FuncTorch\w*|Batched\w*|PreDispatch|Fake)?"
+)
+OPERATOR = re.compile(r"(?:(?:torch\.)?ops\.(\w+)|(aten|prims))\.(\w+)(?:\.\w+)?")
+"""An operator as an expression names it."""
+DEPTH = 8
+"""How many wrappers, aliases and imports lie between a registration and torch.library at the most."""
+
+
+class Role(NamedTuple):
+    """What a registration makes of a function. `opaque` says that its name is an operator's from then on."""
+
+    why: str
+    traced: bool
+    inlined: bool = False
+    eager: bool = False
+    operator: str = ""
+    opaque: bool = False
+    kind: str = ""
+    """"fake", or "default" for what all devices run, and symbols too where the operator has no fake."""
+    statement: int = 0
+    """Which statement registers it; one that computes the operator's name does so for all that it registers."""
+
+
+class Text(NamedTuple):
+    """A string."""
+
+    text: str
+
+
+class Library(NamedTuple):
+    """A torch.library.Library with the dispatch key that it registers for where a call names none."""
+
+    namespace: str
+    key: str
+
+
+class Operator(NamedTuple):
+    """An operator, "" for one whose name is computed."""
+
+    name: str
+
+
+class Outside(NamedTuple):
+    """What the tree does not define, by its dotted name, or a method of `receiver`."""
+
+    name: str
+    receiver: Value | None = None
+
+
+class Local(NamedTuple):
+    """A function of the tree."""
+
+    definition: Definition
+
+
+class Inner(NamedTuple):
+    """A function inside a wrapper, with the wrapper's names."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    scope: Scope
+
+
+class Pending(NamedTuple):
+    """A registration that waits for its function, as decorators do."""
+
+    role: Role
+
+
+class Scope(NamedTuple):
+    """Where an expression stands; `names` are the parameters and variables of a wrapper that is followed, else None."""
+
+    path: str
+    function: str
+    names: dict[str, tuple[Value, ...]] | None = None
+
+
+Value = Text | Library | Operator | Outside | Local | Inner | Pending
+Arguments = Sequence[tuple[str, tuple[Value, ...]]]

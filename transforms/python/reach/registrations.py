@@ -1,0 +1,349 @@
+"""What Python registers with PyTorch's dispatcher: which functions, for which operators, and who calls them then.
+
+A registration is followed from the call as written through the tree's own wrappers of it to the functions of
+torch.library, argument by argument: a wrapper's parameter is what the wrapper hands on, whatever its name says.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+
+from codemod.model.operators import operator_name
+from transforms.python.flow.nodes import dotted, own_nodes
+from transforms.python.reach.registrars import (
+    API,
+    BY_KEY,
+    COMPILED,
+    CONCRETE,
+    DEPTH,
+    FAKES,
+    OPERATOR,
+    OPERATORS,
+    TRACED_KEY,
+    Arguments,
+    Inner,
+    Library,
+    Local,
+    Operator,
+    Outside,
+    Pending,
+    Role,
+    Scope,
+    Text,
+    Value,
+)
+from transforms.python.reach.tree import Definition, SourceTree, tree_path
+from transforms.python.reading.registering import MAY_REGISTER, last_name
+
+
+@cache
+def _parsed(text: str) -> ast.expr:
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # "", or nested too deep
+        return ast.Constant(None)
+
+
+@cache
+def _function(text: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    try:
+        node = ast.parse(text).body[0]
+    except (SyntaxError, ValueError, RecursionError, MemoryError, IndexError):
+        return None
+    return node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+
+
+class Registrations:
+    """The registrations of a tree."""
+
+    def __init__(self, tree: SourceTree) -> None:
+        self.roles: dict[Definition, list[Role]] = {}
+        self.operators: dict[Definition, str] = {}
+        """The functions whose names stand for operators; "" where an operator's name is computed."""
+        self._tree = tree
+        self._bindings: dict[tuple[str, str, str], list[str]] = {}
+        self._wrappers: dict[tuple[str, str], str] = {}
+        self._decorated: set[Definition] = set()
+        self._written, self._statement = "", 1
+        for path, facts in tree.facts.items():
+            self._wrappers.update({(path, name): text for name, text in facts.registering.wrappers})
+            for scope, name, text in facts.registering.bindings:
+                self._bindings.setdefault((path, scope, name), []).append(text)
+        for definition in tree.definitions():
+            self._decorate(definition)
+        for path, facts in tree.facts.items():
+            for scope, text in facts.registering.calls:
+                self._written, self._statement = text.partition("(")[0], self._statement + 1
+                self._value(_parsed(text), Scope(path, scope), 0)
+        self._settle()
+
+    def _settle(self) -> None:
+        """What all devices run is run with symbols only where its operator has no fake."""
+        faked = {_settled(role) for roles in self.roles.values() for role in roles if role.kind == "fake"}
+        for definition, roles in self.roles.items():
+            self.roles[definition] = [
+                role._replace(traced=False) if role.kind == "default" and _settled(role) in faked else role
+                for role in roles
+            ]
+
+    def _decorate(self, definition: Definition) -> None:
+        if definition in self._decorated:
+            return
+        self._decorated.add(definition)
+        scope = Scope(definition.path, definition.function.name.rpartition(".")[0])
+        around = self._written, self._statement
+        self._statement = -len(self._decorated)
+        for text in reversed(definition.function.decorators):
+            self._written = "@" + text.partition("(")[0]
+            if text and self._may_register(self._written[1:], scope):
+                for value in self._value(_parsed(text), scope, 0):
+                    for result in self._apply(value, [("0", (Local(definition),))], 0):
+                        if isinstance(result, Operator):
+                            self.operators[definition] = result.name
+        self._written, self._statement = around
+
+    def _may_register(self, callee: str, scope: Scope) -> bool:
+        if MAY_REGISTER.search(callee.rpartition(".")[2]):
+            return True
+        return any(isinstance(value, Local) for value in self._named(callee, scope, DEPTH - 2))
+
+    def _value(self, node: ast.expr, scope: Scope, depth: int) -> tuple[Value, ...]:
+        """All that an expression may be, as far as registrations go."""
+        if depth > DEPTH:
+            return ()
+        match node:
+            case ast.Constant(value=str(text)):
+                return (Text(text),)
+            case ast.JoinedStr(values=pieces):
+                return self._joined(pieces, scope, depth + 1)
+            case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
+                return self._value(value, scope, depth)
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                return self._joined((left, right), scope, depth + 1)
+            case ast.BoolOp(values=values) | ast.List(elts=values) | ast.Tuple(elts=values):
+                return tuple(value for inner in values for value in self._value(inner, scope, depth + 1))
+            case ast.IfExp(body=body, orelse=orelse):
+                return (*self._value(body, scope, depth + 1), *self._value(orelse, scope, depth + 1))
+            case ast.Lambda():
+                return (Inner(node, scope),)
+            case ast.Call():
+                slots = [(str(index), argument) for index, argument in enumerate(node.args)]
+                slots += [(keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg]
+                arguments = [(slot, self._value(argument, scope, depth + 1)) for slot, argument in slots]
+                callees = self._value(node.func, scope, depth + 1)
+                return tuple(value for callee in callees for value in self._apply(callee, arguments, depth + 1))
+            case ast.Attribute(value=ast.Call() as receiver, attr=name):
+                return tuple(Outside(name, value) for value in self._value(receiver, scope, depth + 1))
+            case ast.Name() | ast.Attribute():
+                return self._named(dotted(node), scope, depth)
+        return ()
+
+    def _joined(self, pieces: Iterable[ast.expr], scope: Scope, depth: int) -> tuple[Value, ...]:
+        texts = [next((v.text for v in self._value(p, scope, depth) if isinstance(v, Text)), None) for p in pieces]
+        return () if None in texts else (Text("".join(filter(None, texts))),)
+
+    def _named(self, name: str, scope: Scope, depth: int) -> tuple[Value, ...]:
+        """What a dotted name may be."""
+        if not name or depth > DEPTH:
+            return ()
+        if scope.names is not None and name in scope.names:
+            return scope.names[name]
+        if last_name(name) not in API and (match := OPERATOR.fullmatch(name)) is not None:
+            return (Operator(f"{match[1] or match[2]}::{match[3]}"),)
+        head, _, last = name.rpartition(".")
+        if name in API and self._of_torch(scope.path):
+            return (Outside(name),)
+        values: list[Value] = []
+        caller = self._tree.definition(scope.path, scope.function)
+        definition = self._tree.resolve(caller, name) if caller else self._tree.globally(scope.path, name)
+        if definition is not None:
+            absolute = f"{self._tree.module_name(definition.path)}.{definition.function.name}"
+            if absolute in COMPILED or (definition.function.name in API and self._of_torch(definition.path)):
+                return (Outside(absolute),)
+            values.append(Local(definition))
+        holder = scope.function
+        while not head:
+            for text in self._bindings.get((scope.path, holder, name), ()):
+                values += self._value(_parsed(text), Scope(scope.path, holder), depth + 1)
+            if not holder:
+                break
+            holder = holder.rpartition(".")[0]
+        if head and definition is None:
+            for receiver in self._named(head, scope, depth + 1):
+                if not isinstance(receiver, Outside) or receiver.receiver is not None:
+                    values.append(Outside(last, receiver))
+                else:
+                    values += self._lying(f"{receiver.name}.{last}", depth)
+        elif definition is None or definition.path == scope.path:
+            target = "" if head else self._tree.imported(scope.path, name)
+            values += self._lying(target, depth) if target else ()
+        return tuple(values) or (Outside(name),)
+
+    def _of_torch(self, path: str) -> bool:
+        """Whether a file is PyTorch's own: what its functions register is known from their names."""
+        return "/torch/" in "/" + tree_path(self._tree, path)
+
+    def _lying(self, target: str, depth: int) -> tuple[Value, ...]:
+        """What an absolute dotted name may be."""
+        path, name = self._tree.located(target)
+        return self._named(name, Scope(path, ""), depth + 1) if name else (Outside(target),)
+
+    def _apply(self, callee: Value, arguments: Arguments, depth: int) -> tuple[Value, ...]:
+        """What a call gives; what it registers is noted."""
+        if depth > DEPTH:
+            return ()
+        if isinstance(callee, Pending):
+            return self._note(callee.role, arguments)
+        if isinstance(callee, Outside):
+            name = last_name(callee.name)
+            if name == "Library":
+                texts = [value.text for _, values in arguments for value in values if isinstance(value, Text)]
+                return (Library(texts[0], texts[2] if len(texts) > 2 else ""),) if texts else ()
+            if name == "partial":
+                return arguments[0][1] if arguments else ()
+            if name in API or callee.name in COMPILED:
+                return self._registered(callee, name, arguments)
+        elif isinstance(callee, Inner):
+            return self._run(callee.node, callee.scope, arguments, depth)
+        elif isinstance(callee, Local):
+            place = (callee.definition.path, callee.definition.function.name)
+            wrapper = _function(self._wrappers.get(place, ""))
+            return self._run(wrapper, Scope(*place, {}), arguments, depth) if wrapper is not None else ()
+        for function in _functions(arguments):  # called by who knows whom
+            if isinstance(function, Inner):
+                self._run(function.node, function.scope, (), depth)
+        return ()
+
+    def _registered(self, callee: Outside, name: str, arguments: Arguments) -> tuple[Value, ...]:
+        role = self._role(callee, name, arguments)
+        noted = self._note(role, arguments)
+        return noted if role.opaque and _functions(arguments) else (*noted, Pending(role))
+
+    def _role(self, callee: Outside, name: str, arguments: Arguments) -> Role:
+        role = Role(f"registered by {self._written}", True, statement=self._statement)
+        if callee.name in COMPILED:
+            return role._replace(why=f"compiled by {self._written}", inlined=True)
+        operator, rest = self._operator(name, callee.receiver, arguments)
+        role = role._replace(operator=operator, opaque=name in OPERATORS, kind="fake" if name in FAKES else "")
+        if name in CONCRETE:
+            return role._replace(traced=False)
+        if name == "triton_op":
+            return role._replace(eager=True)
+        if name not in BY_KEY:
+            return role
+        given = [values for slot, values in rest if slot.isdigit() or slot in ("dispatch_key", "types")]
+        keys = [_key(value) for values in given for value in values or (Outside("?"),)]
+        library = next((v for v in (callee.receiver, *_all(arguments)) if isinstance(v, Library)), None)
+        keys = keys or [library.key if library else ""]
+        if name == "py_impl":  # a table that tracing alone reads; modes stand in it as keys do
+            return role._replace(traced=any("DispatchKey" not in key or TRACED_KEY.fullmatch(key) for key in keys))
+        traced = [key for key in keys if TRACED_KEY.fullmatch(key)]
+        if any(key.endswith("Meta") for key in traced):
+            kind = "fake"
+        else:
+            kind = "default" if all(key == "default" or "CompositeExplicit" in key for key in traced) else ""
+        eager = any(not key.endswith("Meta") for key in keys)
+        return role._replace(traced=bool(traced), eager=eager, kind=kind)
+
+    def _operator(self, name: str, receiver: Value | None, arguments: Arguments) -> tuple[str, Arguments]:
+        """The operator that a registration names, and the arguments behind its name but for functions."""
+        rest = [(slot, values) for slot, values in arguments if not any(isinstance(v, (Local, Inner)) for v in values)]
+        namespace = receiver.namespace if isinstance(receiver, Library) else ""
+        if isinstance(receiver, Operator):
+            return receiver.name, rest
+        if isinstance(receiver, Pending):
+            return receiver.role.operator, rest
+        if isinstance(receiver, Local):
+            self._decorate(receiver.definition)
+            return self.operators.get(receiver.definition, ""), rest
+        library = next((value for value in _all(rest) if isinstance(value, Library)), None)
+        positional = [values for slot, values in rest if slot.isdigit()]
+        if name in BY_KEY and receiver is None and len(positional) > 1 and not _names_operator(positional[0]):
+            rest = rest[1:]  # torch.library.impl(lib, name, key), as it was written first
+        for value in rest[0][1] if rest else ():
+            if isinstance(value, Operator):
+                return value.name, rest[1:]
+            if isinstance(value, Text):
+                named = operator_name(value.text, namespace or (library.namespace if library else ""))
+                return (named.partition(".")[0] if "::" in named else ""), rest[1:]
+        return "", rest[1:]
+
+    def _note(self, role: Role, arguments: Arguments) -> tuple[Value, ...]:
+        """What a registration gives for the functions that it gets."""
+        functions = _functions(arguments)
+        for function in functions:
+            if isinstance(function, Local):
+                roles = self.roles.setdefault(function.definition, [])
+                if role not in roles:
+                    roles.append(role)
+            elif isinstance(function, Inner) and function.scope.names is not None:
+                for node in ast.walk(function.node):  # the wrapper's parameters that it calls, or passes on
+                    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                        passed = function.scope.names.get(node.id, ())
+                        self._note(role, [("0", tuple(value for value in passed if isinstance(value, Local)))])
+        return (Operator(role.operator),) if role.opaque and functions else functions
+
+    def _run(
+        self,
+        node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+        scope: Scope,
+        arguments: Arguments,
+        depth: int,
+    ) -> tuple[Value, ...]:
+        """What a wrapper returns; what it registers is noted."""
+        names = dict(scope.names or {})
+        parameters = [parameter.arg for parameter in (*node.args.posonlyargs, *node.args.args)]
+        positional = (*node.args.posonlyargs, *node.args.args)
+        defaults = [*zip(reversed(positional), reversed(node.args.defaults), strict=False)]
+        defaults += [(p, d) for p, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d is not None]
+        names |= dict.fromkeys((*parameters, *(p.arg for p in node.args.kwonlyargs)), ())
+        names |= {parameter.arg: self._value(default, scope, depth + 1) for parameter, default in defaults}
+        for slot, values in arguments:
+            if not slot.isdigit():
+                names[slot] = values
+            elif int(slot) < len(parameters):
+                names[parameters[int(slot)]] = values
+        scope = scope._replace(names=names)
+        if isinstance(node, ast.Lambda):
+            return self._value(node.body, scope, depth + 1)
+        results: list[Value] = []
+        for statement in own_nodes(node):
+            match statement:
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    names[statement.name] = (Inner(statement, scope),)
+                    for decorator in statement.decorator_list:
+                        for value in self._value(decorator, scope, depth + 1):
+                            self._apply(value, [("0", (Inner(statement, scope),))], depth + 1)
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.AnnAssign(
+                    target=ast.Name(id=name), value=ast.expr() as value
+                ):
+                    names[name] = self._value(value, scope, depth + 1) or names.get(name, ())
+                case ast.Expr(value=ast.Call() as value):
+                    self._value(value, scope, depth + 1)
+                case ast.Return(value=ast.expr() as value):
+                    results += self._value(value, scope, depth + 1)
+        return tuple(results)
+
+
+def _settled(role: Role) -> str | int:
+    return role.operator or role.statement
+
+
+def _names_operator(values: Sequence[Value]) -> bool:
+    return any(isinstance(value, (Text, Operator)) for value in values)
+
+
+def _all(arguments: Arguments) -> Iterator[Value]:
+    return (value for _, values in arguments for value in values)
+
+
+def _functions(arguments: Arguments) -> tuple[Value, ...]:
+    return tuple(value for value in _all(arguments) if isinstance(value, (Local, Inner)))
+
+
+def _key(value: Value) -> str:
+    if isinstance(value, Text):
+        return value.text
+    return ".".join(value.name.split(".")[-2:]) if isinstance(value, Outside) else "?"

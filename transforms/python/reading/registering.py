@@ -1,0 +1,124 @@
+"""The calls, names and wrappers of a file that may register functions with PyTorch, as written.
+
+What they do register is known once the whole tree is: `reach/registrations.py` follows them. A name only says here what
+is kept for that.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from transforms.python.flow.nodes import dotted
+
+MAY_REGISTER = re.compile(
+    r"regist|impl|custom_op|triton_op|fake|abstract|lowering|prim|meta"
+    r"|^(?:compile|export|make_fx|aot_function|Library|partial)$"
+)
+LONGEST = 200
+"""Lines of a call or a wrapper that is kept."""
+PLAIN_TEXT = re.compile(r"[\w:.]{1,100}", re.ASCII)
+FunctionNode = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Registering(NamedTuple):
+    """What is kept of one file."""
+
+    calls: tuple[tuple[str, str], ...] = ()
+    """(scope, call)."""
+    bindings: tuple[tuple[str, str, str], ...] = ()
+    """(scope, name, what is assigned to it): libraries, aliases of registrars, names of operators."""
+    wrappers: tuple[tuple[str, str], ...] = ()
+    """(name, source) of the functions of a module that may hand on to a registrar what they are given."""
+
+
+class Collector:
+    """Gathers what of a file's scopes may register."""
+
+    def __init__(self) -> None:
+        self._calls: list[tuple[str, str]] = []
+        self._bindings: list[tuple[str, str, str]] = []
+        self._wrappers: dict[str, str] = {}
+
+    def add(self, name: str, node: ast.AST, nodes: Sequence[ast.AST]) -> None:
+        """Take in a scope with its own nodes."""
+        decorators = set(map(id, getattr(node, "decorator_list", ())))
+        for inner in nodes:
+            if isinstance(inner, ast.Call) and id(inner) not in decorators and _may_register(inner, anywhere=not name):
+                if any(isinstance(a, (ast.Name, ast.Attribute, ast.Call, ast.Lambda)) for a in _arguments(inner)):
+                    self._calls.append((name, unparsed(inner)))
+            elif isinstance(inner, ast.Assign) and len(inner.targets) == 1 and isinstance(inner.targets[0], ast.Name):
+                if _kept(inner.value):
+                    self._bindings.append((name, inner.targets[0].id, unparsed(inner.value)))
+            elif isinstance(inner, FunctionNode) and not name and _is_wrapper(inner):
+                self._wrappers[inner.name] = unparsed(inner)
+
+    def result(self) -> Registering:
+        """What was gathered."""
+        calls, bindings = dict.fromkeys(self._calls), dict.fromkeys(self._bindings)
+        return Registering(tuple(calls), tuple(bindings), tuple(self._wrappers.items()))
+
+
+def unparsed(node: ast.AST) -> str:
+    """The source of a node, "" where it is nested too deep."""
+    try:
+        return ast.unparse(node)
+    except RecursionError:
+        return ""
+
+
+def last_name(callee: str) -> str:
+    """`register_fake` of `torch.library.register_fake`."""
+    return callee.rpartition(".")[2]
+
+
+def _callee(node: ast.expr) -> str:
+    """The name at the bottom of `f`, `f(…)` and `f(…)(…)`, or a method of what a call gives."""
+    while isinstance(node, ast.Call):
+        node = node.func
+    return node.attr if isinstance(node, ast.Attribute) else last_name(dotted(node))
+
+
+def _may_register(node: ast.expr, anywhere: bool = False) -> bool:
+    """Whether to look at a name, or at a call for its own or a keyword's name; at the top of a file at every call."""
+    names = [_callee(node), *(keyword.arg or "" for keyword in getattr(node, "keywords", ()))]
+    short = (getattr(node, "end_lineno", None) or 0) - getattr(node, "lineno", 0) <= LONGEST
+    return short and (anywhere or any(map(MAY_REGISTER.search, names)))
+
+
+def _arguments(node: ast.Call) -> Iterable[ast.expr]:
+    return (*node.args, *(keyword.value for keyword in node.keywords))
+
+
+def _kept(value: ast.expr) -> bool:
+    if isinstance(value, ast.Constant):
+        return isinstance(value.value, str) and PLAIN_TEXT.fullmatch(value.value) is not None
+    if isinstance(value, ast.JoinedStr):
+        return any(isinstance(piece, ast.Constant) and "::" in str(piece.value) for piece in value.values)
+    if isinstance(value, ast.IfExp):
+        return _kept(value.body) or _kept(value.orelse)
+    if isinstance(value, (ast.Call, ast.Name, ast.Attribute)):
+        return _may_register(value)
+    return False
+
+
+def _is_wrapper(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    if (function.end_lineno or 0) - function.lineno > LONGEST:
+        return False
+    parameters: set[str] = set()
+    registering: list[ast.Call] = []
+    for node in _body(function):
+        if isinstance(node, ast.arg):
+            parameters.add(node.arg)
+        elif isinstance(node, ast.Call) and _may_register(node):
+            registering.append(node)
+    mentioned = (name.id for call in registering for name in ast.walk(call) if isinstance(name, ast.Name))
+    return not parameters.isdisjoint(mentioned)
+
+
+def _body(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
+    yield from ast.walk(function.args)
+    for statement in function.body:
+        yield from ast.walk(statement)
