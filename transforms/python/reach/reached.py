@@ -24,7 +24,9 @@ from transforms.python.reading.sympy_calls import SympyCalls
 COMPILED = re.compile(
     r"^(?:torch\.compile|compile|torch\.compiler\.\w+|torch\._dynamo\.optimize|torch\.export\.export)\b"
 )
-NOT_COMPILED = re.compile(r"\b(?:disable|ignore|unused)\b")
+NOT_COMPILED = re.compile(r"\b(?:disable|_disable_dynamo|ignore|unused)\b")
+DISABLED = re.compile(r"^(?:\w+\.)*(?:disable|_disable_dynamo)\b(?!.*\brecursive=False)")
+"""Where Dynamo leaves a function to eager, with all that it calls."""
 EXCUSED = re.compile(r"\b(?:_jit_)?(?:unused|ignore)\b")
 # Folders and files of PyTorch whose functions run under fake tensors without being registered one by one.
 TRACED = re.compile(r"(?:^|/)torch/(?:_refs|_prims|_prims_common|_decomp)/|(?:^|/)torch/_meta_registrations\.py$")
@@ -141,6 +143,8 @@ def reach(tree: SourceTree) -> dict[Definition, Reached]:
                 continue
             if callee in registrations.operators:
                 continue  # the dispatcher calls its fake
+            if reached.inlined and any(DISABLED.search(decorator) for decorator in callee.function.decorators):
+                continue
             if tree_path(tree, callee.path) == "torch/__init__.py":
                 continue  # the sym_* functions themselves
             traced = TRACED.search("/" + tree_path(tree, callee.path)) is not None

@@ -151,3 +151,21 @@ def test_wrappers_that_call_themselves_come_to_an_end() -> None:
     wrapper = "def register(name, fn):\n" + "    register(name, fn)\n" * 9
     wrapper += "    torch.library.register_fake(name, fn)\n"
     assert reached(lib=wrapper + F + "register('my::op', f)\n")["f"].operators == {"my::op"}
+
+
+CALLER = "def f(x):\n    return g(x)\ndef h(x):\n    return x\n"
+
+
+@pytest.mark.parametrize(
+    "decorator", ["torch.compiler.disable", "torch._dynamo.disable()", "disable", "torch._disable_dynamo"]
+)
+def test_what_the_compiler_leaves_to_eager_and_what_only_that_calls(decorator: str) -> None:
+    left = f"@{decorator}\ndef g(x):\n    return h(x)\n"
+    assert set(reached(lib="@torch.compile\n" + CALLER + left)) == {"f"}
+    assert set(reached(lib="@torch.library.register_fake('my::op')\n" + CALLER + left)) == {"f", "g", "h"}
+    assert not set(reached(lib=f"class M(nn.Module):\n    @{decorator}\n    def forward(self, x):\n        pass\n"))
+
+
+def test_what_the_compiler_leaves_alone_for_itself_only() -> None:
+    left = "@torch.compiler.disable(recursive=False)\ndef g(x):\n    return h(x)\n"
+    assert "h" in reached(lib="@torch.compile\n" + CALLER + left)
