@@ -147,7 +147,7 @@ def operators(tree: SourceTree, reached: Reached) -> tuple[str, ...]:
         named = [*decorated_operators(function), *source.operators]
         where = "/" + tree_path(tree, source.definition.path)
         if not named and source is last and (TRACED.search(where) or COMPOSITE.search(where)):
-            named = [operator_name(function.name, "aten")]
+            named = [operator_name(function.own_name if "." not in function.name else function.name, "aten")]
         names.update(filter(None, named))
     return tuple(sorted(names))
 

@@ -100,7 +100,7 @@ def entry(tree: SourceTree, definition: Definition, roles: Sequence[Role]) -> tu
         return "a reference, meta or decomposition", False, False
     if COMPOSITE.search(where) and "." not in function.name:
         return "a composite that torch.compile traces", True, True
-    if function.name.rpartition(".")[2] == "forward" and any(base.endswith("Module") for base in function.bases):
+    if function.own_name == "forward" and any(base.endswith("Module") for base in function.bases):
         return "the forward of a module", True, True
     return None
 
@@ -150,6 +150,11 @@ def reach(tree: SourceTree) -> dict[Definition, Reached]:
             traced = TRACED.search("/" + tree_path(tree, callee.path)) is not None
             why = f"called by {reached.definition.function.name}"
             add(callee, why, reached.inlined and not traced, reached.eager, reached)
+            for namesake in tree.namesakes(callee):
+                fresh = namesake not in functions
+                add(namesake, why, reached.inlined and not traced, reached.eager, reached)
+                if fresh:
+                    functions[namesake].parameters = functions[callee].parameters
     _propagate(tree, functions)
     return functions
 

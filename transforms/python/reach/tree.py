@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count
 
 from transforms.python.reading.facts import FileFacts, Function
 
@@ -49,6 +50,14 @@ class SourceTree:
                 return None
             self._definitions[key] = Definition(path, function)
         return self._definitions[key]
+
+    def namesakes(self, definition: Definition) -> Iterator[Definition]:
+        """The definitions of the same name before it, of which the one that is in force may be."""
+        for number in count(1):
+            namesake = self.definition(definition.path, f"{definition.function.name}#{number}")
+            if namesake is None:
+                return
+            yield namesake
 
     def definitions(self) -> list[Definition]:
         """Every function of the tree."""

@@ -7,7 +7,8 @@ import io
 import re
 import tokenize
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from codemod.errors import SymfixError
@@ -61,16 +62,37 @@ class Parts:
     def __init__(self, source: bytes) -> None:
         self._pieces = _pieces(source) if len(source) > PART else []
         self._tree: ast.Module | None = None
+        self._names: Counter[str] = Counter()
         try:
             for piece in self._pieces:
-                parse(piece)
+                self._names.update(node.name for node in _defined(own_nodes(parse(piece))))
         except (SyntaxError, ValueError, NestedTooDeep):  # of the file, or of text in it that looks like a definition
             self._pieces = []
         if not self._pieces:
             self._tree = parse(source)
 
     def __iter__(self) -> Iterator[ast.Module]:
-        return iter([self._tree]) if self._tree is not None else map(parse, self._pieces)
+        if self._tree is not None:
+            yield self._tree
+        earlier: Counter[str] = Counter()
+        for piece in self._pieces:
+            tree = Part(**vars(parse(piece)))
+            own = Counter(node.name for node in _defined(own_nodes(tree)))
+            tree.earlier = {name: earlier[name] for name in own}
+            earlier.update(own)
+            tree.later = {name: self._names[name] - earlier[name] for name in own}
+            yield tree
+
+
+class Part(ast.Module):
+    """A part of a module. `earlier` and `later` count the definitions in other parts of the names that it defines."""
+
+    earlier: Mapping[str, int]
+    later: Mapping[str, int]
+
+
+def _defined(nodes: Iterable[ast.AST]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+    return (node for node in nodes if isinstance(node, (*Definition, ast.ClassDef)))
 
 
 def _pieces(source: bytes) -> list[bytes]:
@@ -163,13 +185,21 @@ class Scope(NamedTuple):
 
 
 def scopes(tree: ast.AST, name: str = "", owner: ast.ClassDef | None = None) -> Iterator[Scope]:
-    """The scope of `tree` and all below it, outer ones first."""
+    """The scope of `tree` and all below it, outer ones first.
+
+    Of several definitions of one name the last has it; those before are `name#1`, `name#2` and so on.
+    """
     nodes = own_nodes(tree)
     yield Scope(name, tree, owner, nodes)
-    for node in nodes:
-        if isinstance(node, (*Definition, ast.ClassDef)):
-            inner = f"{name}.{node.name}" if name else node.name
-            yield from scopes(node, inner, tree if isinstance(tree, ast.ClassDef) else None)
+    inner = list(_defined(nodes))
+    count = Counter(tree.earlier if isinstance(tree, Part) else {})
+    left = Counter(tree.later if isinstance(tree, Part) else {})
+    left.update(node.name for node in inner)
+    for node in inner:
+        count[node.name] += 1
+        left[node.name] -= 1
+        own = f"{node.name}#{count[node.name]}" if left[node.name] else node.name
+        yield from scopes(node, f"{name}.{own}" if name else own, tree if isinstance(tree, ast.ClassDef) else None)
 
 
 def _passed_operators(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:

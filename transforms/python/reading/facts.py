@@ -19,7 +19,10 @@ class Call(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A function definition. `name` is qualified: `Module.forward`, `outer.<locals>.inner` is written `outer.inner`."""
+    """A function definition. `name` is qualified: `Module.forward`, `outer.<locals>.inner` is written `outer.inner`.
+
+    Of several of one name in a scope the last has it, and those before are `name#1`, `name#2` and so on.
+    """
 
     name: str
     line: int
@@ -35,6 +38,11 @@ class Function(NamedTuple):
     """Of the class a method belongs to."""
     defaults: tuple[tuple[str, str], ...] = ()
     """Of a registered decomposition: the parameters that have a default, with it as written."""
+
+    @property
+    def own_name(self) -> str:
+        """`inner` of `outer.inner`, `f` of the first of several `f`, which is `f#1`."""
+        return self.name.rpartition(".")[2].partition("#")[0]
 
 
 class FileFacts(NamedTuple):
