@@ -7,10 +7,13 @@ registers in the namespaces and under the keys of the blocks that call it.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
+import re
 from collections.abc import Callable, Iterator, Mapping
 
-from transforms.cpp.reading.blocks import arguments
+from transforms.cpp.reading.blocks import arguments, without_defines, without_literals
+from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import Block, FileFacts, Registration
 from transforms.cpp.reading.preprocessor import Expander, Macro, read_macros
 from transforms.cpp.reading.registrations import placement, qualified
@@ -23,21 +26,23 @@ _VERBATIM = frozenset((b"TORCH_LIBRARY", b"STABLE_TORCH_LIBRARY"))
 
 def with_libraries(facts: Mapping[str, FileFacts], read: Callable[[str], bytes]) -> Mapping[str, FileFacts]:
     """`facts` with the registrations that take several files to tell. `read` gives the bytes of a file."""
-    if not any(file.blocks for file in facts.values()):
+    if not any(file.blocks or file.block_macros for file in facts.values()):
         return facts
     return {**facts, **_Libraries(facts, read).joined()}
 
 
 class _Libraries:
     def __init__(self, facts: Mapping[str, FileFacts], read: Callable[[str], bytes]) -> None:
-        self._facts = facts
+        self._facts = dict(facts)
         self._read = read
         self._macros: dict[str, dict[bytes, Macro]] = {}
         self._defined: dict[str, list[str]] = {}
         for path, file in facts.items():
             for name in file.macros:
                 self._defined.setdefault(name, []).append(path)
-        self._blocks = [(path, block) for path, file in sorted(facts.items()) for block in file.blocks]
+        self._expanded = dict(self._expanded_blocks())
+        self._facts.update(self._expanded)
+        self._blocks = [(path, block) for path, file in sorted(self._facts.items()) for block in file.blocks]
         self._helpers: dict[str, list[int]] = {}
         for index, (_, block) in enumerate(self._blocks):
             if not block.arguments:
@@ -46,7 +51,7 @@ class _Libraries:
     def joined(self) -> dict[str, FileFacts]:
         """The files that gain registrations, each with all of its own."""
         placements = self._placements()
-        gained: dict[str, dict[Registration, None]] = {}
+        gained: dict[str, dict[Registration, None]] = {path: {} for path in self._expanded}
         for index, places in placements.items():
             path, block = self._blocks[index]
             registrations = gained.setdefault(path, {})
@@ -59,6 +64,34 @@ class _Libraries:
             )
             for path, new in gained.items()
         }
+
+    def _expanded_blocks(self) -> Iterator[tuple[str, FileFacts]]:
+        """The files that call macros which hold whole blocks, with the registrations of these, at the calls."""
+        names = sorted({name for file in self._facts.values() for name in file.block_macros})
+        if not names:
+            return
+        pattern = re.compile(rb"(?m)^[ \t]*(" + "|".join(names).encode("utf-8", "surrogateescape") + rb")\s*(\()")
+        for path, file in sorted(self._facts.items()):
+            source = self._source(path)
+            if pattern.search(source) is None:
+                continue
+            registrations, blocks = list(file.registrations), list(file.blocks)
+            text = without_defines(without_literals(source))
+            for call in pattern.finditer(text):
+                spans = list(arguments(text, call.start(2)))
+                end = text.find(b")", spans[-1][1] if spans else call.end()) + 1
+                inside = extract(path, self._expander(path).expand(source[call.start(1) : end]))
+                line = source.count(b"\n", 0, call.start(1)) + 1
+                at = functools.partial(dataclasses.replace, start=call.start(1), end=end, line=line)
+                registrations += map(at, inside.registrations)
+                blocks += (
+                    dataclasses.replace(block, registrations=tuple(map(at, block.registrations)))
+                    for block in inside.blocks
+                )
+            yield path, dataclasses.replace(file, registrations=tuple(registrations), blocks=tuple(blocks))
+
+    def _expander(self, path: str) -> Expander:
+        return Expander(lambda name: self._macro(name.decode(), path), _VERBATIM)
 
     def _placements(self) -> dict[int, set[Placement]]:
         """Where each block registers: what its macro says, or all that call it say."""
@@ -85,9 +118,8 @@ class _Libraries:
         return [index for index in named if self._blocks[index][0] == path] or named
 
     def _placed_by_macro(self, path: str, block: Block) -> Placement | None:
-        expander = Expander(lambda name: self._macro(name.decode(), path), _VERBATIM)
         head = f"{block.head}({', '.join(block.arguments)})".encode("utf-8", "surrogateescape")
-        expanded = expander.expand(head).decode("utf-8", "surrogateescape").strip()
+        expanded = self._expander(path).expand(head).decode("utf-8", "surrogateescape").strip()
         name, parenthesis, _ = expanded.partition("(")
         if not parenthesis:
             return None
@@ -100,17 +132,17 @@ class _Libraries:
         paths = self._defined.get(name, ())
         for path in sorted(paths, key=lambda path: (path != near, -_shared_folders(path, near), path)):
             if path not in self._macros:
-                self._macros[path] = dict(self._read_macros(path))
+                self._macros[path] = read_macros(self._source(path))
             macro = self._macros[path].get(name.encode("utf-8", "surrogateescape"))
             if macro is not None:
                 return macro
         return None
 
-    def _read_macros(self, path: str) -> Iterator[tuple[bytes, Macro]]:
+    def _source(self, path: str) -> bytes:
         try:
-            yield from read_macros(self._read(path)).items()
+            return self._read(path)
         except OSError:
-            return
+            return b""
 
 
 def _shared_folders(path: str, near: str) -> int:

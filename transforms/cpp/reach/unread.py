@@ -14,7 +14,8 @@ def remarks(facts: Mapping[str, FileFacts], selected: Callable[[str], bool]) -> 
     Nothing where there is none of all that. `facts` are those of `with_libraries`.
     """
     files = [file for path, file in sorted(facts.items()) if selected(path) and not left_out(path)]
-    understood = sum(len({r.start for r in file.registrations if not r.written}) for file in files)
+    # What a function registers for several callers counts once.
+    understood = sum(len({_place(r) for r in file.registrations if not r.written}) for file in files)
     unread = [place for file in files for place in sorted(_unread(file))]
     if understood or unread:
         rest = "; not understood:" if unread else ""
@@ -26,6 +27,11 @@ def remarks(facts: Mapping[str, FileFacts], selected: Callable[[str], bool]) -> 
     bound = sum(file.bound for file in files)
     if bound:
         yield f"{_are(bound, 'function', 'functions')} bound for Python alone, past the dispatcher: no symbol arrives"
+
+
+def _place(registration: Registration) -> tuple[int, str, str, str]:
+    name = registration.operator.rpartition("::")[2]
+    return registration.start, name, registration.function, registration.schema
 
 
 def _are(count: int, singular: str, plural: str) -> str:

@@ -17,7 +17,7 @@ from transforms.cpp.reading.blocks import (
     without_literals,
 )
 from transforms.cpp.reading.facts import Call, FileFacts, Function
-from transforms.cpp.reading.macros import definitions, expansions
+from transforms.cpp.reading.macros import block_macros, definitions, expansions
 from transforms.cpp.reading.registrations import bound, classes, registrations
 from transforms.cpp.reading.signatures import decode
 
@@ -91,6 +91,7 @@ def extract(path: str, source: bytes) -> FileFacts:
         macros,
         generated,
         library_blocks,
+        tuple(block_macros(source, defined)),
         classes(text),
         bound(text, functions),
     )

@@ -119,6 +119,8 @@ class FileFacts:
     those of the macro call; `body` is -1."""
     blocks: tuple[Block, ...] = ()
     """What `registrations` lacks, and the blocks of them that call functions with their library."""
+    block_macros: tuple[str, ...] = ()
+    """The macros whose bodies hold whole blocks of registrations."""
     classes: int = 0
     """How many classes it registers, with `m.class_<T>("T")` or `torch::class_<T>("ns", "T")`."""
     bound: int = 0

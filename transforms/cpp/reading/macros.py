@@ -12,6 +12,7 @@ from transforms.cpp.reading.facts import Function
 _DEFINE = re.compile(rb"#[ \t]*define[ \t]+(\w+)")
 _REST = re.compile(rb"\(([\w\s,.\\]*)\)((?:[^\n\\]|\\\r?\n|\\.)*)")
 _SIGNATURE = re.compile(rb"\w\s*\([^;{}]*\)\s*(?:const\s*)?\\?\s*\{")
+_BLOCK = re.compile(rb"\b(?:STABLE_)?TORCH_LIBRARY\w*\s*\([^;{}]*\)[\s\\]*\{")
 CONTINUATION = re.compile(rb"\\\r?\n")
 _WORD = re.compile(rb"\b[A-Za-z_]\w*")
 _PASTE = re.compile(rb"\s*##\s*")
@@ -25,6 +26,15 @@ def definitions(source: bytes) -> list[tuple[bytes, int]]:
         if not source[line : match.start()].strip():
             macros.append((match[1], match.end()))
     return macros
+
+
+def block_macros(source: bytes, macros: Sequence[tuple[bytes, int]]) -> Iterator[str]:
+    """The names of those of `macros`, the definitions of `source`, whose bodies hold blocks of registrations."""
+    if b"TORCH_LIBRARY" in source:
+        for name, end in macros:
+            rest = _REST.match(source, end)
+            if rest is not None and _BLOCK.search(rest[2]) is not None:
+                yield name.decode()
 
 
 def expansions(

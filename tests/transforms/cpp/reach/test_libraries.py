@@ -84,6 +84,27 @@ def test_the_definition_in_the_file_itself_counts() -> None:
     assert registered(a=source, h="#define MINE(m) TORCH_LIBRARY_IMPL(lib, Meta, m)") == [("lib::f", "CPU", "f")]
 
 
+WHOLE = """\
+#define OPERATOR(NAME, ...) \\
+  TORCH_LIBRARY_FRAGMENT(lib, m) { m.def(#NAME "(" __VA_ARGS__ ") -> Tensor"); } \\
+  TORCH_LIBRARY_IMPL(SPACE, Meta, m) { \\
+    m.impl(#NAME, NAME##_meta); }
+#define SPACE lib
+"""
+
+
+def test_a_macro_that_holds_whole_blocks() -> None:
+    source = 'OPERATOR(f, "Tensor x")\n\nnamespace ns {\n  OPERATOR(g, "Tensor y");\n}\n// OPERATOR(h, "Tensor z")\n'
+    expected = [("lib::f", "", ""), ("lib::f", "Meta", "f_meta"), ("lib::g", "", ""), ("lib::g", "Meta", "g_meta")]
+    assert registered(a=source, h=WHOLE) == expected
+    assert registered(a=WHOLE + source) == expected
+    files = {"a.cpp": source.encode(), "h.h": WHOLE.encode()}
+    joined = with_libraries({path: extract(path, code) for path, code in files.items()}, files.__getitem__)
+    first = joined["a.cpp"].registrations[0]
+    assert (source[first.start : first.end], first.schema) == ('OPERATOR(f, "Tensor x")', "f(Tensor x) -> Tensor")
+    assert [r.line for r in joined["a.cpp"].registrations] == [1, 1, 4, 4]
+
+
 def test_a_function_registers_where_its_callers_do() -> None:
     helper = 'void add_all(torch::Library& lib) { lib.impl("f", f); lib.impl("ns::g", torch::dispatch(kMeta, g)); }'
     assert registered(a=helper) == []
