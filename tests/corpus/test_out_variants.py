@@ -19,8 +19,9 @@ CASES = {
 
 
 def rewritten(source: str) -> str:
-    job = FileJob("user/code.py", "user/code.py", source.encode(), {"f": Job({}, {}, True, False, (), ())}, frozenset())
-    return apply_edits(source.encode(), [edit for one in findings(job) for edit in one.edits]).decode()
+    compiled = Job({}, {}, (), (), inlined=True)
+    job = FileJob("user/code.py", "user/code.py", source.encode(), {"f": compiled}, frozenset())
+    return apply_edits(source.encode(), [edit for finding in findings(job) for edit in finding.edits]).decode()
 
 
 def compiled_frames(name: str, source: str, dynamic: bool | None) -> tuple[int, list[Any]]:

@@ -33,7 +33,7 @@ FINDING = Finding(
     (Step("a.cc", 2, "y"),), (EDIT,), "g", "0123",
 )  # fmt: skip
 DECISION = Decision("0123", Choice.EDIT, {"a.cc": "0" * 64}, (EDIT,), "a.cc:1 f")
-PLAN = Plan((FINDING,), {"a.cc": "0" * 64}, {"paths": ["a.cc"], "level": "safe"}, 1, ("x: y",), "0.1", (DECISION,))
+PLAN = Plan((FINDING,), {"a.cc": "0" * 64}, {"paths": ["a.cc"]}, 1, ("x: y",), ("z",), "0.1", (DECISION,))
 VERDICT = Verdict("throws", 1, "m", ("s0 > 1",), 2, "throws")
 
 

@@ -40,6 +40,9 @@ class Tree:
     def facts(self, extract: Callable[[str, bytes], Any], paths: Sequence[str]) -> Mapping[str, Any]:
         raise NotImplementedError
 
+    def remark(self, line: str) -> None:
+        raise NotImplementedError
+
     def map(self, function: Callable[[Any], Any], items: Sequence[Any], label: str = "") -> list[Any]:
         raise NotImplementedError
 
