@@ -18,7 +18,9 @@ TRACED = frozenset(
         "make_fx", "aot_function",
     }
 )
-"""What PyTorch calls with symbols and eager does not."""
+"""What PyTorch calls with symbols."""
+EAGER_TOO = frozenset({"triton_op", "register_autograd", "register_vmap", "register_torch_dispatch"})
+"""What eager runs as well as tracing."""
 FAKES = frozenset({"register_fake", "_register_fake", "impl_abstract", "triton_op", "register_meta"})
 CONCRETE = frozenset({"custom_op", "register_kernel"})
 """What only eager runs: a symbol asks for the fake instead."""

@@ -18,6 +18,7 @@ from transforms.python.reach.registrars import (
     COMPILED,
     CONCRETE,
     DEPTH,
+    EAGER_TOO,
     FAKES,
     OPERATOR,
     OPERATORS,
@@ -229,7 +230,7 @@ class Registrations:
         role = role._replace(operator=operator, opaque=name in OPERATORS, kind="fake" if name in FAKES else "")
         if name in CONCRETE:
             return role._replace(traced=False)
-        if name == "triton_op":
+        if name in EAGER_TOO:
             return role._replace(eager=True)
         if name not in BY_KEY:
             return role
