@@ -61,11 +61,6 @@ class Layout:
         """The line of a byte, lines from 1."""
         return bisect.bisect_left(self._line_feeds, offset) + 1
 
-    def begins_line(self, offset: int) -> bool:
-        """Whether a line begins at a byte, or the file ends there."""
-        place = bisect.bisect_left(self.offsets, offset)
-        return place < len(self.offsets) and self.offsets[place] == offset
-
     def line_start(self, line: int) -> int:
         """The offset of a line's first byte, lines from 1."""
         return self.offsets[line - 1]
@@ -94,7 +89,8 @@ class TopLevel:
     """What the statements at the top of a file import and define; made once for all functions of the file.
 
     `modules` has the local name of each imported module, `imported_functions` that of each function of symbolic_shapes,
-    `defined` the names of the functions, `arithmetic` those of functions that only compute, and `body` the statements.
+    `arithmetic` the names of functions that only compute, `torch` what torch is called, "" where only parts of it are
+    imported, and `body` the statements.
     """
 
     def __init__(self, tree: ast.Module) -> None:
@@ -108,14 +104,10 @@ class TopLevel:
         sources = [node.module for node in tree.body if isinstance(node, ast.ImportFrom) and not node.level]
         if not self.torch and not {"torch", "torch.nn"}.intersection(sources):
             self.torch = "torch"
-        self.defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
         self.arithmetic = frozenset(
             node.name for node in tree.body if isinstance(node, ast.FunctionDef) and only_arithmetic(node)
         )
         self.guards_import = next((n for n in self.body if isinstance(n, ast.ImportFrom) and n.module == MODULE), None)
-        self.first_statement = next((node for node in self.body if not _docstring(node)), self.body[-1])
-        definitions = (node for node in self.body if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
-        self.first_definition = next(definitions, None)
 
     def _read_import(self, node: ast.stmt) -> None:
         if isinstance(node, ast.Import):
