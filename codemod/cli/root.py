@@ -23,6 +23,7 @@ _COMMANDS = {
     "diff": _Command("commands", "Show what apply would write, as a diff that git apply takes."),
     "apply": _Command("commands", "Rewrite the files, all or none."),
     "review": _Command("review", "Look at the changes one by one, and decide: symfix apply follows."),
+    "probe": _Command("probe", "Ask the running torch which lines guard, specialize and compile again."),
     "prove": _Command("prove", "Run operators before and after their change, to prove it."),
     "bundle": _Command("bundle", "Split the change into one commit for each operator."),
     "pr": _Command("pr", "Write a pull request for each shard, and open them."),
@@ -65,6 +66,7 @@ def group() -> None:
       symfix diff                           what apply would write
       symfix review                         look at each change, and decide
       symfix apply                          write the changes that are safe
+      symfix probe -- python train.py       ask a program's running torch
       symfix prove                          run operators before and after
       symfix bundle                         one commit for each operator
       symfix pr                             and its pull request

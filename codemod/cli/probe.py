@@ -1,0 +1,135 @@
+"""`symfix probe`: what a running torch says about the shapes of a program, joined with what its source says."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from codemod.cli.root import group
+from codemod.errors import SymfixError
+from codemod.terminal import note, show, write
+
+if TYPE_CHECKING:
+    from codemod.probe.answers import Answer, Report
+
+
+@group.command()
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@click.option("--trace", type=click.Path(path_type=Path, exists=True), metavar="PATH",
+              help="Read this trace, or folder of traces, that TORCH_TRACE made; nothing is run.")  # fmt: skip
+@click.option("--error", metavar="FILE",
+              help="Read the text of an error or of TORCH_LOGS from this file, - for standard input.")  # fmt: skip
+@click.option("--compare", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
+              help="Report only what this earlier report (--format json) does not hold.")  # fmt: skip
+@click.option("--all", "everything", is_flag=True,
+              help="Also what is checked when it runs, and what torch's own code assumes.")  # fmt: skip
+@click.option("--no-source", is_flag=True, help="Do not look for findings at the lines that are named.")
+@click.option("--format", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True,
+              help="json is a report that --compare takes.")  # fmt: skip
+@click.option("--exit-zero", is_flag=True, help="Exit 0 also where there is something to report.")
+@click.pass_context
+def probe(context: click.Context, /, **parameters: Any) -> int:
+    """Ask the running torch which lines guard, specialize and compile again.
+
+    \b
+      symfix probe -- python train.py           run it, and say what was compiled
+      symfix probe -- pytest tests/test_it.py   the same of a test run
+      symfix probe --trace FOLDER               what TORCH_TRACE=FOLDER recorded
+      symfix probe --error - < error.txt        an error, or a log of TORCH_LOGS
+    \b
+      symfix probe --format json -- python train.py > before.json
+      symfix probe --compare before.json -- python train.py   what is new?
+
+    The program runs as it is, with its own torch; its output goes to stderr. Each answer names the line that asked,
+    whose it is, and the change that symfix can make to your source there. Exit 0 where nothing asks for anything.
+    """
+    from codemod.probe.answers import read_report, regressed
+
+    earlier = read_report(parameters["compare"]) if parameters["compare"] else None
+    report, status = _asked(parameters)
+    if not parameters["no_source"]:
+        report = dataclasses.replace(report, answers=_with_findings(context, report))
+    answers = regressed(earlier, report) if earlier is not None else list(report.answers)
+    _print(report, answers, parameters)
+    if status:
+        note(f"symfix: the program ended with {status}")
+    anything = any(answer.asks for answer in answers)
+    return 1 if anything and not parameters["exit_zero"] else 0
+
+
+def _asked(parameters: dict[str, Any]) -> tuple[Report, int]:
+    """The report of the one subject that was named, and the exit status of the program, if one was run."""
+    from codemod.probe.collect import Collector
+    from codemod.probe.script import traced
+    from codemod.probe.texts import read_text
+    from codemod.probe.trace import read_trace, trace_files
+
+    command: Sequence[str] = parameters["command"]
+    subjects = [name for name in ("command", "trace", "error") if parameters[name]]
+    if len(subjects) != 1:
+        raise SymfixError("name one thing to ask: a program after --, --trace PATH, or --error FILE")
+    if parameters["error"]:
+        return read_text(_text(parameters["error"])), 0
+    collector = Collector()
+    if parameters["trace"]:
+        for path in trace_files(parameters["trace"]):
+            collector.take(read_trace(path), path.name)
+        return collector.report(), 0
+    with traced(command) as (folder, status):
+        paths = trace_files(folder) if any(folder.iterdir()) else []
+        for path in paths:
+            collector.take(read_trace(path), path.name)
+    if not paths:
+        note("symfix: the program compiled nothing, or its torch writes no structured trace (2.4 and later do)")
+    return collector.report(), status
+
+
+def _text(name: str) -> str:
+    from codemod.borders.documents import read_bounded
+
+    try:
+        content = sys.stdin.buffer.read() if name == "-" else read_bounded(Path(name))
+    except OSError as error:
+        raise SymfixError(f"{name}: the text cannot be read: {error.strerror}") from error
+    return content.decode("utf-8", "replace")
+
+
+def _with_findings(context: click.Context, report: Report) -> tuple[Answer, ...]:
+    """The answers of `report`, joined with the findings of the enclosing checkout; as they are where there is none."""
+    from codemod.cli.running import begin
+    from codemod.cli.scan import scan
+    from codemod.model.transform import load_transforms
+    from codemod.planning.analysis import analyse
+    from codemod.probe.join import joined, places_below
+    from codemod.tree.checkout import find_checkout
+
+    root = find_checkout(Path()).root
+    paths = places_below(report.open, root)
+    if not paths:
+        return report.answers
+    options = scan.make_context("scan", [str(root / path) for path in paths], parent=context.parent)
+    try:
+        run = begin(options, options.params)
+        plan = analyse(run.project, load_transforms)
+    except SymfixError as error:
+        note(f"symfix: without findings of the source: {error}")
+        return report.answers
+    return joined(report.answers, plan.findings, root, os.getcwd())
+
+
+def _print(report: Report, answers: list[Answer], parameters: dict[str, Any]) -> None:
+    from codemod.probe.report import markdown_lines, text_lines
+
+    if parameters["format"] == "json":
+        chosen = dataclasses.replace(report, answers=tuple(answers))
+        write(chosen.to_json().encode("ascii") + b"\n")
+    elif parameters["format"] == "markdown":
+        show(markdown_lines(report, answers))
+    else:
+        show(text_lines(report, answers, parameters["everything"]))

@@ -1,0 +1,143 @@
+"""What was answered about one program: its compilations, and what each assumed about sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from codemod.borders.documents import load_document, read_bounded
+from codemod.borders.quoting import json_text
+from codemod.errors import SymfixError
+from codemod.probe.places import COMPILED, TORCH
+from codemod.probe.trace import Frame
+
+KINDS = {
+    "error": "could not be compiled",
+    "specialized": "a size became a constant: each other value compiles again",
+    "recompiled": "compiled again",
+    "guard": "only sizes that satisfy it are served by what was compiled",
+    "assumed": "assumed for sizes that are unknown, without a check when it runs",
+    "fake": "the fake kernel is missing, or is not like the real one",
+    "assert": "checked when it runs",
+}
+"""Each kind of answer and what it means, those that need somebody most first."""
+
+_VERSION = ("symfix-probe", 1)
+_FRAME = {"path": str, "line": int, "function": str, "text": str}
+_SHAPE = {
+    "torch": str,
+    "compilations": [{"function": str, "path": str, "line": int, "count": int}],
+    "answers": [
+        {
+            "kind": frozenset(KINDS), "text": str, "owner": str, "function": str, "count": int,
+            "place": (None, _FRAME), "user": (None, _FRAME), "advice": str, "finding": str, "command": str,
+        }
+    ],
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """A function that Dynamo compiled, and how often."""
+
+    function: str
+    path: str
+    line: int
+    count: int
+
+    @property
+    def label(self) -> str:
+        """The name that answers have as `function`."""
+        return f"{self.function} ({Path(self.path).name}:{self.line})"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One thing that compilations did about a size.
+
+    `text` speaks of arguments (`x.size(0) > 5`) where the trace knows them. `place` is the line that asked, `user` the
+    compiled program's line that led there where that is another; None where the trace does not say. `owner` is whose
+    `place` is: "your code", "torch", "C++ of torch", or a distribution's name. `finding` and `command` are filled where
+    the source at `place` has a finding of `scan`.
+    """
+
+    kind: str
+    text: str
+    owner: str
+    place: Frame | None
+    user: Frame | None
+    function: str
+    count: int = 1
+    advice: str = ""
+    finding: str = ""
+    command: str = ""
+
+    @property
+    def asks(self) -> bool:
+        """Whether somebody has something to do: not about what the code requires anyway, or torch takes upon itself."""
+        return self.kind != "assert" and not (self.kind == "assumed" and self.owner in (TORCH, COMPILED))
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What makes two answers of two runs the same, whatever lines were added above them."""
+        place = (Path(self.place.path).name, self.place.function, self.place.text) if self.place else ("", "", "")
+        return (self.kind, self.text, self.function.partition(" (")[0], *place)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that one program answered. `torch` is the version that ran, "" where the trace does not say."""
+
+    torch: str
+    compilations: tuple[Compilation, ...]
+    answers: tuple[Answer, ...]
+
+    @property
+    def open(self) -> tuple[Answer, ...]:
+        """The answers that ask for something."""
+        return tuple(answer for answer in self.answers if answer.asks)
+
+    def to_json(self) -> str:
+        """The report as a document that `read_report` takes."""
+        return json_text({"format": _VERSION[0], "version": _VERSION[1], **asdict(self)})
+
+
+def read_report(path: Path) -> Report:
+    """The report that `symfix probe --format json` wrote to `path`. Raises SymfixError where it is none."""
+    try:
+        content = read_bounded(path)
+    except OSError as error:
+        raise SymfixError(f"{path}: the report cannot be read: {error.strerror}") from error
+    remedy = "symfix probe --format json writes one"
+    document = load_document(content, str(path), "report of symfix probe", _VERSION, _SHAPE, remedy)
+    return Report(
+        document["torch"],
+        tuple(Compilation(**item) for item in document["compilations"]),
+        tuple(
+            Answer(**{**item, "place": _frame(item["place"]), "user": _frame(item["user"])})
+            for item in document["answers"]
+        ),
+    )
+
+
+def _frame(item: Mapping[str, Any] | None) -> Frame | None:
+    return None if item is None else Frame(**item)
+
+
+def merged(answers: Sequence[Answer]) -> list[Answer]:
+    """`answers` with equal ones as one that is counted, in the order of their kinds."""
+    counted: dict[Answer, int] = {}
+    for answer in answers:
+        plain = replace(answer, count=1)
+        counted[plain] = counted.get(plain, 0) + answer.count
+    ranks = list(KINDS)
+    ranked = sorted(counted, key=lambda answer: (answer.function, ranks.index(answer.kind)))
+    return [replace(answer, count=counted[answer]) for answer in ranked]
+
+
+def regressed(before: Report, after: Report) -> list[Answer]:
+    """The answers that ask for something in `after` and are not in `before`."""
+    earlier = {answer.identity for answer in before.open}
+    return [answer for answer in after.open if answer.identity not in earlier]

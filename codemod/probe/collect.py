@@ -1,0 +1,188 @@
+"""From the records of a trace to answers: one for each thing that a compilation did about a size."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from codemod.borders.documents import load_json
+from codemod.errors import SymfixError
+from codemod.probe.answers import Answer, Compilation, Report, merged
+from codemod.probe.places import asking, torch_folder
+from codemod.probe.trace import Frame, Record
+from codemod.runner.causes import LENGTH, TELLING
+
+_SYMBOL = re.compile(r"\b(?:s|u|zuf|zf)\d+\b")
+_EQUAL = re.compile(r"^Eq\((\w+), (-?\d+)\)$")
+_OPEN_EQUAL = re.compile(r"^Eq\((.+), (.+)\)$")
+_LOCAL = re.compile(r"\b[LG]\['(\w+)'\]")
+_SIZE = re.compile(r"\.(size|stride)\(\)\[(\d+)\]")
+_STATIC = re.compile(r"tensor '(.+?)' size mismatch at index (\d+)\. expected (\d+), actual (\d+)")
+_ROW = re.compile(r"^(\d+/\d+): (.*)$")
+_ABOUT_SIZES = re.compile(
+    r"data-dependent|symbolic sizes|SymInt|unbacked|Constraints violated|DataDependent|dynamic", re.I
+)
+
+
+@dataclass(slots=True)
+class Collector:
+    """Takes the records of a program's processes, and gives the report of all of them."""
+
+    torch: str = ""
+    """The version that ran."""
+    _folder: str = ""
+    _answers: list[Answer] = field(default_factory=list)
+    _functions: dict[str, Compilation] = field(default_factory=dict)
+    _counts: dict[Compilation, set[str]] = field(default_factory=dict)
+
+    def take(self, records: Iterable[Record], process: str) -> None:
+        """Answer the records of one `process`, a name of its own among those that are taken."""
+        sources: dict[str, dict[str, str]] = {}
+        self._functions = {}
+        for record in records:
+            self._folder = self._folder or torch_folder(record.stack)
+            if record.kind == "create_symbol":
+                names = sources.setdefault(record.compilation, {})
+                names[str(record.value.get("symbol"))] = str(record.value.get("source", ""))
+            else:
+                self._answer(record, sources.get(record.compilation, {}), process)
+
+    def report(self) -> Report:
+        """What was answered so far."""
+        compilations = (Compilation(c.function, c.path, c.line, len(attempts)) for c, attempts in self._counts.items())
+        return Report(self.torch, tuple(compilations), tuple(merged(self._answers)))
+
+    def _answer(self, record: Record, sources: Mapping[str, str], process: str) -> None:
+        value = record.value
+        if record.kind == "dynamo_start":
+            self._start(record, process)
+        elif record.kind == "guard_added_fast":
+            self._guard(record, sources)
+        elif record.kind == "symbolic_shape_specialization":
+            name = next((str(source) for source in value.get("sources") or ()), str(value.get("symbol")))
+            self._add(record, "specialized", f"{spelled(name)} == {value.get('value')}")
+        elif record.kind == "compilation_metrics" and value.get("fail_type"):
+            self._failure(record)
+        elif record.kind in ("missing_fake_kernel", "mismatched_fake_kernel"):
+            reason = f": {value['reason']}" if value.get("reason") else ""
+            self._add(record, "fake", f"{value.get('op', 'an operator')}{reason}")
+        elif record.kind == "propagate_real_tensors":
+            self._add(record, "assumed", f"{value.get('expr')} is {value.get('result')}")
+        elif record.kind == "artifact":
+            self._artifact(record, sources)
+
+    def _artifact(self, record: Record, sources: Mapping[str, str]) -> None:
+        name = record.value.get("name")
+        if name == "torch_version":
+            document = _table(record.payload)
+            self.torch = self.torch or str(document.get("pytorch_version", ""))
+        elif name == "recompile_reasons":
+            for reason in _reasons(record.payload):
+                self._add(record, "recompiled", spelled(reason), advice=advice_about(reason), everywhere=True)
+        elif name == "symfix_assumed":
+            self._add(record, "assumed", in_arguments(f"{record.value.get('expr')}", sources)
+                      + f" is {record.value.get('result')}")  # fmt: skip
+
+    def _start(self, record: Record, process: str) -> None:
+        if record.stack and record.compilation:
+            frame = record.stack[-1]
+            compiled = Compilation(frame.function, frame.path, frame.line, 0)
+            self._functions[_frame_number(record)] = compiled
+            self._counts.setdefault(compiled, set()).add(f"{process} {record.compilation}")
+
+    def _guard(self, record: Record, sources: Mapping[str, str]) -> None:
+        expression = str(record.value.get("expr", ""))
+        if any(frame.function == "guard_or_defer_runtime_assert" for frame in record.stack):
+            kind = "assert"
+        else:
+            kind = guard_kind(expression)
+        self._add(record, kind, in_arguments(expression, sources))
+
+    def _failure(self, record: Record) -> None:
+        value = record.value
+        reason = str(value.get("fail_reason") or value["fail_type"])
+        path, line = value.get("fail_user_frame_filename"), value.get("fail_user_frame_lineno")
+        user = Frame(str(path), line, "") if path and isinstance(line, int) else None
+        if _ABOUT_SIZES.search(reason) or _ABOUT_SIZES.search(str(value["fail_type"])):
+            stack = (user,) if user is not None else ()
+            self._add(Record(record.kind, value, record.compilation, (), stack), "error", first_sentence(reason))
+
+    def _add(self, record: Record, kind: str, text: str, advice: str = "", everywhere: bool = False) -> None:
+        """An answer; with `everywhere` it is about the whole function, not about one line of it."""
+        place, user, whose = asking(record.stack, record.user_stack, self._folder)
+        compiled = self._functions.get(_frame_number(record))
+        function = compiled.label if compiled is not None else ""
+        if everywhere:
+            place, user, whose = None, None, ""
+        self._answers.append(Answer(kind, text, whose, place, user, function, advice=advice))
+
+
+def _frame_number(record: Record) -> str:
+    """The number of the function that is compiled; the reasons to compile it again come before that begins."""
+    return record.compilation.partition("/")[0]
+
+
+def guard_kind(expression: str) -> str:
+    """The kind of answer that a guard is: "specialized" where it admits one value of a size."""
+    return "specialized" if _EQUAL.match(expression) else "guard"
+
+
+def spelled(source: str) -> str:
+    """`L['x'].size()[0]` as `x.size(0)`, wherever it stands in `source`."""
+    return _SIZE.sub(r".\1(\2)", _LOCAL.sub(r"\1", source))
+
+
+def in_arguments(expression: str, sources: Mapping[str, str]) -> str:
+    """A sympy expression with arguments in place of symbols; `Eq(a, b)` becomes `a == b`."""
+    text = _SYMBOL.sub(lambda match: spelled(sources.get(match[0]) or match[0]), expression)
+    equal = _OPEN_EQUAL.match(text)
+    return f"{equal[1]} == {equal[2]}" if equal and all(map(_is_balanced, (equal[1], equal[2]))) else text
+
+
+def _is_balanced(text: str) -> bool:
+    """Whether each bracket that `text` closes is one that it opened."""
+    depth = 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def first_sentence(reason: str) -> str:
+    """The first cause of an error's text, without advice."""
+    match = TELLING.search(reason)
+    sentence = " ".join((match[0] if match else reason.strip().partition("\n")[0]).split())
+    return sentence[:LENGTH]
+
+
+def _reasons(payload: str) -> list[str]:
+    """The reasons of a recompilation: a JSON list of texts since torch 2.4, or lines `0/1: reason`."""
+    text = payload.strip()
+    if text.startswith("["):
+        try:
+            items = load_json(text, "reasons", "")
+        except SymfixError:
+            items = []
+        lines = [str(item) for item in items] if isinstance(items, list) else []
+    else:
+        lines = text.splitlines()
+    return [match[2] if (match := _ROW.match(line.strip())) else line.strip() for line in lines if line.strip()]
+
+
+def advice_about(reason: str) -> str:
+    """What helps against a reason to compile again; "" where nothing is known to."""
+    match = _STATIC.search(reason)
+    if match is None:
+        return ""
+    name = spelled(match[1])
+    return f"static when first compiled; torch._dynamo.mark_dynamic({name}, {match[2]}) before makes it dynamic at once"
+
+
+def _table(payload: str) -> Mapping[str, object]:
+    try:
+        document = load_json(payload or "{}", "payload", "")
+    except SymfixError:
+        return {}
+    return document if isinstance(document, dict) else {}

@@ -1,0 +1,70 @@
+"""Joins answers with the findings of `scan`: what the source says at the line that torch named."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from codemod.borders.files import read_below
+from codemod.model.findings import Finding, Level
+from codemod.probe.answers import Answer
+from codemod.probe.trace import Frame
+
+
+def places_below(answers: Iterable[Answer], root: Path) -> list[str]:
+    """The files below `root`, relative to it, that answers name and that are there, sorted."""
+    paths = {path for answer in answers for frame in _frames(answer) if (path := _relative(frame, root))}
+    return sorted(path for path in paths if (root / path).is_file())
+
+
+def joined(answers: Sequence[Answer], findings: Sequence[Finding], root: Path, shown: str) -> tuple[Answer, ...]:
+    """`answers` with the finding that stands at their line, if there is one, and the command that shows its change.
+
+    `shown` is the folder in which commands are run, as they name files.
+    """
+    by_path: dict[str, list[tuple[Finding, int]]] = {}
+    for finding in findings:
+        by_path.setdefault(finding.path, []).append((finding, _last_line(finding, root)))
+    return tuple(_joined(answer, by_path, root, shown) for answer in answers)
+
+
+def _joined(answer: Answer, by_path: dict[str, list[tuple[Finding, int]]], root: Path, shown: str) -> Answer:
+    for frame in _frames(answer):
+        path = _relative(frame, root)
+        here = [f for f, last in by_path.get(path, ()) if f.line <= frame.line <= last]
+        if here:
+            finding = min(here, key=lambda f: (not f.edits, f.level, frame.line - f.line))
+            return dataclasses.replace(answer, finding=_said(finding), command=_command(finding, root, shown))
+    return answer
+
+
+def _frames(answer: Answer) -> list[Frame]:
+    return [frame for frame in (answer.place, answer.user) if frame is not None]
+
+
+def _said(finding: Finding) -> str:
+    what = finding.reason if finding.refusal and finding.reason else finding.message
+    return f"{finding.rule} ({finding.level.name.lower()}): {what}"
+
+
+def _command(finding: Finding, root: Path, shown: str) -> str:
+    if not finding.edits:
+        return ""
+    path = os.path.relpath(root / finding.path, shown)
+    level = " --level review" if finding.level is Level.REVIEW else ""
+    return f"symfix diff{level} --rule {finding.rule} {path}"
+
+
+def _relative(frame: Frame, root: Path) -> str:
+    path = os.path.realpath(frame.path) if os.path.isabs(frame.path) else os.path.join(root, frame.path)
+    base = f"{os.path.realpath(root)}/"
+    return path[len(base) :] if path.startswith(base) else ""
+
+
+def _last_line(finding: Finding, root: Path) -> int:
+    try:
+        return finding.line + read_below(root, finding.path)[finding.start : finding.end].count(b"\n")
+    except OSError:
+        return finding.line

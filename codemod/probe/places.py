@@ -1,0 +1,78 @@
+"""Which line asked about a size, and whose it is, from the stack at the moment torch answered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from codemod.probe.trace import Frame
+
+YOURS = "your code"
+TORCH = "torch"
+COMPILED = "C++ of torch"
+
+_PACKAGE = re.compile(r"/(?:site|dist)-packages/([\w.-]+)")
+_FOLDER = re.compile(r"^(.*?/torch)/(?:_logging/_internal|_dynamo/convert_frame)\.py$")
+# Below torch's folder. The code that answers questions about sizes, and asks none of its own:
+_ANSWERS = re.compile(
+    r"__init__\.py|_logging/|utils/_sympy/|fx/experimental/(?:symbolic_shapes|sym_node|recording|_\w+)\.py"
+)
+# Where calls pass from Python to the kernels of operators, in a trace or outside of one:
+_DISPATCH = re.compile(
+    r"_ops\.py|_compile\.py|utils/_|_dynamo/|_subclasses/(?:fake_tensor|fake_impls|functional_tensor)\.py"
+    r"|_higher_order_ops/|fx/|_functorch/|_inductor/|_prims_common/wrappers\.py|_decomp/__init__\.py"
+)
+_SYMBOL_NODE = "fx/experimental/sym_node.py"
+
+
+def torch_folder(stack: Sequence[Frame]) -> str:
+    """The folder of the torch that wrote a stack, which its own logging or Dynamo stands on; "" where neither does."""
+    return next((match[1] for frame in reversed(stack) if (match := _FOLDER.match(frame.path))), "")
+
+
+def asking(stack: Sequence[Frame], user_stack: Sequence[Frame], torch: str) -> tuple[Frame | None, Frame | None, str]:
+    """(the line that asked, the program's line that led there or None where they are the same, whose the line is).
+
+    `torch` is the folder of torch. Where Dynamo asked, it did so for the program's own line. Where a C++ function
+    asked, its caller is the nearest line: Python's SymInt asks by its own methods (torch/__init__.py), C++ by those of
+    the node.
+    """
+    user = user_stack[-1] if user_stack else None
+    below = [_below(frame, torch) for frame in stack]
+    index = len(stack) - 1
+    while index >= 0 and (_ANSWERS.match(below[index]) or stack[index].path.endswith("/functools.py")):
+        index -= 1
+    if index < 0 or below[index].startswith("_dynamo/"):
+        return user, None, owner(user, torch)
+    compiled = index + 1 < len(stack) and below[index + 1] == _SYMBOL_NODE
+    while compiled and index >= 0 and (_DISPATCH.match(below[index]) or _ANSWERS.match(below[index])):
+        index -= 1
+    if compiled and (index < 0 or (any(_runs_a_graph(name) for name in below[index + 1 :]) and not below[index])):
+        return user, None, COMPILED
+    place = stack[index]
+    whose = owner(place, torch)
+    if compiled:
+        whose = COMPILED if whose == TORCH else f"C++ that {whose} calls"
+    return place, user if user != place else None, whose
+
+
+def _below(frame: Frame, torch: str) -> str:
+    """The path of a frame below torch's folder; "" outside of it."""
+    return frame.path[len(torch) + 1 :] if torch and frame.path.startswith(f"{torch}/") else ""
+
+
+def _runs_a_graph(name: str) -> bool:
+    """Whether a frame runs what was captured before: the program's own lines are not on such a stack."""
+    return name.startswith(("fx/interpreter.py", "_dynamo/symbolic_convert.py"))
+
+
+def owner(frame: Frame | None, torch: str) -> str:
+    """Whose line it is: "torch", the name of an installed package, "your code"; "unknown" without a line."""
+    if frame is None:
+        return "unknown"
+    if _below(frame, torch):
+        return TORCH
+    package = _PACKAGE.search(frame.path)
+    if package is not None:
+        return package[1].removesuffix(".py")
+    return "generated code" if frame.path.startswith("<") else YOURS

@@ -1,0 +1,103 @@
+"""The report of `probe` as text and as Markdown."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from codemod.borders.quoting import code, markdown
+from codemod.probe.answers import KINDS, Answer, Report
+from codemod.probe.trace import Frame
+from codemod.terminal import one_line, style, visible
+
+_STYLES = {"error": "red", "specialized": "red", "recompiled": "yellow", "guard": "yellow", "assumed": "yellow",
+           "fake": "red", "assert": "dim"}  # fmt: skip
+_WIDTH = max(map(len, KINDS)) + 2
+
+
+def text_lines(report: Report, answers: Sequence[Answer], everything: bool) -> list[str]:
+    """The answers under the function that they are about, a legend of the kinds that were met, and totals."""
+    lines: list[str] = []
+    counts = {compilation.label: compilation.count for compilation in report.compilations}
+    shown = [answer for answer in answers if everything or answer.asks]
+    for function in dict.fromkeys([*counts, *(answer.function for answer in shown)]):
+        own = [answer for answer in shown if answer.function == function]
+        if not own and counts.get(function, 0) < 2:
+            continue
+        times = f"  compiled {_times(counts[function])}" if function in counts else ""
+        lines += [style(visible(function) or "outside of compiled functions", "bold") + times]
+        for answer in own:
+            lines += _answer_lines(answer)
+        lines.append("")
+    met = [kind for kind in KINDS if any(answer.kind == kind for answer in shown)]
+    lines += [f"{style(kind.ljust(_WIDTH), _STYLES[kind])}{KINDS[kind]}" for kind in met]
+    lines += [""] if met else []
+    return [*lines, totals(report, shown)]
+
+
+def totals(report: Report, shown: Sequence[Answer]) -> str:
+    """One line: what was compiled, and what of it asks for something."""
+    compiled = sum(compilation.count for compilation in report.compilations)
+    torch = f" over torch {visible(report.torch)}" if report.torch else ""
+    functions = f"{_count(len(report.compilations), 'function')} compiled {_times(compiled)}{torch}; "
+    answers = _count(sum(answer.asks for answer in shown), "answer")
+    fixable = sum(bool(answer.command) for answer in shown)
+    return (
+        (functions if report.compilations else "")
+        + answers
+        + (f", {fixable} with a change that symfix can make" if fixable else "")
+    )
+
+
+def _answer_lines(answer: Answer) -> list[str]:
+    times = style(f"  ({_times(answer.count)})", "dim") if answer.count > 1 else ""
+    indent = " " * (_WIDTH + 2)
+    lines = [f"  {style(answer.kind.ljust(_WIDTH), _STYLES[answer.kind])}{one_line(answer.text)}{times}"]
+    if answer.place is not None:
+        lines.append(f"{indent}{_place(answer.place)}  {style(f'[{visible(answer.owner)}]', 'dim')}")
+    elif answer.owner:
+        lines.append(f"{indent}{style(f'[{visible(answer.owner)}]', 'dim')}")
+    if answer.user is not None:
+        lines.append(f"{indent}from {_place(answer.user)}")
+    lines += [f"{indent}{style(one_line(text), 'cyan')}" for text in (answer.advice, answer.finding) if text]
+    lines += [f"{indent}{style(visible(answer.command), 'cyan', 'bold')}"] if answer.command else []
+    return lines
+
+
+def _place(frame: Frame) -> str:
+    source = f": {one_line(frame.text)}" if frame.text else ""
+    function = f" in {visible(frame.function)}" if frame.function else ""
+    return f"{visible(short_path(frame.path))}:{frame.line}{function}{source}"
+
+
+def short_path(path: str) -> str:
+    """`path` from the working directory where it lies below, from the package's folder where it is installed."""
+    _, packages, rest = path.rpartition("-packages/")
+    if packages:
+        return rest
+    relative = os.path.relpath(path) if os.path.isabs(path) else path
+    return path if relative.startswith("..") else relative
+
+
+def markdown_lines(report: Report, answers: Sequence[Answer]) -> Iterable[str]:
+    """The answers that ask for something as a table of Markdown."""
+    yield f"### symfix probe: {markdown(totals(report, answers))}"
+    yield ""
+    yield "| function | kind | what | where | whose | change |"
+    yield "|---|---|---|---|---|---|"
+    for answer in answers:
+        if answer.asks:
+            frame = answer.place
+            where = code(f"{Path(frame.path).name}:{frame.line}") if frame else ""
+            change = code(answer.command) if answer.command else markdown(answer.finding or answer.advice)
+            cells = (code(answer.function), answer.kind, code(answer.text), where, markdown(answer.owner), change)
+            yield f"| {' | '.join(cells)} |"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

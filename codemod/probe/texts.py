@@ -1,0 +1,100 @@
+"""Answers from what people have at hand: the text of an error, or what TORCH_LOGS printed. No run is needed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from codemod.probe.answers import Answer, Compilation, Report, merged
+from codemod.probe.collect import advice_about, first_sentence, guard_kind, in_arguments, spelled
+from codemod.probe.places import owner
+from codemod.probe.trace import Frame
+from codemod.runner.causes import TELLING
+
+# What logging puts before a line: `[rank0]:V1122 06:59:39.722000 123 torch/file.py:12] [0/1] `.
+_PREFIX = re.compile(r"^(?:\[rank\d+\]:\s?)?(?:[VDIWEC]\d{4} \S+ \d+ \S+\] )?(?:\[\S+\] )*")
+_FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+), in (\S+)\s*$')
+_PLACE = r"(?P<path>[^\s()]+?):(?P<line>\d+) in (?P<function>[^\s()]+)"
+_LOCATION = re.compile(_PLACE)
+_GUARD = re.compile(r"\b(?P<prefix>eval|runtime_assert) (?P<expression>.+?) \[guard added\](?P<location>.*)")
+_RECOMPILING = re.compile(r"Recompiling function (?P<function>\S+) in (?P<path>\S+):(?P<line>\d+)")
+_REASON = re.compile(r"^\s*- \d+/\d+: (.+)$")
+_CAUSED = re.compile(rf"^\s*Caused by: (?P<text>.*?)\s*#\s*{_PLACE}")
+_ASSUMED = re.compile(
+    r"could not evaluate (.+?) due to data dependency, it was assumed to be (\w+) with no runtime assertions(.*)"
+)
+_TORCH = re.compile(r"^(.*/torch)/(?:_dynamo|_subclasses|fx|_functorch|_refs|_prims\w*|nn|_ops|_decomp|_meta\w+)\b")
+
+
+def read_text(text: str) -> Report:
+    """What a text says about shapes: an error with its traceback, recompilations, guards, silent assumptions.
+
+    A report without answers where it says nothing of the kind. The version of torch is not in such a text.
+    """
+    lines = [_PREFIX.sub("", line, count=1) for line in text.splitlines()]
+    torch = _torch_folder(lines)
+    answers: list[Answer] = []
+    compilations: list[Compilation] = []
+    for line in lines:
+        if recompiling := _RECOMPILING.search(line):
+            compilations.append(Compilation(recompiling["function"], recompiling["path"], int(recompiling["line"]), 1))
+        elif reason := _REASON.match(line):
+            answers.append(_recompilation(reason[1], compilations[-1].label if compilations else "", torch))
+        elif guard := _GUARD.search(line):
+            kind = "assert" if guard["prefix"] == "runtime_assert" else guard_kind(guard["expression"])
+            answers.append(_answer(kind, in_arguments(guard["expression"], {}), guard["location"], torch))
+        elif assumed := _ASSUMED.search(line):
+            answers.append(_answer("assumed", f"{assumed[1]} is {assumed[2]}", assumed[3], torch))
+    error = next((match for line in lines if (match := TELLING.search(line))), None)
+    if error is not None:
+        answers.append(_error(lines, first_sentence(error[0]), torch))
+    return Report("", tuple(compilations), tuple(merged(answers)))
+
+
+def _answer(kind: str, text: str, location: str, torch: str) -> Answer:
+    place = _frame(_LOCATION.search(location))
+    return Answer(kind, text, owner(place, torch), place, None, "")
+
+
+def _recompilation(reason: str, function: str, torch: str) -> Answer:
+    condition, _, comment = reason.partition("  #")
+    place = _frame(_LOCATION.search(comment))
+    whose = owner(place, torch) if place is not None else ""
+    return Answer("recompiled", spelled(condition), whose, place, None, function, advice=advice_about(reason))
+
+
+def _error(lines: Sequence[str], sentence: str, torch: str) -> Answer:
+    """The error and the line that asked: torch says it ("Caused by"), else it is the innermost line of the program."""
+    caused = _frame(next((match for line in lines if (match := _CAUSED.match(line))), None))
+    user = _user_frame(lines, torch)
+    # "Caused by" has the name of a file cut short.
+    same = caused is not None and user is not None and (caused.line, caused.function) == (user.line, user.function)
+    place = user if same else caused or user
+    return Answer("error", sentence, owner(place, torch), place, user if user != place else None, "")
+
+
+def _user_frame(lines: Sequence[str], torch: str) -> Frame | None:
+    """The program's innermost line, of what torch calls its stack where it prints that, else of the traceback."""
+    starts = [index for index, line in enumerate(lines) if re.match(r"\s*(?:from user code:|User Stack)", line)]
+    stack = list(_frames(lines[starts[-1] :])) if starts else []
+    own = [frame for frame in stack or _frames(lines) if owner(frame, torch) != "torch"]
+    return own[-1] if own else None
+
+
+def _frames(lines: Sequence[str]) -> Iterator[Frame]:
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        match = _FRAME.match(line)
+        if match:
+            yield Frame(match[1], int(match[2]), match[3], "" if _FRAME.match(below) else below.strip())
+
+
+def _frame(match: re.Match[str] | None) -> Frame | None:
+    if match is None:
+        return None
+    return Frame(match["path"], int(match["line"]), match["function"], match.groupdict().get("text") or "")
+
+
+def _torch_folder(lines: Sequence[str]) -> str:
+    """The folder of torch, from the tracebacks that go through it; "" where none does."""
+    paths = (match[1] for line in lines if (match := _FRAME.match(line)))
+    return next((match[1] for path in paths if (match := _TORCH.match(path))), "")

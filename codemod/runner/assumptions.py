@@ -1,0 +1,93 @@
+"""Adds what torch assumes about unknown sizes to its structured trace, inside the program that is probed.
+
+`ShapeEnv._log_suppressed_dde` (torch/fx/experimental/symbolic_shapes.py, since 2.8) only logs a text. symfix lays this
+file as `sitecustomize.py` before the program's others, which it then imports; the program's own code is unchanged.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from traceback import StackSummary
+from types import ModuleType
+from typing import Any
+
+_SHAPES = "torch.fx.experimental.symbolic_shapes"
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Lets the module of ShapeEnv be found as ever, and looks at it once it is loaded."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> Any:
+        if name != _SHAPES:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.loader is None:
+            return spec
+        load = spec.loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            load(module)
+            watch(module)
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+def watch(module: ModuleType) -> None:
+    """Let the ShapeEnv of `module` trace its silent assumptions; a torch that has another one is left alone."""
+    environment = getattr(module, "ShapeEnv", None)
+    original = getattr(environment, "_log_suppressed_dde", None)
+    if environment is None or original is None:
+        return
+
+    def log(self: Any, expression: Any, assumed: Any) -> Any:
+        _trace(expression, assumed)
+        return original(self, expression, assumed)
+
+    environment._log_suppressed_dde = log
+
+
+def _trace(expression: Any, assumed: Any) -> None:
+    try:
+        logging: Any = import_module("torch._logging")
+        structured: Any = import_module("torch._logging.structured")
+        user_stack = import_module("torch._guards").TracingContext.extract_stack()
+        stack = import_module("torch.utils._traceback").CapturedTraceback.extract().summary()
+        document = {
+            "name": "symfix_assumed",
+            "encoding": "string",
+            "expr": str(expression),
+            "result": str(assumed),
+            "user_stack": structured.from_traceback(user_stack),
+            "stack": structured.from_traceback(_without_own(stack)),
+        }
+        logging.trace_structured("artifact", metadata_fn=lambda: document)
+    except Exception:  # what is probed must not fail by it
+        return
+
+
+def _without_own(stack: StackSummary) -> StackSummary:
+    return StackSummary.from_list([frame for frame in stack if frame.filename != __file__])
+
+
+def _next_customization() -> None:
+    """Import the `sitecustomize` that stands behind this one, if there is any."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
+    if spec is not None and spec.loader is not None:
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["sitecustomize"] = module
+        spec.loader.exec_module(module)
+
+
+if __name__ == "sitecustomize":
+    sys.meta_path.insert(0, _Finder())
+    _next_customization()

@@ -1,0 +1,118 @@
+"""From records to answers: kinds, arguments in place of symbols, the function each is about, and reports to compare."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codemod.errors import SymfixError
+from codemod.probe.answers import Answer, Report, merged, read_report, regressed
+from codemod.probe.collect import Collector, in_arguments, spelled
+from codemod.probe.trace import Frame, Record
+
+USER = Frame("/home/u/model.py", 12, "f", "if x.size(0) > 5:")
+START = Frame("/home/u/model.py", 10, "f")
+DEFERRED = Frame("/x/torch/fx/experimental/symbolic_shapes.py", 9, "guard_or_defer_runtime_assert")
+
+
+def record(kind: str, value: Mapping[str, Any], *stack: Frame, compilation: str = "0/0", payload: str = "") -> Record:
+    return Record(kind, value, compilation, stack, (USER,), payload)
+
+
+def artifact(name: str, payload: str, compilation: str = "0/1") -> Record:
+    return record("artifact", {"name": name}, compilation=compilation, payload=payload)
+
+
+def collected(*records: Record) -> Report:
+    collector = Collector()
+    collector.take(records, "a")
+    return collector.report()
+
+
+def test_symbols_are_spelled_as_the_arguments_they_stand_for() -> None:
+    sources = {"s0": "L['x'].size()[0]", "s7": "L['self'].weight.stride()[1]"}
+    assert in_arguments("Eq(s0, 4)", sources) == "x.size(0) == 4"
+    assert in_arguments("s0 + s7 > s77", sources) == "x.size(0) + self.weight.stride(1) > s77"
+    assert in_arguments("Eq(Mod(s0, 4), 0)", sources) == "Mod(x.size(0), 4) == 0"
+    assert in_arguments("Eq(a, b) & Eq(c, d)", {}) == "Eq(a, b) & Eq(c, d)"
+    assert spelled("G['y'].size()[1] == 3") == "y.size(1) == 3"
+
+
+def test_each_kind_of_guard_is_told_apart() -> None:
+    start = record("dynamo_start", {}, START)
+    symbol = record("create_symbol", {"symbol": "s0", "source": "L['x'].size()[0]"})
+    report = collected(
+        start,
+        symbol,
+        record("guard_added_fast", {"expr": "Eq(s0, 4)"}),
+        record("guard_added_fast", {"expr": "s0 > 5"}),
+        record("guard_added_fast", {"expr": "s0 > 5"}),
+        record("guard_added_fast", {"expr": "u0 >= 0"}, DEFERRED),
+    )
+    assert [(a.kind, a.text, a.count) for a in report.answers] == [
+        ("specialized", "x.size(0) == 4", 1), ("guard", "x.size(0) > 5", 2), ("assert", "u0 >= 0", 1),
+    ]  # fmt: skip
+    assert {answer.function for answer in report.answers} == {"f (model.py:10)"}
+    assert [answer.asks for answer in report.answers] == [True, True, False]
+
+
+@pytest.mark.parametrize("payload", ["0/0: {}", '["0/0: {}"]'])
+def test_a_recompilation_belongs_to_its_function_and_says_what_avoids_it(payload: str) -> None:
+    reason = "tensor 'x' size mismatch at index 1. expected 4, actual 7"
+    again = record("dynamo_start", {}, START, compilation="0/1")
+    report = collected(record("dynamo_start", {}, START), artifact("recompile_reasons", payload.format(reason)), again)
+    (answer,) = report.answers
+    assert (answer.kind, answer.text, answer.function) == ("recompiled", reason, "f (model.py:10)")
+    assert "mark_dynamic(x, 1)" in answer.advice
+    assert [(c.function, c.count) for c in report.compilations] == [("f", 2)]
+
+
+def test_processes_that_number_alike_are_counted_apart() -> None:
+    collector = Collector()
+    for process in ("a", "b"):
+        collector.take(
+            [record("dynamo_start", {}, START), artifact("torch_version", '{"pytorch_version": "2.9"}')], process
+        )
+    assert [c.count for c in collector.report().compilations] == [2]
+    assert collector.report().torch == "2.9"
+
+
+def test_only_failures_about_sizes_are_answers() -> None:
+    base = {"fail_user_frame_filename": "/home/u/model.py", "fail_user_frame_lineno": 12}
+    sizes = "Could not guard on data-dependent expression Eq(u0, 0)\n\nCaused by: x"
+    report = collected(
+        record("compilation_metrics", {**base, "fail_type": "UserError", "fail_reason": sizes}),
+        record("compilation_metrics", {**base, "fail_type": "Unsupported", "fail_reason": "print is not supported"}),
+        record("compilation_metrics", {**base, "fail_type": None}),
+    )
+    (answer,) = report.answers
+    assert (answer.kind, answer.text) == ("error", "Could not guard on data-dependent expression Eq(u0, 0)")
+    assert answer.place == Frame("/home/u/model.py", 12, "")
+
+
+def test_what_torch_assumes_for_itself_asks_for_nothing() -> None:
+    answer = Answer("assumed", "u0 == 0 is False", "torch", None, USER, "f")
+    assert not answer.asks
+    assert dataclasses.replace(answer, owner="your code").asks
+
+
+def test_a_report_is_read_as_it_was_written(tmp_path: Path) -> None:
+    report = collected(record("dynamo_start", {}, START), record("guard_added_fast", {"expr": "s0 > 5"}, USER))
+    path = tmp_path / "report.json"
+    path.write_text(report.to_json())
+    assert read_report(path) == report
+    path.write_text(report.to_json().replace('"kind": "guard"', '"kind": "other"'))
+    with pytest.raises(SymfixError, match=r"report\.json: damaged .*symfix probe --format json writes one"):
+        read_report(path)
+
+
+def test_what_moved_by_some_lines_has_not_regressed() -> None:
+    answer = Answer("guard", "x.size(0) > 5", "your code", USER, None, "f (model.py:10)")
+    moved = dataclasses.replace(answer, place=dataclasses.replace(USER, line=99), function="f (model.py:97)")
+    new = dataclasses.replace(answer, text="x.size(0) > 6")
+    assert regressed(Report("", (), (answer,)), Report("", (), (moved, new))) == [new]
+    assert merged([new, answer, new])[0].count == 2

@@ -1,0 +1,77 @@
+"""Which line asked about a size, from stacks as torch writes them."""
+
+from __future__ import annotations
+
+from codemod.probe.places import asking, owner, torch_folder
+from codemod.probe.trace import Frame
+
+SITE = "/venv/lib/python3.11/site-packages"
+TORCH = f"{SITE}/torch"
+USER = Frame("/home/u/model.py", 12, "f", "if x.size(0) > 5:")
+MAIN = Frame("/home/u/model.py", 40, "<module>", "g(x)")
+
+
+def torch_frame(path: str, function: str = "fn", line: int = 7) -> Frame:
+    return Frame(f"{TORCH}/{path}", line, function, "")
+
+
+DYNAMO = (torch_frame("_dynamo/convert_frame.py"), torch_frame("_dynamo/symbolic_convert.py"))
+CAPTURED = (
+    *DYNAMO,
+    torch_frame("fx/interpreter.py"),
+    torch_frame("_subclasses/fake_tensor.py"),
+    torch_frame("_ops.py"),
+)
+PYTHON_ANSWERS = (
+    torch_frame("__init__.py", "__bool__"),
+    torch_frame("fx/experimental/sym_node.py"),
+    torch_frame("fx/experimental/symbolic_shapes.py"),
+    torch_frame("_logging/_internal.py"),
+)
+C_ANSWERS = PYTHON_ANSWERS[1:]
+
+
+def test_the_folder_of_torch_is_where_its_logging_lies() -> None:
+    assert torch_folder((MAIN, *DYNAMO, *C_ANSWERS)) == TORCH
+    assert torch_folder((MAIN,)) == ""
+    assert torch_folder((Frame("/home/u/pytorch/torch/_dynamo/convert_frame.py", 1, "f"),)) == "/home/u/pytorch/torch"
+
+
+def test_dynamo_asks_for_the_programs_own_line() -> None:
+    stack = (MAIN, *DYNAMO, torch_frame("_dynamo/variables/tensor.py"), *PYTHON_ANSWERS)
+    assert asking(stack, (USER,), TORCH) == (USER, None, "your code")
+
+
+def test_a_python_line_of_torch_asks_for_itself() -> None:
+    line = torch_frame("_refs/__init__.py", "reshape")
+    assert asking((MAIN, *CAPTURED, line, *PYTHON_ANSWERS), (USER,), TORCH) == (line, USER, "torch")
+
+
+def test_a_library_is_named() -> None:
+    line = Frame(f"{SITE}/vision_ops/fakes.py", 3, "fake")
+    assert asking((MAIN, *CAPTURED, line, *PYTHON_ANSWERS), (USER,), TORCH)[2] == "vision_ops"
+    assert owner(Frame(f"{SITE}/single.py", 3, "fake"), TORCH) == "single"
+
+
+def test_c_code_is_named_by_the_line_that_calls_it() -> None:
+    line = torch_frame("_decomp/decompositions.py", "matmul")
+    assert asking((MAIN, *CAPTURED, line, torch_frame("_ops.py"), *C_ANSWERS), (USER,), TORCH) == (
+        line,
+        USER,
+        "C++ of torch",
+    )
+    fake = Frame("/home/u/fakes.py", 3, "fake")
+    assert (
+        asking((MAIN, *CAPTURED, fake, torch_frame("_ops.py"), *C_ANSWERS), (), TORCH)[2] == "C++ that your code calls"
+    )
+
+
+def test_c_code_of_a_captured_graph_is_named_by_the_programs_line() -> None:
+    assert asking((MAIN, *CAPTURED, *C_ANSWERS), (USER,), TORCH) == (USER, None, "C++ of torch")
+    assert asking((MAIN, *CAPTURED, *C_ANSWERS), (), TORCH) == (None, None, "C++ of torch")
+
+
+def test_nothing_is_claimed_without_a_stack() -> None:
+    assert asking((), (), "") == (None, None, "unknown")
+    assert asking((), (USER,), "") == (USER, None, "your code")
+    assert owner(Frame("<eval_with_key>.1", 3, "forward"), TORCH) == "generated code"

@@ -1,0 +1,67 @@
+"""Errors and logs that people paste."""
+
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+from codemod.probe.texts import read_text
+from codemod.probe.trace import Frame
+
+ERROR = """
+Traceback (most recent call last):
+  File "/home/u/model.py", line 30, in <module>
+    g(x)
+  File "/venv/lib/python3.11/site-packages/torch/_dynamo/eval_frame.py", line 1, in _fn
+    raise e
+torch._dynamo.exc.UserError: Could not guard on data-dependent expression Eq(u0, 0) (unhinted: Eq(u0, 0)).
+consider using guard_or_false
+Caused by: if y.shape[0] == 0:  # me/u/model.py:8 in masked (_dynamo/variables/tensor.py:2606 in evaluate_expr)
+
+from user code:
+   File "/home/u/model.py", line 8, in masked
+    if y.shape[0] == 0:
+"""
+
+
+def test_an_error_names_the_programs_line() -> None:
+    (answer,) = read_text(ERROR).answers
+    assert (answer.kind, answer.owner, answer.user) == ("error", "your code", None)
+    assert answer.text == "Could not guard on data-dependent expression Eq(u0, 0) (unhinted: Eq(u0, 0))."
+    assert answer.place == Frame("/home/u/model.py", 8, "masked", "if y.shape[0] == 0:")
+
+
+def test_an_error_that_torch_caused_names_both_lines() -> None:
+    text = ERROR.replace("# me/u/model.py:8 in masked", "# _refs/__init__.py:5 in narrow")
+    (answer,) = read_text(text).answers
+    assert answer.place == Frame("_refs/__init__.py", 5, "narrow", "if y.shape[0] == 0:")
+    assert answer.user == Frame("/home/u/model.py", 8, "masked", "if y.shape[0] == 0:")
+
+
+def test_the_log_of_recompilations() -> None:
+    log = """[rank0]:V1122 06:59:39.4 12 torch/_dynamo/guards.py:5400] [0/1] [__recompiles] Recompiling function f in /home/u/m.py:2
+V1122 06:59:39.4 12 torch/_dynamo/guards.py:5400] [0/1] [__recompiles]     triggered by the following guard failure(s):
+V1122 06:59:39.4 12 torch/_dynamo/guards.py:5400] [0/1] [__recompiles]     - 0/0: tensor 'x' size mismatch at index 0. expected 4, actual 7
+V1122 06:59:39.4 12 torch/_dynamo/guards.py:5400] [0/1] [__recompiles]     - 0/1: L['x'].size()[0] > 5  # if n > 5:  # m.py:3 in f
+"""
+    report = read_text(log)
+    assert [(c.function, c.line) for c in report.compilations] == [("f", 2)]
+    assert [answer.text for answer in report.answers] == [
+        "tensor 'x' size mismatch at index 0. expected 4, actual 7", "x.size(0) > 5",
+    ]  # fmt: skip
+    assert report.answers[1].place == Frame("m.py", 3, "f")
+
+
+def test_the_log_of_guards_and_assumptions() -> None:
+    log = """I1122 torch/fx/experimental/symbolic_shapes.py:1] [0/0] eval Eq(s0, 4) [guard added] if n == 4:  # m.py:3 in f (_dynamo/variables/tensor.py:2606 in evaluate_expr)
+I1122 06:59:39.4 12 torch/a.py:1] runtime_assert u0 >= 0 [guard added] z = t(n)  # m.py:4 in f (_meta.py:58 in g)
+could not evaluate Eq(u0, 1) due to data dependency, it was assumed to be False with no runtime assertions return a  # m.py:9 in h (b.py:1 in i)
+"""
+    assert [(a.kind, a.text, a.place) for a in read_text(log).answers] == [
+        ("specialized", "s0 == 4", Frame("m.py", 3, "f")),
+        ("assumed", "Eq(u0, 1) is False", Frame("m.py", 9, "h")),
+        ("assert", "u0 >= 0", Frame("m.py", 4, "f")),
+    ]
+
+
+def test_other_text_answers_nothing() -> None:
+    assert read_text("hello\n\x00\nFile").answers == ()
