@@ -60,7 +60,8 @@ def prove(context: click.Context, /, **parameters: Any) -> int:
       symfix prove --save-repro repros           a script for each operator too
 
     PyTorch is not built: the changed sources alone are compiled, twice, and laid over the installed torch. This
-    runs the checkout's code; scan, diff, apply and bundle never do. Exit 0 where nothing is worse, 1 where something is.
+    runs the checkout's code, as scan, diff, apply and bundle never do. Exit 0 where nothing is worse, 1 where
+    something is.
     """
     from codemod.prove.executor import make_executor
     from codemod.prove.isolate import terminable

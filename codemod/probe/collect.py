@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from codemod.borders.documents import load_json
 from codemod.errors import SymfixError
 from codemod.probe.answers import Answer, Compilation, Report, merged
-from codemod.probe.places import asking, torch_folder
+from codemod.probe.places import asking, owner, torch_folder
 from codemod.probe.trace import Frame, Record
 from codemod.runner.causes import LENGTH, TELLING
 
@@ -19,6 +19,8 @@ _OPEN_EQUAL = re.compile(r"^Eq\((.+), (.+)\)$")
 _LOCAL = re.compile(r"\b[LG]\['(\w+)'\]")
 _SIZE = re.compile(r"\.(size|stride)\(\)\[(\d+)\]")
 _STATIC = re.compile(r"tensor '(.+?)' size mismatch at index (\d+)\. expected (\d+), actual (\d+)")
+_FRAMEWORK = "due to 0/1 specialization in the framework"
+LOCATION = re.compile(r"(?P<path>[^\s()#]+?):(?P<line>\d+) in (?P<function>[^\s()]+)")
 _ROW = re.compile(r"^(\d+/\d+): (.*)$")
 _ABOUT_SIZES = re.compile(
     r"data-dependent|symbolic sizes|SymInt|unbacked|Constraints violated|DataDependent|dynamic", re.I
@@ -78,8 +80,11 @@ class Collector:
             document = _table(record.payload)
             self.torch = self.torch or str(document.get("pytorch_version", ""))
         elif name == "recompile_reasons":
+            compiled = self._functions.get(_frame_number(record))
+            label = compiled.label if compiled is not None else ""
             for reason in _reasons(record.payload):
-                self._add(record, "recompiled", spelled(reason), advice=advice_about(reason), everywhere=True)
+                answer = recompilation(reason, label, self._folder)
+                self._answers.append(replace(answer, place=self._whole(answer.place)))
         elif name == "symfix_assumed":
             self._add(record, "assumed", in_arguments(f"{record.value.get('expr')}", sources)
                       + f" is {record.value.get('result')}")  # fmt: skip
@@ -108,14 +113,32 @@ class Collector:
             stack = (user,) if user is not None else ()
             self._add(Record(record.kind, value, record.compilation, (), stack), "error", first_sentence(reason))
 
-    def _add(self, record: Record, kind: str, text: str, advice: str = "", everywhere: bool = False) -> None:
-        """An answer; with `everywhere` it is about the whole function, not about one line of it."""
+    def _whole(self, place: Frame | None) -> Frame | None:
+        """`place` with the path in full, of which such reasons have only the end."""
+        if place is None:
+            return None
+        paths = {compiled.path for compiled in self._counts if compiled.path.endswith(place.path)}
+        return replace(place, path=paths.pop()) if len(paths) == 1 else place
+
+    def _add(self, record: Record, kind: str, text: str) -> None:
         place, user, whose = asking(record.stack, record.user_stack, self._folder)
         compiled = self._functions.get(_frame_number(record))
-        function = compiled.label if compiled is not None else ""
-        if everywhere:
-            place, user, whose = None, None, ""
-        self._answers.append(Answer(kind, text, whose, place, user, function, advice=advice))
+        self._answers.append(Answer(kind, text, whose, place, user, compiled.label if compiled is not None else ""))
+
+
+def recompilation(reason: str, function: str, torch: str) -> Answer:
+    """The answer for a guard that did not hold, in torch's words: `CONDITION  # SOURCE  # FILE:LINE in FUNCTION (…)`.
+
+    The source is where the condition came from; where torch says that it only comes first, its advice stands instead.
+    """
+    condition, _, comment = reason.partition(" # ")
+    match = LOCATION.search(comment)
+    advice = advice_about(reason)
+    if match is None or advice:
+        return Answer("recompiled", spelled(condition.strip()), "", None, None, function, advice=advice)
+    source = comment[: match.start()].rstrip(" #")
+    place = Frame(match["path"], int(match["line"]), match["function"], source)
+    return Answer("recompiled", spelled(condition.strip()), owner(place, torch), place, None, function)
 
 
 def _frame_number(record: Record) -> str:
@@ -173,6 +196,8 @@ def _reasons(payload: str) -> list[str]:
 
 def advice_about(reason: str) -> str:
     """What helps against a reason to compile again; "" where nothing is known to."""
+    if _FRAMEWORK in reason:
+        return "sizes 0 and 1 are compiled apart by default; torch._dynamo.decorators.mark_unbacked lets one serve all"
     match = _STATIC.search(reason)
     if match is None:
         return ""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from codemod.probe.answers import Answer, Compilation, Report, merged
-from codemod.probe.collect import advice_about, first_sentence, guard_kind, in_arguments, spelled
+from codemod.probe.collect import LOCATION, first_sentence, guard_kind, in_arguments, recompilation
 from codemod.probe.places import owner
 from codemod.probe.trace import Frame
 from codemod.runner.causes import TELLING
@@ -14,12 +14,10 @@ from codemod.runner.causes import TELLING
 # What logging puts before a line: `[rank0]:V1122 06:59:39.722000 123 torch/file.py:12] [0/1] `.
 _PREFIX = re.compile(r"^(?:\[rank\d+\]:\s?)?(?:[VDIWEC]\d{4} \S+ \d+ \S+\] )?(?:\[\S+\] )*")
 _FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+), in (\S+)\s*$')
-_PLACE = r"(?P<path>[^\s()]+?):(?P<line>\d+) in (?P<function>[^\s()]+)"
-_LOCATION = re.compile(_PLACE)
 _GUARD = re.compile(r"\b(?P<prefix>eval|runtime_assert) (?P<expression>.+?) \[guard added\](?P<location>.*)")
 _RECOMPILING = re.compile(r"Recompiling function (?P<function>\S+) in (?P<path>\S+):(?P<line>\d+)")
 _REASON = re.compile(r"^\s*- \d+/\d+: (.+)$")
-_CAUSED = re.compile(rf"^\s*Caused by: (?P<text>.*?)\s*#\s*{_PLACE}")
+_CAUSED = re.compile(rf"^\s*Caused by: (?P<text>.*?)\s*#\s*{LOCATION.pattern}")
 _ASSUMED = re.compile(
     r"could not evaluate (.+?) due to data dependency, it was assumed to be (\w+) with no runtime assertions(.*)"
 )
@@ -39,7 +37,7 @@ def read_text(text: str) -> Report:
         if recompiling := _RECOMPILING.search(line):
             compilations.append(Compilation(recompiling["function"], recompiling["path"], int(recompiling["line"]), 1))
         elif reason := _REASON.match(line):
-            answers.append(_recompilation(reason[1], compilations[-1].label if compilations else "", torch))
+            answers.append(recompilation(reason[1], compilations[-1].label if compilations else "", torch))
         elif guard := _GUARD.search(line):
             kind = "assert" if guard["prefix"] == "runtime_assert" else guard_kind(guard["expression"])
             answers.append(_answer(kind, in_arguments(guard["expression"], {}), guard["location"], torch))
@@ -52,15 +50,8 @@ def read_text(text: str) -> Report:
 
 
 def _answer(kind: str, text: str, location: str, torch: str) -> Answer:
-    place = _frame(_LOCATION.search(location))
+    place = _frame(LOCATION.search(location))
     return Answer(kind, text, owner(place, torch), place, None, "")
-
-
-def _recompilation(reason: str, function: str, torch: str) -> Answer:
-    condition, _, comment = reason.partition("  #")
-    place = _frame(_LOCATION.search(comment))
-    whose = owner(place, torch) if place is not None else ""
-    return Answer("recompiled", spelled(condition), whose, place, None, function, advice=advice_about(reason))
 
 
 def _error(lines: Sequence[str], sentence: str, torch: str) -> Answer:

@@ -48,7 +48,7 @@ V1122 06:59:39.4 12 torch/_dynamo/guards.py:5400] [0/1] [__recompiles]     - 0/1
     assert [answer.text for answer in report.answers] == [
         "tensor 'x' size mismatch at index 0. expected 4, actual 7", "x.size(0) > 5",
     ]  # fmt: skip
-    assert report.answers[1].place == Frame("m.py", 3, "f")
+    assert report.answers[1].place == Frame("m.py", 3, "f", "if n > 5:")
 
 
 def test_the_log_of_guards_and_assumptions() -> None:
