@@ -62,13 +62,25 @@ def test_each_kind_of_guard_is_told_apart() -> None:
 
 @pytest.mark.parametrize("payload", ["0/0: {}", '["0/0: {}"]'])
 def test_a_recompilation_belongs_to_its_function_and_says_what_avoids_it(payload: str) -> None:
-    reason = "0/0: (L['x'].size()[0] % 2) == 0 # if n % 2 == 0: # me/u/model.py:12 in f (_dynamo/v.py:2 in e)"
+    reason = "tensor 'x' size mismatch at index 1. expected 4, actual 7"
+    again = record("dynamo_start", {}, START, compilation="0/1")
+    report = collected(record("dynamo_start", {}, START), artifact("recompile_reasons", payload.format(reason)), again)
+    (answer,) = report.answers
+    assert (answer.kind, answer.text, answer.function) == ("recompiled", reason, "f (model.py:10)")
+    assert "mark_dynamic(x, 1)" in answer.advice
+    assert [(c.function, c.count) for c in report.compilations] == [("f", 2)]
+
+
+def test_a_guard_that_failed_names_its_source_unless_it_only_comes_first() -> None:
+    guard_reason = "0/0: (L['x'].size()[0] % 2) == 0 # if n % 2 == 0: # me/u/model.py:12 in f (_dynamo/v.py:2 in e)"
     framework = (
         "0/0: 2 <= L['x'].size()[0] # if n == 1: # me/u/model.py:3 in f (user code shown is first use of this value--the"
         " guard itself is not due user code but due to 0/1 specialization in the framework; to avoid specialization)"
     )
-    report = collected(record("dynamo_start", {}, START), artifact("recompile_reasons", f"{reason}\n{framework}"))
-    guard, zero_one = sorted(report.answers, key=lambda answer: answer.text)
+    reasons = artifact("recompile_reasons", f"{guard_reason}\n{framework}")
+    guard, zero_one = sorted(
+        collected(record("dynamo_start", {}, START), reasons).answers, key=lambda answer: answer.text
+    )
     assert (guard.text, guard.place) == ("(x.size(0) % 2) == 0", Frame("/home/u/model.py", 12, "f", "if n % 2 == 0:"))
     assert (zero_one.text, zero_one.place) == ("2 <= x.size(0)", None)
     assert "mark_unbacked" in zero_one.advice
