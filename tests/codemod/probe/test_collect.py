@@ -74,8 +74,8 @@ def test_a_recompilation_belongs_to_its_function_and_says_what_avoids_it(payload
 def test_a_guard_that_failed_names_its_source_unless_it_only_comes_first() -> None:
     guard_reason = "0/0: (L['x'].size()[0] % 2) == 0 # if n % 2 == 0: # me/u/model.py:12 in f (_dynamo/v.py:2 in e)"
     framework = (
-        "0/0: 2 <= L['x'].size()[0] # if n == 1: # me/u/model.py:3 in f (user code shown is first use of this value--the"
-        " guard itself is not due user code but due to 0/1 specialization in the framework; to avoid specialization)"
+        "0/0: 2 <= L['x'].size()[0] # if n == 1: # me/u/model.py:3 in f (user code shown is first use of this value--"
+        "the guard itself is not due user code but due to 0/1 specialization in the framework; to avoid specialization)"
     )
     reasons = artifact("recompile_reasons", f"{guard_reason}\n{framework}")
     guard, zero_one = sorted(
