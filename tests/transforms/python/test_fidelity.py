@@ -140,11 +140,13 @@ def test_torchscript_reads_no_lambda_and_no_import(rewrite: Any) -> None:
     assert "if not torch._prims_common.sym_expect_shape_eq(x.size(), y.size()):" in result
 
 
-def test_dynamo_traces_no_message_that_closes_over_sizes(rewrite: Any) -> None:
+def test_dynamo_traces_no_message_that_closes_over_sizes(rewrite: Any, look: Any) -> None:
     source = "def f(x: Tensor):\n    if x.size(0) != 3:\n        raise ValueError({})\n    return x\n"
     assert "raise" not in rewrite(source.format("'three'"), inlined=True)
     kept = rewrite(source.format("f'{x.shape}'"), inlined=True)
     assert kept == source.format("f'{x.shape}'")
+    (finding,) = look(source.format("f'{x.shape}'"), inlined=True)
+    assert finding.reason.startswith("Dynamo takes no check whose message holds values")
     eager = rewrite(source.format("f'{x.shape}'"), inlined=True, eager=True)
     assert "    if not torch._prims_common.sym_expect_true(x.size(0) == 3):\n        raise ValueError(" in eager
 

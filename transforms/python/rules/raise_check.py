@@ -132,7 +132,12 @@ def rewrite(place: Place) -> Rewrite | None:
             level = Level.SAFE if plain and not place.inlined else Level.REVIEW
             return Rewrite(level, MESSAGE, (check_statement(place, branch, function, condition, message),))
         place.names.used = set()
-    return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, place.conditions.refused(test)))
+    try:
+        return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, place.conditions.refused(test)))
+    except Undecided:
+        if whole and place.inlined and _closes_over(place, message):
+            raise Undecided("Dynamo takes no check whose message holds values: write the message without them") from None
+        raise
 
 
 def _closes_over(place: Place, message: ast.expr | None) -> bool:
