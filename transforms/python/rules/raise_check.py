@@ -136,7 +136,8 @@ def rewrite(place: Place) -> Rewrite | None:
         return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, place.conditions.refused(test)))
     except Undecided:
         if whole and place.inlined and _closes_over(place, message):
-            raise Undecided("Dynamo takes no check whose message holds values: write the message without them") from None
+            reason = "Dynamo takes no check whose message holds values: write the message without them"
+            raise Undecided(reason) from None
         raise
 
 
