@@ -1,7 +1,13 @@
-"""What other repositories run: the steps of action.yml in bash, and the hook of pre-commit, on a small git checkout."""
+"""What other repositories run: the steps of action.yml in bash, and the hook of pre-commit, on a small library.
+
+No torch can be imported there.
+"""
 
 from __future__ import annotations
 
+import importlib.metadata
+import importlib.util
+import json
 import os
 import re
 import shlex
@@ -21,10 +27,7 @@ ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
 INSTALL, SCAN = ACTION["runs"]["steps"]
 
 FILES = {
-    "pyproject.toml": b'[tool.symfix]\nvocabulary = "operators.yaml"\n',
-    "operators.yaml": b"""- func: reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)
-- func: sym_size.int(Tensor self, int dim) -> SymInt
-""",
+    "setup.py": b'from setuptools import setup\n\nsetup(install_requires=["torch>=2.4"])\n',
     "ops.cpp": b"""#include <torch/library.h>
 at::Tensor twice(const at::Tensor& x) {
   return x.reshape({x.numel()});
@@ -35,6 +38,15 @@ TORCH_LIBRARY(demo, m) {
 """,
 }
 ANOTHER = FILES["ops.cpp"].replace(b"twice", b"again").replace(b"TORCH_LIBRARY(demo", b"TORCH_LIBRARY(more")
+
+
+# What the command is where no torch is installed: nothing finds the package, wherever it lies.
+WITHOUT_TORCH = """
+import importlib.machinery as machinery
+find = machinery.PathFinder.find_spec
+hide = lambda _, name, *rest: None if name.partition(".")[0] in ("torch", "torchgen") else find(name, *rest)
+machinery.PathFinder.find_spec = classmethod(hide)
+"""
 
 
 @pytest.fixture
@@ -49,10 +61,10 @@ def tree(make_tree: MakeTree, git: Callable[..., bytes]) -> Path:
 
 @pytest.fixture
 def runner(tmp_path: Path, tree: Path) -> dict[str, str]:
-    """The environment that a GitHub runner gives a step, with this symfix where the action installs it."""
+    """The environment that a runner without torch gives a step, with this symfix where the action installs it."""
     command = tmp_path / "temp/symfix/bin/symfix"
     command.parent.mkdir(parents=True)
-    script = "import sys\nfrom codemod.cli import main\nmain(sys.argv[1:])"
+    script = f"{WITHOUT_TORCH}import sys\nfrom codemod.cli import main\nmain(sys.argv[1:])"
     command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(script)} "$@"\n')
     command.chmod(0o755)
     return {
@@ -160,3 +172,42 @@ def test_the_hook_judges_what_is_about_to_be_committed(
     assert (done.returncode, done.stderr) == (1, "")
     assert "ops.cpp:3:" in done.stdout
     assert "more.cpp" not in done.stdout
+
+
+@pytest.mark.parametrize("torch", ["", "2.1", "2.8"])
+def test_without_torch_a_library_is_written_for_a_release(
+    runner: dict[str, str], make_tree: MakeTree, torch: str
+) -> None:
+    tree = make_tree({"ops.cpp": FILES["ops.cpp"]}, name="library")
+    done = run_step(SCAN, runner, tree, args=f"--torch={torch}" if torch else "")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "file=ops.cpp,line=3," in done.stdout
+    command = [f"{runner['RUNNER_TEMP']}/symfix/bin/symfix", "scan", *([f"--torch={torch}"] if torch else [])]
+    printed = subprocess.run(command, cwd=tree, env=runner, capture_output=True, text=True).stdout
+    assert ("Written for torch 2." in printed) is not bool(torch)
+
+
+def test_without_torch_an_unknown_release_is_an_error(runner: dict[str, str], make_tree: MakeTree) -> None:
+    tree = make_tree({"ops.cpp": FILES["ops.cpp"]}, name="library")
+    done = run_step(SCAN, runner, tree, args="--torch=1.8")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "symfix: --torch 1.8: symfix has no vocabulary of that release; the nearest is 1.13\n"
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+def test_the_findings_are_those_with_the_release_installed(runner: dict[str, str], make_tree: MakeTree) -> None:
+    installed = importlib.metadata.version("torch")
+    example = ROOT / "examples/extension"
+    files = {path.name: path.read_bytes() for path in example.iterdir() if path.suffix in (".cpp", ".py")}
+    tree = make_tree({**files, "ops.cpp": FILES["ops.cpp"]}, name="library")
+    scan = ["scan", "--format=json", "--no-cache"]
+    release = ".".join(installed.split(".")[:2])
+    without = [f"{runner['RUNNER_TEMP']}/symfix/bin/symfix", *scan, f"--torch={release}"]
+    beside = [sys.executable, "-c", "import sys\nfrom codemod.cli import main\nmain(sys.argv[1:])", *scan]
+    plans = [
+        json.loads(subprocess.run(command, cwd=tree, env=runner, capture_output=True, text=True).stdout)
+        for command in (without, beside)
+    ]
+    assert plans[0]["findings"] == plans[1]["findings"]
+    assert any(finding["edits"] for finding in plans[0]["findings"])
+    assert [any("/torch/include/" in file for file in plan["files"]) for plan in plans] == [False, True]

@@ -209,7 +209,7 @@ def test_the_manual(tree: Path, symfix: Symfix) -> None:
         (("scan", ".", "--vocabulary", "none.yaml"), "none.yaml: the vocabulary cannot be read"),
         (("scan", "--vocabulary", "a.cc"), "a.cc: not a native_functions.yaml"),
         (("scan", "--vocabulary", "latin.txt"), "latin.txt: not a native_functions.yaml"),
-        (("scan", "--min-torch", "new"), "--min-torch: 'new' is not a version such as 2.4"),
+        (("scan", "--torch", "new"), "--torch: 'new' is not a version such as 2.4"),
         (("scan", "empty"), "empty: holds no file"),
         (("diff", "--plan", "none.json"), "none.json: the plan cannot be read"),
         (("diff", "--plan", "a.cc"), "a.cc: not JSON"),

@@ -55,13 +55,15 @@ _TREE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         type=click.Path(path_type=Path),
         metavar="FILE",
         help="A native_functions.yaml that says which _symint overloads exist."
-        "  [default: the tree's own, else the installed torch's]",
+        "  [default: the tree's own, else that of --torch]",
     ),
     click.option(
+        "--torch",
         "--min-torch",
+        "torch",
         metavar="VERSION",
-        help="The oldest torch that Python outside PyTorch has to run with: 2.4."
-        "  [default: what its own requirements say]",
+        help="The oldest torch that a library has to compile and run with: 2.4; nothing newer is written."
+        "  [default: what its own requirements say, else the installed one, else the newest known]",
     ),
     click.option(
         "--jobs", type=click.IntRange(1, MOST_JOBS), metavar="N", help="Processes.  [default: one for each processor]"
@@ -155,7 +157,7 @@ def start(context: click.Context, parameters: Mapping[str, Any]) -> Run:
         cache=Cache(None) if values["no_cache"] else Cache.of(checkout.root, user_cache()),
         paths=() if "" in relative else relative,
         vocabulary=_vocabulary(values["vocabulary"]),
-        min_torch=_version(values["min_torch"]),
+        torch=_version(values["torch"]),
         jobs=values["jobs"] or default_jobs(),
     )
     for path in project.paths:
@@ -200,7 +202,7 @@ def _configured(context: click.Context, parameters: Mapping[str, Any], user: Con
 def _version(text: str | None) -> str:
     """`text`, once it names a release; "" for None."""
     if text is not None and not VERSION.fullmatch(text):
-        raise SymfixError(f"--min-torch: {text!a} is not a version such as 2.4")
+        raise SymfixError(f"--torch: {text!a} is not a version such as 2.4")
     return text or ""
 
 

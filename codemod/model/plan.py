@@ -32,7 +32,7 @@ _FINDING = {
 }  # fmt: skip
 _OPTIONS = {
     "paths?": [Path], "op?": [str], "mode?": [int], "rule?": [str], "level?": str, "vocabulary?": str,
-    "min-torch?": str,
+    "torch?": str,
 }  # fmt: skip
 _PLAN: Shape = {
     "symfix": str, "options": _OPTIONS, "suppressed": int, "failures": [str], "remarks?": [str],

@@ -47,8 +47,8 @@ class Project(Protocol):
         """The file of `--vocabulary`, where the user gave one."""
 
     @property
-    def min_torch(self) -> str:
-        """The version of `--min-torch`, "" where none is given."""
+    def torch(self) -> str:
+        """The version of `--torch`, "" where none is given."""
 
     def selected(self, path: str) -> bool:
         """Whether findings in `path` are asked for (it lies under one of PATHS)."""

@@ -16,7 +16,7 @@ from codemod.model.identity import with_ids
 from codemod.model.plan import Plan
 from codemod.model.suppress import suppress, suppressions
 from codemod.model.transform import ENTRY_POINT_GROUP, Transform
-from codemod.tree.cache import code_version, dependency_versions, racy
+from codemod.tree.cache import code_version, dependency_versions, installed_version, racy
 from codemod.tree.project import CheckoutProject, Watched
 
 
@@ -52,15 +52,15 @@ def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:
     options: dict[str, Any] = {"paths": list(project.paths)}
     if project.vocabulary is not None:
         options["vocabulary"] = project.vocabulary.name
-    if project.min_torch:
-        options["min-torch"] = project.min_torch
+    if project.torch:
+        options["torch"] = project.torch
     return Plan(
         findings=tuple(with_ids(refuse_overlaps(remaining), lambda path: read_below(project.root, path))),
         files=dict(sorted(project.hashes.items())),
         options=options,
         suppressed=suppressed,
         failures=tuple(dict.fromkeys(project.failures)),
-        remarks=tuple(project.remarks),
+        remarks=tuple(dict.fromkeys(project.remarks)),
         symfix=__version__,
     )
 
@@ -68,7 +68,7 @@ def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:
 def _key(project: CheckoutProject) -> str:
     """Names the plans that the same code would make of the same question about the same bytes."""
     parts = [code_version("codemod"), dependency_versions("symfix"), repr(project.paths), repr(project.vocabulary)]
-    parts.append(project.min_torch)
+    parts += [project.torch, installed_version("torch")]
     if project.vocabulary is not None:
         parts.append(hashlib.sha256(read_file(project.vocabulary)).hexdigest())
     from importlib.metadata import entry_points

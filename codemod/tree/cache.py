@@ -50,6 +50,16 @@ def code_version(package: str) -> str:
     return digest.hexdigest()[:16]
 
 
+def installed_version(distribution: str) -> str:
+    """The version of an installed distribution, "" where it is not there."""
+    import importlib.metadata
+
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
 @functools.cache
 def dependency_versions(distribution: str) -> str:
     """The versions of `distribution` and of what it requires, as one line; optional extras are left out."""

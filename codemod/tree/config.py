@@ -30,7 +30,7 @@ _KEYS: Mapping[str, Any] = {
     "rule": [str],
     "level": str,
     "vocabulary": str,
-    "min-torch": str,
+    "torch": str,
     "jobs": int,
     "no-cache": bool,
     "format": str,
@@ -63,6 +63,7 @@ _CHOICES = {
     "mode": (1, 2, 3, 4),
     "group": ("operator", "file", "module"),
 }
+_OLD_NAMES = {"min-torch": "torch"}
 _POSITIVE = ("jobs", "max-files", "max-lines", "max-open")
 _FILES = ("vocabulary", "baseline", "template")
 # Their text goes into pull requests: an ignored file, as one with the user's tokens, is none to be published.
@@ -153,11 +154,13 @@ def user_config() -> Path:
 
 def _values(where: str, table: Mapping[str, Any], place: Callable[[str, str], Path]) -> dict[str, Any]:
     """The options of `table`; `place` gives the file that a key names. Raises SymfixError that begins with `where`."""
-    return {key.replace("-", "_"): _checked(where, key, value, place) for key, value in table.items()}
+    return {
+        _OLD_NAMES.get(key, key).replace("-", "_"): _checked(where, key, value, place) for key, value in table.items()
+    }
 
 
 def _checked(where: str, key: str, value: Any, place: Callable[[str, str], Path]) -> Any:
-    expected = _KEYS.get(key)
+    expected = _KEYS.get(_OLD_NAMES.get(key, key))
     if expected is None:
         raise SymfixError(f"{where} has no option {key!a}; it knows {', '.join(_KEYS)}")
     if isinstance(expected, dict):
@@ -175,7 +178,7 @@ def _checked(where: str, key: str, value: Any, place: Callable[[str, str], Path]
             raise SymfixError(f"{where} {key}: {_shown(item)} is not one of {', '.join(map(str, choices))}")
     if key in _POSITIVE and value < 1:
         raise SymfixError(f"{where} {key}: {_shown(value)} is not a positive number")
-    if key == "min-torch" and not VERSION.fullmatch(value):
+    if key in ("torch", "min-torch") and not VERSION.fullmatch(value):
         raise SymfixError(f"{where} {key}: {_shown(value)} is not a version such as 2.4")
     if key == "jobs":
         values = [min(value, MOST_JOBS)]

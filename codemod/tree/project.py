@@ -43,7 +43,7 @@ class CheckoutProject:
     cache: Cache
     paths: tuple[str, ...] = ()
     vocabulary: Path | None = None
-    min_torch: str = ""
+    torch: str = ""
     jobs: int = 1
     hashes: dict[str, str] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)

@@ -97,12 +97,15 @@ class DeviceCode:
 def analyse_tree(project: Project) -> Iterator[Finding]:
     """Every finding in the selected files of a tree."""
     paths = source_files(project)
+    own = None
+    if (project.root / headers.OWN_YAML).is_file():
+        own = headers.load_operators(project, headers.OWN_YAML)
+    elif not paths:
+        return
     sources = headers.locate(project)
     facts = with_libraries(project.facts(extract, paths), project.read)
-    natives = headers.load_operators(project, sources.yaml)
-    own = natives if sources.yaml == headers.OWN_YAML else None
-    if own is None and (project.root / headers.OWN_YAML).is_file():
-        own = headers.load_operators(project, headers.OWN_YAML)
+    at_home = own is not None and sources.yaml == headers.OWN_YAML
+    schemas = own.schemas() if own is not None and at_home else headers.load_schemas(project, sources)
     formulas = None
     if (project.root / DERIVATIVES).is_file():
         formulas = project.facts(derivatives_yaml.load, [DERIVATIVES]).get(DERIVATIVES)
@@ -111,7 +114,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     if own is None:
         for line in remarks(facts, project.selected):
             project.remark(line)
-    vocabulary = headers.load_vocabulary(project, facts, sources, natives)
+    vocabulary = headers.load_vocabulary(project, facts, sources, schemas)
     chosen = [
         function
         for path, file in facts.items()
@@ -137,7 +140,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         lambda function, index: (
             _may_change(tree, names, device, function, index) and not has_symbolic_twin(vocabulary, function)
         ),
-        list(Schemas(facts, own, natives.schemas() if own is not natives else None, formulas).families()),
+        list(Schemas(facts, own, None if at_home else schemas, formulas).families()),
     ).run(base)
     yield from decide(project, facts, tree.reach, base, propagation, load_rewrites())
     selected = {key: why for key, why in stopped.items() if project.selected(key[0])}

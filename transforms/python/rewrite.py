@@ -25,9 +25,10 @@ from transforms.python.writing.imports import Fits, Insertion
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.names import HELPER, Layout, Names, TopLevel
 from transforms.python.writing.place import Change, Place, Rewrite, merged_insertions
-from transforms.python.writing.releases import Release, released
+from transforms.python.writing.releases import released
 from transforms.python.writing.style import Style
 from transforms.python.writing.whole import ASKING, Paths
+from transforms.releases.version import Release
 
 # Builtins that Dynamo makes symbolic (torch/_dynamo/variables/builtin.py: _call_min_max, _call_int_float).
 TRACED_BUILTINS = frozenset({"min", "max", "int", "float", "len", "sqrt"})
@@ -241,11 +242,11 @@ def _answers(
         rule, rewrite = _first(place)
         wrapped = {"guard_or_false", "guard_or_true"} if HELPER in names.used else set()
         needed = _imported(names.used) | wrapped
+        rewrite = released(rewrite, layout, needed, file.minimum)
         missing = needed - vocabulary if vocabulary else set()
         if rewrite.changes and missing:
             gone = ", ".join(sorted(missing))
             rewrite = Rewrite(Level.MANUAL, rewrite.message, reason=f"this PyTorch has no {gone}", refusal="vocabulary")
-        rewrite = released(rewrite, layout, needed, file.minimum)
         if rewrite.changes:
             whole = [change for change in rewrite.changes if change.start <= start and end <= change.end]
             consumed += [(change.start, change.end) for change in whole] or [(start, end)]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from codemod.model.findings import Finding
 from codemod.model.operators import operator_name
 from codemod.model.transform import Project, Prover, Rule
 from codemod.tree.checkout import NATIVE_FUNCTIONS
-from transforms.python.reach.composites import composites
+from transforms.python.reach.composites import composites, entries_of
 from transforms.python.reach.reached import (
     COMPOSITE,
     ELSEWHERE,
@@ -26,19 +25,20 @@ from transforms.python.reach.reached import (
     returned_values,
     scripted,
 )
-from transforms.python.reach.requirement import torch_requirement
 from transforms.python.reach.tree import Definition, SourceTree, tree_path
 from transforms.python.reading.extract import NestedTooDeep, Parts, extract
 from transforms.python.reading.sympy_calls import SympyCalls, sympy_calls
 from transforms.python.rewrite import FileJob, Job, findings
 from transforms.python.rules import load_rules
 from transforms.python.writing.helpers import HOME, home_of
-from transforms.python.writing.releases import Release, release
 from transforms.python.writing.style_settings import Styles
+from transforms.releases.data import operators as released_operators
+from transforms.releases.data import python_names, releases
+from transforms.releases.target import Target, installed_torch, target
+from transforms.schema.native_functions import NativeFunction
 
 SYMBOLIC_SHAPES = "torch/fx/experimental/symbolic_shapes.py"
 SIZEVARS = "torch/_inductor/sizevars.py"
-PACKAGED = "packaged/ATen/native/native_functions.yaml"
 
 
 class PythonTransform:
@@ -96,7 +96,8 @@ class PythonTransform:
         with_sympy: Sequence[SympyCalls],
     ) -> list[FileJob]:
         chosen: dict[str, dict[str, Job]] = {}
-        standing_in = composites(tree, partial(_operators_yaml, project))
+        torch = None if is_torch(tree) else target(project)
+        standing_in = composites(tree, partial(_operators, project, torch))
         read_by_torchscript = scripted(tree, functions)
         sympy = given_sympy(tree, functions, with_sympy)
         for definition, reached in functions.items():
@@ -118,22 +119,24 @@ class PythonTransform:
                     composite=composite,
                 )
         home = next((home_of(path, project.read(path)) for path in tree.facts if tree_path(tree, path) == HOME), None)
-        words, styles, minimum = vocabulary(project, tree), Styles(project), oldest(project, tree)
+        words, styles, minimum = vocabulary(tree, torch), Styles(project), torch.minimum if torch else None
         return [
             FileJob(path, tree_path(tree, path), project.read(path), jobs, words, styles.of(path), home, minimum)
             for path, jobs in sorted(chosen.items())
         ]
 
 
-def _operators_yaml(project: Project) -> bytes:
-    """The native_functions.yaml of the option, the tree or the installed torch; empty where there is none."""
+def _operators(project: Project, torch: Target | None, names: Collection[str]) -> Iterable[NativeFunction]:
+    """The operators of those names: of the option's file, of the tree's own, or of the torch that is written for."""
     if project.vocabulary is not None:
-        return project.read(str(project.vocabulary.resolve()))
+        return entries_of(project.read(str(project.vocabulary.resolve())), names)
     if (project.root / NATIVE_FUNCTIONS).is_file():
-        return project.read(NATIVE_FUNCTIONS)
-    spec = importlib.util.find_spec("torchgen")
-    packaged = Path(spec.origin).parent / PACKAGED if spec is not None and spec.origin else None
-    return project.read(str(packaged)) if packaged is not None and packaged.is_file() else b""
+        return entries_of(project.read(NATIVE_FUNCTIONS), names)
+    installed = torch.installed if torch is not None else installed_torch()
+    if installed is not None:
+        return entries_of(project.read(str(installed.yaml)), names)
+    release = torch.release if torch is not None else None
+    return released_operators(release or releases()[-1], names)
 
 
 def operators(tree: SourceTree, reached: Reached) -> tuple[str, ...]:
@@ -152,32 +155,28 @@ def operators(tree: SourceTree, reached: Reached) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def oldest(project: Project, tree: SourceTree) -> Release | None:
-    """The oldest torch that the tree has to run with, by the option, else by its requirements; None for torch itself.
-
-    None too where neither names one.
-    """
-    if any(tree_path(tree, path) == SYMBOLIC_SHAPES for path in tree.facts):
-        return None
-    return release(project.min_torch or torch_requirement(project))
+def is_torch(tree: SourceTree) -> bool:
+    """Whether the tree is PyTorch's own Python, which runs with itself alone."""
+    return any(tree_path(tree, path) == SYMBOLIC_SHAPES for path in tree.facts)
 
 
-def vocabulary(project: Project, tree: SourceTree) -> frozenset[str]:
+def vocabulary(tree: SourceTree, torch: Target | None) -> frozenset[str]:
     """The functions of symbolic_shapes and, as `sizevars.x`, the methods of Inductor's sizevars.
 
-    Of the tree at hand, else of the installed torch, else empty for unknown.
+    Of the tree at hand (`torch` None), else of the torch that is written for.
     """
-    here = {tree_path(tree, path): facts for path, facts in tree.facts.items()}
-    if SYMBOLIC_SHAPES in here:
+    if torch is None:
+        here = {tree_path(tree, path): facts for path, facts in tree.facts.items()}
         words = {function.name for function in here[SYMBOLIC_SHAPES].functions}
         methods = here[SIZEVARS].functions if SIZEVARS in here else ()
         return frozenset(words | {f"sizevars.{function.name.rpartition('.')[2]}" for function in methods})
-    spec = importlib.util.find_spec("torch")
-    if spec is None or spec.origin is None:
-        return frozenset()
+    if torch.installed is None:
+        release = torch.release or releases()[-1]
+        methods_of = python_names(release, "sizevars")
+        return python_names(release, "symbolic_shapes") | {f"sizevars.{name}" for name in methods_of}
     words = set()
     for place, pattern, prefix in ((SYMBOLIC_SHAPES, r"^def (\w+)", ""), (SIZEVARS, r"^    def (\w+)", "sizevars.")):
-        source = Path(spec.origin).parent / place.removeprefix("torch/")
+        source = torch.installed.package / place.removeprefix("torch/")
         if source.is_file():
             words |= {prefix + name for name in re.findall(pattern, source.read_text(encoding="utf-8"), re.M)}
     return frozenset(words)

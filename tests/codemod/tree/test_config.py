@@ -40,6 +40,10 @@ def test_options_come_back_under_the_command_lines_names(tmp_path: Path) -> None
     }  # fmt: skip
 
 
+def test_an_older_name_of_an_option_is_understood(tmp_path: Path) -> None:
+    assert config(tmp_path, "[tool.symfix]\nmin-torch = '2.4'") == {"torch": "2.4"}
+
+
 def test_scripts_of_operators_come_back_below_the_checkout(tmp_path: Path) -> None:
     (tmp_path / "add.py").write_text("")
     assert config(tmp_path, '[tool.symfix.repro]\n"my::*" = "add.py"') == {"repro": {"my::*": tmp_path / "add.py"}}
@@ -55,7 +59,8 @@ def test_scripts_of_operators_come_back_below_the_checkout(tmp_path: Path) -> No
         ("jobs = true", "jobs: True is not a whole number"),
         ("jobs = 0", "jobs: 0 is not a positive number"),
         ("max-files = 0", "max-files: 0 is not a positive number"),
-        ("min-torch = 2.4", "min-torch: 2.4 is not a string"),
+        ("torch = 2.4", "torch: 2.4 is not a string"),
+        ("torch = '>=2.4'", "torch: '>=2.4' is not a version such as 2.4"),
         ("min-torch = '>=2.4'", "min-torch: '>=2.4' is not a version such as 2.4"),
         ("group = 'line'", "group: 'line' is not one of operator, file, module"),
         ("op = [1]", "op: 1 is not a string"),

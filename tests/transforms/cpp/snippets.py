@@ -70,7 +70,7 @@ class MemoryProject:
     def __init__(self, root: Path, files: Mapping[str, str], vocabulary: Path) -> None:
         self.root = root
         self.vocabulary: Path | None = vocabulary
-        self.min_torch = ""
+        self.torch = ""
         self.remarks: list[str] = []
         self.contents = {path: text.encode() for path, text in files.items()}
 

@@ -1,56 +1,62 @@
-"""Loads the vocabulary: from the tree's own yaml and headers, `--vocabulary`, or the installed torch."""
+"""Loads the vocabulary: of the tree's own yaml and headers, of `--vocabulary`, or of the torch that is written for."""
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codemod.errors import SymfixError, system_error
 from codemod.model.transform import Project
+from transforms.cpp.reach.released import ReleasedFunctions, ReleasedSchemas, released_names
 from transforms.cpp.reach.vocabulary import ACCESSORS, Vocabulary
 from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import FileFacts, Function
 from transforms.cpp.reading.types import Type, parse_type
+from transforms.releases.target import target
+from transforms.releases.version import Release
 from transforms.schema.native_functions import NativeFunctions, load
+from transforms.schema.schema import Schema
 
 OWN_YAML = "aten/src/ATen/native/native_functions.yaml"
 _HEADER_FOLDERS = ("aten/src/ATen", "c10/core", "c10/util", "ATen", "torch/csrc/autograd")
+_FOLDERS = tuple(f"{folder}/" for folder in _HEADER_FOLDERS)
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The yaml that lists the operators, and the folder with the headers that belong to it (None: the tree's own)."""
+    """The yaml that lists the operators, and the folder with the headers that belong to it (None: the tree's own).
 
-    yaml: str
-    headers: Path | None
+    Of a release that travels with symfix there is neither.
+    """
+
+    yaml: str = ""
+    headers: Path | None = None
+    release: Release | None = None
 
 
 def locate(project: Project) -> Sources:
-    """The vocabulary to use. Raises SymfixError where the tree has none and neither option nor torch gives one."""
+    """The vocabulary to use. Raises SymfixError where `--torch` names a release that nothing is known of."""
     chosen = project.vocabulary
     if chosen is not None:
         suffix = Path(OWN_YAML).parts
         root = chosen.resolve()
         if root.parts[-len(suffix) :] == suffix and (root.parents[len(suffix) - 1] / "c10").is_dir():
             return Sources(str(root), root.parents[len(suffix) - 1])
-        return Sources(str(root), None)
+        return Sources(str(root))
     if (project.root / OWN_YAML).is_file():
-        return Sources(OWN_YAML, None)
-    torch, torchgen = _package("torch"), _package("torchgen")
-    packaged = torchgen / "packaged/ATen/native/native_functions.yaml" if torchgen is not None else None
-    if torch is None or packaged is None or not packaged.is_file():
-        raise SymfixError(
-            f"{project.root}: no {OWN_YAML} here and no torch installed beside symfix; "
-            "name one with --vocabulary FILE, or install torch"
-        )
-    return Sources(str(packaged), torch / "include")
+        return Sources(OWN_YAML)
+    torch = target(project)
+    if torch.installed is None:
+        return Sources(release=torch.release)
+    return Sources(str(torch.installed.yaml), torch.installed.package / "include")
 
 
-def _package(name: str) -> Path | None:
-    spec = importlib.util.find_spec(name)
-    return Path(spec.origin).parent if spec is not None and spec.origin else None
+def load_schemas(project: Project, sources: Sources) -> Mapping[str, tuple[Schema, ...]]:
+    """The schemas of the vocabulary's operators by base name. Raises SymfixError where they cannot be read."""
+    if sources.release is not None:
+        return ReleasedSchemas(sources.release)
+    return load_operators(project, sources.yaml).schemas()
 
 
 def load_operators(project: Project, yaml: str) -> NativeFunctions:
@@ -67,7 +73,7 @@ def load_operators(project: Project, yaml: str) -> NativeFunctions:
 
 
 def load_vocabulary(
-    project: Project, facts: Mapping[str, FileFacts], sources: Sources, natives: NativeFunctions
+    project: Project, facts: Mapping[str, FileFacts], sources: Sources, schemas: Mapping[str, tuple[Schema, ...]]
 ) -> Vocabulary:
     """Schemas, helpers and names at hand: of the tree, and of the vocabulary's headers.
 
@@ -94,32 +100,50 @@ def load_vocabulary(
             for function in file.functions:
                 if alone or _is_symbolic(function):
                     functions.setdefault(function.name, []).append(function)
-    schemas = natives.schemas()
-    if alone and sources.headers is None and "sym_size" in schemas:
+    if alone and sources.headers is None and sources.release is None and "sym_size" in schemas:
         # A yaml without headers: the accessors of TensorBase.h are as old as this operator (PyTorch 2.0).
         names |= {f"sym_{accessor}" for accessor in ACCESSORS}
     classes = {parent for parent, _ in members} | {f.parent for group in functions.values() for f in group if f.parent}
-    merged = MergedFunctions(functions)
+    released = None
+    if sources.release is not None:
+        released = ReleasedFunctions(sources.release)
+        macros, others = released_names(sources.release)
+        aliases = {**others, **aliases}
+        names |= macros | others.keys() | released.keys()
+        classes |= released.classes()
+    merged = MergedFunctions(functions, released or {})
     return Vocabulary(schemas, merged, frozenset(names), members, aliases, frozenset(classes))
 
 
 class MergedFunctions(Mapping[str, tuple[Function, ...]]):
-    """Functions by name, each definition merged with its declarations when the name is first asked for."""
+    """Functions by name, each definition merged with its declarations when the name is first asked for.
 
-    def __init__(self, declared: Mapping[str, list[Function]]) -> None:
+    Those of a release that travels with symfix come behind the others.
+    """
+
+    def __init__(
+        self, declared: Mapping[str, Sequence[Function]], released: Mapping[str, Sequence[Function]] | None = None
+    ) -> None:
         self._declared = declared
+        self._released = released or {}
         self._merged: dict[str, tuple[Function, ...]] = {}
 
     def __getitem__(self, name: str) -> tuple[Function, ...]:
         if name not in self._merged:
-            self._merged[name] = tuple(merge_declarations(self._declared[name]))
+            if name not in self:
+                raise KeyError(name)
+            both = (*self._declared.get(name, ()), *self._released.get(name, ()))
+            self._merged[name] = tuple(merge_declarations(both))
         return self._merged[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._declared or name in self._released
+
     def __iter__(self) -> Iterator[str]:
-        return iter(self._declared)
+        return iter(dict.fromkeys((*self._declared, *self._released)))
 
     def __len__(self) -> int:
-        return len(self._declared)
+        return len(self._declared.keys() | self._released.keys())
 
 
 def same_function(function: Function) -> tuple[str, str, tuple[Type, ...]]:
@@ -154,8 +178,11 @@ def _is_symbolic(function: Function) -> bool:
     return "Sym" in function.returns or any("Sym" in parameter.type for parameter in function.params)
 
 
+def holds_vocabulary(path: str) -> bool:
+    """Whether a file below the folder of headers counts; those of single operators repeat what others declare."""
+    return path.endswith(".h") and path.startswith(_FOLDERS) and "/ops/" not in path
+
+
 def _headers(project: Project, root: Path) -> Mapping[str, FileFacts]:
-    paths: Iterable[Path] = (
-        path for folder in _HEADER_FOLDERS if (root / folder).is_dir() for path in (root / folder).rglob("*.h")
-    )
-    return project.facts(extract, sorted(str(path) for path in paths if "/ops/" not in str(path)))
+    paths = (path for folder in _HEADER_FOLDERS if (root / folder).is_dir() for path in (root / folder).rglob("*.h"))
+    return project.facts(extract, sorted(str(p) for p in paths if holds_vocabulary(p.relative_to(root).as_posix())))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from codemod.errors import SymfixError
@@ -35,8 +35,10 @@ class Composite(NamedTuple):
     """The decomposition and the helpers of its own that call `prims`."""
 
 
-def composites(tree: SourceTree, yaml: Callable[[], bytes]) -> dict[Definition, Composite]:
-    """The decompositions that can stand in for a composite; `yaml` gives the bytes of native_functions.yaml.
+def composites(
+    tree: SourceTree, operators: Callable[[Collection[str]], Iterable[NativeFunction]]
+) -> dict[Definition, Composite]:
+    """The decompositions that can stand in for a composite; `operators` gives those of native_functions.yaml by name.
 
     Left out are those that would change what PyTorch differentiates, aliases or accepts: operators that write to or
     return a view of an argument, Python that reaches `prims`, which have no derivatives, in code that others use too,
@@ -51,7 +53,7 @@ def composites(tree: SourceTree, yaml: Callable[[], bytes]) -> dict[Definition, 
         for decorator in d.function.decorators
         for operator in REPLACED.findall(decorator)
     }
-    schemas = _schemas(yaml(), {base for names in registered.values() for base, _ in names})
+    schemas = _schemas(operators({base for names in registered.values() for base, _ in names}))
     users = _Users(tree, registered)
     replacements: dict[Definition, Composite] = {}
     asking: set[Definition] = set()
@@ -88,19 +90,20 @@ def _registered(function: Function) -> Iterator[tuple[tuple[str, str], None]]:
                     yield (base, overload), None
 
 
-def _schemas(yaml: bytes, names: set[str]) -> dict[str, list[Schema]]:
-    """The functional overloads of the operators of those names that are composites and nothing else.
-
-    Raises SymfixError where an entry of theirs is broken.
-    """
-    overloads: dict[str, list[Schema]] = {}
-    kernels: set[str] = set()
+def entries_of(yaml: bytes, names: Collection[str]) -> Sequence[NativeFunction]:
+    """The operators of those names in a native_functions.yaml. Raises SymfixError where one of them is broken."""
     pattern = re.compile(ENTRY.format("|".join(sorted(names))).encode(), re.MULTILINE)
     blocks = b"".join(match[0] for match in pattern.finditer(yaml))
     try:
-        operators = load("native_functions.yaml", blocks).entries if blocks else ()
+        return load("native_functions.yaml", blocks).entries if blocks else ()
     except ValueError as error:
         raise SymfixError(str(error)) from error
+
+
+def _schemas(operators: Iterable[NativeFunction]) -> dict[str, list[Schema]]:
+    """The functional overloads of those of the operators that are composites and nothing else."""
+    overloads: dict[str, list[Schema]] = {}
+    kernels: set[str] = set()
     for entry in operators:
         if _composite(entry):
             overloads.setdefault(entry.schema.base, []).append(entry.schema)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from functools import partial
+
 import pytest
 
 from codemod.errors import SymfixError
-from transforms.python.reach.composites import composites
+from transforms.python.reach.composites import composites, entries_of
 from transforms.python.reach.tree import SourceTree
 from transforms.python.reading.extract import extract
+from transforms.schema.native_functions import NativeFunction
 
 YAML = b"""
 - func: composed(Tensor self, int? n=None, int[1] dim=[-2,-1], *, str? norm=None) -> Tensor
@@ -42,7 +46,8 @@ def found(source: str, **others: str) -> dict[str, tuple[tuple[str, ...], tuple[
     """The decompositions of `torch/_refs/a.py` that can stand in: their overloads and bodies by name."""
     files = {"torch/_refs/a.py": source, **{f"torch/_refs/{name}.py": text for name, text in others.items()}}
     tree = SourceTree({path: extract(path, text.encode()) for path, text in files.items()})
-    return {d.function.name: (one.overloads, one.bodies) for d, one in composites(tree, lambda: YAML).items()}
+    replaced = composites(tree, partial(entries_of, YAML))
+    return {d.function.name: (composite.overloads, composite.bodies) for d, composite in replaced.items()}
 
 
 def decomposition(name: str, signature: str = "x: Tensor", body: str = ASKS) -> str:
@@ -98,7 +103,7 @@ def test_primitives_in_helpers_of_its_own() -> None:
 
 
 def test_no_yaml_is_read_without_a_registered_decomposition() -> None:
-    def missing() -> bytes:
+    def missing(names: Collection[str]) -> list[NativeFunction]:
         raise AssertionError("read")
 
     tree = SourceTree({"a.py": extract("a.py", b"def f(x: Tensor):\n    return x\n")})
@@ -108,4 +113,4 @@ def test_no_yaml_is_read_without_a_registered_decomposition() -> None:
 def test_a_broken_entry_is_one_line() -> None:
     tree = SourceTree({"a.py": extract("a.py", decomposition("forwards").encode())})
     with pytest.raises(SymfixError, match=r"native_functions\.yaml:1: "):
-        composites(tree, lambda: b"- func: forwards(Tensor self\n")
+        composites(tree, partial(entries_of, b"- func: forwards(Tensor self\n"))

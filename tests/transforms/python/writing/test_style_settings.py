@@ -18,7 +18,7 @@ class Tree:
 
     root = Path()
     vocabulary = None
-    min_torch = ""
+    torch = ""
 
     def __init__(self, files: Mapping[str, str | bytes]) -> None:
         self.contents = files

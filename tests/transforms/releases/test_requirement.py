@@ -9,7 +9,7 @@ import pytest
 from codemod.tree.cache import Cache
 from codemod.tree.checkout import find_checkout
 from codemod.tree.project import CheckoutProject
-from transforms.python.reach.requirement import torch_requirement
+from transforms.releases.requirement import torch_requirement
 
 PROJECT = "[project]\nname = 'x'\ndependencies = ['numpy', {!r}]\n"
 

@@ -1,0 +1,126 @@
+"""Reads what releases of torch have from the files beside this one, which tests/corpus/read_releases.py makes.
+
+Each is gzipped text of UTF-8. Its first line names the kind of its rows and the versions that were read, oldest first.
+Each further line is a row: a mask in hexadecimal digits, whose bit N says that version N has the row (empty: all have
+it), and the row's fields, tabs between them. Rows of the same key are in the order in which the release has them.
+
+    functions   name, namespaces and classes around it, the class that it belongs to (`=`: the last of those), flags
+                (`t` template, `d` defined), type of the result; then a field for each parameter: its type, after `=`
+                where it has a default
+    operators   schema, `c` where it is CompositeImplicitAutograd and nothing else
+    names       `macro` and its name; or `alias`, name and type
+    python      `torch`, `symbolic_shapes` or `sizevars`, and the name of a function or method
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Collection, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from codemod.errors import SymfixError
+from transforms.releases.version import Release, release
+from transforms.schema.native_functions import COMPOSITE_IMPLICIT, NativeFunction
+from transforms.schema.schema import parse_schema
+
+Kind = Literal["functions", "operators", "names", "python"]
+KINDS: tuple[Kind, ...] = ("functions", "operators", "names", "python")
+_FIELDS = {"functions": 6, "operators": 3, "names": 3, "python": 3}
+MAGIC = "symfix-releases 1"
+
+
+def path_of(kind: Kind) -> Path:
+    """The file with the rows of a kind."""
+    return Path(__file__).with_name(f"{kind}.gz")
+
+
+def decode(content: bytes, kind: Kind, name: str) -> tuple[tuple[str, ...], list[str]]:
+    """The versions, oldest first, and the rows with their masks. Raises SymfixError, calling the file `name`."""
+    try:
+        head, *rows = gzip.decompress(content).decode("utf-8").removesuffix("\n").split("\n")
+        versions = tuple(head.removeprefix(f"{MAGIC} {kind} ").split(" "))
+        numbers = [release(version) for version in versions]
+        if not head.startswith(f"{MAGIC} {kind} ") or None in numbers or numbers != sorted(set(filter(None, numbers))):
+            raise ValueError("its first line is another")
+        fields = _FIELDS[kind]
+        for row in rows:
+            if row.count("\t") < fields - 1:
+                raise ValueError(f"row {row[:40]!a}")
+        for mask in {row.partition("\t")[0] for row in rows}:
+            if mask and not 0 < int(mask, 16) < 1 << len(versions):
+                raise ValueError(f"mask {mask[:40]!a}")
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise SymfixError(f"{name}: the vocabulary is damaged ({error}); install symfix again") from error
+    return versions, rows
+
+
+def _read(kind: Kind) -> tuple[tuple[str, ...], list[str]]:
+    path = path_of(kind)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise SymfixError(f"{path}: cannot be read ({error.strerror}); install symfix again") from error
+    return decode(content, kind, str(path))
+
+
+@cache
+def _python() -> tuple[tuple[str, ...], list[str]]:
+    return _read("python")
+
+
+@cache
+def releases() -> tuple[Release, ...]:
+    """The releases that symfix has the vocabulary of, oldest first."""
+    return tuple(filter(None, map(release, _python()[0])))
+
+
+def rows(kind: Kind, number: Release) -> list[str]:
+    """The rows that a release has, each with its fields behind tabs: one of `releases()`."""
+    versions, lines = _python() if kind == "python" else _read(kind)
+    bit = 1 << [release(version) for version in versions].index(number)
+    masks = {line.partition("\t")[0] for line in lines}
+    wanted = {mask for mask in masks if not mask or int(mask, 16) & bit}
+    return [row for mask, _, row in (line.partition("\t") for line in lines) if mask in wanted]
+
+
+def operators(number: Release, names: Collection[str]) -> list[NativeFunction]:
+    """The operators of those base names that a release has; of their kernels only the implicit composites are known."""
+    made = []
+    for row in rows("operators", number):
+        written, _, composite = row.partition("\t")
+        if base_name(written) in names:
+            schema = parse_schema(written)
+            made.append(NativeFunction(schema, 0, ((COMPOSITE_IMPLICIT, schema.cpp_name),) if composite else ()))
+    return made
+
+
+def base_name(schema: str) -> str:
+    """The name of an operator, without namespace and overload, from its schema as written."""
+    return schema.partition("(")[0].partition(".")[0].rpartition("::")[2]
+
+
+def python_names(number: Release, module: str) -> frozenset[str]:
+    """The functions that a release has in `torch` or `symbolic_shapes`, or the methods of `sizevars`."""
+    fields = (row.split("\t") for row in rows("python", number))
+    return frozenset(name for place, name in fields if place == module)
+
+
+@cache
+def since() -> dict[str, Release]:
+    """The first release from which on all have a function of torch, or of its symbolic_shapes, in the same module.
+
+    Left out are those that the oldest has already, and those that the newest has no longer.
+    """
+    numbers = releases()
+    modules = [[python_names(number, module) for number in numbers] for module in ("torch", "symbolic_shapes")]
+    return {name: number for names in modules for name, number in _lasting(names, numbers)}
+
+
+def _lasting(names: list[frozenset[str]], numbers: tuple[Release, ...]) -> Iterator[tuple[str, Release]]:
+    for name in names[-1]:
+        first = max((index for index, held in enumerate(names) if name not in held), default=-1) + 1
+        if first:
+            yield name, numbers[first]
