@@ -11,6 +11,7 @@ from transforms.cpp.flow.storing import coerce, store
 from transforms.cpp.flow.truth import truth
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import UNKNOWN, Type, symbolic_spelling
+from transforms.cpp.reading.vexing import as_variable
 
 _PARAMETERS = ("parameter_declaration", "optional_parameter_declaration", "variadic_parameter_declaration")
 _DECLARATORS = ("reference_declarator", "pointer_declarator", "init_declarator", "array_declarator")
@@ -89,6 +90,7 @@ def _declaration(flow: Flow, node: Node) -> None:
     spelled = node.field("type")
     if spelled is None:
         return
+    _read_as_variables(flow, node)
     auto = spelled.kind in ("placeholder_type_specifier", "auto") or spelled.text == "auto"
     declared: list[Variable] = []
     for child in node.children:
@@ -105,11 +107,11 @@ def _declaration(flow: Flow, node: Node) -> None:
             _bind(flow, declarator, evaluate(flow, initial) if initial is not None else UNKNOWN)
             continue
         if declarator.kind == "function_declarator":
-            _vexing(flow, node, spelled, declarator)
             continue
         name, suffix, identifier = declared_name(declarator)
         if identifier is None:
             continue
+        _array_lengths(flow, declarator)
         if auto:
             value = _initial(flow, initial, UNKNOWN) if initial is not None else UNKNOWN
             variable = flow.declare(name, value, identifier, node, deduced=True)
@@ -131,6 +133,13 @@ def _declaration(flow: Flow, node: Node) -> None:
     _share_type(flow, declared, node)
 
 
+def _array_lengths(flow: Flow, declarator: Node) -> None:
+    for part in declarator.walk():
+        length = part.field("size") if part.kind == "array_declarator" else None
+        if length is not None:
+            flow.sink(length, "container-size", "is the length of an array", evaluate(flow, length))
+
+
 def _share_type(flow: Flow, declared: list[Variable], node: Node) -> None:
     """`int64_t a = x.size(0), b = 3;` has one type for both."""
     origins = frozenset().union(*(v.origins for v in declared if v.origins and not v.deduced))
@@ -145,26 +154,26 @@ def _bind(flow: Flow, declarator: Node, value: Type) -> None:
         flow.declare(identifier.text, part, identifier, deduced=True)
 
 
-def _vexing(flow: Flow, node: Node, spelled: Node, declarator: Node) -> None:
-    """`IntArrayRef a(b, c);` parses as a function declaration: its parameters' types are the arguments."""
-    identifier = declarator.field("declarator")
+def _read_as_variables(flow: Flow, node: Node) -> None:
+    """Put variables where the parser saw functions declared, as in `int64_t y(size_of(n));`."""
+    for index, child in enumerate(node.children):
+        if child.kind == "function_declarator" and not _names_types(flow, child):
+            variable = as_variable(child)
+            if variable is not None:
+                node.children[index] = variable
+                node.fields = {name: variable if held is child else held for name, held in node.fields.items()}
+
+
+def _names_types(flow: Flow, declarator: Node) -> bool:
+    """Whether a parameter is a type alone, as in `Tensor helper(Tensor, IntArrayRef);`: that declares a function."""
     parameters = declarator.field("parameters")
-    if identifier is None or parameters is None or identifier.kind != "identifier":
-        return
-    variable = flow.declare(identifier.text, flow.type_of(spelled.text), identifier, node)
-    for parameter in parameters.children:
-        source = flow.lookup(parameter.text)
-        if source is None or not source.value.symbolic:
+    for parameter in parameters.children if parameters is not None else ():
+        spelled = parameter.field("type")
+        if spelled is None or parameter.field("declarator") is not None or flow.lookup(spelled.text) is not None:
             continue
-        if variable.type.kind in ("ints", "int"):
-            flow.make_symbolic(variable, source.value.origins or NOTHING, node)
-        else:
-            flow.sink(node, "stored", f"initialises `{identifier.text}`, a `{spelled.text}`", source.value)
-    if variable.origins:
-        for parameter in parameters.children:
-            source = flow.lookup(parameter.text)
-            if source is not None and source.value.kind == "ints" and not source.value.symbolic:
-                flow.make_symbolic(source, variable.origins, node)
+        if flow.type_of(spelled.text).kind not in ("other", "unknown") or spelled.text in flow.vocabulary.classes:
+            return True
+    return False
 
 
 def _initial(flow: Flow, initial: Node, expected: Type) -> Type:
@@ -186,7 +195,8 @@ def _initialise(flow: Flow, variable: Variable, initial: Node) -> None:
             coerce(flow, initial, variable.origins)
         return
     value = _initial(flow, initial, kind)
-    store(flow, variable, value, initial)
+    alone = initial.kind in ("argument_list", "initializer_list") and len(initial.children) == 1
+    store(flow, variable, value, initial.children[0] if alone else initial)
     if variable.origins and not value.symbolic and kind.kind in ("ints", "wrap"):
         coerce(flow, initial, variable.origins)
 

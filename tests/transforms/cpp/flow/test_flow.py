@@ -34,6 +34,11 @@ STOPPED = [
     ("size_t", "Tensor f(const Tensor& x) { size_t n = x.numel(); return x; }"),
     ("cast", "Tensor f(const Tensor& x) { return x.sum(static_cast<int>(x.size(0))); }"),
     ("container-size", "Tensor f(const Tensor& x) { std::vector<int64_t> v(x.size(0)); return x.reshape(v); }"),
+    ("container-size", "Tensor f(const Tensor& x) { auto n = x.numel(); std::vector<int> v(n); return x.view(n); }"),
+    ("container-size", "Tensor f(const Tensor& x) { auto n = x.size(0); DimVector v(n * n); return x.view(n); }"),
+    ("container-size", "Tensor f(const Tensor& x) { auto n = x.size(0); int64_t v[n]; return x.view(n); }"),
+    ("callee-unknown", "Tensor f(const Tensor& x) { auto n = x.size(0); Grid g(blocks(n * n, 2)); return x.view(n); }"),
+    ("stored", "Tensor f(const Tensor& x) { auto n = x.size(0); Grid g(n, n); return x.view(n); }"),
     ("container-size", "Tensor f(const Tensor& x, int64_t* p) { IntArrayRef s(p, x.size(0)); return x.view(s); }"),
     (
         "mixed",
@@ -126,10 +131,36 @@ CONVERTED = [
         ),
     ),
     (
+        "Tensor f(const Tensor& x) { auto n = x.size(0); const int64_t m(n * n); return x.view({m}); }",
+        "Tensor f(const Tensor& x) { auto n = x.sym_size(0); const c10::SymInt m(n * n); return x.view_symint({m}); }",
+    ),
+    (
+        "Tensor f(const Tensor& x) { auto s(x.sizes()); IntArrayRef t(s); return x.view(t); }",
+        "Tensor f(const Tensor& x) { auto s(x.sym_sizes()); c10::SymIntArrayRef t(s); return x.view_symint(t); }",
+    ),
+    (
+        "Tensor f(const Tensor& x) { auto n = x.size(0); bool b(n), c{n}; return x.view({n}); }",
+        "Tensor f(const Tensor& x) { auto n = x.sym_size(0); bool b(n != 0), c{n != 0}; return x.view_symint({n}); }",
+    ),
+    (
+        "Tensor f(const Tensor& x) { Tensor g(Tensor, IntArrayRef); return g(x, x.sizes().slice(1)); }",
+        "Tensor f(const Tensor& x) { Tensor g(Tensor, IntArrayRef); return g(x, x.sizes().slice(1)); }",
+    ),
+    (
         "Tensor f(const Tensor& x) { return at::arange(x.size(0), x.options()); }",
         "Tensor f(const Tensor& x) { return at::arange(x.sym_size(0), x.options()); }",
     ),
 ]
+
+
+def test_a_variable_that_looks_like_a_function_goes_on_through_helpers(tmp_path: Path) -> None:
+    before = """\
+static int64_t twice(int64_t n) { return n * 2; }
+Tensor f(const Tensor& x) { const int64_t m(twice(x.size(0))), k(twice(m)); return x.view({k}); }"""
+    after = """\
+static c10::SymInt twice(c10::SymInt n) { return n * 2; }
+Tensor f(const Tensor& x) { const c10::SymInt m(twice(x.sym_size(0))), k(twice(m)); return x.view_symint({k}); }"""
+    assert converted(tmp_path, before) == after
 
 
 @pytest.mark.parametrize("source", NOT_TENSORS)
