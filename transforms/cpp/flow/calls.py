@@ -15,6 +15,7 @@ from transforms.cpp.flow.state import Site
 from transforms.cpp.flow.storing import coerce
 from transforms.cpp.flow.truth import truth
 from transforms.cpp.reach.vocabulary import ACCESSORS
+from transforms.cpp.reading.syntax import LAUNCH
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import BOOL, FLOAT, INT, SIZE_T, STRING, TENSOR, UNKNOWN, Type, symbolic_spelling
 
@@ -63,6 +64,8 @@ def call(flow: Flow, node: Node) -> Type:
         return _member_calls(flow, node)
     if function.kind == "lambda_expression":
         return _lambda_call(flow, node, evaluate(flow, function), arguments)
+    if function.kind == "call_expression":
+        return _call_of_result(flow, node, function, arguments)
     name, template = callee(function)
     if _BUILDS_ITERATOR.search(name):
         if not flow.passive:
@@ -136,6 +139,19 @@ def _lambda_call(flow: Flow, node: Node, kind: Type, arguments: list[Node]) -> T
         if value.symbolic and value.kind in ("int", "ints", "wrap", "float"):
             flow.make_symbolic(variable, value.origins or NOTHING, node)
     return owner.result
+
+
+def _call_of_result(flow: Flow, node: Node, function: Node, arguments: list[Node]) -> Type:
+    """`f(a)(b)`: what `f` returns is called, and it is not known what that takes; or the launch of a device kernel."""
+    inner, configuration = function.field("function"), function.field("arguments")
+    if inner is not None and configuration is not None and inner.text == LAUNCH:
+        for argument in (*configuration.children, *arguments):
+            flow.sink(argument, "kernel-launch", "is an argument of a kernel's launch", evaluate(flow, argument))
+        return UNKNOWN
+    evaluate(flow, function)
+    for argument in arguments:
+        flow.sink(argument, "callee-unknown", f"is an argument of `{node.beginning(40)}`", evaluate(flow, argument))
+    return UNKNOWN
 
 
 def convert(flow: Flow, node: Node, spelled: Node, value_node: Node, kind: Type, value: Type) -> Type:

@@ -29,6 +29,9 @@ _TOKEN = re.compile(rb'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n]
 _NEXT = re.compile(rb"(?:[ \t\r]|//[^\n]*|/\*[^\n]*?\*/)*\n(?:\s|//[^\n]*\n|/\*.*?\*/)*(?=[A-Za-z_}])", re.S)
 # `HANDLE_TH_ERRORS` alone on its line.
 _LONE = re.compile(rb"(?m)(?<=[;{})\n])[ \t]*[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[ \t]*(?=\r?\n\s*[\w}#/])")
+# `kernel<<<grid, block>>>(n)`, a launch of CUDA or HIP, reads as `kernel,$(grid, block)  (n)`.
+_LAUNCH = re.compile(rb"(?<!<)<<<((?:[^;<>]|<(?!<<)|>(?!>>\s*\())*)>>>(?=\s*\()")
+LAUNCH = "$"
 _EMPTY_DEFAULT = re.compile(rb"(?<=[\w\s]=)(\s*)\{\}(?=\s*[,)])")
 _PREPROCESSOR = re.compile(rb"(?m)^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif)\b(?:[^\n\\]|\\\n|\\.)*")
 
@@ -50,6 +53,8 @@ def _masked_file(source: bytes) -> bytes:
 
 def mask(source: bytes) -> bytes:
     """`source` with the macros blanked that break the parse; every byte keeps its place."""
+    if b"<<<" in source:
+        source = _LAUNCH.sub(rb",$(\g<1>)  ", source)
     return _ATTRIBUTES.sub(_blank, _STRUCTURED.sub(_structured, source))
 
 

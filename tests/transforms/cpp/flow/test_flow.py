@@ -48,6 +48,11 @@ STOPPED = [
             "q(x.sizes().begin(), end); return x.view(q); }"
         ),
     ),
+    ("kernel-launch", "void f(const Tensor& x) { auto n = x.size(0); run<<<n, 2>>>(x); x.view(n); }"),
+    ("kernel-launch", "void f(const Tensor& x) { auto n = x.size(0); a::run<T, 2><<<g(1), 2, s>>>(x, n); x.view(n); }"),
+    ("callee-unknown", "void f(const Tensor& x) { auto n = x.size(0); run<<<dim3(1, n), 2>>>(x); x.view(n); }"),
+    ("callee-unknown", "Tensor f(const Tensor& x) { auto n = x.size(0); return make(n)(x.view(n)); }"),
+    ("callee-unknown", "Tensor f(const Tensor& x) { auto n = x.size(0); return make(x)(x.view(n), n); }"),
     ("switch", "Tensor f(const Tensor& x) { switch (x.size(0)) { default: return x; } }"),
     ("bit-operation", "Tensor f(const Tensor& x) { return x.reshape({x.size(0) >> 1}); }"),
     ("increment", "Tensor f(const Tensor& x) { auto n = x.size(0); return x.reshape({n++}); }"),
