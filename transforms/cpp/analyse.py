@@ -15,7 +15,7 @@ from transforms.cpp.flow.propagate import Key, Propagator
 from transforms.cpp.reach import headers, kernels
 from transforms.cpp.reach.libraries import with_libraries
 from transforms.cpp.reach.reached import reached_and_stopped
-from transforms.cpp.reach.schemas import Schemas
+from transforms.cpp.reach.schemas import Schemas, integer_arguments
 from transforms.cpp.reach.unread import remarks
 from transforms.cpp.reach.vocabulary import ACCESSORS, has_symbolic_twin
 from transforms.cpp.reading import SUFFIXES
@@ -130,6 +130,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     results = project.map(partial(analyse, load_rewrites()), tasks, "following values")
     base = {(o.function.path, o.function.start): o for outcomes in results for o in outcomes}
     names = _fixed_names(tree)
+    integers = integer_arguments(facts)
     device = DeviceCode(project)
     propagation = Propagator(
         project,
@@ -138,7 +139,9 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         load_rewrites(),
         lambda function: (function.path, function.start) in tree.reach,
         lambda function, index: (
-            _may_change(tree, names, device, function, index) and not has_symbolic_twin(vocabulary, function)
+            _may_change(tree, names, device, function, index)
+            and not ((function.name, index) in integers and not function.internal)
+            and not has_symbolic_twin(vocabulary, function)
         ),
         list(Schemas(facts, own, None if at_home else schemas, formulas).families()),
     ).run(base)

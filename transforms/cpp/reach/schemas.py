@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from transforms.cpp.reading.facts import FileFacts, Function, Slot
 from transforms.schema.derivatives import Derivative, Derivatives
 from transforms.schema.native_functions import NativeFunction, NativeFunctions
-from transforms.schema.schema import Schema
+from transforms.schema.schema import Schema, parse_schema
 
 _COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 _INTEGERS = re.compile(r"int(\[\d*\])?\??$")
@@ -167,6 +167,25 @@ class Schemas:
             scalar = spelled.replace("const ", "").rstrip("& ") in ("int64_t", "int")
             if concrete and (scalar or len(concrete) == len(calls)) and "Sym" not in spelled:
                 yield Family("", frozenset({slot}), accessors=tuple(concrete))
+
+
+def integer_arguments(facts: Mapping[str, FileFacts]) -> frozenset[tuple[str, int]]:
+    """(name of an operator without its namespace, index of an argument) that schemas in C++ have as integers.
+
+    A function of an operator's name, `fps` of `m.def("fps(Tensor x, int n) -> Tensor")`, is what others call it by, and
+    takes what the schema says (torch/library.h: a kernel's signature is checked against it).
+    """
+    integers: set[tuple[str, int]] = set()
+    for file in facts.values():
+        pending = (registration for block in file.blocks for registration in block.registrations)
+        for registration in (*file.registrations, *pending):
+            try:
+                schema = parse_schema(registration.schema)
+            except ValueError:
+                continue
+            indexes = (index for index, argument in enumerate(schema.arguments) if _INTEGERS.match(argument.type))
+            integers.update((schema.base, index) for index in indexes)
+    return frozenset(integers)
 
 
 def links(families: Iterable[Family]) -> dict[Slot, frozenset[Slot]]:

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codemod.model.findings import Level
-from tests.transforms.cpp.snippets import converted, findings, refusals
+from tests.transforms.cpp.snippets import HEADER, SCHEMAS, MemoryProject, converted, findings, refusals
+from transforms.cpp.analyse import analyse_tree
 
 NOT_TENSORS = [
     "int64_t f(std::vector<int64_t> v) { return v.size(); }",
@@ -261,3 +262,24 @@ def test_any_arithmetic_on_sizes_converts_once_and_for_all(tmp_path: Path, expre
     assert "x.view_symint({n})" in after
     assert "c10::SymInt n" in after
     assert converted(tmp_path, after) == after
+
+
+@pytest.mark.parametrize(
+    ("schema", "changed"),
+    [
+        ("resized(Tensor x, int n) -> Tensor", False),
+        ("resized(Tensor x, int? n=None) -> Tensor", False),
+        ("resized(Tensor x, SymInt n) -> Tensor", True),
+        ("other(Tensor x, int n) -> Tensor", True),
+    ],
+)
+def test_a_function_of_an_operators_name_takes_what_the_schema_says(tmp_path: Path, schema: str, changed: bool) -> None:
+    source = f"""\
+Tensor resized(const Tensor& x, int64_t n) {{ return x.view({{n}}); }}
+static Tensor composite(const Tensor& x) {{ return resized(x, x.size(0)); }}
+TORCH_LIBRARY(shapes, m) {{ m.def("{schema}"); m.def("composite", &composite); }}
+"""
+    project = MemoryProject(tmp_path, {"source.cpp": source, "c10.h": HEADER}, tmp_path / "schemas.yaml")
+    (tmp_path / "schemas.yaml").write_text(SCHEMAS)
+    signatures = [finding for finding in analyse_tree(project) if finding.rule == "helper-signature"]
+    assert bool(signatures) is changed
