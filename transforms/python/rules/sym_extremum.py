@@ -36,6 +36,12 @@ EXAMPLES = (
         "def f(x: Tensor):\n    m, n = x.shape\n    return max(1, m, n)\n",
         "def f(x: Tensor):\n    m, n = x.shape\n    return torch.sym_max(torch.sym_max(1, m), n)\n",
     ),
+    Example(
+        "def f(x: Tensor):\n    m, n = x.shape\n    return max(1, 64 // max(m, n, 1))\n",
+        "def f(x: Tensor):\n    m, n = x.shape\n"
+        "    return torch.sym_max(1, 64 // torch.sym_max(torch.sym_max(m, n), 1))\n",
+        "one inside another",
+    ),
 )
 
 MESSAGE = "the builtin compares sizes"
