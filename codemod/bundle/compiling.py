@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from codemod.bundle.commits import Step
 from codemod.errors import SymfixError, system_error
-from codemod.prove import isolate
 from codemod.prove.build import sides
 from codemod.prove.check import Checked, check
+from codemod.prove.compiling import in_parallel
 from codemod.prove.evidence import FOLDER, EvidenceStore, evidence_key
 from codemod.prove.session import Provers
 from codemod.prove.task import Settings, Task
 from codemod.terminal import one_line
-from codemod.tree.pool import progress
 from codemod.writing.changes import Change, changes_in
 
 
@@ -66,7 +65,7 @@ def check_compiles(
             tasks.append(Task(step.shard.name, key, changes, (), left))
     compiled = proved
     unknown: dict[str, str] = {}
-    with closing(_check_all(settings, tasks, jobs)) as results:
+    with closing(in_parallel("compiling the shards", partial(_check, settings), tasks, jobs)) as results:
         for task, checked in results:
             if checked.broken:
                 raise SymfixError(
@@ -102,23 +101,6 @@ def _proved(store: EvidenceStore, settings: Settings, key: str) -> frozenset[str
     """The sources that `symfix prove` compiled before and after the change of `key`, with this torch and compiler."""
     versions = {(name, settings.versions[name]) for name in ("torch", "compiler")}
     return frozenset(path for entry in store.all(key) if versions <= entry.versions.items() for path in entry.compiled)
-
-
-def _check_all(settings: Settings, tasks: Sequence[Task], jobs: int) -> Generator[tuple[Task, Checked], None, None]:
-    """What compiling each task showed, in their order. Ends all it has started when the caller stops early."""
-    isolate.resume()
-    executor = ThreadPoolExecutor(jobs, "compile")
-    try:
-        with isolate.terminable(), progress("compiling the shards", len(tasks)) as advance:
-            futures = [executor.submit(_check, settings, task) for task in tasks]
-            for task, future in zip(tasks, futures, strict=True):
-                yield task, future.result()
-                advance(1)
-    finally:
-        executor.shutdown(wait=False, cancel_futures=True)
-        isolate.stop_all()
-        executor.shutdown()
-        isolate.resume()
 
 
 def _check(settings: Settings, task: Task) -> Checked:

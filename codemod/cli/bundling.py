@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from codemod.cli.compiling import compiler_settings, note_unknown
 from codemod.cli.options import Run, target_options
 from codemod.cli.running import chosen_groups, load_plan, refuse_dirty
-from codemod.errors import SymfixError
 from codemod.model import transform
 from codemod.model.plan import Plan
 from codemod.reporting.report import plural
@@ -121,30 +121,20 @@ def prove_compiling(run: Run, bundle: Bundle) -> None:
     """
     from codemod.bundle.compiling import any_source, check_compiles
     from codemod.prove.session import load_provers
-    from codemod.prove.target import find_target, target_of_headers
 
     provers = load_provers(run.project)
     steps = bundle.split.steps
     if not any_source(steps, provers):
         return
-    python, include = run.values["python"], run.values["include"]
-    try:
-        target = None if python is not None else target_of_headers(include)
-        settings = provers.settings(target or find_target(python, imported=False), include)
-    except SymfixError as error:
-        if python is not None:
-            raise
-        note(f"symfix: compiling was not checked: {error}")
+    settings = compiler_settings(provers, run.values["python"], run.values["include"])
+    if settings is None:
         return
     compiled = check_compiles(steps, bundle.split.sources, provers, settings, run.journal, run.project.jobs)
-    torch = settings.target.torch_version
-    if compiled.unknown:
-        unknown = plural(len(compiled.unknown), "source")
-        note(f"symfix: {unknown} could not be checked over torch {torch}: {compiled.reason}")
+    note_unknown(settings, compiled.unknown, compiled.reason)
     if compiled.sources:
         count = plural(compiled.sources, "changed source")
         from_prove = f", {compiled.proved:,} of them known from symfix prove" if compiled.proved else ""
-        note(f"symfix: {count} compiled over torch {torch}, before and after{from_prove}")
+        note(f"symfix: {count} compiled over torch {settings.target.torch_version}, before and after{from_prove}")
 
 
 def _remembering(mapper: Mapper) -> Mapper:

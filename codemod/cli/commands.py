@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,10 +23,13 @@ from codemod.cli.running import (
 )
 from codemod.errors import SymfixError
 from codemod.model.decisions import Choice
-from codemod.model.findings import Finding, Level
+from codemod.model.findings import Level
 from codemod.model.groups import OVERLAP, Group
 from codemod.model.plan import Plan
 from codemod.terminal import note, style, write_exact
+
+if TYPE_CHECKING:
+    from codemod.writing.changes import Changes
 
 _STYLES = {"+": ["green"], "-": ["red"], "@": ["cyan"], "d": ["bold"]}
 """The colour of a diff's line by its first character."""
@@ -55,13 +59,15 @@ def diff(context: click.Context, /, **parameters: Any) -> int:
 @plan_option("Apply this saved plan.")
 @accepted_option("Only what symfix review accepted, at whatever level.")
 @click.option("--dry-run", is_flag=True, help="Write nothing; the same as symfix diff.")
+@click.option("--no-check", is_flag=True, help="Do not compile what changes, where a compiler and torch are at hand.")
 @click.option("--allow-dirty", is_flag=True, help="Also where there are changes that are not committed.")
 @click.option("--allow-no-vcs", is_flag=True, help="Also where no git checkout would let you undo it.")
 @click.pass_context
 def apply(context: click.Context, /, **parameters: Any) -> int:
     """Rewrite the files, all or none.
 
-    What is done is seen with git diff and undone with git restore.
+    What is done is seen with git diff and undone with git restore. Where a C++ compiler and torch's headers are at
+    hand, what changes is compiled first: a change that breaks a source is left out and named, and the exit code is 2.
 
     \b
       symfix apply
@@ -85,33 +91,40 @@ def _change(run: Run, write_files: bool) -> int:
         refuse_dirty(run, ())
     plan = load_plan(run)
     changes = changes_of(run, plan, chosen_groups(run, plan))
+    if write_files and not run.values["allow_dirty"]:
+        refuse_dirty(run, [change.path for change in changes.files])
+    left_out: list[Group] = []
+    if write_files and not run.values["no_check"]:
+        from codemod.cli.compiling import compiling_groups
+
+        groups = compiling_groups(run, changes.groups)
+        kept = set(map(id, groups))
+        left_out = [group for group in changes.groups if id(group) not in kept]
+        changes = changes_of(run, plan, groups) if left_out else changes
     if write_files:
-        if not run.values["allow_dirty"]:
-            refuse_dirty(run, [change.path for change in changes.files])
         remaining = decisions_left(run, plan, changes)
         write_changes(run.project.listing, run.journal, changes.files)
         DecisionStore(run.journal).add(remaining)
     else:
         patch = b"".join(unified_diff(change.path, change.old, change.edits) for change in changes.files)
         write_exact(patch, _coloured, skippable=True)
-    _print_summary(run, plan, list(changes.groups), len(changes.files), list(changes.refused), write_files)
-    return exit_code(run, plan, bool(changes.files))
+    _print_summary(run, plan, changes, left_out, write_files)
+    return 2 if left_out else exit_code(run, plan, bool(changes.files))
 
 
-def _print_summary(
-    run: Run, plan: Plan, applied: list[Group], files: int, refused: list[Finding], write_files: bool
-) -> None:
+def _print_summary(run: Run, plan: Plan, changes: Changes, broken: Sequence[Group], write_files: bool) -> None:
     """What was done, what was not, and what to do next, on stderr: stdout is the diff's."""
     from codemod.reporting.report import plural
 
-    sites = sum(len(group.findings) for group in applied)
+    files = len(changes.files)
+    sites = sum(len(group.findings) for group in changes.groups)
     if files:
         verb = "rewrote" if write_files else "would rewrite"
         note(f"symfix: {verb} {plural(sites, 'site')} in {plural(files, 'file')}")
     else:
         limit = "that review accepted" if run.values["accepted"] else f"at --level {run.values['level']}"
         note("symfix: nothing to change" + (f" {limit}" if plan.findings else ""))
-    for finding in refused:
+    for finding in changes.refused:
         note(f"symfix: {finding.path}:{finding.line}: left alone: {finding.reason}")
     overlaps = sum(finding.refusal == OVERLAP and run.selection.matches(finding) for finding in plan.findings)
     if overlaps:
@@ -119,6 +132,7 @@ def _print_summary(
     higher = dataclasses.replace(run.selection, level=Level.REVIEW)
     groups = higher.groups(plan.findings)
     waiting = sum(len(group.findings) for group in groups if group.edits) - sites
+    waiting -= sum(len(group.findings) for group in broken)
     rejected = {decision.id for decision in plan.decisions if decision.choice is Choice.REJECT}
     left_out = sum(len(group.findings) for group in groups if group.id in rejected)
     if left_out:

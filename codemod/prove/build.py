@@ -20,7 +20,7 @@ Output = TypeVar("Output")
 
 # How many times sources are added for the functions that the library still leaves undefined.
 _ROUNDS = 4
-_HEADERS = (".h", ".hpp", ".hh", ".cuh", ".inl")
+HEADERS = (".h", ".hpp", ".hh", ".cuh", ".inl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def sides(settings: Settings, changes: tuple[Change, ...]) -> tuple[Side, Side]:
     changed = frozenset(change.path for change in changes)
     pair = []
     for contents in ({c.path: c.old for c in changes}, {c.path: c.new for c in changes}):
-        headers = {path: text for path, text in contents.items() if path.endswith(_HEADERS)}
+        headers = {path: text for path, text in contents.items() if path.endswith(HEADERS)}
         header_tree = overlay(Path("/nonexistent"), headers, settings.cache / "headers") if headers else None
         pair.append(Side(settings, settings.root, header_tree, changed))
     new = {change.path: change.new for change in changes}

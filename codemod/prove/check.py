@@ -56,19 +56,29 @@ def _error(compiler: Compiler, path: str, part: Part | None, side: Side) -> Diag
 
 
 def shown(error: Diagnostic, side: Side, changes: Sequence[Change] = ()) -> str:
-    """The error with paths relative to the tree, and with `changes` the place of the edit that caused it.
+    """The error with paths relative to the tree, and with `changes` the place of the edit that caused it."""
+    text = error.message
+    if error.places:
+        path, line = error.places[0]
+        text = f"{_relative(path, side)}:{line}: {error.message}"
+    cause = blamed(error, side, changes)
+    if cause is None:
+        return text
+    change, edit, at = cause
+    return f"{text} (the edit at {change.path}:{change.old[: edit.start].count(10) + 1}, line {at} once applied)"
 
-    That edit is the nearest to a place that the compiler names: the error's own first, then what led there.
+
+def blamed(error: Diagnostic, side: Side, changes: Sequence[Change]) -> tuple[Change, Edit, int] | None:
+    """The change and the edit that caused an error, and the line on which that begins once applied; None for none.
+
+    It is the nearest to a place that the compiler names: the error's own first, then what led there.
     """
-    places = [(_relative(path, side), line) for path, line in error.places]
-    text = f"{places[0][0]}:{places[0][1]}: {error.message}" if places else error.message
     by_path = {change.path: change for change in changes}
-    for path, line in places:
-        change = by_path.get(path)
+    for path, line in error.places:
+        change = by_path.get(_relative(path, side))
         if change is not None:
-            edit, at = _nearest(change, line)
-            return f"{text} (the edit at {path}:{change.old[: edit.start].count(10) + 1}, line {at} once applied)"
-    return text
+            return change, *_nearest(change, line)
+    return None
 
 
 def _relative(path: str, side: Side) -> str:

@@ -86,7 +86,7 @@ def symfix(arguments: Sequence[str], folder: Path) -> subprocess.CompletedProces
 def apply_in(folder: Path, level: str = "safe", vocabulary: Path | None = None, paths: Sequence[str] = ()) -> int:
     """`symfix apply` in a copy that is under no version control; returns its exit code, 0 (nothing) or 1 (changed)."""
     more = ["--vocabulary", str(vocabulary.resolve())] if vocabulary else []
-    return symfix(["apply", "--allow-no-vcs", "--level", level, *more, *paths], folder).returncode
+    return symfix(["apply", "--no-check", "--allow-no-vcs", "--level", level, *more, *paths], folder).returncode
 
 
 def source_files(folder: Path) -> Iterator[str]:

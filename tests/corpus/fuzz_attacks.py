@@ -227,11 +227,12 @@ def _killed(case: Round, plan: bytes, level: str) -> None:
     kill = f"inject=rename,renameat,renameat2:signal=SIGKILL:when={case.chance.randrange(1, 9)}"
     subprocess.run(
         [strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace=rename,renameat,renameat2", "-e", kill,
-         str(symfix), "apply", "--no-cache", "--jobs", "1", "--level", level, "--allow-dirty", "--allow-no-vcs"],
+         str(symfix), "apply", "--no-check", "--no-cache", "--jobs", "1", "--level", level, "--allow-dirty",
+         "--allow-no-vcs"],
         cwd=case.tree, env=case.environment, capture_output=True, check=False, timeout=10 * case.around.bounds.limit,
     )  # fmt: skip
     _damage(case, before, patched)
-    run = case.symfix("apply", "--level", level, "--allow-dirty", "--allow-no-vcs", writes=(".",))
+    run = case.symfix("apply", "--no-check", "--level", level, "--allow-dirty", "--allow-no-vcs", writes=(".",))
     if run.timed_out:
         return
     after = case.files()

@@ -225,7 +225,8 @@ class Round:
             if (other.out, other.code) != (diff.out, diff.code) and not (other.timed_out or diff.timed_out):
                 self._break("the diff is deterministic", "diff with --no-cache --jobs 3 is another")
         patched = self.patched(before, diff.out)
-        applied = self.symfix("apply", *options, "--allow-dirty", "--allow-no-vcs", named=more, writes=(".",))
+        quietly = (*options, "--no-check", "--allow-dirty", "--allow-no-vcs")
+        applied = self.symfix("apply", *quietly, named=more, writes=(".",))
         if diff.timed_out or applied.timed_out or diff.code < 0 or applied.code < 0:
             return
         after = self.files()
@@ -235,7 +236,7 @@ class Round:
         self.violations += check_unchanged("git apply gives what apply writes", patched, after)
         self._check_written(before, after, edits_of(plan) if plan else None)
         if twice:
-            again = self.symfix("apply", *options, "--allow-dirty", "--allow-no-vcs", named=more, writes=(".",))
+            again = self.symfix("apply", *quietly, named=more, writes=(".",))
             self.violations += check_unchanged("a second apply changes nothing", after, self.files())
             if again.code == 1:
                 self._break("a second apply changes nothing", "it exits 1")

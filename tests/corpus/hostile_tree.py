@@ -50,7 +50,7 @@ _CALLS: Mapping[str, Callable[[Place], Call]] = {
     "scan": lambda place: Call(["scan"]),
     "since": lambda place: Call(["scan", "--since", "HEAD"]),
     "diff": lambda place: Call(["diff", "--level", "review"]),
-    "apply": lambda place: Call(["apply", "--level", "review"]),
+    "apply": lambda place: Call(["apply", "--no-check", "--level", "review"]),
     "review": lambda place: Call(["review", "--html", "page.html"], ["page.html"]),
     "bundle": lambda place: Call(["bundle", *_ONE, "--include", str(place.headers)]),
     "pr": lambda place: Call(["pr", *_ONE]),

@@ -28,6 +28,8 @@ from transforms.schema import derivatives as derivatives_yaml
 
 SOURCES = (".cpp", ".cc", ".cxx")
 HEADERS = (".h", ".hpp")
+# What a C++ compiler can be tried on: sources for devices that launch no kernel themselves compile as C++.
+_COMPILED, _INCLUDED = (*SOURCES, ".cu", ".mm"), (*HEADERS, ".cuh")
 _TESTS = re.compile(r"(?:^|/)(?:tests?|benchmarks?)/|(?:^|/)(?:test_[^/]*|[^/]*_test)\.\w+$")
 _PROCESSORS = ("-DHAVE_AVX2_CPU_DEFINITION", "-DHAVE_AVX512_CPU_DEFINITION")
 # Operators that are run for one changed function; a helper of many is shown by those nearest to it.
@@ -84,17 +86,17 @@ class CppProver:
 
     def checked(self, paths: Sequence[str], built: Collection[str]) -> Sequence[str]:
         """The changed sources, and for each changed header one that includes it itself, one of `built` if it can be."""
-        sources = dict.fromkeys(path for path in paths if path.endswith(SOURCES))
+        sources = dict.fromkeys(path for path in paths if path.endswith(_COMPILED))
         for path in paths:
-            if path.endswith(HEADERS):
-                users = sorted(self._users(path), key=lambda user: user not in built)
+            if path.endswith(_INCLUDED):
+                users = sorted(self._users(path), key=lambda user: (user not in built, not user.endswith(SOURCES)))
                 sources.update(dict.fromkeys(users[:1]))
         return tuple(sources)
 
     def _users(self, path: str) -> list[str]:
         name = path.rpartition("/")[2].encode()
         pattern = re.compile(rb'#[ \t]*include[ \t]*[<"](?:[^>"\n]*/)?' + re.escape(name) + rb'[>"]')
-        sources = (p for p in source_files(self._project) if p.endswith(SOURCES))
+        sources = (p for p in source_files(self._project) if p.endswith(_COMPILED))
         return [source for source in sources if pattern.search(read_below(self._project.root, source))]
 
     def overrides(self, findings: Sequence[Finding]) -> Sequence[Override]:
