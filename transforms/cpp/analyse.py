@@ -13,6 +13,7 @@ from transforms.cpp.decisions import DERIVATIVES, decide
 from transforms.cpp.flow.outcome import Task, analyse, tasks_by_file
 from transforms.cpp.flow.propagate import Key, Propagator
 from transforms.cpp.reach import headers, kernels
+from transforms.cpp.reach.device import is_device_code
 from transforms.cpp.reach.libraries import with_libraries
 from transforms.cpp.reach.reached import reached_and_stopped
 from transforms.cpp.reach.schemas import Schemas, integer_arguments
@@ -51,6 +52,8 @@ class Tree:
     in_formulas: frozenset[str]
     """Names of functions that the formulas of derivatives.yaml call."""
     reach: Mapping[Key, Reach]
+    for_devices: frozenset[object]
+    """What `headers.same_function` says of the functions that device code declares."""
 
 
 def source_files(project: Project) -> list[str]:
@@ -110,7 +113,8 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     if (project.root / DERIVATIVES).is_file():
         formulas = project.facts(derivatives_yaml.load, [DERIVATIVES]).get(DERIVATIVES)
     reach, stopped = reached_and_stopped(facts, own, formulas)
-    tree = Tree(project, facts, own, frozenset(formulas.callers() if formulas is not None else ()), reach)
+    in_formulas = frozenset(formulas.callers() if formulas is not None else ())
+    tree = Tree(project, facts, own, in_formulas, reach, _declared_for_devices(facts))
     if own is None:
         for line in remarks(facts, project.selected):
             project.remark(line)
@@ -165,8 +169,24 @@ def _fixed_names(tree: Tree) -> frozenset[str]:
     return frozenset(names)
 
 
+def _reached_device_code(tree: Tree, function: Function) -> bool:
+    return is_device_code(tree.facts[function.path]) and (function.path, function.start) in tree.reach
+
+
+def _declared_for_devices(facts: Mapping[str, FileFacts]) -> frozenset[object]:
+    return frozenset(
+        headers.same_function(function)
+        for file in facts.values()
+        if is_device_code(file)
+        for function in file.functions
+    )
+
+
 def _may_change(tree: Tree, fixed: frozenset[str], device: DeviceCode, function: Function, index: int) -> bool:
     if function.name in fixed or function.structured or function.parent or not tree.project.selected(function.path):
+        return False
+    for_devices = tree.for_devices and headers.same_function(function) in tree.for_devices
+    if for_devices and not _reached_device_code(tree, function):
         return False
     if index >= 0 and function.params[index].type.replace("const ", "").rstrip("&") in ("int64_t", "int"):
         return True  # an integer converts to the SymInt that is then wanted

@@ -13,7 +13,7 @@ _TEMPLATE = re.compile(r"<.*>")
 BACKEND_FOLDERS = frozenset(
     ("cuda", "hip", "cpu", "xpu", "mps", "metal", "vulkan", "mkldnn", "mkl", "miopen", "cudnn", "xnnpack", "nnapi")
 ) | {"quantized", "ao_sparse", "nested", "qnnpack", "hexagon", "kleidiai"}
-_KERNEL_FEATURES = frozenset(("dispatch", "parallel", "data_ptr", "accessor"))
+_KERNEL_FEATURES = frozenset(("dispatch", "parallel", "data_ptr", "accessor", "launch"))
 
 
 def backend_folder(path: str) -> str:
@@ -26,7 +26,10 @@ def backend_folder(path: str) -> str:
 
 
 def is_kernel(function: Function) -> bool:
-    """Whether the body reads memory or picks a scalar type, which no function that symbolic tensors reach can do."""
+    """Whether the body reads memory, picks a scalar type or launches a device's kernel.
+
+    No function that symbolic tensors reach can do that.
+    """
     return bool(function.structured) or not _KERNEL_FEATURES.isdisjoint(function.features)
 
 

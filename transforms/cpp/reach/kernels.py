@@ -1,4 +1,4 @@
-"""Composite operators whose body is a backend's kernel: explained, never edited."""
+"""Composite operators whose body is a backend's kernel, and helpers that kernels call: explained, never edited."""
 
 from __future__ import annotations
 
@@ -14,18 +14,28 @@ _STOPS = {
     "parallel": ("parallel-for", "shares its work among threads"),
     "data_ptr": ("data-ptr", "reads memory through a pointer"),
     "accessor": ("data-ptr", "reads memory through an accessor"),
+    "launch": ("kernel-launch", "launches a kernel of the device"),
 }
+_THROUGH_OTHERS = ("kernel-launch", "comes to a kernel of the device through what it calls")
 
 
 def findings(
     functions: Mapping[tuple[str, int], Function], stopped: Mapping[tuple[str, int], Reach]
 ) -> Iterator[Finding]:
-    """One finding for each stopped kernel that asks a tensor for its sizes; `functions` by path and start."""
+    """One finding for each stopped function that asks a tensor for its sizes; `functions` by path and start."""
     for key, reach in stopped.items():
         function = functions[key]
         if not function.candidates:
             continue
-        refusal, does = next(_STOPS[feature] for feature in _STOPS if feature in function.features)
+        if reach.kind == "helper":
+            refusal, message = "device-code", f"`{function.name}` is device code, and kernels call it too"
+            reason = "it stays as they need it; symbols want a function of their own"
+        else:
+            stops = (_STOPS[feature] for feature in _STOPS if feature in function.features)
+            refusal, does = next(stops, _THROUGH_OTHERS)
+            message = f"`{function.name}` is {reach.kind}, and a kernel"
+            reason = f"its body {does}, which needs concrete sizes; register it for the backends and"
+            reason += " give it a Meta kernel"
         yield Finding(
             function.path,
             function.start,
@@ -37,8 +47,8 @@ def findings(
             Level.MANUAL,
             function.qualified,
             reach.operators,
-            f"`{function.name}` is {reach.kind}, and a kernel",
-            f"its body {does}, which needs concrete sizes; register it for the backends and give it a Meta kernel",
+            message,
+            reason,
             refusal,
             reach.steps,
         )

@@ -18,6 +18,7 @@ from codemod.model.findings import Step
 from codemod.model.operators import Reach
 from codemod.planning.selection import base_name
 from transforms.cpp.reach.calls import Index, backend_folder, is_kernel
+from transforms.cpp.reach.device import Launchers, is_device_code, shared
 from transforms.cpp.reading.facts import Call, FileFacts, Function, Registration
 from transforms.schema.derivatives import Derivatives
 from transforms.schema.native_functions import NativeFunctions
@@ -57,7 +58,8 @@ def reached_and_stopped(
 ) -> tuple[dict[Node, Reach], dict[Node, Reach]]:
     """The functions that symbolic tensors reach, and the composite kernels that they enter only to be stopped.
 
-    The latter read memory or pick a scalar type: backend kernels whatever key they are registered under.
+    The latter read memory, pick a scalar type or launch a device's kernel: backend kernels whatever key they are
+    registered under. So are helpers in device code that kernels call too.
     """
     reacher = Reacher(facts, natives, derivatives)
     return reacher.run(), reacher.stopped
@@ -83,6 +85,8 @@ class Reacher:
             calls = function.calls if earlier is function else earlier.calls + function.calls
             self.nodes[function.path, function.start] = dataclasses.replace(function, calls=calls)
         self.backend_kernels = _backend_kernels(natives)
+        self.device = {path for path, file in self.facts.items() if is_device_code(file)}
+        self.launchers = Launchers(self.index)
         self.inline = {
             path: [(r.start, r.end) for r in file.registrations if r.inline and SYMBOLIC_KEYS.match(r.key) is not None]
             for path, file in self.facts.items()
@@ -107,6 +111,8 @@ class Reacher:
         # A path from an operator says more than that some code belongs to autograd.
         groups = [[n for n in self.kinds if self.labels[n]], [n for n in self.kinds if not self.labels[n]]]
         before = shortest_ways(groups, self.successors)
+        helpers = {n: self.nodes[n] for n in before if n[0] in self.device and n not in self.kinds}
+        left_alone = shared(self.index, self.nodes.values(), before, helpers)
         names = sorted({name for operators in self.labels.values() for name in operators})
         bits = {name: 1 << index for index, name in enumerate(names)}
         masks = {node: sum(bits[name] for name in operators) for node, operators in self.labels.items()}
@@ -117,7 +123,11 @@ class Reacher:
             mask = everything[node]
             if mask not in unpacked:
                 unpacked[mask] = tuple(name for index, name in enumerate(names) if mask >> index & 1)
-            result[node] = Reach(unpacked[mask], self.steps(way(node, before)), self.kinds.get(node, "helper"))
+            reach = Reach(unpacked[mask], self.steps(way(node, before)), self.kinds.get(node, "helper"))
+            if node in left_alone:
+                self.stopped[node] = reach
+            else:
+                result[node] = reach
         return result
 
     def steps(self, nodes: list[Node]) -> tuple[Step, ...]:
@@ -136,9 +146,13 @@ class Reacher:
             caller = self.nodes[node]
             for call, functions in self.index.callees(caller, self.calls_of(caller)):
                 for function in functions:
-                    if not is_kernel(function) and not self.backend_only(function):
+                    if not self.ends_at(function) and not self.backend_only(function):
                         callees.setdefault((function.path, function.start), call.line)
         return self.edges[node]
+
+    def ends_at(self, function: Function) -> bool:
+        """Whether symbols get no further than the call of a function: a kernel, or device code that comes to one."""
+        return is_kernel(function) or (function.path in self.device and function in self.launchers)
 
     def calls_of(self, caller: Function) -> Iterator[Call]:
         """The calls of a function; of a block of registrations only those in lambdas that symbolic tensors reach."""
@@ -160,7 +174,10 @@ class Reacher:
             for function in file.functions:
                 if function.body >= 0 and _is_autograd_function(function):
                     step = Step(function.path, function.line, f"{function.parent} is a torch::autograd::Function")
-                    yield function, "Autograd", "", step
+                    if function.path not in self.device or function not in self.launchers:
+                        yield function, "Autograd", "", step
+                    else:
+                        self.stop(function, "Autograd", "", step)
                 elif function.body >= 0 and not is_kernel(function):
                     if file.path.startswith(_AUTOGRAD):
                         yield function, "Autograd", "", None
@@ -194,7 +211,7 @@ class Reacher:
                 title = registration.operator or "a kernel"
                 step = Step(file.path, registration.line, f"{title} is registered for {kind}")
                 for function in self.registered(file, registration):
-                    if not is_kernel(function) or (kind == "Meta" and not function.structured):
+                    if not self.ends_at(function) or (kind == "Meta" and not function.structured):
                         # What is registered for Meta runs without memory, whatever else a template does elsewhere.
                         yield function, kind, operator, step
                     else:

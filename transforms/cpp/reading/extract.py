@@ -17,7 +17,7 @@ from transforms.cpp.reading.blocks import (
     without_literals,
 )
 from transforms.cpp.reading.facts import Call, FileFacts, Function
-from transforms.cpp.reading.macros import block_macros, definitions, expansions
+from transforms.cpp.reading.macros import block_macros, definitions, expansions, launching_macros
 from transforms.cpp.reading.registrations import bound, classes, registrations
 from transforms.cpp.reading.signatures import decode
 
@@ -48,7 +48,9 @@ _FEATURES = (
     ("parallel", (b"parallel_for", b"parallel_reduce")),
     ("data_ptr", (b"data_ptr", b"->data()", b"mutable_data()", b".data<")),
     ("iterator", (b"TensorIterator",)),
-    ("accessor", (b"accessor<", b"accessor_t<")),
+    ("accessor", (b"accessor<", b"accessor_t<", b"accessor32<", b"accessor64<")),
+    # CUDA C++ and HIP, their runtimes' functions, and Metal's encoders.
+    ("launch", (b"<<<", b"LaunchKernel", b"LaunchCooperativeKernel", b"dispatchThread")),
 )
 _ALIAS = re.compile(rb"^\s*(?:using\s+(\w+)\s*=\s*(.+)|typedef\s+(.+?[\s*&>])(\w+))\s*$", re.S)
 _MEMBER = re.compile(rb"^(.*[\s&*>])([A-Za-z_]\w*)\s*((?:\[[^\]]*\])*)\s*$", re.S)
@@ -76,6 +78,9 @@ def extract(path: str, source: bytes) -> FileFacts:
     blocks, statements = read_blocks(text)
     lines = _Lines(source)
     functions = tuple(_function(path, text, block, lines) for block in blocks)
+    launching = tuple(launching_macros(source, defined))
+    if launching:
+        functions = tuple(_with_launches(function, text, launching) for function in functions)
     members: list[tuple[str, str, str]] = []
     aliases: list[tuple[str, str]] = []
     for statement in statements:
@@ -94,7 +99,14 @@ def extract(path: str, source: bytes) -> FileFacts:
         tuple(block_macros(source, defined)),
         classes(text),
         bound(text, functions),
+        b"__global__" in text or b"<<<" in text or bool(launching),
     )
+
+
+def _with_launches(function: Function, text: bytes, macros: Iterable[bytes]) -> Function:
+    if function.body < 0 or not any(name in text[function.body : function.end] for name in macros):
+        return function
+    return dataclasses.replace(function, features=function.features | {"launch"})
 
 
 def _generated(path: str, expanded_calls: Iterable[tuple[int, int, bytes, str]], lines: _Lines) -> Iterator[Function]:

@@ -53,7 +53,8 @@ class Function:
     structured: str = ""
     """"META" or "IMPL" for TORCH_META_FUNC / TORCH_IMPL_FUNC."""
     features: frozenset[str] = frozenset()
-    """Of "dispatch" (AT_DISPATCH_*), "parallel", "data_ptr", "iterator" (builds a TensorIterator), "accessor"."""
+    """Of "dispatch" (AT_DISPATCH_*), "parallel", "data_ptr", "iterator" (builds a TensorIterator), "accessor", "launch"
+    (of a device's kernel)."""
     calls: tuple[Call, ...] = ()
     """One for each callee, argument count and `member`: the first of its kind. Macros and the accessors of Tensors and
     of the standard containers are left out."""
@@ -125,6 +126,8 @@ class FileFacts:
     """How many classes it registers, with `m.class_<T>("T")` or `torch::class_<T>("ns", "T")`."""
     bound: int = 0
     """How many functions it gives to Python alone, by pybind11 or nanobind."""
+    device: bool = False
+    """Whether it defines or launches kernels of a device, as CUDA and HIP write them: `__global__`, `f<<<…>>>(…)`."""
 
 
 @dataclass(frozen=True, slots=True)

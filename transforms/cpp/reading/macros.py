@@ -37,6 +37,15 @@ def block_macros(source: bytes, macros: Sequence[tuple[bytes, int]]) -> Iterator
                 yield name.decode()
 
 
+def launching_macros(source: bytes, macros: Sequence[tuple[bytes, int]]) -> Iterator[bytes]:
+    """The names of those of `macros`, the definitions of `source`, that launch kernels of a device: `f<<<…>>>(…)`."""
+    if b"<<<" in source:
+        for name, end in macros:
+            rest = _REST.match(source, end)
+            if rest is not None and b"<<<" in rest[2]:
+                yield name
+
+
 def expansions(
     source: bytes, text: bytes, macros: Sequence[tuple[bytes, int]], functions: Sequence[Function]
 ) -> Iterator[tuple[int, int, bytes, str]]:
