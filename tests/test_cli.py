@@ -116,7 +116,7 @@ def test_json_is_a_plan_by_the_published_schema(tree: Path, symfix: Symfix) -> N
     document = json.loads(out)
     jsonschema.validate(document, json.loads(files("codemod").joinpath("model/plan.schema.json").read_text()))
     assert document["options"] == {
-        "paths": ["a.cc", "sub"], "op": ["add"], "mode": [], "rule": [], "level": "manual"
+        "paths": ["a.cc", "sub"], "scope": "operators", "op": ["add"], "mode": [], "rule": [], "level": "manual"
     }  # fmt: skip
     assert len(Plan.from_json(out).findings) == 2
     assert out == symfix("scan", "--format", "json", "--op", "add", "--no-cache", "sub", "a.cc", cwd=tree).out

@@ -16,9 +16,10 @@ from codemod.borders.private import distrust, make_private, say_once
 from codemod.digest import digest
 from codemod.errors import SymfixError
 from codemod.model.findings import Level
+from codemod.model.scope import ALL, OPERATORS, SCOPES, Scope
 from codemod.planning.selection import Selection
 from codemod.tree.cache import Cache
-from codemod.tree.checkout import Checkout, find_checkout, user_cache
+from codemod.tree.checkout import Checkout, find_checkout, of_pytorch, user_cache
 from codemod.tree.config import MOST_JOBS, VERSION, Config, read_config, read_user_config
 from codemod.tree.pool import default_jobs
 from codemod.tree.project import CheckoutProject
@@ -45,6 +46,12 @@ _TREE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="Only this failure mode: 1 direct throw, 2 Python branch, 3 TensorIterator, 4 leak into int64_t.",
     ),
     click.option("--rule", multiple=True, metavar="NAME", help="Only this rule; symfix rule lists them."),
+    click.option(
+        "--scope",
+        type=click.Choice(SCOPES),
+        help="operators: their code, and what the library itself compiles; modules: nn.Module.forward too; all: also"
+        " benchmarks, docs, examples.  [default: all in PyTorch, else operators]",
+    ),
     click.option(
         "--since",
         metavar="REV",
@@ -152,12 +159,14 @@ def start(context: click.Context, parameters: Mapping[str, Any]) -> Run:
     configured = _configured(context, parameters, user, tree)
     values = {**parameters, **configured}
     relative = tuple(sorted({checkout.relative(path) for path in values["paths"]}))
+    scope = values["scope"] or (ALL if of_pytorch(checkout) else OPERATORS)
     project = CheckoutProject(
         checkout=checkout,
         cache=Cache(None) if values["no_cache"] else Cache.of(checkout.root, user_cache()),
         paths=() if "" in relative else relative,
         vocabulary=_vocabulary(values["vocabulary"]),
         torch=_version(values["torch"]),
+        scope=Scope(scope, relative),
         jobs=values["jobs"] or default_jobs(),
     )
     for path in project.paths:

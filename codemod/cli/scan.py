@@ -171,12 +171,14 @@ def _next_steps(run: Run, chosen: list[Finding]) -> list[str]:
 
     ranked = operator_counts(chosen)
     since = run.values["since"]
+    scope = ["--scope", run.values["scope"]] if run.values["scope"] and "scope" not in run.configured else []
     steps = []
     if ranked and not run.selection.ops:
-        steps.append((shlex.join(["symfix", "scan", "--op", ranked[0][0]]), "explains one operator site by site"))
+        command = shlex.join(["symfix", "scan", *scope, "--op", ranked[0][0]])
+        steps.append((command, "explains one operator site by site"))
     if any(finding.edits for finding in chosen):
         review = not any(group.edits for group in dataclasses.replace(run.selection, level=Level.SAFE).groups(chosen))
-        options = [*(["--level", "review"] if review else []), *(["--since", since] if since else [])]
+        options = [*scope, *(["--level", "review"] if review else []), *(["--since", since] if since else [])]
         steps.append((shlex.join(["symfix", "diff", *options]), "shows what would be written"))
     longest = max((len(command) for command, _ in steps), default=0)
     return [f"  {style(command.ljust(longest), 'cyan')}  {what}" for command, what in steps]

@@ -20,6 +20,17 @@ class Level(enum.IntEnum):
     """Explained, never edited."""
 
 
+class Root(enum.IntEnum):
+    """What the code is that symbols enter first, on their way to a finding; the least, where there are several ways."""
+
+    OPERATOR = 0
+    """What an operator runs: kernels, fakes, derivatives, decompositions, composites."""
+    COMPILED = 1
+    """A function that the tree itself compiles or exports."""
+    MODULE = 2
+    """The forward of a module, which whoever uses it may compile."""
+
+
 class Mode(enum.IntEnum):
     """The four failure modes of symbolic shapes."""
 
@@ -48,7 +59,8 @@ class Finding:
     `refusal` is a short stable code ("loop-bound", "subscript", …) where symfix edits nothing
     although a concrete value meets a symbolic tensor; `reason` is the same in a sentence.
     `start` and `end` are byte offsets; `line` and `column` count from 1 (columns in bytes).
-    `id` names the change of the finding's group whatever its position (see `codemod.model.identity`).
+    `id` names the change of the finding's group whatever its position (see `codemod.model.identity`). `root` is no part
+    of a saved plan, which holds what is in its scope alone.
     """
 
     path: str
@@ -69,3 +81,4 @@ class Finding:
     edits: tuple[Edit, ...] = field(default=())
     group: str = ""
     id: str = ""
+    root: Root = Root.OPERATOR

@@ -20,6 +20,7 @@ from codemod.errors import SymfixError
 from codemod.model.decisions import DECISION, HASHES, Decision, decision_from_json, decision_to_json
 from codemod.model.edits import EDIT, edit_from_json, edit_to_json
 from codemod.model.findings import Finding, Level, Mode, Step
+from codemod.model.scope import SCOPES
 
 FORMAT = "symfix-plan"
 VERSION = 2
@@ -32,7 +33,7 @@ _FINDING = {
 }  # fmt: skip
 _OPTIONS = {
     "paths?": [Path], "op?": [str], "mode?": [int], "rule?": [str], "level?": str, "vocabulary?": str,
-    "torch?": str,
+    "torch?": str, "scope?": frozenset(SCOPES),
 }  # fmt: skip
 _PLAN: Shape = {
     "symfix": str, "options": _OPTIONS, "suppressed": int, "failures": [str], "remarks?": [str],

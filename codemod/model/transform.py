@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from codemod.errors import SymfixError
-from codemod.model.findings import Finding, Level, Mode
+from codemod.model.findings import Finding, Level, Mode, Root
 
 ENTRY_POINT_GROUP = "symfix.transforms"
 
@@ -52,6 +52,12 @@ class Project(Protocol):
 
     def selected(self, path: str) -> bool:
         """Whether findings in `path` are asked for (it lies under one of PATHS)."""
+
+    def in_scope(self, path: str, root: Root) -> bool:
+        """Whether findings in code of `path` that symbols enter by `root` are in the scope that is asked for.
+
+        The others are only counted: no edit that is in the scope may rest on one that is not.
+        """
 
     def files(self, suffixes: Sequence[str], under: Sequence[str] = ("",)) -> list[str]:
         """All files of the checkout with one of `suffixes` below one of the folders `under`, sorted."""

@@ -14,6 +14,7 @@ from codemod.model.findings import Finding
 from codemod.model.groups import refuse_overlaps
 from codemod.model.identity import with_ids
 from codemod.model.plan import Plan
+from codemod.model.scope import ALL
 from codemod.model.suppress import suppress, suppressions
 from codemod.model.transform import ENTRY_POINT_GROUP, Transform
 from codemod.tree.cache import code_version, dependency_versions, installed_version, racy
@@ -49,18 +50,22 @@ def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:
     comments = project.facts(suppressions, paths)
     rules = [rule for transform in transforms for rule in transform.rules()]
     remaining, suppressed = suppress(findings, comments, rules)
+    chosen, left = project.scope.split(remaining)
+    remark = project.scope.remark(left)
     options: dict[str, Any] = {"paths": list(project.paths)}
     if project.vocabulary is not None:
         options["vocabulary"] = project.vocabulary.name
     if project.torch:
         options["torch"] = project.torch
+    if project.scope.name != ALL:
+        options["scope"] = project.scope.name
     return Plan(
-        findings=tuple(with_ids(refuse_overlaps(remaining), lambda path: read_below(project.root, path))),
+        findings=tuple(with_ids(refuse_overlaps(chosen), lambda path: read_below(project.root, path))),
         files=dict(sorted(project.hashes.items())),
         options=options,
         suppressed=suppressed,
         failures=tuple(dict.fromkeys(project.failures)),
-        remarks=tuple(dict.fromkeys(project.remarks)),
+        remarks=tuple(dict.fromkeys((*filter(None, [remark]), *project.remarks))),
         symfix=__version__,
     )
 
@@ -68,7 +73,7 @@ def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:
 def _key(project: CheckoutProject) -> str:
     """Names the plans that the same code would make of the same question about the same bytes."""
     parts = [code_version("codemod"), dependency_versions("symfix"), repr(project.paths), repr(project.vocabulary)]
-    parts += [project.torch, installed_version("torch")]
+    parts += [project.torch, installed_version("torch"), project.scope.name]
     if project.vocabulary is not None:
         parts.append(hashlib.sha256(read_file(project.vocabulary)).hexdigest())
     from importlib.metadata import entry_points

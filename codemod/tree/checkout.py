@@ -16,6 +16,8 @@ from codemod.terminal import decode
 from codemod.tree.git import Git, GitFailed
 
 NATIVE_FUNCTIONS = "aten/src/ATen/native/native_functions.yaml"
+_SYMBOLIC_SHAPES = "fx/experimental/symbolic_shapes.py"
+"""In the package torch, and in no other."""
 
 # Never entered: other people's sources and things that are made, wherever they stand.
 _SKIPPED = frozenset(
@@ -173,6 +175,15 @@ def find_checkout(start: Path) -> Checkout:
         if configured(folder):
             return Checkout(folder, None)
     return Checkout(here, None)
+
+
+def of_pytorch(checkout: Checkout) -> bool:
+    """Whether a tree is PyTorch itself: its checkout, its package, a folder that holds that or, without git, a part."""
+    root = checkout.root
+    packages = [root, root / "torch"]
+    if checkout.git is None:
+        packages += [folder for folder in root.parents if folder.name == "torch"]
+    return (root / NATIVE_FUNCTIONS).is_file() or any((folder / _SYMBOLIC_SHAPES).is_file() for folder in packages)
 
 
 def configured(folder: Path) -> bool:

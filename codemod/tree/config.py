@@ -19,6 +19,7 @@ from codemod.borders.documents import LARGEST_SETTINGS, load_toml
 from codemod.borders.files import read_below
 from codemod.borders.private import read_settings, say_once
 from codemod.errors import SymfixError
+from codemod.model.scope import SCOPES
 from codemod.terminal import visible
 from codemod.tree.checkout import Checkout
 
@@ -31,6 +32,7 @@ _KEYS: Mapping[str, Any] = {
     "level": str,
     "vocabulary": str,
     "torch": str,
+    "scope": str,
     "jobs": int,
     "no-cache": bool,
     "format": str,
@@ -61,6 +63,7 @@ _CHOICES = {
     "level": ("safe", "review", "manual"),
     "format": FORMATS,
     "mode": (1, 2, 3, 4),
+    "scope": SCOPES,
     "group": ("operator", "file", "module"),
 }
 _OLD_NAMES = {"min-torch": "torch"}

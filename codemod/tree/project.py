@@ -13,7 +13,9 @@ from typing import Any, TypeVar
 
 from codemod.borders.files import read_below, read_file
 from codemod.errors import SymfixError
+from codemod.model.findings import Root
 from codemod.model.paths import Listing
+from codemod.model.scope import Scope
 from codemod.tree.cache import Cache, code_version, dependency_versions
 from codemod.tree.checkout import Checkout, StatKey
 from codemod.tree.pool import Failure, run
@@ -44,6 +46,7 @@ class CheckoutProject:
     paths: tuple[str, ...] = ()
     vocabulary: Path | None = None
     torch: str = ""
+    scope: Scope = field(default_factory=Scope)
     jobs: int = 1
     hashes: dict[str, str] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
@@ -75,6 +78,10 @@ class CheckoutProject:
         """Whether findings in `path` are asked for."""
         chosen = self.paths
         return not chosen or any(path == scope or not scope or path.startswith(scope + "/") for scope in chosen)
+
+    def in_scope(self, path: str, root: Root) -> bool:
+        """Whether findings in code of `path` that symbols enter by `root` are in the scope."""
+        return self.scope.holds(path, root)
 
     def files(self, suffixes: Sequence[str], under: Sequence[str] = ("",)) -> list[str]:
         """All files with one of `suffixes` below one of the folders `under`, sorted."""

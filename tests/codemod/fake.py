@@ -2,7 +2,7 @@
 
 In `*.cc` files each line is a site by the words it holds: `size` is renamed to `sym_size` (safe), `numel` to
 `sym_numel` (review), `loop` is refused, `break` becomes an unbalanced brace. `@name` puts the line's finding into the
-group of that name, of whatever file; `op:name` gives it an operator.
+group of that name, of whatever file; `op:name` gives it an operator, and `root:module` another root than an operator.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from codemod.model.edits import Edit
-from codemod.model.findings import Finding, Level, Mode, Step
+from codemod.model.findings import Finding, Level, Mode, Root, Step
 from codemod.model.transform import Example, Project, Rule
 
 _WORD = re.compile(rb"(?<!\[)\b(size|numel|loop|break)\b")
@@ -58,6 +58,7 @@ class FakeTransform:
 def _finding(path: str, start: int, line: int, word: bytes, text: bytes) -> Finding:
     group = re.search(rb"@(\w+)", text)
     operator = re.search(rb"op:(\S+)", text)
+    root = re.search(rb"root:(\w+)", text)
     refused = word == b"loop"
     return Finding(
         path=path,
@@ -77,6 +78,7 @@ def _finding(path: str, start: int, line: int, word: bytes, text: bytes) -> Find
         flow=(Step(path, line, "returned"),),
         edits=() if refused else (Edit(path, start, start + len(word), word, _NEW[word]),),
         group=group[1].decode() if group else "",
+        root=Root[root[1].decode().upper()] if root else Root.OPERATOR,
     )
 
 

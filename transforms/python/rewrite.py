@@ -10,7 +10,7 @@ from itertools import chain
 import libcst as cst
 
 from codemod.model.edits import Edit
-from codemod.model.findings import Finding, Level, Step
+from codemod.model.findings import Finding, Level, Root, Step
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import called
 from transforms.python.flow.sites import Site, sites
@@ -58,6 +58,7 @@ class Job:
     scripted: bool = False
     sympy: bool = False
     composite: Composite | None = None
+    root: Root = Root.OPERATOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +361,7 @@ def _unread(job: FileJob, name: str, line: int, why: tuple[str, str]) -> Finding
         reason=why[1],
         refusal=why[0],
         reach=reached.reach,
+        root=reached.root,
     )
 
 
@@ -386,4 +388,5 @@ def _finding(
         reach=function.job.reach,
         edits=edits,
         group=group,
+        root=function.job.root,
     )

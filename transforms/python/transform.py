@@ -95,7 +95,8 @@ class PythonTransform:
         project: Project,
         with_sympy: Sequence[SympyCalls],
     ) -> list[FileJob]:
-        chosen: dict[str, dict[str, Job]] = {}
+        # What the scope leaves out is rewritten by itself: functions of one file may share imports and lines.
+        chosen: dict[tuple[str, bool], dict[str, Job]] = {}
         torch = None if is_torch(tree) else target(project)
         standing_in = composites(tree, partial(_operators, project, torch))
         read_by_torchscript = scripted(tree, functions)
@@ -107,7 +108,8 @@ class PythonTransform:
             resolved = {call.callee: tree.resolve(definition, call.callee) for call in definition.function.calls}
             callees = {name: functions[d] for name, d in resolved.items() if d is not None and d in functions}
             if composite or active(reached, callees):
-                chosen.setdefault(definition.path, {})[definition.function.name] = Job(
+                within = project.in_scope(definition.path, reached.root)
+                chosen.setdefault((definition.path, within), {})[definition.function.name] = Job(
                     parameters=reached.parameters,
                     returns=dict(returned_values(tree, functions, reached)),
                     inlined=reached.inlined,
@@ -117,12 +119,13 @@ class PythonTransform:
                     reach=reached.path(),
                     operators=operators(tree, reached),
                     composite=composite,
+                    root=reached.root,
                 )
         home = next((home_of(path, project.read(path)) for path in tree.facts if tree_path(tree, path) == HOME), None)
         words, styles, minimum = vocabulary(tree, torch), Styles(project), torch.minimum if torch else None
         return [
             FileJob(path, tree_path(tree, path), project.read(path), jobs, words, styles.of(path), home, minimum)
-            for path, jobs in sorted(chosen.items())
+            for (path, _), jobs in sorted(chosen.items())
         ]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from codemod.model.edits import Edit, apply_edits
-from codemod.model.findings import Finding, Level
+from codemod.model.findings import Finding, Level, Root
 from transforms.cpp.analyse import analyse_tree
 
 F = TypeVar("F")
@@ -75,6 +75,10 @@ class MemoryProject:
         self.contents = {path: text.encode() for path, text in files.items()}
 
     def selected(self, path: str) -> bool:
+        """Everything is."""
+        return True
+
+    def in_scope(self, path: str, root: Root) -> bool:
         """Everything is."""
         return True
 

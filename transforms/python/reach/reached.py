@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from codemod.model.findings import Step
+from codemod.model.findings import Root, Step
 from codemod.model.operators import operator_name
 from transforms.python.flow.values import NOTHING, PLAIN, Value, annotated, element, item, join, of_root
 from transforms.python.reach.registrars import API, Role
@@ -50,13 +50,14 @@ class Reached:
     """A function that symbols reach: its parameters' values, and who called it first.
 
     `inlined` says that Dynamo traces its Python, so that a message may not close over sizes; `eager` that it is what
-    eager runs too.
+    eager runs too; `root` what kind of entry point it is reached from.
     """
 
     definition: Definition
     why: str
     inlined: bool
     eager: bool
+    root: Root
     caller: Reached | None = None
     parameters: dict[str, Value] = field(default_factory=dict)
     returns: Value = NOTHING
@@ -79,8 +80,8 @@ class Reached:
         return tuple(reversed(steps))
 
 
-def entry(tree: SourceTree, definition: Definition, roles: Sequence[Role]) -> tuple[str, bool, bool] | None:
-    """Why PyTorch calls this function with symbols, whether Dynamo inlines it and eager runs it, or None."""
+def entry(tree: SourceTree, definition: Definition, roles: Sequence[Role]) -> tuple[str, bool, bool, Root] | None:
+    """Why PyTorch calls this function with symbols, whether Dynamo inlines it and eager runs it, and what it is."""
     function, path = definition.function, definition.path
     where = "/" + tree_path(tree, path)
     if TESTS.search(path) or any(NOT_COMPILED.search(decorator) for decorator in function.decorators):
@@ -90,18 +91,19 @@ def entry(tree: SourceTree, definition: Definition, roles: Sequence[Role]) -> tu
     in_place = TRACED.search(where) is not None and "." not in function.name and not apart
     if traced:
         eager = not in_place and any(role.eager or not role.traced for role in roles)
-        return traced[0].why, any(role.inlined for role in traced), eager
+        root = Root.COMPILED if all(role.inlined for role in traced) else Root.OPERATOR
+        return traced[0].why, any(role.inlined for role in traced), eager, root
     for decorator in function.decorators:
         if COMPILED.search(decorator):
-            return f"compiled by @{decorator.partition('(')[0]}", True, False
+            return f"compiled by @{decorator.partition('(')[0]}", True, False, Root.COMPILED
     if apart or roles:
         return None
     if in_place:
-        return "a reference, meta or decomposition", False, False
+        return "a reference, meta or decomposition", False, False, Root.OPERATOR
     if COMPOSITE.search(where) and "." not in function.name:
-        return "a composite that torch.compile traces", True, True
+        return "a composite that torch.compile traces", True, True, Root.OPERATOR
     if function.own_name == "forward" and any(base.endswith("Module") for base in function.bases):
-        return "the forward of a module", True, True
+        return "the forward of a module", True, True, Root.MODULE
     return None
 
 
@@ -114,28 +116,32 @@ def decorated_operators(function: Function) -> list[str]:
 def reach(tree: SourceTree) -> dict[Definition, Reached]:
     """Every function that symbols reach, with what its parameters hold."""
     functions: dict[Definition, Reached] = {}
-    queue: list[Reached] = []
+    queues: dict[Root, list[Reached]] = {root: [] for root in Root}
 
-    def add(definition: Definition, why: str, inlined: bool, eager: bool, caller: Reached | None) -> None:
+    def add(
+        definition: Definition, why: str, inlined: bool, eager: bool, root: Root, caller: Reached | None = None
+    ) -> None:
         reached = functions.get(definition)
         if reached is None:
-            functions[definition] = reached = Reached(definition, why, inlined, eager, caller)
-            queue.append(reached)
-        elif (inlined and not reached.inlined) or (eager and not reached.eager):
+            functions[definition] = reached = Reached(definition, why, inlined, eager, root, caller)
+            queues[root].append(reached)
+        elif (inlined and not reached.inlined) or (eager and not reached.eager) or root < reached.root:
             reached.inlined |= inlined
             reached.eager |= eager
-            queue.append(reached)
+            if root < reached.root:
+                reached.root, reached.why, reached.caller = root, why, caller
+            queues[reached.root].append(reached)
 
     registrations = Registrations(tree)
     for definition in tree.definitions():
         roles = registrations.roles.get(definition, ())
         called_by_torch = entry(tree, definition, roles)
         if called_by_torch is not None:
-            add(definition, *called_by_torch, None)
+            add(definition, *called_by_torch)
             functions[definition].operators |= {role.operator for role in roles if role.operator}
             if any(role.traced and not role.inlined for role in roles):
                 _seed(functions[definition])
-    while queue:
+    while queue := next(filter(None, queues.values()), None):  # the way from an operator says most
         reached = queue.pop()
         for call in reached.definition.function.calls:
             callee = tree.resolve(reached.definition, call.callee)
@@ -148,11 +154,11 @@ def reach(tree: SourceTree) -> dict[Definition, Reached]:
             if tree_path(tree, callee.path) == "torch/__init__.py":
                 continue  # the sym_* functions themselves
             traced = TRACED.search("/" + tree_path(tree, callee.path)) is not None
-            why = f"called by {reached.definition.function.name}"
-            add(callee, why, reached.inlined and not traced, reached.eager, reached)
+            how = (f"called by {reached.definition.function.name}", reached.inlined and not traced, reached.eager)
+            add(callee, *how, reached.root, reached)
             for namesake in tree.namesakes(callee):
                 fresh = namesake not in functions
-                add(namesake, why, reached.inlined and not traced, reached.eager, reached)
+                add(namesake, *how, reached.root, reached)
                 if fresh:
                     functions[namesake].parameters = functions[callee].parameters
     _propagate(tree, functions)
