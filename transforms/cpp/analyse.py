@@ -14,6 +14,7 @@ from transforms.cpp.flow.outcome import Task, analyse, tasks_by_file
 from transforms.cpp.flow.propagate import Key, Propagator
 from transforms.cpp.reach import headers, kernels
 from transforms.cpp.reach.device import is_device_code
+from transforms.cpp.reach.fakes import with_symbols
 from transforms.cpp.reach.libraries import with_libraries
 from transforms.cpp.reach.reached import reached_and_stopped
 from transforms.cpp.reach.schemas import Schemas, integer_arguments
@@ -23,6 +24,7 @@ from transforms.cpp.reading import SUFFIXES
 from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import FileFacts, Function
 from transforms.cpp.rules import load_rewrites
+from transforms.python.reach.kernels import python_kernels
 from transforms.schema import derivatives as derivatives_yaml
 from transforms.schema.native_functions import NativeFunctions
 
@@ -112,7 +114,8 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     formulas = None
     if (project.root / DERIVATIVES).is_file():
         formulas = project.facts(derivatives_yaml.load, [DERIVATIVES]).get(DERIVATIVES)
-    reach, stopped = reached_and_stopped(facts, own, formulas)
+    entered = with_symbols(facts, partial(python_kernels, project)) if own is None else facts
+    reach, stopped = reached_and_stopped(entered, own, formulas)
     in_formulas = frozenset(formulas.callers() if formulas is not None else ())
     tree = Tree(project, facts, own, in_formulas, reach, _declared_for_devices(facts))
     if own is None:

@@ -86,6 +86,8 @@ def entry(tree: SourceTree, definition: Definition, roles: Sequence[Role]) -> tu
     where = "/" + tree_path(tree, path)
     if TESTS.search(path) or any(NOT_COMPILED.search(decorator) for decorator in function.decorators):
         return None
+    if function.name in tree.facts[path].left_to_eager:
+        return None
     apart = ELSEWHERE.search(where) is not None
     traced = [role for role in roles if role.traced and not apart]
     in_place = TRACED.search(where) is not None and "." not in function.name and not apart
@@ -149,7 +151,7 @@ def reach(tree: SourceTree) -> dict[Definition, Reached]:
                 continue
             if callee in registrations.operators:
                 continue  # the dispatcher calls its fake
-            if reached.inlined and any(DISABLED.search(decorator) for decorator in callee.function.decorators):
+            if reached.inlined and _left_to_eager(tree, callee):
                 continue
             if tree_path(tree, callee.path) == "torch/__init__.py":
                 continue  # the sym_* functions themselves
@@ -163,6 +165,13 @@ def reach(tree: SourceTree) -> dict[Definition, Reached]:
                     functions[namesake].parameters = functions[callee].parameters
     _propagate(tree, functions)
     return functions
+
+
+def _left_to_eager(tree: SourceTree, callee: Definition) -> bool:
+    """Whether Dynamo leaves a function, and all that it calls, to eager."""
+    if callee.function.name in tree.facts[callee.path].left_to_eager:
+        return True
+    return any(DISABLED.search(decorator) for decorator in callee.function.decorators)
 
 
 def _seed(reached: Reached) -> None:

@@ -49,7 +49,8 @@ class Role(NamedTuple):
     operator: str = ""
     opaque: bool = False
     kind: str = ""
-    """"fake", or "default" for what all devices run, and symbols too where the operator has no fake."""
+    """"fake", "composite" for CompositeImplicitAutograd, or "default" for what all devices run, and symbols too where
+    the operator has no fake."""
     statement: int = 0
     """Which statement registers it; one that computes the operator's name does so for all that it registers."""
 

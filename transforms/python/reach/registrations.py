@@ -243,6 +243,8 @@ class Registrations:
         traced = [key for key in keys if TRACED_KEY.fullmatch(key)]
         if any(key.endswith("Meta") for key in traced):
             kind = "fake"
+        elif any("CompositeImplicit" in key for key in traced):
+            kind = "composite"
         else:
             kind = "default" if all(key == "default" or "CompositeExplicit" in key for key in traced) else ""
         eager = any(not key.endswith("Meta") for key in keys)

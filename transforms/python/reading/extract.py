@@ -20,6 +20,8 @@ from transforms.python.reading.facts import Call, FileFacts, Function
 from transforms.python.reading.registering import Collector, unparsed
 
 SIZES = re.compile(rb"\.shape\b|\.size\(|\.numel\(|\.stride\(|SymInt|IntLike|_check|guard_|sizevars|\bout=")
+LEFT_TO_EAGER = re.compile(r"(?:(?:torch\.)?(?:compiler|_dynamo)\.)?(?:disable|_disable_dynamo)")
+"""torch.compiler.disable, torch._dynamo.disable and their like."""
 SCRIPTED = re.compile(rb"jit\.(?:is_scripting|script\b|_overload|annotate|unused|ignore|export)|BroadcastingList")
 OPERATOR = re.compile(r"(?:^|\.)aten\.(\w+)")
 Definition = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -146,6 +148,7 @@ def extract(path: str, source: bytes) -> FileFacts:
     inner_imports: dict[str, str] = {}
     registering = Collector()
     passed: set[tuple[str, str]] = set()
+    left_to_eager: set[str] = set()
     for tree in trees:
         interpreters: dict[str, Interpreter] = {}
         for scope in scopes(tree):
@@ -153,6 +156,8 @@ def extract(path: str, source: bytes) -> FileFacts:
                 if isinstance(node, (ast.Import, ast.ImportFrom)):
                     (imports if scope.node is tree else inner_imports).update(_imports(path, node))
             registering.add(scope.name, scope.node, scope.nodes)
+            if b"disable" in source:
+                left_to_eager.update(_left_to_eager(scope))
             if scope.node is tree:
                 passed.update(_passed_operators(scope.nodes))
             if not isinstance(scope.node, Definition):
@@ -170,6 +175,7 @@ def extract(path: str, source: bytes) -> FileFacts:
         tuple(functions),
         tuple((imports | inner_imports).items()),
         registering.result(),
+        tuple(sorted(left_to_eager)),
         bool(SCRIPTED.search(source)),
         tuple(sorted(_scripted_operators(passed, functions))) if b"jit.script" in source else (),
     )
@@ -210,6 +216,20 @@ def _passed_operators(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
                 match = OPERATOR.search(dotted(argument))
                 if match:
                     yield dotted(node.func), match[1]
+
+
+def _left_to_eager(scope: Scope) -> Iterator[str]:
+    """The functions that `f = torch.compiler.disable(f)` replaces, `self.f` in a method among them."""
+    for node in scope.nodes:
+        match node:
+            case ast.Assign(targets=[target], value=ast.Call(func=disable, args=[function], keywords=keywords)):
+                name = dotted(target)
+                recursive = all(keyword.arg != "recursive" for keyword in keywords)
+                if recursive and name and name == dotted(function) and LEFT_TO_EAGER.fullmatch(dotted(disable)):
+                    holder, _, method = name.rpartition(".")
+                    outer = scope.name.rpartition(".")[0] if holder in ("self", "cls") else scope.name
+                    if holder in ("", "self", "cls"):
+                        yield f"{outer}.{method}" if outer else method
 
 
 def _scripted_operators(passed: Iterable[tuple[str, str]], functions: Sequence[Function]) -> set[str]:
@@ -283,7 +303,8 @@ def _calls(nodes: Sequence[ast.AST], values: Interpreter) -> set[Call]:
             arguments = tuple((slot, value) for slot, value in passed if value.symbolic or value.kind == "tensor")
             calls.add(Call(callee, arguments))
             # A function passed as an argument is called with what nobody can see.
-            calls.update(Call(argument.id) for _, argument in slots if isinstance(argument, ast.Name))
+            if not LEFT_TO_EAGER.fullmatch(callee):
+                calls.update(Call(argument.id) for _, argument in slots if isinstance(argument, ast.Name))
     return calls
 
 

@@ -54,6 +54,8 @@ class FileFacts(NamedTuple):
     """(local name, dotted name of the module or of `module.object`)."""
     registering: Registering = Registering()
     """What may register functions with PyTorch, or compile them."""
+    left_to_eager: tuple[str, ...] = ()
+    """Functions of the file, and methods, that a call of torch.compiler.disable or its like replaces."""
     scripted: bool = False
     """Whether the file is written for TorchScript too."""
     scripted_operators: tuple[str, ...] = ()

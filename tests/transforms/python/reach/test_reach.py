@@ -30,6 +30,9 @@ def reached(**files: str) -> Any:
         "class A:\n    def forward(self, x):\n        return x\n",
         "@torch.compile\n@torch.compiler.disable\ndef f(x):\n    return x\n",
         "def f(x):\n    return x\nlib.impl('op', f, 'CUDA')\n",
+        "class M(Module):\n  def forward(self, x):\n    return x\n  forward = torch.compiler.disable(forward)\n",
+        "class M(Module):\n  def forward(self, x): ...\n  def a(self):\n    self.forward = disable(self.forward)",
+        "@torch.compile\ndef f(x):\n    return x\nf = disable(f, reason='slow')\n",
     ],
 )
 def test_elsewhere_nothing(source: Any) -> None:
@@ -65,6 +68,35 @@ def test_a_module_forward_and_the_helpers_it_calls() -> None:
     assert helper.inlined
     assert (helper.parameters["count"].kind, helper.parameters["size"].kind) == ("int", "shape")
     assert [step.text.partition(":")[0] for step in helper.path()] == ["M.forward", "M.inner", "helper"]
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        "@torch.compiler.disable\ndef g(x):\n    return h(x)\n",
+        "def g(x):\n    return h(x)\ng = torch.compiler.disable(g)\n",
+        "def g(x):\n    return h(x)\ng = torch._dynamo.disable(g)\n",
+    ],
+)
+def test_what_dynamo_leaves_to_eager_is_no_way_on(left: str) -> None:
+    source = left + "def h(x):\n    return x\n@torch.compile\ndef f(x):\n    return g(x)\n"
+    assert set(reached(a=source)[1]) == {"a.py:f"}
+    assert set(reached(a=source + "@torch.compile\ndef k(x):\n    return h(x)\n")[1]) == {
+        "a.py:f", "a.py:k", "a.py:h"
+    }  # fmt: skip
+    assert "a.py:h" in reached(a=source.replace("@torch.compile\n", "@torch.library.register_fake('a::b')\n"))[1]
+
+
+@pytest.mark.parametrize("call", ["torch.compiler.disable(g)(x)", "wrapped(x, torch._dynamo.disable(g))"])
+def test_a_function_that_is_passed_to_disable_is_not_called(call: str) -> None:
+    source = f"def g(x):\n    return x\n@torch.compile\ndef f(x):\n    return {call}\n"
+    assert set(reached(a=source)[1]) == {"a.py:f"}
+
+
+@pytest.mark.parametrize("kept", ["g = torch.compiler.disable(g, recursive=False)", "h = torch.compiler.disable(g)"])
+def test_what_is_still_compiled(kept: str) -> None:
+    source = f"def g(x):\n    return x\n{kept}\n@torch.compile\ndef f(x):\n    return g(x)\n"
+    assert set(reached(a=source)[1]) == {"a.py:f", "a.py:g"}
 
 
 def test_what_a_helper_returns_reaches_its_caller() -> None:

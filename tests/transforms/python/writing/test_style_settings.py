@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from codemod.borders import private
+from codemod.model.findings import Root
 from transforms.python.writing.style import Style
 from transforms.python.writing.style_settings import Styles
 
@@ -35,6 +36,9 @@ class Tree:
         return content.encode() if isinstance(content, str) else content
 
     def selected(self, path: str) -> bool:
+        return True
+
+    def in_scope(self, path: str, root: Root) -> bool:
         return True
 
     def facts(self, extract: Callable[[str, bytes], Any], paths: Sequence[str]) -> Mapping[str, Any]:

@@ -1,0 +1,44 @@
+"""What the Python of a tree registers in the place of an operator's kernels, for those who read these in C++."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from codemod.model.transform import Project
+from transforms.python.reach.reached import TESTS
+from transforms.python.reach.registrations import Registrations
+from transforms.python.reach.tree import SourceTree
+from transforms.python.reading.extract import extract
+
+FAKE, COMPOSITE = "fake", "composite"
+_WORDS = {FAKE: (b"register_fake", b"impl_abstract", b"Meta"), COMPOSITE: (b"CompositeImplicitAutograd",)}
+
+
+class PythonKernels(NamedTuple):
+    """Operators, `lib::name` without overloads, by what is registered for them."""
+
+    fakes: frozenset[str] = frozenset()
+    """A fake, or a Meta kernel."""
+    composites: frozenset[str] = frozenset()
+    """A kernel under CompositeImplicitAutograd."""
+
+
+def mentioned(path: str, source: bytes) -> frozenset[str]:
+    """The kinds that a file may register."""
+    return frozenset(kind for kind, words in _WORDS.items() if any(word in source for word in words))
+
+
+def python_kernels(project: Project, kinds: Iterable[str]) -> PythonKernels:
+    """What the tree registers, tests left out; nothing where no file mentions one of `kinds`."""
+    listed = project.files((".py",))
+    paths = [path for path in listed if not TESTS.search(path)]
+    if not any(found.intersection(kinds) for found in project.facts(mentioned, paths).values()):
+        return PythonKernels()
+    package = project.root.name if "__init__.py" in listed else ""
+    roles = Registrations(SourceTree(project.facts(extract, paths), package)).roles.values()
+    kinds_of = [(role.kind, role.operator) for several in roles for role in several if role.traced and role.operator]
+    return PythonKernels(
+        frozenset(operator for kind, operator in kinds_of if kind == FAKE),
+        frozenset(operator for kind, operator in kinds_of if kind == COMPOSITE),
+    )
