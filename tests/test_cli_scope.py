@@ -127,6 +127,39 @@ class Layer(nn.Module):
 """
 
 
+TEST = """\
+import torch
+
+
+@torch.library.register_fake("lib::rows")
+def rows(x):
+    if x.numel() == 0:
+        return x
+    return x.new_zeros(3)
+"""
+CPP_TEST = """\
+Tensor rows(const Tensor& x) { return at::zeros({x.size(0)}); }
+TORCH_LIBRARY(lib, m) { m.def("rows(Tensor x) -> Tensor", &rows); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "functions"),
+    [((), set()), (("--scope", "all"), set()), (("lib",), set()), (("tests",), {("tests/ops.py", "rows"),
+     ("tests/ops.cpp", "rows")}), (("tests/ops.cpp",), {("tests/ops.cpp", "rows")})],
+)  # fmt: skip
+def test_tests_are_read_where_they_are_named(
+    tmp_path: Path, options: tuple[str, ...], functions: set[tuple[str, str]]
+) -> None:
+    for path, text in {"tests/ops.py": TEST, "tests/ops.cpp": CPP_TEST, "lib/ops.py": "import torch\n"}.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    command = [str(Path(sys.executable).with_name("symfix")), "scan", "--no-cache", "--exit-zero", "--format", "json"]
+    (tmp_path / "pyproject.toml").write_text("[tool.symfix]\n")
+    done = subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, check=True)
+    assert {(f["path"], f["function"]) for f in json.loads(done.stdout)["findings"]} == functions
+
+
 def test_what_modules_and_operators_run_is_the_operators(tmp_path: Path) -> None:
     (tmp_path / "layers.py").write_text(LAYERS)
     command = [str(Path(sys.executable).with_name("symfix")), "scan", "--no-cache", "--exit-zero", "--format", "json"]

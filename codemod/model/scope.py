@@ -48,6 +48,11 @@ class Scope:
             return True
         return (root < Root.MODULE or self.name == MODULES) and not self._beside(path)
 
+    def names(self, path: str) -> bool:
+        """Whether a file lies beside the code, and one of `paths` names what it belongs to."""
+        named = (name for name in self.paths if beside(f"{name}/") or beside(name))
+        return any(path == name or path.startswith(f"{name}/") for name in named)
+
     def split(self, findings: Iterable[Finding]) -> tuple[list[Finding], list[Finding]]:
         """What of `findings` is in the scope, and what is not; a group that is not in it as a whole is not."""
         every = list(findings)
@@ -71,8 +76,7 @@ class Scope:
         return "; ".join(parts)
 
     def _beside(self, path: str) -> str:
-        named = (name for name in self.paths if beside(f"{name}/") or beside(name))
-        return "" if any(path == name or path.startswith(f"{name}/") for name in named) else beside(path)
+        return "" if self.names(path) else beside(path)
 
 
 def _findings(count: int) -> str:

@@ -59,6 +59,9 @@ class Project(Protocol):
         The others are only counted: no edit that is in the scope may rest on one that is not.
         """
 
+    def named(self, path: str) -> bool:
+        """Whether `path` is of tests, docs or the like, and one of PATHS asks for these by name."""
+
     def files(self, suffixes: Sequence[str], under: Sequence[str] = ("",)) -> list[str]:
         """All files of the checkout with one of `suffixes` below one of the folders `under`, sorted."""
 

@@ -83,6 +83,10 @@ class CheckoutProject:
         """Whether findings in code of `path` that symbols enter by `root` are in the scope."""
         return self.scope.holds(path, root)
 
+    def named(self, path: str) -> bool:
+        """Whether `path` is of tests, docs or the like, and one of `paths` asks for these by name."""
+        return self.scope.names(path)
+
     def files(self, suffixes: Sequence[str], under: Sequence[str] = ("",)) -> list[str]:
         """All files with one of `suffixes` below one of the folders `under`, sorted."""
         self._suffixes.update(suffixes)

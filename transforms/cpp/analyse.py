@@ -115,11 +115,11 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     if (project.root / DERIVATIVES).is_file():
         formulas = project.facts(derivatives_yaml.load, [DERIVATIVES]).get(DERIVATIVES)
     entered = with_symbols(facts, partial(python_kernels, project)) if own is None else facts
-    reach, stopped = reached_and_stopped(entered, own, formulas)
+    reach, stopped = reached_and_stopped(entered, own, formulas, project.named)
     in_formulas = frozenset(formulas.callers() if formulas is not None else ())
     tree = Tree(project, facts, own, in_formulas, reach, _declared_for_devices(facts))
     if own is None:
-        for line in remarks(facts, project.selected):
+        for line in remarks(facts, project.selected, project.named):
             project.remark(line)
     vocabulary = headers.load_vocabulary(project, facts, sources, schemas)
     chosen = [

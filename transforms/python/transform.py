@@ -67,9 +67,10 @@ class PythonTransform:
         paths, elsewhere = [], []
         for path in listed:
             where = f"/{package}/{path}" if package else f"/{path}"
-            if where.endswith((SYMBOLIC_SHAPES, SIZEVARS)) or not (TESTS.search(path) or ELSEWHERE.search(where)):
+            test = TESTS.search(path) is not None and not project.named(path)
+            if where.endswith((SYMBOLIC_SHAPES, SIZEVARS)) or not (test or ELSEWHERE.search(where)):
                 paths.append(path)
-            elif not TESTS.search(path):
+            elif not test:
                 elsewhere.append(path)
         selected = project.facts(extract, [path for path in paths if project.selected(path)])
         if not any(name.split(".")[0] in ("torch", "") for facts in selected.values() for _, name in facts.imports):

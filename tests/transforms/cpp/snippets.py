@@ -82,6 +82,10 @@ class MemoryProject:
         """Everything is."""
         return True
 
+    def named(self, path: str) -> bool:
+        """Nothing is."""
+        return False
+
     def files(self, suffixes: Sequence[str], under: Sequence[str] = ("",)) -> list[str]:
         """The names that end so."""
         return sorted(path for path in self.contents if path.endswith(tuple(suffixes)))

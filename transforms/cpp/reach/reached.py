@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from codemod.model.callgraph import gather, shortest_ways, way
 from codemod.model.findings import Step
@@ -54,14 +54,17 @@ def reached(
 
 
 def reached_and_stopped(
-    facts: Mapping[str, FileFacts], natives: NativeFunctions | None, derivatives: Derivatives | None
+    facts: Mapping[str, FileFacts],
+    natives: NativeFunctions | None,
+    derivatives: Derivatives | None,
+    named: Callable[[str], bool] = lambda path: False,
 ) -> tuple[dict[Node, Reach], dict[Node, Reach]]:
     """The functions that symbolic tensors reach, and the composite kernels that they enter only to be stopped.
 
     The latter read memory, pick a scalar type or launch a device's kernel: backend kernels whatever key they are
-    registered under. So are helpers in device code that kernels call too.
+    registered under. So are helpers in device code that kernels call too. `named` says which tests count.
     """
-    reacher = Reacher(facts, natives, derivatives)
+    reacher = Reacher(facts, natives, derivatives, named)
     return reacher.run(), reacher.stopped
 
 
@@ -69,9 +72,13 @@ class Reacher:
     """The call graph of what symbolic tensors reach. `edges`, by caller, is filled by `run`."""
 
     def __init__(
-        self, facts: Mapping[str, FileFacts], natives: NativeFunctions | None, derivatives: Derivatives | None
+        self,
+        facts: Mapping[str, FileFacts],
+        natives: NativeFunctions | None,
+        derivatives: Derivatives | None,
+        named: Callable[[str], bool] = lambda path: False,
     ) -> None:
-        self.facts = {path: facts[path] for path in sorted(facts) if not left_out(path)}
+        self.facts = {path: facts[path] for path in sorted(facts) if named(path) or not left_out(path)}
         self.natives = natives
         self.derivatives = derivatives
         functions = [function for file in self.facts.values() for function in file.functions if function.body >= 0]

@@ -8,12 +8,14 @@ from transforms.cpp.reach.reached import left_out
 from transforms.cpp.reading.facts import Block, FileFacts, Registration
 
 
-def remarks(facts: Mapping[str, FileFacts], selected: Callable[[str], bool]) -> Iterator[str]:
+def remarks(
+    facts: Mapping[str, FileFacts], selected: Callable[[str], bool], named: Callable[[str], bool] = lambda path: False
+) -> Iterator[str]:
     """How many registrations of the selected files are understood, a line for each that is not, and what is none.
 
-    Nothing where there is none of all that. `facts` are those of `with_libraries`.
+    `named` says which tests count. Nothing where there is none of all that. `facts` are those of `with_libraries`.
     """
-    files = [file for path, file in sorted(facts.items()) if selected(path) and not left_out(path)]
+    files = [file for path, file in sorted(facts.items()) if selected(path) and (named(path) or not left_out(path))]
     # What a function registers for several callers counts once.
     understood = sum(len({_place(r) for r in file.registrations if not r.written}) for file in files)
     unread = [place for file in files for place in sorted(_unread(file))]

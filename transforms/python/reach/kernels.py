@@ -32,7 +32,7 @@ def mentioned(path: str, source: bytes) -> frozenset[str]:
 def python_kernels(project: Project, kinds: Iterable[str]) -> PythonKernels:
     """What the tree registers, tests left out; nothing where no file mentions one of `kinds`."""
     listed = project.files((".py",))
-    paths = [path for path in listed if not TESTS.search(path)]
+    paths = [path for path in listed if not TESTS.search(path) or project.named(path)]
     if not any(found.intersection(kinds) for found in project.facts(mentioned, paths).values()):
         return PythonKernels()
     package = project.root.name if "__init__.py" in listed else ""

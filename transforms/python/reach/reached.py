@@ -84,7 +84,7 @@ def entry(tree: SourceTree, definition: Definition, roles: Sequence[Role]) -> tu
     """Why PyTorch calls this function with symbols, whether Dynamo inlines it and eager runs it, and what it is."""
     function, path = definition.function, definition.path
     where = "/" + tree_path(tree, path)
-    if TESTS.search(path) or any(NOT_COMPILED.search(decorator) for decorator in function.decorators):
+    if any(NOT_COMPILED.search(decorator) for decorator in function.decorators):
         return None
     if function.name in tree.facts[path].left_to_eager:
         return None

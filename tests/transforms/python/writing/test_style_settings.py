@@ -38,6 +38,9 @@ class Tree:
     def selected(self, path: str) -> bool:
         return True
 
+    def named(self, path: str) -> bool:
+        return False
+
     def in_scope(self, path: str, root: Root) -> bool:
         return True
 
