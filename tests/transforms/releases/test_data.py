@@ -48,6 +48,7 @@ def test_all_of_it_takes_less_than_two_megabytes() -> None:
         (packed(HEAD, "all\tmacro\tA"), "invalid literal"),
         (gzip.compress(HEAD.encode() + b"\n\tmacro\t\xff\n"), "utf-8"),
     ],
+    ids=range(13),
 )
 def test_what_is_damaged_is_one_line_that_names_the_file(content: bytes, says: str) -> None:
     with pytest.raises(SymfixError) as error:
