@@ -20,9 +20,9 @@ NATIVE_FUNCTIONS = "aten/src/ATen/native/native_functions.yaml"
 CONVERTED = [
     "pairwise_blend", "tile_mean", "count_scale", "rank_flatten", "grow_frame", "restride", "restride_like",
     "flat_product", "padded_width", "stack_extents", "masked_pool", "checked_pair", "tile_mean_backward",
-    "pick_rows_meta", "backward", "as_column", "neighbor_degree",
+    "pick_rows_meta", "backward", "as_column", "neighbor_degree", "turn_meta", "flat_gaps",
 ]  # fmt: skip
-REVIEWED = ["row_spread", "repeat_row", "trailing_window_backward"]
+REVIEWED = ["row_spread", "repeat_row", "trailing_window_backward", "row_sums"]
 LEFT = {
     "row_parity": "loop-bound",
     "column_walk": "loop-bound",
@@ -44,7 +44,8 @@ LEFT = {
     "traced_extent": "address",
     "extent_record": "stored",
 }
-UNREACHED = ["padded_extent", "blend_rows_cpu", "fold_rows", "pick_rows_cpu", "load_table", "best_rows"]
+UNREACHED = ["padded_extent", "blend_rows_cpu", "fold_rows", "pick_rows_cpu", "load_table", "best_rows",
+              "turn_cpu", "blend_cpu", "head_rows"]  # fmt: skip
 
 Findings = list[dict[str, Any]]
 

@@ -150,13 +150,18 @@ class _Session:
 
         findings = [finding for group in shard.groups for finding in group.findings]
         overrides: list[transform.Override] = []
+        operators: list[set[str]] = []  # that each prover runs the changes of
         checked: dict[str, None] = {}
         for suffixes, prover in self._provers.by_suffixes:
             own = [f for f in findings if any(edit.path.endswith(suffixes) for edit in f.edits)]
+            changed = list(prover.overrides(own)) if own else []
+            operators.append({operator for override in changed for operator in override.operators})
             if own:
-                overrides += prover.overrides(own)
+                overrides += changed
                 built = {part.path for override in overrides for part in override.parts}
                 checked.update(dict.fromkeys(prover.checked(shard.paths, built)))
+        for prover, covered in zip(self._provers, operators, strict=True):
+            overrides += prover.companions(sorted(set().union(*operators) - covered))
         return Task(shard.name, key, changes, tuple(overrides), tuple(checked), self._checks.get(shard.name, ()))
 
     @functools.cached_property

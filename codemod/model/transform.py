@@ -118,6 +118,12 @@ class Override:
     """The dotted names of the changed Python functions."""
     imports: tuple[str, ...] = ()
     """Modules that register the operators."""
+    roots: tuple[str, ...] = ()
+    """The folders of the tree from which `imports` are imported, "" for its root."""
+    again: tuple[Part, ...] | None = None
+    """What is compiled in the place of `parts`, which are a whole library, where that library is installed.
+
+    It registers changed kernels over the installed ones. None where `parts` are not a whole library."""
     reason: str = ""
 
 
@@ -146,6 +152,9 @@ class Prover(Protocol):
 
     def overrides(self, findings: Sequence[Finding]) -> Sequence[Override]:
         """How the edits of `findings`, all of one shard, can be run; the likeliest operators first."""
+
+    def companions(self, operators: Sequence[str]) -> Sequence[Override]:
+        """What else must be loaded to run `operators`, whose changed code is another prover's: it changes nothing."""
 
     def checked(self, paths: Sequence[str], built: Collection[str]) -> Sequence[str]:
         """The sources to compile for a change of `paths`: those among them, and for each header one that includes it.

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from codemod.model.transform import Override, Part
 from codemod.prove.compiler import Compiler, Diagnostic, Unit
+from codemod.prove.installed import import_folders
 from codemod.prove.overlay import overlay
 from codemod.prove.symbols import missing, missing_tables
 from codemod.prove.task import Settings
@@ -121,10 +122,13 @@ def build(side: Side, override: Override, compiler: Compiler) -> Path | Diagnost
     return compiler.link(objects, (*flags, *named)) if named else library
 
 
-def python_path(side: Side, override: Override, contents: Mapping[str, bytes]) -> list[str]:
-    """The folders for `sys.path` from which changed Python is imported in the place of what is installed."""
+def python_path(side: Side, override: Override, contents: Mapping[str, bytes], whole: bool) -> list[str]:
+    """The folders for `sys.path` from which Python is imported in the place of what is installed.
+
+    `whole` says that all of the library's C++ is built and loaded.
+    """
     if override.packages is None:
-        return [str(side.tree), str(side.tree / "src")]
+        return list(import_folders(side.settings, side.tree, override, whole))
     packages = Path(side.settings.target.package).parent
     moved = {f"{override.packages}{path}": text for path, text in contents.items() if path.endswith(".py")}
     replaced = {path: text for path, text in moved.items() if (packages / path).is_file()}

@@ -26,7 +26,8 @@ _DOCUMENT: Shape = {
     "version": frozenset([VERSION]), "operator": str,
     "outcome": frozenset(["cured", "unchanged", "worse", "not provable"]), "key": str, "reason": str,
     "before": (None, _VERDICT), "after": (None, _VERDICT), "repro": str, "versions": {str: str}, "compiled": [str],
-    "seconds": float, "checks?": {str: [str]}, "network?": frozenset(["", "cut off", "open"]), "test?": str,
+    "seconds": float, "checks?": {str: [str]}, "opcheck?": {str: [str]}, "inputs?": str,
+    "network?": frozenset(["", "cut off", "open"]), "test?": str,
 }  # fmt: skip
 FOLDER = "evidence"
 
@@ -68,6 +69,10 @@ class Evidence:
     seconds: float = 0.0
     checks: dict[str, tuple[str, str]] = field(default_factory=dict)
     """How each check of `codemod.model.xfails` ended before and after: "passes", "fails" or "absent"."""
+    opcheck: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """How each test of `torch.library.opcheck` ended before and after: "passes", or why it fails."""
+    inputs: str = ""
+    """Where the arguments of the case that decides come from, "" where none was run."""
     network: Literal["", "cut off", "open"] = ""
     """Whether its runs had a network, "" where none was run."""
     test: str = ""
@@ -143,5 +148,6 @@ def _from_json(document: dict[str, Any]) -> Evidence:
         if fields[name] is not None:
             fields[name] = Verdict(**{**fields[name], "guards": tuple(fields[name]["guards"])})
     fields["compiled"] = tuple(fields["compiled"])
-    fields["checks"] = {check: tuple(ends) for check, ends in fields.get("checks", {}).items() if len(ends) == 2}
+    for name in ("checks", "opcheck"):
+        fields[name] = {check: tuple(ends) for check, ends in fields.get(name, {}).items() if len(ends) == 2}
     return Evidence(**fields)

@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from codemod.digest import digest
@@ -35,6 +35,46 @@ def overlay(root: Path, replaced: Mapping[str, bytes], base: Path) -> Path:
         if not folder.is_dir():  # else another thread or run was first
             raise
     return folder
+
+
+def union(name: str, upper: Path, lower: Path, base: Path) -> Path:
+    """A folder below `base` with a package `name` that holds what `upper` does, and what only `lower` has.
+
+    It is all links, made anew where either folder has gained or lost a file.
+    """
+    entries = list(_entries(str(upper), str(lower)))
+    folder = base / digest(name, *(part for entry in entries for part in entry))[:24]
+    if folder.is_dir():
+        os.utime(folder)
+        return folder
+    base.mkdir(parents=True, exist_ok=True)
+    staged = Path(tempfile.mkdtemp(dir=base))
+    try:
+        for relative, original in entries:
+            link = staged / name / relative
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(original)
+        staged.rename(folder)
+    except OSError:
+        shutil.rmtree(staged, ignore_errors=True)
+        if not folder.is_dir():  # else another thread or run was first
+            raise
+    return folder
+
+
+def _entries(upper: str, lower: str, inside: str = "") -> Iterator[tuple[str, str]]:
+    """(path in the union, what it links to) for every file; caches of bytecode are left out."""
+    names = dict.fromkeys(os.listdir(upper), upper) if os.path.isdir(upper) else {}
+    for name in os.listdir(lower) if os.path.isdir(lower) else ():
+        names.setdefault(name, lower)
+    for name, side in sorted(names.items()):
+        path, relative = os.path.join(side, name), os.path.join(inside, name)
+        if name == "__pycache__":
+            continue
+        if os.path.isdir(path):
+            yield from _entries(os.path.join(upper, name), os.path.join(lower, name), relative)
+        else:
+            yield relative, path
 
 
 def forget_unused(base: Path) -> None:

@@ -11,7 +11,7 @@ import textwrap
 
 from codemod.planning.selection import base_name
 
-# What only the script needs: its libraries come with the class's file, and sizes are written into the loop.
+# What only the script needs: sizes are written into the loop, and these modules come with the class's file.
 _DROPPED = frozenset({"sizes"})
 _PLAIN = frozenset({"sys", "torch"})
 
@@ -25,21 +25,16 @@ def make_test(operator: str, repro: str, frames: int) -> str:
     """The method, not indented, that shows what `repro` shows; `frames` is how often it is compiled for all sizes.
 
     "" where the script cannot be written so: it compiles nothing itself, is no Python, or takes PyTorch's own samples,
-    which PyTorch's tests run anyway.
+    which PyTorch's tests run anyway. The modules that register a library's operators are imported in it.
     """
     try:
         tree = ast.parse(repro)
     except (SyntaxError, ValueError):
         return ""
     defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    imported = {
-        alias.name.partition(".")[0]
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-        for alias in node.names
-    }
+    plain = not any(isinstance(node, ast.ImportFrom) for node in ast.walk(tree))
     sizes = _sizes(tree)
-    if not {"operator", "inputs"} <= defined or "symbolic" in defined or not imported <= _PLAIN or len(sizes) < 2:
+    if not {"operator", "inputs"} <= defined or "symbolic" in defined or not plain or len(sizes) < 2:
         return ""
     statements = [ast.get_source_segment(repro, node) or "" for node in tree.body if _belongs(node)]
     value = "results({}, n)" if "results" in defined else "{}(*inputs(n))"
@@ -61,6 +56,8 @@ def _belongs(node: ast.stmt) -> bool:
     """Whether a statement of the script is part of what is shown."""
     if isinstance(node, ast.Assign):
         return not any(isinstance(target, ast.Name) and target.id in _DROPPED for target in node.targets)
+    if isinstance(node, ast.Import):
+        return not {alias.name for alias in node.names} <= _PLAIN
     return isinstance(node, ast.FunctionDef)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 
 from codemod.borders.quoting import json_text
@@ -37,9 +37,21 @@ def line(evidence: Evidence, reused: bool) -> str:
     rest = f"  {shown:{_SHOWN}}  {seconds:>6}  "
     says_all = evidence.outcome == "cured" and not evidence.passed_before
     reason = "" if says_all else one_line(_STATUSES.sub("", evidence.reason))
+    reason = "; ".join(filter(None, (reason, *_beside(evidence))))
     if sys.stdout.isatty() and evidence.outcome not in ("worse", "not provable"):
         reason = shorten(reason, max(20, width() - len(head) - _OUTCOME - len(rest)))
     return f"{head}{style(f'{evidence.outcome:{_OUTCOME}}', _COLOURS[evidence.outcome])}{rest}{reason}".rstrip()
+
+
+def _beside(evidence: Evidence) -> Iterator[str]:
+    """What the inputs were, unless PyTorch's own, and what `torch.library.opcheck` said."""
+    if evidence.inputs and evidence.inputs != "PyTorch's samples":
+        yield f"inputs of {evidence.inputs}"
+    if evidence.opcheck:
+        ends = [[name for name, sides in evidence.opcheck.items() if sides[i] != "passes"] for i in (0, 1)]
+        before, after = ("fails" if failing else "passes" for failing in ends)
+        named = f" ({', '.join(ends[1] or ends[0])})" if ends[0] or ends[1] else ""
+        yield f"opcheck {before if before == after else f'{before} → {after}'}{named}"
 
 
 def verdict_text(verdict: Verdict) -> str:

@@ -79,7 +79,7 @@ def find_target(python: Path | None, imported: bool = True) -> Target:
     path = python or _default_python()
     if path.exists():  # else a name that is looked for in $PATH
         path = path.absolute()
-    version, include, origin = _ask(path, _LOCATE, 3)
+    version, include, origin = ask(path, _LOCATE, 3)
     if origin is None:
         raise SymfixError(f"{path}: torch is not installed there; name an interpreter that has it with --python")
     package = Path(origin).parent
@@ -94,7 +94,7 @@ def find_target(python: Path | None, imported: bool = True) -> Target:
         pass
     if not imported:
         return Target(str(path), version, include, str(package), *_read(package), _standard(package))
-    torch_version, abi = _ask(path, _ASK, 2)
+    torch_version, abi = ask(path, _ASK, 2)
     target = Target(str(path), version, include, str(package), torch_version, abi, _standard(package))
     with contextlib.suppress(OSError):  # asked again next time
         cached.write_text(json.dumps(asdict(target)), encoding="ascii")
@@ -123,15 +123,16 @@ def _default_python() -> Path:
     return candidate if candidate is not None and candidate.exists() else Path(sys.executable)
 
 
-def _ask(python: Path, program: str, fields: int) -> list[Any]:
-    """The JSON list of so many `fields` that `program` prints in `python`.
+def ask(python: Path, program: str, fields: int, *arguments: str) -> list[Any]:
+    """The JSON list of so many `fields` that `program` prints in `python`, given `arguments`.
 
-    A module that stands in the current folder is not found.
+    A module that stands in the current folder is not found. Raises SymfixError where there is no such answer.
     """
     try:
         result = subprocess.run(
-            [str(python), "-I", "-c", program], capture_output=True, text=True, timeout=_SECONDS, check=False, cwd="/"
-        )
+            [str(python), "-I", "-c", program, *arguments],
+            capture_output=True, text=True, timeout=_SECONDS, check=False, cwd="/",
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise SymfixError(f"{python}: no answer within {_SECONDS} s; --python takes a Python interpreter") from None
     except OSError as error:

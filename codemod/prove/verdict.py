@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from codemod.prove.evidence import Outcome, Status, Verdict
@@ -116,6 +116,18 @@ def judge(before: Sequence[Case], after: Sequence[Case], reason: str = "") -> Ju
     step, old, new = min(failing or passing or steps, key=lambda item: _length(item[1]))
     reason = step.reason if failing or not passing else f"passed before{_free([case for _, _, case in steps])}"
     return _judged(step, reason, old, new)
+
+
+def weighed(judgement: Judgement, opcheck: Mapping[str, tuple[str, str]]) -> Judgement:
+    """`judgement` with what `torch.library.opcheck` says beside the runs: how its tests end before and after."""
+    broken = [name for name, (old, new) in opcheck.items() if old == "passes" != new]
+    mended = [name for name, (old, new) in opcheck.items() if new == "passes" != old]
+    if broken and judgement.outcome != "worse":
+        text = " ".join(opcheck[broken[0]][1].split())[:200]
+        return replace(judgement, outcome="worse", reason=f"opcheck's {broken[0]}: passes → fails: {text}")
+    if mended and judgement.outcome == "unchanged":
+        return replace(judgement, outcome="cured", reason=f"opcheck's {mended[0]}: fails → passes")
+    return judgement
 
 
 def _free(cases: Sequence[Case]) -> str:

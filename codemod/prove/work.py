@@ -22,12 +22,12 @@ from codemod.prove import check, nursery
 from codemod.prove.build import Side, build, on_both, python_path, sides
 from codemod.prove.compiler import Diagnostic
 from codemod.prove.evidence import Evidence, Outcome, Status
+from codemod.prove.installed import built, over_installed, packages_of
 from codemod.prove.isolate import RUNNER, Ended, Limits, run
 from codemod.prove.regression import make_test
 from codemod.prove.run_folder import LOCK, run_folder
 from codemod.prove.task import Settings, Task
-from codemod.prove.verdict import ended, headline, judge
-from codemod.writing.changes import Change
+from codemod.prove.verdict import ended, headline, judge, weighed
 
 _RESUMED = 3  # so many cases of a job may end the process before the job is given up
 
@@ -38,8 +38,10 @@ class _Job:
 
     operators: tuple[str, ...]
     pieces: tuple[str, ...]
-    functions: tuple[str, ...]
     imports: tuple[str, ...]
+    functions: tuple[str, ...]
+    stand_ins: tuple[str, ...]
+    """The packages whose compiled modules are among the libraries that are loaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +51,15 @@ class _Overlay:
     libraries: tuple[str, ...] = ()
     preloaded: tuple[str, ...] = ()
     python_path: tuple[str, ...] = ()
+    torch: bool = False
+    """Whether torch itself is imported from there."""
 
 
 def prove(settings: Settings, task: Task) -> list[Evidence]:
     """The evidence for one shard: an entry for each operator that was run, or one that says why none was."""
     started = time.monotonic()
-    if any(override.parts and not override.preload for override in task.overrides):
+    task = replace(task, overrides=over_installed(settings, task.overrides))
+    if any(not override.preload and override.packages is None for override in task.overrides):
         nursery.prepare(_server(settings), environment(settings.cache, ()))
     before, after = sides(settings, task.changes)
     checked = check.check(settings, task, before, after)
@@ -70,7 +75,7 @@ def prove(settings: Settings, task: Task) -> list[Evidence]:
     pairs: list[tuple[_Overlay, _Overlay]] = []
     reasons = [checked.reason] if checked.reason else []
     for override in task.overrides:
-        pair = _make_overlays(settings, task.changes, override, before, after)
+        pair = _make_overlays(settings, task, override, before, after)
         if isinstance(pair, str):
             reasons.append(pair)
         else:
@@ -83,7 +88,10 @@ def prove(settings: Settings, task: Task) -> list[Evidence]:
         run_checks = partial(_run_identified, settings, "checks", task.checks, usable)
         checking = pool.submit(lambda: on_both(run_checks, *overlays))
         results = (result for job in _jobs(usable) for result in _run_job(settings, job, overlays))
-        entries = [make_evidence(name, outcome, reason, **more) for name, outcome, reason, more in results]
+        entries = [
+            make_evidence(name, outcome, _with_obstacle(outcome, reason, reasons), **more)
+            for name, outcome, reason, more in results
+        ]
         ends_before, ends_after = checking.result()
     if task.checks and entries:
         entries[0] = replace(
@@ -112,8 +120,31 @@ def _run_job(
             yield name, "worse", f"only before the change: {entry_after['reason']}", {**seen}
         else:
             judgement = judge(entry_before["cases"], entry_after["cases"])
-            more = {"before": judgement.before, "after": judgement.after, "repro": judgement.repro}
+            opcheck = _paired(entry_before.get("opcheck"), entry_after.get("opcheck"))
+            judgement = weighed(judgement, opcheck)
+            more = {"before": judgement.before, "after": judgement.after, "repro": judgement.repro,
+                    "opcheck": opcheck, "inputs": _inputs(operator, judgement.case)}  # fmt: skip
             yield name, judgement.outcome, judgement.reason, {**more, **seen}
+
+
+def _with_obstacle(outcome: Outcome, reason: str, reasons: Sequence[str]) -> str:
+    """`reason`, and where nothing could be run what else of the library could not be laid over torch."""
+    return f"{reason}; {reasons[0]}" if outcome == "not provable" and reasons else reason
+
+
+def _paired(before: Any, after: Any) -> dict[str, tuple[str, str]]:
+    """The ends of the tests that ran on both sides: the checkout's code could have written anything."""
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return {}
+    return {name: (str(before[name]), str(after[name])) for name in before if name in after}
+
+
+def _inputs(operator: str, case: str) -> str:
+    """Where the arguments of a case come from, as its name tells."""
+    kind, _, name = case.partition(": ")
+    if kind == "own":
+        return f"the script {name}"
+    return "its schema" if name.startswith(f"{operator} ") else "PyTorch's samples" if case else ""
 
 
 def _with_test(
@@ -131,9 +162,10 @@ def _with_test(
 
 def find_repro(settings: Settings, task: Task) -> str:
     """The script that shows best how an operator of the shard fails before the change, "" for none."""
+    task = replace(task, overrides=over_installed(settings, task.overrides))
     before, after = sides(settings, task.changes)
     for override in task.overrides:
-        pair = _make_overlays(settings, task.changes, override, before, after)
+        pair = _make_overlays(settings, task, override, before, after)
         if not isinstance(pair, str):
             for job in _jobs([override]):
                 for entry in _run(settings, job, pair[0], None)["operators"].values():
@@ -144,21 +176,24 @@ def find_repro(settings: Settings, task: Task) -> str:
 
 
 def _make_overlays(
-    settings: Settings, changes: Sequence[Change], override: Override, before: Side, after: Side
+    settings: Settings, task: Task, override: Override, before: Side, after: Side
 ) -> tuple[_Overlay, _Overlay] | str:
     """The override built for both sides, to run over the installed code, or why that cannot be done."""
-    old = {change.path: change.old for change in changes}
-    new = {change.path: change.new for change in changes}
+    old = {change.path: change.old for change in task.changes}
+    new = {change.path: change.new for change in task.changes}
     overlay_before, overlay_after = on_both(
-        lambda side: _make_overlay(settings, override, *side), (before, old), (after, new)
+        lambda side: _make_overlay(settings, override, built(task.overrides), *side), (before, old), (after, new)
     )
     if isinstance(overlay_before, str):
         return overlay_before
     return overlay_after if isinstance(overlay_after, str) else (overlay_before, overlay_after)
 
 
-def _make_overlay(settings: Settings, override: Override, side: Side, contents: Mapping[str, bytes]) -> _Overlay | str:
-    if override.reason:
+def _make_overlay(
+    settings: Settings, override: Override, whole: bool, side: Side, contents: Mapping[str, bytes]
+) -> _Overlay | str:
+    """The override built for one side; `whole` says that all of the library's C++ is, by whatever override."""
+    if override.reason and not own_scripts(settings, override.operators):
         return override.reason
     libraries: tuple[str, ...] = ()
     if override.parts:
@@ -168,33 +203,40 @@ def _make_overlay(settings: Settings, override: Override, side: Side, contents: 
         if isinstance(library, Diagnostic):
             return f"does not build over torch {settings.target.torch_version}: {check.shown(library, side)}"
         libraries = (str(library),)
-    path = tuple(python_path(side, override, contents)) if override.modules else ()
-    return _Overlay((), libraries, path) if override.preload else _Overlay(libraries, (), path)
+    path: tuple[str, ...] = ()
+    if override.modules or override.imports:
+        path = tuple(python_path(side, override, contents, whole))
+    preloaded, loaded = (libraries, ()) if override.preload else ((), libraries)
+    return _Overlay(loaded, preloaded, path, bool(path) and override.packages is not None)
 
 
 def _merge(overlays: Iterable[_Overlay]) -> _Overlay:
     libraries: dict[str, None] = {}
     preloaded: dict[str, None] = {}
     path: dict[str, None] = {}
+    torch = False
     for overlay in overlays:
+        torch |= overlay.torch
         libraries.update(dict.fromkeys(overlay.libraries))
         preloaded.update(dict.fromkeys(overlay.preloaded))
         path.update(dict.fromkeys(overlay.python_path))
-    return _Overlay(tuple(libraries), tuple(preloaded), tuple(path))
+    return _Overlay(tuple(libraries), tuple(preloaded), tuple(path), torch)
 
 
 def _jobs(overrides: Sequence[Override]) -> list[_Job]:
-    """The operators to run: those that are run in the same pieces share a process."""
+    """The operators to run: those that are run in the same pieces, and import the same, share a process."""
     pieces: dict[str, set[str]] = defaultdict(set)
+    imports: dict[str, set[str]] = defaultdict(set)
     for override in overrides:
         for operator in override.operators:
             pieces[operator].update(override.pieces)
-    together: dict[tuple[str, ...], list[str]] = defaultdict(list)
+            imports[operator].update(override.imports)
+    together: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
     for operator, names in pieces.items():
-        together[tuple(sorted(names))].append(operator)
+        together[tuple(sorted(names)), tuple(sorted(imports[operator]))].append(operator)
     functions = tuple(sorted({name for override in overrides for name in override.functions}))
-    imports = tuple(sorted({name for override in overrides for name in override.imports}))
-    return [_Job(tuple(operators), names, functions, imports) for names, operators in together.items()]
+    stand_ins = tuple(packages_of(overrides)) if built(overrides) else ()
+    return [_Job(tuple(operators), *key, functions, stand_ins) for key, operators in together.items()]
 
 
 def _run_identified(
@@ -203,11 +245,13 @@ def _run_identified(
     """How each check or test (`kind`) of `identities` ends on one side; what ends the process fails."""
     ends: dict[str, str] = {}
     imports = sorted({name for override in overrides for name in override.imports})
+    stand_ins = list(packages_of(overrides)) if built(overrides) else []
     while len(ends) < len(identities):
         left = [identity for identity in identities if identity not in ends]
         with run_folder() as folder:
             document = {
                 kind: left, "libraries": overlay.libraries, "python_path": overlay.python_path, "imports": imports,
+                "stand_ins": stand_ins,
             }  # fmt: skip
             (folder / "job.json").write_text(json.dumps(document), encoding="ascii")
             _start(settings, overlay, folder)
@@ -244,7 +288,8 @@ def _run(settings: Settings, job: _Job, overlay: _Overlay, cases: Mapping[str, A
     with run_folder() as folder:
         document = {
             "operators": job.operators, "libraries": overlay.libraries, "python_path": overlay.python_path,
-            "pieces": job.pieces or None, "functions": job.functions, "imports": job.imports, "modules": job.imports,
+            "pieces": job.pieces or None, "functions": job.functions, "imports": job.imports,
+            "stand_ins": job.stand_ins,
             "repro": own_scripts(settings, job.operators) or None, "cases": cases,
             "cache": _cache(settings),
         }  # fmt: skip
@@ -275,7 +320,7 @@ def _start(settings: Settings, overlay: _Overlay, folder: Path) -> Ended:
     command = (settings.target.python, str(RUNNER))
     limits = Limits(settings.seconds, settings.memory)
     variables = environment(folder, overlay.preloaded)
-    if not overlay.preloaded and not overlay.python_path:
+    if not overlay.preloaded and not overlay.torch:
         done = nursery.run(_server(settings), job, out, folder, variables, limits)
         if done is not None:
             return done
@@ -334,6 +379,7 @@ def _joined(job: _Job, reports: Sequence[dict[str, Any]], failure: str) -> dict[
             names = {case["name"] for case in entry["cases"]}
             entry["cases"] += (case for case in result["cases"] if case["name"] not in names)
             entry["reason"] = result["reason"] or entry["reason"]
+            entry["opcheck"] = result.get("opcheck")
     for entry in operators.values():
         entry["reason"] = entry["reason"] or failure
     return {"operators": operators}

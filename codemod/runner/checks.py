@@ -31,9 +31,10 @@ CHECKED_DATA = ("nn.functional.max_unpool1d", "nn.functional.max_unpool2d", "nn.
 def run(job: dict[str, Any], out: Path) -> None:
     """Do the checks of `job`, or run its tests, and write how each ended after every one.
 
-    Raises what loading the libraries raises.
+    Raises what loading the libraries raises, and ImportError where a module of the job cannot be imported.
     """
-    prepare(job)
+    if obstacle := prepare(job):
+        raise ImportError(obstacle)
     kind = "checks" if "checks" in job else "tests"
     document: dict[str, Any] = {"running": None, "done": False, kind: {}}
     for identity in job[kind]:

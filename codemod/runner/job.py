@@ -16,6 +16,8 @@ from typing import Any
 from .documents import write_json
 
 NO_INPUTS = "no inputs could be made that eager accepts"
+UNDEFINED = "nothing that could be loaded defines it; the library's build may, installed beside torch"
+GPU_ONLY = "its kernel needs a GPU"
 ENDS = "the process ends"
 DEFAULT_PIECES = ("forward", "backward", "inplace", "out")
 OPINFO_NAMESPACES = ("aten", "quantized")
@@ -58,6 +60,11 @@ class Report:
     def nothing(self, operator: str, reason: str) -> None:
         """Why an operator has no cases, while it has none."""
         self._entry(operator)["reason"] = reason
+        self._write()
+
+    def opcheck(self, operator: str, ends: dict[str, str]) -> None:
+        """How the tests of `torch.library.opcheck` ended for an operator."""
+        self._entry(operator)["opcheck"] = ends
         self._write()
 
     def close(self) -> None:
@@ -167,6 +174,7 @@ def forecasts(job: dict[str, Any], operator: str, piece: str, entries: Any, firs
         if number < first:
             continue
         yield number, None
+        call.preface = call.preface or "\n".join(f"import {module}" for module in job.get("imports") or ())
         for case in cases.make(operator, way, f"{way}: {name}", call):
             yield number, [asdict(case), None]
             yield number, [asdict(case), cases.probe(case)]
@@ -207,24 +215,35 @@ def run(job: dict[str, Any], out: Path) -> None:
     sys.path[:0] = job.get("python_path") or []
     import torch
 
-    from . import check, opinfo, schema
+    from . import check, imports, opcheck, opinfo, schema
     from .setup import prepare
 
-    prepare(job)
+    obstacle = prepare(job)
     report = Report(out, torch.__version__)
+    if obstacle:
+        for operator in job["operators"]:
+            report.nothing(operator, obstacle)
+        report.close()
+        return
     index = opinfo.Index(job.get("cache"))
     for operator in job["operators"]:
         report.nothing(operator, NO_INPUTS)
         ended: list[str] = []
-        has_cases = False
+        tried = []
         for case in chosen(job, operator, index, ended):
-            has_cases = True
+            tried.append(case)
             report.running(operator, case)
             report.add(operator, case, check.attempt(case.script, case.name, case.piece == "forward"))
-        if ended and not has_cases:
+        if ended and not tried:
             report.nothing(operator, f"{len(ended)} calls ended the process: {ended[-1]}")
-        elif not has_cases and (refusal := schema.refusal(operator)):
-            report.nothing(operator, f"{NO_INPUTS}: {refusal}")
+        elif not tried and operator.partition("::")[0] not in OPINFO_NAMESPACES and not schema.schemas(operator):
+            report.nothing(operator, UNDEFINED)
+        elif not tried and (refusal := schema.refusal(operator)):
+            report.nothing(operator, f"{GPU_ONLY if imports.GPU.search(refusal) else NO_INPUTS}: {refusal}")
+        if tried and operator.partition("::")[0] not in OPINFO_NAMESPACES:  # those are PyTorch's to check
+            # With gradients, where some are wanted: then it also asks whether there is a formula.
+            case = next((case for case in tried if case.piece == "backward"), tried[0])
+            report.opcheck(operator, opcheck.check(operator, case.script))
     report.close()
 
 

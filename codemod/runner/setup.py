@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import warnings
 from typing import Any
 
 
-def prepare(job: dict[str, Any]) -> None:
-    """Import torch and load what the job names."""
+def prepare(job: dict[str, Any]) -> str:
+    """Import torch and load what the job names; returns why a module of it cannot be imported, "" where all can.
+
+    Raises OSError where a library cannot be loaded.
+    """
     import torch
     import torch._dynamo
     import torch._logging
 
-    from . import libraries
+    from . import imports, libraries
 
     logging.disable(logging.CRITICAL)
     warnings.filterwarnings("ignore")
@@ -24,5 +26,4 @@ def prepare(job: dict[str, Any]) -> None:
     torch._dynamo.config.capture_dynamic_output_shape_ops = True
     for library in job.get("libraries") or ():
         libraries.load(library)
-    for module in job.get("imports") or ():
-        importlib.import_module(module)
+    return imports.import_all(job.get("imports") or (), job.get("stand_ins") or ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -10,7 +11,9 @@ from codemod.model.findings import Finding
 from codemod.model.operators import operator_name
 from codemod.model.transform import Override, Project
 from codemod.tree.checkout import NATIVE_FUNCTIONS
+from transforms.python.reach.packages import Place, place_of
 from transforms.python.reach.reached import COMPOSITE, TESTS, decorated_operators
+from transforms.python.reach.registrations import Registrations
 from transforms.python.reach.tree import Definition, SourceTree, tree_path
 from transforms.python.reading.extract import extract
 
@@ -41,11 +44,14 @@ class PythonProver:
         return ()
 
     def overrides(self, findings: Sequence[Finding]) -> Sequence[Override]:
-        """One override for each operator that runs a changed function, two operators for each."""
+        """One override for each operator that runs a changed function, two operators for each.
+
+        A library's function that none runs stands for itself, by its dotted name: a script of the user's may run it.
+        """
         tree = self.tree
         functions: dict[str, set[str]] = defaultdict(set)
         modules: dict[str, set[str]] = defaultdict(set)
-        reasons = []
+        reasons: dict[str, str] = {}
         changed_functions: dict[tuple[str, str], set[str]] = defaultdict(set)
         for finding in findings:
             if finding.edits:
@@ -54,20 +60,59 @@ class PythonProver:
             changed = tree.definition(path, name)
             operators = list(self._operators(changed)) if changed is not None else []
             if not operators:
-                reasons.append(f"no operator is known to run {name}")
+                shown = f"{tree.module_name(path)}.{name}"
+                reasons[shown] = f"no operator is known to run {name}"
+                modules[shown] |= edited
             for operator, entry in operators[:_OPERATORS]:
                 modules[operator] |= edited
                 functions[operator].add(f"{tree.module_name(entry.path)}.{entry.function.name}")
-        overrides = [
-            Override(
-                (operator,),
-                modules=tuple(sorted(modules[operator])),
-                packages=self._packages(),
-                functions=tuple(sorted(functions[operator])),
+        packages = self._packages()
+        overrides = []
+        for operator, changed_modules in modules.items():
+            if packages is not None and operator in reasons:
+                overrides.append(Override((), reason=reasons[operator]))
+                continue
+            places = self._places(operator, changed_modules) if packages is None else ()
+            overrides.append(
+                Override(
+                    (operator,),
+                    modules=tuple(sorted(changed_modules)),
+                    packages=packages,
+                    functions=tuple(sorted(functions[operator])),
+                    imports=tuple(place.module for place in places),
+                    roots=tuple(dict.fromkeys(place.root for place in places)),
+                    reason=reasons.get(operator, ""),
+                )
             )
-            for operator in functions
-        ]
-        return overrides or [Override((), reason=reason) for reason in reasons[:1]]
+        provable = [override for override in overrides if not override.reason]
+        return provable or overrides[:1]
+
+    def companions(self, operators: Sequence[str]) -> Sequence[Override]:
+        """What a library's Python registers for `operators` of its C++."""
+        if self._packages() is not None or not self._listed:
+            return ()
+        overrides = []
+        for operator in operators:
+            places = self._places(operator, ())
+            if places:
+                imports = tuple(place.module for place in places)
+                roots = tuple(dict.fromkeys(place.root for place in places))
+                overrides.append(Override((operator,), imports=imports, roots=roots))
+        return overrides
+
+    def _places(self, operator: str, changed: Collection[str]) -> tuple[Place, ...]:
+        """The modules to import: those that register anything for an operator; where none does, the `changed` ones."""
+        paths = {definition.path for named, definition in self._registrations if named == operator} or changed
+        listed = frozenset(self._listed)
+        return tuple(place_of(path, listed) for path in sorted(paths) if path.endswith(SUFFIX))
+
+    @functools.cached_property
+    def _registrations(self) -> Sequence[tuple[str, Definition]]:
+        """(operator, function) for all that the Python of a library registers; PyTorch's own is told by other signs."""
+        if self._packages() is not None:
+            return ()
+        roles = Registrations(self.tree).roles
+        return [(role.operator, definition) for definition, of in roles.items() for role in of if role.operator]
 
     @property
     def tree(self) -> SourceTree:
@@ -96,7 +141,11 @@ class PythonProver:
         while ring:
             following: list[Definition] = []
             for definition in sorted(ring, key=lambda definition: definition.place):
-                for operator in decorated_operators(definition.function) or self._reference(definition):
+                for operator in (
+                    decorated_operators(definition.function)
+                    or self._reference(definition)
+                    or [name for name, registered in self._registrations if registered is definition]
+                ):
                     if operator not in yielded:
                         yielded.add(operator)
                         yield operator, definition

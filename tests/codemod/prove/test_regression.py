@@ -68,6 +68,11 @@ def test_the_whole_method() -> None:
     )
 
 
+def test_what_registers_a_librarys_operators_is_imported() -> None:
+    method = make_test("own::inner", REPRO.replace("import torch\n", "import torch\n\nimport own.ops\n"), 1)
+    assert method.startswith("def test_own_inner_symbolic_sizes(self):\n    import own.ops\n\n    scale = 0.5\n")
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import platform
 import re
 from collections import defaultdict
@@ -15,7 +16,13 @@ from codemod.model.transform import Override, Part, Project
 from transforms.cpp.analyse import source_files
 from transforms.cpp.decisions import DERIVATIVES
 from transforms.cpp.overrides.autograd import AutogradCode
-from transforms.cpp.overrides.registering import UNREGISTERED, registering, registration_text, unregistered
+from transforms.cpp.overrides.registering import (
+    UNREGISTERED,
+    over_installed,
+    registering,
+    registration_text,
+    unregistered,
+)
 from transforms.cpp.overrides.roots import Root, Route, Routes
 from transforms.cpp.overrides.templates import registrations_of
 from transforms.cpp.reach import headers
@@ -75,9 +82,7 @@ class CppProver:
 
     @property
     def definitions(self) -> Mapping[str, str]:
-        """The sources of PyTorch's functions; a library outside it is built as a whole."""
-        if not self._pytorch:
-            return {}
+        """The source of each function; of a library outside PyTorch for those that do not stand with its operators."""
         facts = self._project.facts(extract, [path for path in source_files(self._project) if path.endswith(SOURCES)])
         functions = [function for file in facts.values() for function in file.functions]
         return {f.qualified: f.path for f in functions if f.body >= 0 and not f.internal}
@@ -120,6 +125,21 @@ class CppProver:
                     chosen[operator] += (route for route in node_routes if route.root.operator == operator)
         overrides = [override for operator, ways in chosen.items() for override in self._override(operator, ways)]
         return overrides or [Override((), reason=reason) for reason in reasons[:1]]
+
+    def companions(self, operators: Sequence[str]) -> Sequence[Override]:
+        """The C++ of a library outside PyTorch with the namespace of one of `operators`, whose Python has changed.
+
+        The modules that register an operator in Python may do so for others of the library as well.
+        """
+        if self._pytorch:
+            return ()
+        overrides = []
+        for operator in (operator for operator in operators if "::" in operator):
+            named = [file.path for file in self._facts.values() if _registers(file, f"{operator.partition('::')[0]}::")]
+            paths = sorted(path for path in named if path.endswith(SOURCES) and not _TESTS.search(path))
+            if paths:
+                overrides.append(Override((operator,), parts=self._whole(operator, paths), again=()))
+        return overrides
 
     def _by_templates(self, node: Node) -> list[Route]:
         """The routes from the registrations of a function's own file that reach it by macros and templates."""
@@ -183,15 +203,44 @@ class CppProver:
         if self._pytorch:
             parts = [Part(path, registering(self._project.read(path))) for path in paths]
             return Override((operator,), pieces, tuple(parts))
-        # A library outside PyTorch is not installed: all of it is built, as far as it compiles.
-        remaining = [path for path in self._project.files(SOURCES) if path not in paths and not _TESTS.search(path)]
-        whole = [Part(path) for path in paths] + [Part(path, required=False) for path in remaining]
-        return Override((operator,), pieces, tuple(whole))
+        return Override((operator,), pieces, self._whole(operator, paths), again=self._again(ways))
+
+    def _whole(self, operator: str, paths: Sequence[str]) -> tuple[Part, ...]:
+        """All of a library outside PyTorch, as far as it compiles; `paths` have to.
+
+        That is what lies in the folder that holds all that registers in the operator's namespace.
+        """
+        namespace = operator.partition("::")[0]
+        own = [file.path for file in self._facts.values() if _registers(file, f"{namespace}::")]
+        folder = os.path.commonpath([path.rpartition("/")[0] or "." for path in (*own, *paths)] or ["."])
+        below = "" if folder in ("", ".") else f"{folder}/"
+        listed = self._project.files(SOURCES, (below,))
+        remaining = [path for path in listed if path not in paths and not _TESTS.search(path)]
+        return (*(Part(path) for path in paths), *(Part(path, required=False) for path in remaining))
+
+    def _again(self, ways: Sequence[Route]) -> tuple[Part, ...]:
+        """The sources on the ways, with the kernels there registered over those of the installed library."""
+        kernels: dict[str, dict[tuple[str, str, str], None]] = defaultdict(dict)
+        for route in ways:
+            function, registration = route.root.function, route.root.registration
+            if registration is not None and function.path.endswith(SOURCES):
+                _, entry = registration
+                key = entry.key or "CompositeImplicitAutograd"
+                kernels[function.path][entry.operator, key, function.qualified] = None
+        return tuple(
+            Part(path, UNREGISTERED, over_installed(tuple(kernels.get(path, ())))) for path in self._sources(ways)
+        )
 
     def _sources(self, ways: Iterable[Route]) -> list[str]:
         """The sources of all functions on the ways, sorted."""
         nodes: set[Node] = {node for route in ways for node in route.way}
         return sorted({path for path, _ in nodes if path.endswith(SOURCES)})
+
+
+def _registers(file: FileFacts, operator: str) -> bool:
+    """Whether a file of C++ defines the operator, or registers a kernel of it; `space::` is any of a namespace."""
+    names = (registration.operator.partition(".")[0] for registration in file.registrations)
+    return any(name.startswith(operator) if operator.endswith("::") else name == operator for name in names)
 
 
 def _nearest(routes: Sequence[Route]) -> list[str]:

@@ -85,6 +85,20 @@ def registration_text(roots: Sequence[Root], index: Index) -> str:
     return "".join(lines)
 
 
+def over_installed(kernels: Sequence[tuple[str, str, str]]) -> str:
+    """What follows a source of an installed library: its (operator, key, qualified function) registered again."""
+    lines = [ALLOW]
+    for number, (operator, key, function) in enumerate(kernels):
+        namespace, _, name = operator.partition("::")
+        lines.append(
+            f"namespace symfix_{number} {{\n"
+            f"TORCH_LIBRARY_IMPL({namespace}, {key}, library) {{\n"
+            f'  library.impl("{name}", TORCH_FN(::{function}));\n'
+            "}\n}\n"
+        )
+    return "".join(lines)
+
+
 def _reference(root: Root, kernel: str, index: Index) -> str:
     """An expression for the kernel; one of several of its name is told by its type."""
     function = root.function
