@@ -24,9 +24,7 @@ GPU = re.compile(
 """What torch, triton and loaders of libraries say where a device or its driver is missing."""
 
 
-UNDEFINED = re.compile(
-    r"operator (\w+::[\w.]+) does not exist|'_OpNamespace' '(\w+)' object has no attribute '(\w+)'"
-)
+UNDEFINED = re.compile(r"operator (\w+::[\w.]+) does not exist|'_OpNamespace' '(\w+)' object has no attribute '(\w+)'")
 
 
 def import_all(modules: Iterable[str], built: Sequence[str]) -> str:

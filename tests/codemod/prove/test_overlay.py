@@ -2,7 +2,7 @@ import os
 import time
 from pathlib import Path
 
-from codemod.prove.overlay import forget_unused, overlay
+from codemod.prove.overlay import forget_unused, overlay, union
 
 
 def test_holds_the_tree_with_some_files_replaced(tmp_path: Path) -> None:
@@ -42,3 +42,20 @@ def test_what_was_not_asked_for_in_a_week_is_removed(tmp_path: Path) -> None:
     assert list(kept.iterdir()) == [used]
     assert (root / "folder" / "a").read_bytes() == b"a"
     forget_unused(tmp_path / "absent")
+
+
+def test_a_union_has_the_files_of_the_upper_and_what_only_the_lower_has(tmp_path: Path) -> None:
+    upper, lower = tmp_path / "upper", tmp_path / "lower"
+    for path in (upper / "a.py", upper / "inner" / "b.py", lower / "a.py", lower / "inner" / "c.so", lower / "_C.so"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(str(path))
+    made = union("library", upper, lower, tmp_path / "kept") / "library"
+    contents = {path.relative_to(made).as_posix(): path.read_text() for path in made.rglob("*.*")}
+    assert contents == {
+        "a.py": str(upper / "a.py"),
+        "inner/b.py": str(upper / "inner" / "b.py"),
+        "inner/c.so": str(lower / "inner" / "c.so"),
+        "_C.so": str(lower / "_C.so"),
+    }
+    (upper / "d.py").touch()
+    assert (union("library", upper, lower, tmp_path / "kept") / "library" / "d.py").is_file()

@@ -78,3 +78,11 @@ def test_what_a_run_says_gives_no_orders(attack: str, capfdbinary: pytest.Captur
     text = document([Proved(attack, (evidence,))], TARGET)
     assert not runs_a_command(text)
     json.dumps(json.loads(text), ensure_ascii=False).encode()  # no half of a character
+
+
+def test_a_line_says_where_inputs_come_from_and_what_opcheck_says() -> None:
+    drawn = replace(CURED, inputs="its schema", opcheck={"test_a": ("passes", "passes"), "test_b": ("x", "passes")})
+    assert line(drawn, reused=False).endswith("7 s  inputs of its schema; opcheck fails → passes (test_b)")
+    failing = replace(PASSED, inputs="PyTorch's samples", opcheck={"test_a": ("x", "y")})
+    assert line(failing, reused=True).endswith("known  passed before; opcheck fails (test_a)")
+    assert line(replace(PASSED, opcheck={"test_a": ("passes", "passes")}), reused=True).endswith("; opcheck passes")

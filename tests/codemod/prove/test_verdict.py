@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from codemod.prove.verdict import compare, ended, failure_mode, headline, judge, verdict
+from codemod.prove.verdict import compare, ended, failure_mode, headline, judge, verdict, weighed
 
 
 def case(name: str = "forward: foo 0", status: str = "passes", **fields: Any) -> dict[str, Any]:
@@ -158,3 +158,16 @@ def test_the_headline_is_the_simplest_case_that_fails() -> None:
     assert chosen is not None
     assert chosen["name"] == "c"
     assert headline([]) is None
+
+
+def test_opcheck_is_weighed_beside_the_runs() -> None:
+    unchanged = judge([case()], [case()])
+    assert unchanged.outcome == "unchanged"
+    assert weighed(unchanged, {}) == unchanged
+    assert weighed(unchanged, {"test_schema": ("fails: a", "fails: b")}) == unchanged
+    mended = weighed(unchanged, {"test_schema": ("passes", "passes"), "test_faketensor": ("stride", "passes")})
+    assert (mended.outcome, mended.reason) == ("cured", "opcheck's test_faketensor: fails → passes")
+    cured = judge([case(status="throws", message=NUMEL)], [case()])
+    assert cured.outcome == "cured"
+    broken = weighed(cured, {"test_faketensor": ("passes", "a shape"), "test_schema": ("x", "passes")})
+    assert (broken.outcome, broken.reason) == ("worse", "opcheck's test_faketensor: passes → fails: a shape")

@@ -331,3 +331,34 @@ def test_a_backward_that_belongs_to_no_operator_is_differentiated_itself(tmp_pat
     }
     (twice,) = make_prover(tmp_path, files).overrides(change(files, manual, "glow_grad_twice"))
     assert (twice.operators, twice.pieces) == (("aten::shine_backward",), ("backward",))
+
+
+LIBRARY = {
+    "csrc/ops.cpp": """\
+namespace own { Tensor fold(const Tensor& self) { self.numel(); return self; } }
+TORCH_LIBRARY(own, m) { m.def("fold(Tensor self) -> Tensor", own::fold); m.def("other(Tensor self) -> Tensor"); }
+""",
+    "csrc/cpu/other.cpp": 'TORCH_LIBRARY_IMPL(own, CPU, m) { m.impl("other", other); }\n',
+    "csrc/cpu/plain.cpp": "namespace own { int plain() { return 1; } }\n",
+    "third_party/apart.cpp": "namespace apart { int plain() { return 1; } }\n",
+}
+
+
+def test_a_library_is_built_as_it_stands_or_laid_over_the_installed_one(tmp_path: Path) -> None:
+    (found,) = make_prover(tmp_path, LIBRARY).overrides(change(LIBRARY, "csrc/ops.cpp", "Tensor fold("))
+    assert [(part.path, part.required) for part in found.parts] == [
+        ("csrc/ops.cpp", True), ("csrc/cpu/other.cpp", False), ("csrc/cpu/plain.cpp", False),
+    ]  # fmt: skip
+    assert found.again is not None
+    (again,) = found.again
+    assert "#define TORCH_LIBRARY(" in again.before
+    assert "TORCH_LIBRARY_IMPL(own, CompositeImplicitAutograd, library)" in again.after
+    assert 'library.impl("fold", TORCH_FN(::own::fold));' in again.after
+
+
+def test_what_python_registers_for_has_the_cpp_of_its_namespace(tmp_path: Path) -> None:
+    prover = make_prover(tmp_path, LIBRARY)
+    (found,) = prover.companions(["own::third", "elsewhere::fold", "own.module.function"])
+    assert (found.operators, found.again) == (("own::third",), ())
+    assert [part.path for part in found.parts if part.required] == ["csrc/cpu/other.cpp", "csrc/ops.cpp"]
+    assert make_prover(tmp_path / "torch", PYTORCH).companions(["aten::fade"]) == ()
