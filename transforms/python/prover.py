@@ -62,6 +62,8 @@ class PythonProver:
             if not operators:
                 shown = f"{tree.module_name(path)}.{name}"
                 reasons[shown] = f"no operator is known to run {name}"
+                if self._packages() is None:
+                    reasons[shown] += f"; a script of yours may, as {shown} in [tool.symfix.repro]"
                 modules[shown] |= edited
             for operator, entry in operators[:_OPERATORS]:
                 modules[operator] |= edited
