@@ -177,7 +177,7 @@ def test_tuples_of_tuples_are_followed_no_further_than_is_worth_it() -> None:
     program = (
         "import sys; from transforms.python.reading.extract import extract; extract('a.py', sys.stdin.buffer.read())"
     )
-    subprocess.run([sys.executable, "-c", program], input=source.encode(), timeout=60, check=True)
+    subprocess.run([sys.executable, "-c", program], input=source.encode(), preexec_fn=_limit, check=True)
 
 
 def test_tuples_through_calls_are_followed_no_further_either() -> None:
@@ -191,11 +191,18 @@ def test_tuples_through_calls_are_followed_no_further_either() -> None:
         "import sys; from transforms.python.reading.extract import extract;"
         "from transforms.python.reach.reached import reach; from transforms.python.reach.tree import SourceTree;"
         "functions = reach(SourceTree({'a.py': extract('a.py', sys.stdin.buffer.read())}));"
-        "print(len(functions), any(one.returns.symbolic for one in functions.values()))"
+        "print(len(functions), any(function.returns.symbolic for function in functions.values()))"
     )
     command = [sys.executable, "-c", program]
-    done = subprocess.run(command, input=source.encode(), timeout=60, check=True, capture_output=True)
+    done = subprocess.run(command, input=source.encode(), preexec_fn=_limit, check=True, capture_output=True)
     assert done.stdout.decode().split() == ["51", "True"]
+
+
+def _limit() -> None:
+    """A minute of processor time, which a busy machine does not use up."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 
 
 def test_a_call_of_calls_is_read_once() -> None:
