@@ -43,6 +43,7 @@ LEFT = {
     "byte_budget": "container-size",
     "traced_extent": "address",
     "extent_record": "stored",
+    "nearest_row_cpu": "no-fake",
 }
 UNREACHED = ["padded_extent", "blend_rows_cpu", "fold_rows", "pick_rows_cpu", "load_table", "best_rows",
               "turn_cpu", "blend_cpu", "head_rows"]  # fmt: skip

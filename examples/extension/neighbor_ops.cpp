@@ -77,15 +77,27 @@ Tensor neighbor_chain(const Tensor& source) {
   return result;
 }
 
+// Registered for the CPU alone: tensors without memory find no kernel.
+Tensor nearest_row_cpu(const Tensor& source, const Tensor& queries) {
+  Tensor nearest = at::empty({queries.size(0)}, queries.options().dtype(at::kLong));
+  int64_t* rows = nearest.mutable_data_ptr<int64_t>();
+  for (int64_t i = 0; i < queries.size(0); ++i) {
+    rows[i] = source.sub(queries.select(0, i)).norm(2, 1).argmin().item<int64_t>();
+  }
+  return nearest;
+}
+
 } // namespace neighbors
 
 TORCH_LIBRARY(neighbors, m) {
+  m.def("nearest_row(Tensor source, Tensor queries) -> Tensor");
   m.def("pick_rows(Tensor source, Tensor index) -> Tensor");
   m.def("neighbor_degree(Tensor index, Tensor nodes) -> Tensor");
   m.def("neighbor_chain(Tensor source) -> Tensor", neighbors::neighbor_chain);
 }
 
 TORCH_LIBRARY_IMPL(neighbors, CPU, m) {
+  m.impl("nearest_row", neighbors::nearest_row_cpu);
   m.impl("pick_rows", neighbors::pick_rows_cpu);
 }
 

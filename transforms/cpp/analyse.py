@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -9,6 +10,8 @@ from functools import partial
 from codemod.model.findings import Finding
 from codemod.model.operators import Reach
 from codemod.model.transform import Project
+from transforms.cpp.coverage.operators import obstacles
+from transforms.cpp.coverage.report import missing_fake
 from transforms.cpp.decisions import DERIVATIVES, decide
 from transforms.cpp.flow.outcome import Task, analyse, tasks_by_file
 from transforms.cpp.flow.propagate import Key, Propagator
@@ -24,6 +27,7 @@ from transforms.cpp.reading import SUFFIXES
 from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import FileFacts, Function
 from transforms.cpp.rules import load_rewrites
+from transforms.python.reach.fakes import fakes
 from transforms.python.reach.kernels import python_kernels
 from transforms.schema import derivatives as derivatives_yaml
 from transforms.schema.native_functions import NativeFunctions
@@ -70,11 +74,14 @@ def source_files(project: Project) -> list[str]:
         for path in everything
         if not _is_device_code(path)
         and (
-            path.startswith(folders)
-            or path.partition("/")[0] not in _OTHER_FOLDERS
-            or (named and project.selected(path))
+            path.startswith(folders) or not _is_pytorchs(path) or (named and project.selected(path))
         )
     ]
+
+
+def _is_pytorchs(path: str) -> bool:
+    """Whether a file lies in one of PyTorch's own folders, and is of no library that stands beside them."""
+    return path.partition("/")[0] in _OTHER_FOLDERS
 
 
 def _is_device_code(path: str) -> bool:
@@ -153,7 +160,14 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         list(Schemas(facts, own, None if at_home else schemas, formulas).families()),
     ).run(base)
     yield from decide(project, facts, tree.reach, base, propagation, load_rewrites())
-    selected = {key: why for key, why in stopped.items() if project.selected(key[0])}
+    covered: set[Key] = set()
+    libraries = facts if own is None else {path: file for path, file in facts.items() if not _is_pytorchs(path)}
+    for obstacle in obstacles(libraries, functools.cache(lambda: fakes(project)), project.read):
+        if obstacle.root is not None:
+            covered.add((obstacle.root.path, obstacle.root.start))
+        if project.selected(obstacle.operator.path):
+            yield missing_fake(obstacle, project.read)
+    selected = {key: why for key, why in stopped.items() if project.selected(key[0]) and key not in covered}
     yield from kernels.findings({(f.path, f.start): f for path, _ in selected for f in facts[path].functions}, selected)
 
 

@@ -61,6 +61,8 @@ class Registrations:
 
     def __init__(self, tree: SourceTree) -> None:
         self.roles: dict[Definition, list[Role]] = {}
+        self.lambdas: list[tuple[str, Role]] = []
+        """The files that register lambdas, and as what."""
         self.operators: dict[Definition, str] = {}
         """The functions whose names stand for operators; "" where an operator's name is computed."""
         self._tree = tree
@@ -281,6 +283,8 @@ class Registrations:
                 roles = self.roles.setdefault(function.definition, [])
                 if role not in roles:
                     roles.append(role)
+            elif isinstance(function, Inner) and function.scope.names is None:
+                self.lambdas.append((function.scope.path, role))
             elif isinstance(function, Inner) and function.scope.names is not None:
                 for node in ast.walk(function.node):  # the wrapper's parameters that it calls, or passes on
                     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):

@@ -1,0 +1,175 @@
+"""Operators that symbols cannot pass: first those that they can, then what is said of the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codemod.model.findings import Finding, Level, Mode
+from tests.transforms.cpp.snippets import HEADER, SCHEMAS, MemoryProject
+from transforms.cpp.analyse import analyse_tree
+from transforms.cpp.coverage.sketch import made
+from transforms.cpp.reading.extract import extract
+
+KERNEL = """\
+Tensor fold_cpu(const Tensor& x, int64_t n) {
+  auto out = torch::empty({n, 2}, x.options());
+  auto scratch = torch::zeros({n}, x.options());
+  out.data_ptr<float>()[0] = 1;
+  return out;
+}
+"""
+DEFINED = 'TORCH_LIBRARY(lib, m) { m.def("fold(Tensor x, int n=2, *, bool exact=False) -> Tensor"); }\n'
+ON_CPU = 'TORCH_LIBRARY_IMPL(lib, CPU, m) { m.impl("fold", fold_cpu); }\n'
+ALONE = KERNEL + DEFINED + ON_CPU
+COMPOSITE = "Tensor fold(const Tensor& x, int64_t n) { return fold_cpu(x, n); }\n"
+
+
+def missing(root: Path, **files: str) -> list[Finding]:
+    """The findings of the rule in files named by a letter: `c` is C++, `k` one of a backend's, `p` Python."""
+    suffixes = {"c": "c.cpp", "k": "cpu/k.cpp", "g": "cuda/g.cu", "t": "tests/t.py", "p": "lib/p.py"}
+    (root / "schemas.yaml").write_text(SCHEMAS)
+    contents = {suffixes[name]: text for name, text in files.items()} | {"c10.h": HEADER}
+    project = MemoryProject(root, contents, root / "schemas.yaml")
+    return [finding for finding in analyse_tree(project) if finding.rule == "missing-fake"]
+
+
+@pytest.mark.parametrize(
+    "further",
+    [
+        'TORCH_LIBRARY_IMPL(lib, Meta, m) { m.impl("fold", fold_meta); }',
+        'TORCH_LIBRARY_IMPL(lib, CompositeExplicitAutograd, m) { m.impl("fold", fold_meta); }',
+        'TORCH_LIBRARY_IMPL(lib, CompositeImplicitAutograd, m) { m.impl("fold", fold_meta); }',
+    ],
+)
+def test_a_kernel_for_symbols_is_enough(tmp_path: Path, further: str) -> None:
+    meta = "Tensor fold_meta(const Tensor& x, int64_t n) { return x.new_empty({n}); }\n"
+    assert missing(tmp_path, c=ALONE + meta + further) == []
+
+
+@pytest.mark.parametrize(
+    "python",
+    [
+        '@torch.library.register_fake("lib::fold")\ndef _(x, n):\n    return x\n',
+        '@torch.library.impl_abstract("lib::fold")\ndef _(x, n):\n    return x\n',
+        '@torch.library.impl("lib::fold", "Meta")\ndef _(x, n):\n    return x\n',
+        'def meta(x, n):\n    return x\n\nlib = torch.library.Library("lib", "IMPL", "Meta")\nlib.impl("fold", meta)\n',
+        (
+            "def fake(name):\n    return torch.library.register_fake(name)\n\n"
+            '@fake("lib::fold")\ndef _(x, n):\n    return x\n'
+        ),
+        'torch.library.register_fake("lib::fold")(lambda x, n: x)\n',
+        'for name in ("fold", "other"):\n    torch.library.register_fake(f"lib::{name}")(lambda x, n: x)\n',
+    ],
+)
+def test_a_fake_in_python_is_enough(tmp_path: Path, python: str) -> None:
+    assert missing(tmp_path, c=ALONE, p="import torch\n\n\n" + python) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        # Another library's operator.
+        KERNEL + 'TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("fold", fold_cpu); }\n',
+        # No tensor goes in.
+        'int64_t v() { return 1; }\nTORCH_LIBRARY(lib, m) { m.def("v() -> int"); m.impl("v", torch::kCPU, v); }\n',
+        # torch makes a fake of what writes and returns nothing.
+        KERNEL + 'TORCH_LIBRARY(lib, m) { m.def("fold(Tensor(a!) x, int n) -> ()"); }\n' + ON_CPU,
+        KERNEL + 'TORCH_LIBRARY(lib, m) { m.def("fold(Tensor! x, int n) -> ()"); }\n' + ON_CPU,
+        # The kernel is registered elsewhere.
+        DEFINED,
+        # Composites of operators.
+        'Tensor f(const Tensor& x) { return x.mul(2); }\nTORCH_LIBRARY(lib, m) { m.def("f", &f); }\n',
+        'TORCH_LIBRARY(lib, m) { m.def("f(Tensor x) -> Tensor", [](const Tensor& x) { return x.mul(2); }); }\n',
+        # A pybind function is no operator.
+        KERNEL + 'PYBIND11_MODULE(lib, m) { m.def("fold", &fold_cpu); }\n',
+    ],
+)
+def test_nothing_is_missing(tmp_path: Path, source: str) -> None:
+    assert missing(tmp_path, c=source) == []
+
+
+def test_backends_alone(tmp_path: Path) -> None:
+    (finding,) = missing(tmp_path, c=ALONE, t='@torch.library.register_fake("lib::fold")\ndef _(x, n): return x\n')
+    assert (finding.mode, finding.level, finding.refusal) == (Mode.LEAK, Level.MANUAL, "no-fake")
+    assert (finding.operators, finding.function, finding.edits) == (("lib::fold",), "fold_cpu", ())
+    assert finding.message == "lib::fold has kernels for CPU, and no Meta kernel or fake was found"
+    assert finding.reason == (
+        'register a fake: @torch.library.register_fake("lib::fold") def _(x, n=2, *, exact=False): ...  # -> Tensor'
+        "; `fold_cpu` makes what it returns: `out = torch::empty({n, 2}, x.options())`"
+    )
+    assert [step.text for step in finding.reach] == ["lib::fold is registered for CPU"]
+
+
+@pytest.mark.parametrize(
+    "registered",
+    [
+        'TORCH_LIBRARY(lib, m) { m.def("fold(Tensor x, int n) -> Tensor", &fold); }',
+        'TORCH_LIBRARY(lib, m) { m.def("fold(Tensor x, int n) -> Tensor"); m.impl("fold", fold); }',
+        'static auto registry = torch::RegisterOperators().op("lib::fold", &fold);',
+    ],
+)
+def test_a_composite_around_a_kernel_of_a_backend(tmp_path: Path, registered: str) -> None:
+    (finding,) = missing(tmp_path, c=COMPOSITE + registered, k=KERNEL)
+    assert finding.refusal == "composite-kernel"
+    assert finding.message == "lib::fold is a composite that calls `fold_cpu` (cpu/k.cpp:1), which reads memory"
+    assert "register_fake" in finding.reason
+    assert finding.reach[-1].text == "fold calls fold_cpu"
+
+
+def test_a_composite_that_reads_memory_itself(tmp_path: Path) -> None:
+    source = "Tensor f(const Tensor& x) { return x.mul(x.data_ptr<float>()[0] * x.size(0)); }\n"
+    (finding,) = missing(tmp_path, c=source + 'TORCH_LIBRARY(lib, m) { m.def("f(Tensor x) -> Tensor", &f); }\n')
+    assert finding.message == "lib::f is a composite that reads memory itself"
+
+
+def test_through_an_autograd_function_the_kernel_of_the_processor_is_named_first(tmp_path: Path) -> None:
+    source = """\
+static Tensor pick(const Tensor& x, int64_t n) { return x.is_cuda() ? fold_cuda(x, n) : fold_cpu(x, n); }
+struct Fold : torch::autograd::Function<Fold> {
+  static Tensor forward(AutogradContext* ctx, const Tensor& x, int64_t n) { return pick(x, n); }
+};
+Tensor fold(const Tensor& x, int64_t n) { return Fold::apply(x, n); }
+static auto registry = torch::RegisterOperators().op("lib::fold", &fold);
+"""
+    (finding,) = missing(tmp_path, c=source, k=KERNEL, g=KERNEL.replace("fold_cpu", "fold_cuda"))
+    assert finding.reach[-1].text == "fold calls fold_cpu"
+
+
+def test_torch_stable_has_no_symbols(tmp_path: Path) -> None:
+    kernel = "torch::stable::Tensor fold(const torch::stable::Tensor& x) { return x; }\n"
+    defined = 'STABLE_TORCH_LIBRARY(lib, m) { m.def("fold(Tensor x) -> Tensor"); }\n'
+    meta = 'STABLE_TORCH_LIBRARY_IMPL(lib, Meta, m) { m.impl("fold", TORCH_BOX(&fold)); }\n'
+    (finding,) = missing(tmp_path, c=kernel + defined + meta)
+    assert finding.refusal == "stable-kernel"
+    assert "in Python" in finding.reason
+    plain = meta.replace("STABLE_", "")
+    assert missing(tmp_path, c=kernel + defined + plain) == []
+    fake = 'import torch\n@torch.library.register_fake("lib::fold")\ndef _(x): return x\n'
+    assert missing(tmp_path, c=kernel + defined + meta, p=fake) == []
+
+
+def test_a_namespace_that_is_a_macro_may_be_any(tmp_path: Path) -> None:
+    source = ALONE.replace("(lib,", "(TORCH_EXTENSION_NAME,")
+    (finding,) = missing(tmp_path, c=source)
+    assert 'register_fake("…::fold")' in finding.reason
+    fake = 'import torch\n@torch.library.register_fake("_C::fold")\ndef _(x, n): return x\n'
+    assert missing(tmp_path, c=source, p=fake) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("return x;", ""),
+        ("auto out = torch::empty({n}, o); return x;", ""),
+        ("auto out = torch::empty({n}, o); return out;", "out = torch::empty({n}, o)"),
+        ("Tensor a = at::zeros_like(x), b; return {a, b};", "a = at::zeros_like(x)"),
+        ("Tensor a; if (n) { a = at::full(f(n), 1); } return std::make_tuple(a, a);", "a = at::full(f(n), 1)"),
+        ("auto out = torch::empty({n}, o); // return out;\nreturn x;", ""),
+    ],
+)
+def test_how_outputs_are_made(body: str, expected: str) -> None:
+    source = f"Tensor f(const Tensor& x, int64_t n) {{ {body} }}".encode()
+    (function,) = extract("a.cpp", source).functions
+    assert made(function, source) == expected

@@ -1,0 +1,51 @@
+"""The operators that Python gives a fake: by torch.library, or by a kernel that symbols may run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from codemod.model.transform import Project
+from transforms.python.reach.reached import TESTS
+from transforms.python.reach.registrations import Registrations
+from transforms.python.reach.tree import SourceTree
+from transforms.python.reading.extract import extract
+
+_MAY_FAKE = re.compile(rb"register_fake|impl_abstract|register_meta|triton_op|\bimpl\b|Library\(")
+_WORD = re.compile(rb"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Fakes:
+    """What Python registers for symbols."""
+
+    operators: frozenset[str]
+    """`lib::op`, without overloads."""
+    words: frozenset[str]
+    """The words of files that compute the names of the operators that they register fakes for."""
+
+    def has(self, operator: str) -> bool:
+        """Whether an operator has a fake, or may have one. A namespace that is a macro may be any."""
+        namespace, _, name = operator.partition(".")[0].rpartition("::")
+        if f"{namespace}::{name}" in self.operators or name in self.words:
+            return True
+        macro = re.match(r"[A-Z][A-Z0-9_]*(?:$|_)", namespace) is not None
+        return macro and any(faked.endswith(f"::{name}") for faked in self.operators)
+
+
+def fakes(project: Project) -> Fakes:
+    """The fakes that the Python of a tree registers, tests left out."""
+    paths = [path for path in project.files((".py",)) if not TESTS.search(path)]
+    if not any(_MAY_FAKE.search(project.read(path)) for path in paths):
+        return Fakes(frozenset(), frozenset())
+    package = project.root.name if "__init__.py" in paths else ""
+    registrations = Registrations(SourceTree(project.facts(extract, paths), package))
+    operators: set[str] = set()
+    words: set[str] = set()
+    named = ((definition.path, role) for definition, roles in registrations.roles.items() for role in roles)
+    for path, role in (*named, *registrations.lambdas):
+        if role.kind and role.operator:
+            operators.add(role.operator.partition(".")[0])
+        elif role.kind:
+            words.update(word.decode() for word in _WORD.findall(project.read(path)))
+    return Fakes(frozenset(operators), frozenset(words))
