@@ -13,9 +13,24 @@ _ITERATORS = frozenset({"begin", "end", "cbegin", "cend", "rbegin", "rend", "dat
 _STORING = frozenset({"push_back", "emplace_back", "insert", "emplace", "assign", "resize", "append"})
 
 
-def construct(flow: Flow, node: Node, kind: Type, arguments: list[Node], *, braces: bool) -> Type:
-    """The value of `T(arguments)` or `T{arguments}`; symbolic where an element, a source range or a fill value is."""
-    return _constructed(flow, node, kind, arguments, [evaluate(flow, argument) for argument in arguments], braces)
+def construct(
+    flow: Flow, node: Node, kind: Type, arguments: list[Node], *, braces: bool, origins: frozenset[int] | None = None
+) -> Type:
+    """The value of `T(arguments)` or `T{arguments}`; symbolic where an element, a source range or a fill value is.
+
+    `origins` are those of what it initialises: a sequence that is copied has to agree with it.
+    """
+    values = [evaluate(flow, argument) for argument in arguments]
+    value = _constructed(flow, node, kind, arguments, list(values), braces)
+    if kind.kind == "ints" and (origins or value.origins):
+        _agree(flow, arguments, values, (origins or NOTHING) | (value.origins or NOTHING))
+    return value
+
+
+def _agree(flow: Flow, arguments: list[Node], values: list[Type], origins: frozenset[int]) -> None:
+    for argument, held in zip(arguments, values, strict=True):
+        if held.kind == "ints" and not held.symbolic:
+            coerce(flow, argument, origins)
 
 
 def _constructed(flow: Flow, node: Node, kind: Type, arguments: list[Node], values: list[Type], braces: bool) -> Type:
@@ -53,9 +68,7 @@ def construct_typed(flow: Flow, node: Node, spelled: Node, arguments: list[Node]
             flow.sink(node, "stored", f"initialises a `{spelled.text}`", value)
         else:
             flow.retype(spelled, new, value.origins)
-            for argument, held in zip(arguments, values, strict=True):
-                if held.kind == "ints" and not held.symbolic:
-                    coerce(flow, argument, value.origins or NOTHING)
+            _agree(flow, arguments, values, value.origins or NOTHING)
     return value
 
 

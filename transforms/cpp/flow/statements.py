@@ -188,7 +188,8 @@ def _initial(flow: Flow, initial: Node, expected: Type) -> Type:
 def _initialise(flow: Flow, variable: Variable, initial: Node) -> None:
     kind = variable.type
     if initial.kind in ("argument_list", "initializer_list") and kind.kind in ("ints", "list", "other", "tuple"):
-        value = construct(flow, initial, kind, list(initial.children), braces=initial.kind == "initializer_list")
+        braces = initial.kind == "initializer_list"
+        value = construct(flow, initial, kind, list(initial.children), braces=braces, origins=variable.origins)
         if value.symbolic and kind.kind == "ints":
             flow.make_symbolic(variable, value.origins or NOTHING, initial)
         if variable.origins:

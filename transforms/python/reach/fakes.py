@@ -11,7 +11,6 @@ from transforms.python.reach.registrations import Registrations
 from transforms.python.reach.tree import SourceTree
 from transforms.python.reading.extract import extract
 
-_MAY_FAKE = re.compile(rb"register_fake|impl_abstract|register_meta|triton_op|\bimpl\b|Library\(")
 _WORD = re.compile(rb"\w+")
 
 
@@ -36,8 +35,6 @@ class Fakes:
 def fakes(project: Project) -> Fakes:
     """The fakes that the Python of a tree registers, tests left out."""
     paths = [path for path in project.files((".py",)) if not TESTS.search(path)]
-    if not any(_MAY_FAKE.search(project.read(path)) for path in paths):
-        return Fakes(frozenset(), frozenset())
     package = project.root.name if "__init__.py" in paths else ""
     registrations = Registrations(SourceTree(project.facts(extract, paths), package))
     operators: set[str] = set()

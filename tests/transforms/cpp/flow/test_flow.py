@@ -54,6 +54,14 @@ STOPPED = [
     ("callee-unknown", "void f(const Tensor& x) { auto n = x.size(0); run<<<dim3(1, n), 2>>>(x); x.view(n); }"),
     ("callee-unknown", "Tensor f(const Tensor& x) { auto n = x.size(0); return make(n)(x.view(n)); }"),
     ("callee-unknown", "Tensor f(const Tensor& x) { auto n = x.size(0); return make(x)(x.view(n), n); }"),
+    (
+        "parameter",
+        "Tensor f(const Tensor& x, IntArrayRef s) { DimVector v(s); v.push_back(x.size(0)); return x.view(v); }",
+    ),
+    (
+        "parameter",
+        "Tensor f(const Tensor& x, DimVector s) { std::vector<int64_t> v{s}; v[0] = x.size(0); return x.view(v); }",
+    ),
     ("switch", "Tensor f(const Tensor& x) { switch (x.size(0)) { default: return x; } }"),
     ("bit-operation", "Tensor f(const Tensor& x) { return x.reshape({x.size(0) >> 1}); }"),
     ("increment", "Tensor f(const Tensor& x) { auto n = x.size(0); return x.reshape({n++}); }"),
@@ -143,6 +151,13 @@ CONVERTED = [
     (
         "Tensor f(const Tensor& x) { auto s(x.sizes()); IntArrayRef t(s); return x.view(t); }",
         "Tensor f(const Tensor& x) { auto s(x.sym_sizes()); c10::SymIntArrayRef t(s); return x.view_symint(t); }",
+    ),
+    (
+        "Tensor f(const Tensor& x) { DimVector u; DimVector v(u); v.push_back(x.size(0)); return x.view(v); }",
+        (
+            "Tensor f(const Tensor& x) { c10::SymDimVector u; c10::SymDimVector v(u); v.push_back(x.sym_size(0)); "
+            "return x.view_symint(v); }"
+        ),
     ),
     (
         "Tensor f(const Tensor& x) { auto n = x.size(0); bool b(n), c{n}; return x.view({n}); }",
