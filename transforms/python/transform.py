@@ -25,7 +25,9 @@ from transforms.python.reach.reached import (
     returned_values,
     scripted,
 )
+from transforms.python.reach.registrations import registrations_of
 from transforms.python.reach.tree import Definition, SourceTree, tree_path
+from transforms.python.reach.unfaked import unfaked
 from transforms.python.reading.extract import NestedTooDeep, Parts, extract
 from transforms.python.reading.sympy_calls import SympyCalls, sympy_calls
 from transforms.python.rewrite import FileJob, Job, findings
@@ -79,9 +81,13 @@ class PythonTransform:
         facts = {**selected, **others}
         tree = SourceTree({path: facts[path] for path in paths if path in facts}, package)
         functions = reach(tree)
+        pytorch = (project.root / NATIVE_FUNCTIONS).is_file()
+        missing_fakes = [] if pytorch else list(unfaked(project, tree, registrations_of(tree)))
+        registrations_of.cache_clear()
         with_sympy = [calls for calls in project.facts(sympy_calls, elsewhere).values() if calls.names]
         jobs = self._jobs(tree, functions, project, with_sympy)
-        return [finding for file_findings in project.map(findings, jobs, "python") for finding in file_findings]
+        in_functions = project.map(findings, jobs, "python")
+        return [*missing_fakes, *(finding for file_findings in in_functions for finding in file_findings)]
 
     def prover(self, project: Project, scratch: Path) -> Prover:
         """The prover for the tree of `project`."""

@@ -11,6 +11,7 @@ from tests.transforms.cpp.snippets import HEADER, SCHEMAS, MemoryProject
 from transforms.cpp.analyse import analyse_tree
 from transforms.cpp.coverage.sketch import made
 from transforms.cpp.reading.extract import extract
+from transforms.python.transform import PythonTransform
 
 KERNEL = """\
 Tensor fold_cpu(const Tensor& x, int64_t n) {
@@ -173,3 +174,44 @@ def test_how_outputs_are_made(body: str, expected: str) -> None:
     source = f"Tensor f(const Tensor& x, int64_t n) {{ {body} }}".encode()
     (function,) = extract("a.cpp", source).functions
     assert made(function, source) == expected
+
+
+CUSTOM = """\
+@torch.library.custom_op("lib::fold", mutates_args=())
+def fold(x: Tensor, n: int = 2) -> Tensor:
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    "further",
+    [
+        "\n\n@fold.register_fake\ndef _(x, n=2):\n    return x\n",
+        '\n\n@torch.library.register_fake("lib::fold")\ndef _(x, n=2):\n    return x\n',
+        '\n\ntorch.library.register_fake("lib::fold")(lambda x, n=2: x)\n',
+    ],
+)
+def test_a_custom_op_with_a_fake(tmp_path: Path, further: str) -> None:
+    assert python_missing(tmp_path, CUSTOM + further) == []
+
+
+def test_what_needs_no_fake_in_python(tmp_path: Path) -> None:
+    assert python_missing(tmp_path, CUSTOM.replace("custom_op", "triton_op")) == []
+    assert python_missing(tmp_path, CUSTOM.replace("-> Tensor", "-> None").replace("=()", '={"x"}')) == []
+    assert python_missing(tmp_path, CUSTOM, kernels='m.impl("fold", fold_meta);') == []
+
+
+def test_a_custom_op_without_a_fake(tmp_path: Path) -> None:
+    (finding,) = python_missing(tmp_path, CUSTOM)
+    assert (finding.line, finding.refusal, finding.operators, finding.edits) == (6, "no-fake", ("lib::fold",), ())
+    assert finding.reason == (
+        'register a fake: @torch.library.register_fake("lib::fold") def _(x, n=2): ...  # -> Tensor'
+    )
+
+
+def python_missing(root: Path, source: str, kernels: str = "") -> list[Finding]:
+    """The findings of the rule in a Python file beside C++ that holds `kernels`."""
+    files = {"lib/p.py": "import torch\nfrom torch import Tensor\n\n\n" + source, "c.cpp": kernels}
+    project = MemoryProject(root, files, root / "schemas.yaml")
+    (root / "schemas.yaml").write_text(SCHEMAS)
+    return [finding for finding in PythonTransform().analyse(project) if finding.rule == "missing-fake"]

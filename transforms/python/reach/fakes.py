@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from codemod.model.transform import Project
@@ -36,7 +37,11 @@ def fakes(project: Project) -> Fakes:
     """The fakes that the Python of a tree registers, tests left out."""
     paths = [path for path in project.files((".py",)) if not TESTS.search(path)]
     package = project.root.name if "__init__.py" in paths else ""
-    registrations = Registrations(SourceTree(project.facts(extract, paths), package))
+    return fakes_of(Registrations(SourceTree(project.facts(extract, paths), package)), project.read)
+
+
+def fakes_of(registrations: Registrations, read: Callable[[str], bytes]) -> Fakes:
+    """The fakes among `registrations`; `read` gives the bytes of a file."""
     operators: set[str] = set()
     words: set[str] = set()
     named = ((definition.path, role) for definition, roles in registrations.roles.items() for role in roles)
@@ -44,5 +49,5 @@ def fakes(project: Project) -> Fakes:
         if role.kind and role.operator:
             operators.add(role.operator.partition(".")[0])
         elif role.kind:
-            words.update(word.decode() for word in _WORD.findall(project.read(path)))
+            words.update(word.decode() for word in _WORD.findall(read(path)))
     return Fakes(frozenset(operators), frozenset(words))

@@ -15,7 +15,7 @@ from codemod.model.findings import Root, Step
 from codemod.model.operators import operator_name
 from transforms.python.flow.values import NOTHING, PLAIN, Value, annotated, element, item, join, of_root
 from transforms.python.reach.registrars import API, Role
-from transforms.python.reach.registrations import Registrations
+from transforms.python.reach.registrations import registrations_of
 from transforms.python.reach.tree import Definition, SourceTree, tree_path
 from transforms.python.reading.facts import Call, Function
 from transforms.python.reading.registering import last_name
@@ -134,7 +134,7 @@ def reach(tree: SourceTree) -> dict[Definition, Reached]:
                 reached.root, reached.why, reached.caller = root, why, caller
             queues[reached.root].append(reached)
 
-    registrations = Registrations(tree)
+    registrations = registrations_of(tree)
     for definition in tree.definitions():
         roles = registrations.roles.get(definition, ())
         called_by_torch = entry(tree, definition, roles)

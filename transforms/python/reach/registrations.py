@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from codemod.model.operators import operator_name
 from transforms.python.flow.nodes import dotted, own_nodes
@@ -332,6 +332,12 @@ class Registrations:
                 case ast.Return(value=ast.expr() as value):
                     results += self._value(value, scope, depth + 1)
         return tuple(results)
+
+
+@lru_cache(maxsize=1)
+def registrations_of(tree: SourceTree) -> Registrations:
+    """The registrations of the tree at hand, kept until another is asked for."""
+    return Registrations(tree)
 
 
 def _settled(role: Role) -> str | int:
