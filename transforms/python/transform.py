@@ -8,18 +8,14 @@ from functools import partial
 from pathlib import Path
 
 from codemod.model.findings import Finding
-from codemod.model.operators import operator_name
 from codemod.model.transform import Project, Prover, Rule
 from codemod.tree.checkout import NATIVE_FUNCTIONS
 from transforms.python.reach.composites import composites, entries_of
 from transforms.python.reach.reached import (
-    COMPOSITE,
     ELSEWHERE,
     TESTS,
-    TRACED,
     Reached,
     active,
-    decorated_operators,
     given_sympy,
     reach,
     returned_values,
@@ -124,7 +120,7 @@ class PythonTransform:
                     scripted=definition in read_by_torchscript,
                     sympy=definition in sympy,
                     reach=reached.path(),
-                    operators=operators(tree, reached),
+                    operators=tuple(sorted(reached.operators)),
                     composite=composite,
                     root=reached.root,
                 )
@@ -147,22 +143,6 @@ def _operators(project: Project, torch: Target | None, names: Collection[str]) -
         return entries_of(project.read(str(installed.yaml)), names)
     release = torch.release if torch is not None else None
     return released_operators(release or releases()[-1], names)
-
-
-def operators(tree: SourceTree, reached: Reached) -> tuple[str, ...]:
-    """The operators of a function and of the entry point it was reached from."""
-    names: set[str] = set()
-    last = reached
-    while last.caller is not None:
-        last = last.caller
-    for source in (reached, last):
-        function = source.definition.function
-        named = [*decorated_operators(function), *source.operators]
-        where = "/" + tree_path(tree, source.definition.path)
-        if not named and source is last and (TRACED.search(where) or COMPOSITE.search(where)):
-            named = [operator_name(function.own_name if "." not in function.name else function.name, "aten")]
-        names.update(filter(None, named))
-    return tuple(sorted(names))
 
 
 def is_torch(tree: SourceTree) -> bool:

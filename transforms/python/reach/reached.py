@@ -8,7 +8,7 @@ exported. Everything those call is reached too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from codemod.model.findings import Root, Step
@@ -62,7 +62,7 @@ class Reached:
     parameters: dict[str, Value] = field(default_factory=dict)
     returns: Value = NOTHING
     operators: set[str] = field(default_factory=set)
-    """What the function is registered for."""
+    """What the function is registered for, or else all that run it."""
 
     def path(self) -> tuple[Step, ...]:
         """The way from the entry point to this function."""
@@ -119,6 +119,7 @@ def reach(tree: SourceTree) -> dict[Definition, Reached]:
     """Every function that symbols reach, with what its parameters hold."""
     functions: dict[Definition, Reached] = {}
     queues: dict[Root, list[Reached]] = {root: [] for root in Root}
+    called: dict[Definition, dict[Definition, None]] = {}
 
     def add(
         definition: Definition, why: str, inlined: bool, eager: bool, root: Root, caller: Reached | None = None
@@ -140,7 +141,7 @@ def reach(tree: SourceTree) -> dict[Definition, Reached]:
         called_by_torch = entry(tree, definition, roles)
         if called_by_torch is not None:
             add(definition, *called_by_torch)
-            functions[definition].operators |= {role.operator for role in roles if role.operator}
+            functions[definition].operators |= _registered_for(tree, definition, roles)
             if any(role.traced and not role.inlined for role in roles):
                 _seed(functions[definition])
     while queue := next(filter(None, queues.values()), None):  # the way from an operator says most
@@ -158,11 +159,14 @@ def reach(tree: SourceTree) -> dict[Definition, Reached]:
             traced = TRACED.search("/" + tree_path(tree, callee.path)) is not None
             how = (f"called by {reached.definition.function.name}", reached.inlined and not traced, reached.eager)
             add(callee, *how, reached.root, reached)
+            reaches = called.setdefault(reached.definition, {})
+            reaches |= dict.fromkeys((callee, *tree.namesakes(callee)))
             for namesake in tree.namesakes(callee):
                 fresh = namesake not in functions
                 add(namesake, *how, reached.root, reached)
                 if fresh:
                     functions[namesake].parameters = functions[callee].parameters
+    _name(functions, called)
     _propagate(tree, functions)
     return functions
 
@@ -172,6 +176,28 @@ def _left_to_eager(tree: SourceTree, callee: Definition) -> bool:
     if callee.function.name in tree.facts[callee.path].left_to_eager:
         return True
     return any(DISABLED.search(decorator) for decorator in callee.function.decorators)
+
+
+def _registered_for(tree: SourceTree, definition: Definition, roles: Sequence[Role]) -> set[str]:
+    """The operators of an entry point."""
+    function, where = definition.function, "/" + tree_path(tree, definition.path)
+    names = {*decorated_operators(function), *filter(None, (role.operator for role in roles))}
+    if not names and (TRACED.search(where) or COMPOSITE.search(where)):
+        names = {operator_name(function.own_name if "." not in function.name else function.name, "aten")}
+    return names - {""}
+
+
+def _name(functions: Mapping[Definition, Reached], called: Mapping[Definition, Iterable[Definition]]) -> None:
+    """Give what no operator is registered with the operators of all that call it."""
+    registered = {definition for definition, reached in functions.items() if reached.operators}
+    queue = list(registered)
+    while queue:
+        definition = queue.pop()
+        for callee in called.get(definition, ()):
+            target = functions[callee].operators
+            if callee not in registered and not functions[definition].operators <= target:
+                target |= functions[definition].operators
+                queue.append(callee)
 
 
 def _seed(reached: Reached) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from transforms.python.reach.tree import Definition
@@ -110,3 +110,37 @@ class Scope(NamedTuple):
 
 Value = Text | Library | Operator | Outside | Local | Inner | Pending
 Arguments = Sequence[tuple[str, tuple[Value, ...]]]
+
+
+def named_by(value: Value) -> Text | None:
+    """The name of a function, or the namespace of a library."""
+    match value:
+        case Local(definition):
+            return Text(definition.function.own_name)
+        case Inner(ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name)):
+            return Text(name)
+        case Library(namespace):
+            return Text(namespace)
+    return None
+
+
+def names_operator(values: Sequence[Value]) -> bool:
+    """Whether an argument may name an operator."""
+    return any(isinstance(value, (Text, Operator)) for value in values)
+
+
+def all_values(arguments: Arguments) -> Iterator[Value]:
+    """What the arguments may be, in order."""
+    return (value for _, values in arguments for value in values)
+
+
+def functions_of(arguments: Arguments) -> tuple[Value, ...]:
+    """The functions among the arguments."""
+    return tuple(value for value in all_values(arguments) if isinstance(value, (Local, Inner)))
+
+
+def key_of(value: Value) -> str:
+    """The dispatch key that an argument names, "?" where that cannot be told."""
+    if isinstance(value, Text):
+        return value.text
+    return ".".join(value.name.split(".")[-2:]) if isinstance(value, Outside) else "?"

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 from codemod.model.operators import operator_name
-from transforms.python.flow.nodes import dotted, own_nodes
+from transforms.python.flow.nodes import dotted
+from transforms.python.reach import texts
 from transforms.python.reach.registrars import (
     API,
     BY_KEY,
@@ -34,6 +35,11 @@ from transforms.python.reach.registrars import (
     Scope,
     Text,
     Value,
+    all_values,
+    functions_of,
+    key_of,
+    named_by,
+    names_operator,
 )
 from transforms.python.reach.tree import Definition, SourceTree, tree_path
 from transforms.python.reading.registering import MAY_REGISTER, last_name
@@ -110,21 +116,23 @@ class Registrations:
     def _may_register(self, callee: str, scope: Scope) -> bool:
         if MAY_REGISTER.search(callee.rpartition(".")[2]):
             return True
-        return any(isinstance(value, Local) for value in self._named(callee, scope, DEPTH - 2))
+        return any(isinstance(value, (Local, Inner, Pending)) for value in self._named(callee, scope, 0))
 
     def _value(self, node: ast.expr, scope: Scope, depth: int) -> tuple[Value, ...]:
         """All that an expression may be, as far as registrations go."""
         if depth > DEPTH:
             return ()
         match node:
-            case ast.Constant(value=str(text)):
-                return (Text(text),)
+            case ast.Constant(value=str() | int() as text) if not isinstance(text, bool):
+                return (Text(str(text)),)
             case ast.JoinedStr(values=pieces):
-                return self._joined(pieces, scope, depth + 1)
+                return texts.joined([self._value(piece, scope, depth + 1) for piece in pieces])
             case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
                 return self._value(value, scope, depth)
             case ast.BinOp(left=left, op=ast.Add(), right=right):
-                return self._joined((left, right), scope, depth + 1)
+                return texts.joined([self._value(piece, scope, depth + 1) for piece in (left, right)])
+            case ast.Subscript(value=value, slice=index):
+                return texts.part(self._value(value, scope, depth + 1), index)
             case ast.BoolOp(values=values) | ast.List(elts=values) | ast.Tuple(elts=values):
                 return tuple(value for inner in values for value in self._value(inner, scope, depth + 1))
             case ast.IfExp(body=body, orelse=orelse):
@@ -137,15 +145,11 @@ class Registrations:
                 arguments = [(slot, self._value(argument, scope, depth + 1)) for slot, argument in slots]
                 callees = self._value(node.func, scope, depth + 1)
                 return tuple(value for callee in callees for value in self._apply(callee, arguments, depth + 1))
-            case ast.Attribute(value=ast.Call() as receiver, attr=name):
+            case ast.Attribute(value=ast.Call() | ast.Constant() as receiver, attr=name):
                 return tuple(Outside(name, value) for value in self._value(receiver, scope, depth + 1))
             case ast.Name() | ast.Attribute():
                 return self._named(dotted(node), scope, depth)
         return ()
-
-    def _joined(self, pieces: Iterable[ast.expr], scope: Scope, depth: int) -> tuple[Value, ...]:
-        texts = [next((v.text for v in self._value(p, scope, depth) if isinstance(v, Text)), None) for p in pieces]
-        return () if None in texts else (Text("".join(filter(None, texts))),)
 
     def _named(self, name: str, scope: Scope, depth: int) -> tuple[Value, ...]:
         """What a dotted name may be."""
@@ -156,6 +160,8 @@ class Registrations:
         if last_name(name) not in API and (match := OPERATOR.fullmatch(name)) is not None:
             return (Operator(f"{match[1] or match[2]}::{match[3]}"),)
         head, _, last = name.rpartition(".")
+        if head and last in ("__name__", "ns"):
+            return tuple(filter(None, map(named_by, self._named(head, scope, depth + 1))))
         if name in API and self._of_torch(scope.path):
             return (Outside(name),)
         values: list[Value] = []
@@ -201,35 +207,47 @@ class Registrations:
             return self._note(callee.role, arguments)
         if isinstance(callee, Outside):
             name = last_name(callee.name)
+            if isinstance(callee.receiver, Text):
+                return texts.method(callee.receiver.text, name, [values for _, values in arguments])
             if name == "Library":
-                texts = [value.text for _, values in arguments for value in values if isinstance(value, Text)]
-                return (Library(texts[0], texts[2] if len(texts) > 2 else ""),) if texts else ()
-            if name == "partial":
+                given = [value.text for value in all_values(arguments) if isinstance(value, Text)]
+                return (Library(given[0], given[2] if len(given) > 2 else ""),) if given else ()
+            if name in ("partial", "str"):
                 return arguments[0][1] if arguments else ()
             if name in API or callee.name in COMPILED:
                 return self._registered(callee, name, arguments)
         elif isinstance(callee, Inner):
-            return self._run(callee.node, callee.scope, arguments, depth)
+            holder = ".".join(filter(None, (callee.scope.function, getattr(callee.node, "name", ""))))
+            return self._run(callee.node, callee.scope._replace(function=holder), arguments, depth)
         elif isinstance(callee, Local):
             place = (callee.definition.path, callee.definition.function.name)
             wrapper = _function(self._wrappers.get(place, ""))
             return self._run(wrapper, Scope(*place, {}), arguments, depth) if wrapper is not None else ()
-        for function in _functions(arguments):  # called by who knows whom
+        for function in functions_of(arguments):  # called by who knows whom
             if isinstance(function, Inner):
                 self._run(function.node, function.scope, (), depth)
         return ()
 
     def _registered(self, callee: Outside, name: str, arguments: Arguments) -> tuple[Value, ...]:
-        role = self._role(callee, name, arguments)
-        noted = self._note(role, arguments)
-        return noted if role.opaque and _functions(arguments) else (*noted, Pending(role))
+        results: list[Value] = []
+        for role in self._roles(callee, name, arguments):
+            results += (value for value in self._note(role, arguments) if value not in results)
+            if not (role.opaque and functions_of(arguments)):
+                results.append(Pending(role))
+        return tuple(results)
 
-    def _role(self, callee: Outside, name: str, arguments: Arguments) -> Role:
-        role = Role(f"registered by {self._written}", True, statement=self._statement)
+    def _roles(self, callee: Outside, name: str, arguments: Arguments) -> Iterator[Role]:
+        """What a registration makes of its functions, for each operator that it may name."""
         if callee.name in COMPILED:
-            return role._replace(why=f"compiled by {self._written}", inlined=True)
-        operator, rest = self._operator(name, callee.receiver, arguments)
-        role = role._replace(operator=operator, opaque=name in OPERATORS, kind="fake" if name in FAKES else "")
+            yield Role(f"compiled by {self._written}", True, inlined=True, statement=self._statement)
+            return
+        operators, rest = self._operators(name, callee.receiver, arguments)
+        for operator in operators or ("",):
+            yield self._role(callee, name, operator, rest, arguments)
+
+    def _role(self, callee: Outside, name: str, operator: str, rest: Arguments, arguments: Arguments) -> Role:
+        role = Role(f"registered by {self._written}", True, statement=self._statement, operator=operator)
+        role = role._replace(opaque=name in OPERATORS, kind="fake" if name in FAKES else "")
         if name in CONCRETE:
             return role._replace(traced=False)
         if name in EAGER_TOO:
@@ -237,8 +255,8 @@ class Registrations:
         if name not in BY_KEY:
             return role
         given = [values for slot, values in rest if slot.isdigit() or slot in ("dispatch_key", "types")]
-        keys = [_key(value) for values in given for value in values or (Outside("?"),)]
-        library = next((v for v in (callee.receiver, *_all(arguments)) if isinstance(v, Library)), None)
+        keys = [key_of(value) for values in given for value in values or (Outside("?"),)]
+        library = next((v for v in (callee.receiver, *all_values(arguments)) if isinstance(v, Library)), None)
         keys = keys or [library.key if library else ""]
         if name == "py_impl":  # a table that tracing alone reads; modes stand in it as keys do
             return role._replace(traced=any("DispatchKey" not in key or TRACED_KEY.fullmatch(key) for key in keys))
@@ -252,38 +270,42 @@ class Registrations:
         eager = any(not key.endswith("Meta") for key in keys)
         return role._replace(traced=bool(traced), eager=eager, kind=kind)
 
-    def _operator(self, name: str, receiver: Value | None, arguments: Arguments) -> tuple[str, Arguments]:
-        """The operator that a registration names, and the arguments behind its name but for functions."""
+    def _operators(self, name: str, receiver: Value | None, arguments: Arguments) -> tuple[tuple[str, ...], Arguments]:
+        """The operators that a registration may name, and the arguments behind the name but for functions."""
         rest = [(slot, values) for slot, values in arguments if not any(isinstance(v, (Local, Inner)) for v in values)]
         namespace = receiver.namespace if isinstance(receiver, Library) else ""
         if isinstance(receiver, Operator):
-            return receiver.name, rest
+            return (receiver.name,), rest
         if isinstance(receiver, Pending):
-            return receiver.role.operator, rest
+            return (receiver.role.operator,), rest
         if isinstance(receiver, Local):
-            self._decorate(receiver.definition)
-            return self.operators.get(receiver.definition, ""), rest
-        library = next((value for value in _all(rest) if isinstance(value, Library)), None)
+            meant = (receiver.definition, *self._tree.namesakes(receiver.definition))
+            for definition in meant:
+                self._decorate(definition)
+            return tuple(dict.fromkeys(filter(None, map(self.operators.get, meant)))), rest
+        library = next((value for value in all_values(rest) if isinstance(value, Library)), None)
         positional = [values for slot, values in rest if slot.isdigit()]
-        if name in BY_KEY and receiver is None and len(positional) > 1 and not _names_operator(positional[0]):
+        if name in BY_KEY and receiver is None and len(positional) > 1 and not names_operator(positional[0]):
             rest = rest[1:]  # torch.library.impl(lib, name, key), as it was written first
+        names: dict[str, None] = {}
         for value in rest[0][1] if rest else ():
             if isinstance(value, Operator):
-                return value.name, rest[1:]
-            if isinstance(value, Text):
-                named = operator_name(value.text, namespace or (library.namespace if library else ""))
-                return (named.partition(".")[0] if "::" in named else ""), rest[1:]
-        return "", rest[1:]
+                names[value.name] = None
+            elif isinstance(value, Text):
+                written = value.text.partition("(")[0]
+                named = operator_name(written, namespace or (library.namespace if library else ""))
+                if "::" in named:
+                    names[named.partition(".")[0]] = None
+        return tuple(names), rest[1:]
 
     def _note(self, role: Role, arguments: Arguments) -> tuple[Value, ...]:
         """What a registration gives for the functions that it gets."""
-        functions = _functions(arguments)
+        functions = functions_of(arguments)
         for function in functions:
-            if isinstance(function, Local):
-                roles = self.roles.setdefault(function.definition, [])
-                if role not in roles:
-                    roles.append(role)
-            elif isinstance(function, Inner) and function.scope.names is None:
+            definition = function.definition if isinstance(function, Local) else self._inner(function)
+            if definition is not None and role not in self.roles.setdefault(definition, []):
+                self.roles[definition].append(role)
+            if definition is None and isinstance(function, Inner) and function.scope.names is None:
                 self.lambdas.append((function.scope.path, role))
             elif isinstance(function, Inner) and function.scope.names is not None:
                 for node in ast.walk(function.node):  # the wrapper's parameters that it calls, or passes on
@@ -291,6 +313,13 @@ class Registrations:
                         passed = function.scope.names.get(node.id, ())
                         self._note(role, [("0", tuple(value for value in passed if isinstance(value, Local)))])
         return (Operator(role.operator),) if role.opaque and functions else functions
+
+    def _inner(self, function: Value) -> Definition | None:
+        """The definition of a function inside a wrapper."""
+        if not isinstance(function, Inner) or isinstance(function.node, ast.Lambda):
+            return None
+        name = ".".join(filter(None, (function.scope.function, function.node.name)))
+        return self._tree.definition(function.scope.path, name)
 
     def _run(
         self,
@@ -316,22 +345,48 @@ class Registrations:
         if isinstance(node, ast.Lambda):
             return self._value(node.body, scope, depth + 1)
         results: list[Value] = []
-        for statement in own_nodes(node):
+        for statement, certain in self._statements(node.body, scope, depth + 1):
             match statement:
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
                     names[statement.name] = (Inner(statement, scope),)
-                    for decorator in statement.decorator_list:
+                    for decorator in reversed(statement.decorator_list):
                         for value in self._value(decorator, scope, depth + 1):
-                            self._apply(value, [("0", (Inner(statement, scope),))], depth + 1)
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.AnnAssign(
-                    target=ast.Name(id=name), value=ast.expr() as value
+                            made = self._apply(value, [("0", (Inner(statement, scope),))], depth + 1)
+                            names[statement.name] = made or names[statement.name]
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)], value=value)
+                    | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
                 ):
-                    names[name] = self._value(value, scope, depth + 1) or names.get(name, ())
+                    before = names.get(name, ())
+                    values = self._value(value, scope, depth + 1)
+                    names[name] = (values or before) if certain else (*before, *(v for v in values if v not in before))
+                case ast.For(target=ast.Name(id=name), iter=value):
+                    names[name] = self._value(value, scope, depth + 1)
                 case ast.Expr(value=ast.Call() as value):
                     self._value(value, scope, depth + 1)
                 case ast.Return(value=ast.expr() as value):
                     results += self._value(value, scope, depth + 1)
         return tuple(results)
+
+    def _statements(
+        self, body: Iterable[ast.stmt], scope: Scope, depth: int, certain: bool = True
+    ) -> Iterator[tuple[ast.stmt, bool]]:
+        """The statements of a wrapper without those that its strings rule out, and whether each is sure to run."""
+        for statement in body:
+            yield statement, certain
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                continue
+            taken: bool | None = True
+            if isinstance(statement, ast.If):
+                taken = texts.holds(statement.test, lambda node: self._value(node, scope, depth))
+            if taken is not False:
+                yield from self._statements(getattr(statement, "body", ()), scope, depth, certain and taken is True)
+            for handler in getattr(statement, "handlers", ()):
+                yield from self._statements(handler.body, scope, depth, False)
+            if taken is not True or not isinstance(statement, ast.If):
+                certainly = certain and taken is not None
+                yield from self._statements(getattr(statement, "orelse", ()), scope, depth, certainly)
+            yield from self._statements(getattr(statement, "finalbody", ()), scope, depth, certain)
 
 
 @lru_cache(maxsize=1)
@@ -342,21 +397,3 @@ def registrations_of(tree: SourceTree) -> Registrations:
 
 def _settled(role: Role) -> str | int:
     return role.operator or role.statement
-
-
-def _names_operator(values: Sequence[Value]) -> bool:
-    return any(isinstance(value, (Text, Operator)) for value in values)
-
-
-def _all(arguments: Arguments) -> Iterator[Value]:
-    return (value for _, values in arguments for value in values)
-
-
-def _functions(arguments: Arguments) -> tuple[Value, ...]:
-    return tuple(value for value in _all(arguments) if isinstance(value, (Local, Inner)))
-
-
-def _key(value: Value) -> str:
-    if isinstance(value, Text):
-        return value.text
-    return ".".join(value.name.split(".")[-2:]) if isinstance(value, Outside) else "?"

@@ -19,6 +19,8 @@ MAY_REGISTER = re.compile(
 )
 LONGEST = 200
 """Lines of a call or a wrapper that is kept."""
+MOST_ITEMS = 64
+"""Of a loop that is kept."""
 PLAIN_TEXT = re.compile(r"[\w:.]{1,100}", re.ASCII)
 FunctionNode = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -52,6 +54,9 @@ class Collector:
             elif isinstance(inner, ast.Assign) and len(inner.targets) == 1 and isinstance(inner.targets[0], ast.Name):
                 if _kept(inner.value):
                     self._bindings.append((name, inner.targets[0].id, unparsed(inner.value)))
+            elif isinstance(inner, ast.For) and isinstance(inner.target, ast.Name):
+                if items := _items(inner.iter):
+                    self._bindings.append((name, inner.target.id, repr(items)))
             elif isinstance(inner, FunctionNode) and not name and _is_wrapper(inner):
                 self._wrappers[inner.name] = unparsed(inner)
 
@@ -104,18 +109,34 @@ def _kept(value: ast.expr) -> bool:
     return False
 
 
+def _items(node: ast.expr) -> tuple[str | int, ...]:
+    """The strings and numbers that a loop goes over, where they are written there."""
+    try:
+        if isinstance(node, ast.Call) and dotted(node.func) == "range" and not node.keywords:
+            items: Sequence[object] = range(*map(ast.literal_eval, node.args))
+        else:
+            items = ast.literal_eval(node)
+        few = isinstance(items, (range, list, tuple)) and len(items) <= MOST_ITEMS
+    except (ValueError, TypeError, RecursionError, MemoryError, OverflowError):
+        return ()
+    chosen = tuple(item for item in items if isinstance(item, (str, int))) if few else ()
+    return chosen if len(chosen) == len(items) else ()
+
+
 def _is_wrapper(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     if (function.end_lineno or 0) - function.lineno > LONGEST:
         return False
-    parameters: set[str] = set()
+    bound: set[str] = set()
     registering: list[ast.Call] = []
     for node in _body(function):
         if isinstance(node, ast.arg):
-            parameters.add(node.arg)
+            bound.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.add(node.id)
         elif isinstance(node, ast.Call) and _may_register(node):
             registering.append(node)
     mentioned = (name.id for call in registering for name in ast.walk(call) if isinstance(name, ast.Name))
-    return not parameters.isdisjoint(mentioned)
+    return not bound.isdisjoint(mentioned)
 
 
 def _body(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:

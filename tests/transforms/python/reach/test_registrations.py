@@ -9,7 +9,6 @@ import pytest
 from transforms.python.reach.reached import reach
 from transforms.python.reach.tree import SourceTree
 from transforms.python.reading.extract import extract
-from transforms.python.transform import operators
 
 
 def reached(**files: str) -> Any:
@@ -89,7 +88,8 @@ TWICE = (
         ("@torch.library.impl('my::op', 'CompositeImplicitAutograd')\n", "my::op", True),
         ("@torch.library.triton_op('my::op', mutates_args={})\n", "my::op", True),
         (OF_LIBRARY, "my::op", False),
-        ("l = torch.library.Library('my', 'DEF')\n@impl(l, f'op_{1}', 'Meta')\n", "", False),
+        ("l = torch.library.Library('my', 'DEF')\n@impl(l, f'op_{n()}', 'Meta')\n", "", False),
+        ("l = torch.library.Library('my', 'DEF')\n@impl(l, f'op_{1}', 'Meta')\n", "my::op_1", False),
         ("@custom_op('my::op')\ndef op(x):\n    return x\n@op.register_fake\n", "my::op", False),
         (CHOSEN, "my::op", False),
         (TWICE, "my::op", False),
@@ -190,5 +190,46 @@ def test_a_call_may_mean_any_of_several_functions_of_one_name() -> None:
 
 def test_findings_name_the_operator_of_their_function_and_of_the_entry_point() -> None:
     source = "@torch.library.register_fake('my::op')\ndef f(x):\n    return g(x)\ndef g(x):\n    return x\n"
-    tree = SourceTree({"lib.py": extract("lib.py", source.encode())})
-    assert {operators(tree, found) for found in reach(tree).values()} == {("my::op",)}
+    assert {name: found.operators for name, found in reached(lib=source).items()} == {"f": {"my::op"}, "g": {"my::op"}}
+
+
+PRESERVED = (
+    "l = torch.library.Library('my', 'DEF')\n"
+    "def register_by_name(lib):\n    def wrap(fn):\n        name = fn.__name__\n"
+    "        if name[0] == '_':\n            name = name[1:]\n"
+    "        lib.impl(name, fn, 'CompositeExplicitAutograd')\n        return fn\n    return wrap\n"
+    "preserve = register_by_name(l)\n@preserve\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "operators"),
+    [
+        (PRESERVED, {"my::f"}),
+        (PRESERVED.replace("name = name[1:]", "name = f'{lib.ns}_' + name[1:]"), {"my::f"}),
+        (PRESERVED.replace("name[0] == '_'", "name[0] != '_'"), set()),
+        (PRESERVED.replace("name[0] == '_'", "hasattr(fn, '_')"), {"my::f"}),
+        (PRESERVED.replace("name[1:]", "f'g_{name}'.removeprefix('g_')"), {"my::f"}),
+        ("for n in range(3):\n    @torch.library.register_fake(f'my::f_{n}')\n", {"my::f_0", "my::f_1", "my::f_2"}),
+        ("for n in ('a', 'b'):\n    @torch.library.register_fake('my::f_' + n)\n", {"my::f_a", "my::f_b"}),
+        ("for n in range(10**9):\n    @torch.library.register_fake(f'my::f_{n}')\n", set()),
+        ("for n in names():\n    @torch.library.register_fake(f'my::f_{n}')\n", set()),
+    ],
+)
+def test_names_that_are_put_together(source: str, operators: set[str]) -> None:
+    body = "".join("    " * source.startswith("for") + line for line in F.splitlines(keepends=True))
+    found = reached(lib=source + body)["f"]
+    assert found.operators == operators
+
+
+def test_a_helper_of_several_operators_names_them_all() -> None:
+    source = (
+        "def h(x):\n    return k(x)\ndef k(x):\n    return x\n"
+        "@register_fake('my::a')\ndef a(x):\n    return h(x)\n"
+        "@register_fake('my::b')\ndef b(x):\n    return h(x)\n"
+        "@register_fake('my::c')\ndef c(x):\n    return k(x)\n"
+    )
+    found = reached(lib=source)
+    assert found["h"].operators == {"my::a", "my::b"}
+    assert found["k"].operators == {"my::a", "my::b", "my::c"}
+    assert found["a"].operators == {"my::a"}

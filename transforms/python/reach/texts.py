@@ -1,0 +1,70 @@
+"""Strings that a module puts together to name operators: what slices, methods and comparisons of constants give."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable, Sequence
+
+from transforms.python.reach.registrars import Text, Value
+
+MOST = 64
+"""Strings that one expression may be at the most."""
+_METHODS = frozenset(("removeprefix", "removesuffix", "strip", "lstrip", "rstrip", "replace", "lower", "upper"))
+_LONGEST = 500
+
+
+def joined(pieces: Sequence[Sequence[Value]]) -> tuple[Value, ...]:
+    """All concatenations of the strings that each piece may be, none where some piece is unknown."""
+    choices = [[value.text for value in values if isinstance(value, Text)] for values in pieces]
+    return tuple(Text("".join(texts)) for texts in itertools.islice(itertools.product(*choices), MOST))
+
+
+def part(values: Sequence[Value], index: ast.expr) -> tuple[Value, ...]:
+    """`values[index]` of each string."""
+    try:
+        if isinstance(index, ast.Slice):
+            bounds = (index.lower, index.upper, index.step)
+            place = slice(*(None if bound is None else ast.literal_eval(bound) for bound in bounds))
+            return tuple(Text(value.text[place]) for value in values if isinstance(value, Text))
+        number = ast.literal_eval(index)
+        return tuple(Text(value.text[number]) for value in values if isinstance(value, Text))
+    except (ValueError, TypeError, IndexError, RecursionError):
+        return ()
+
+
+def method(text: str, name: str, arguments: Sequence[Sequence[Value]]) -> tuple[Value, ...]:
+    """What a method of a string gives, where its arguments are strings too."""
+    texts = [next((value.text for value in values if isinstance(value, Text)), None) for values in arguments]
+    if name not in _METHODS or None in texts or len(text) > _LONGEST:
+        return ()
+    try:
+        result = getattr(text, name)(*texts)
+    except (TypeError, ValueError, IndexError, KeyError, AttributeError):
+        return ()
+    return (Text(result),) if len(result) <= _LONGEST else ()
+
+
+def holds(test: ast.expr, value_of: Callable[[ast.expr], Sequence[Value]]) -> bool | None:
+    """Whether a condition on strings is true; None where it does not say."""
+
+    def text(node: ast.expr) -> str | None:
+        values = value_of(node)
+        return values[0].text if len(values) == 1 and isinstance(values[0], Text) else None
+
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            inner = holds(operand, value_of)
+            return None if inner is None else not inner
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() | ast.In() | ast.NotIn() as sign], comparators=[right]):
+            first, second = text(left), text(right)
+            if first is None or second is None:
+                return None
+            same = first == second if isinstance(sign, (ast.Eq, ast.NotEq)) else first in second
+            return same == isinstance(sign, (ast.Eq, ast.In))
+        case ast.Call(func=ast.Attribute(value=receiver, attr="startswith" | "endswith" as name), args=[argument]):
+            first, second = text(receiver), text(argument)
+            if first is None or second is None:
+                return None
+            return first.startswith(second) if name == "startswith" else first.endswith(second)
+    return None
