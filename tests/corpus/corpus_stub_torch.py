@@ -25,6 +25,7 @@ import re
 import resource
 import signal
 import sys
+import tempfile
 import types
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -158,7 +159,8 @@ class Recorder:
             places = list(dict.fromkeys(self._places(function, 0)))
             if places:
                 flat = [part for place in places for part in place]
-                self.registered[(kind, name_of(operator), *flat)] = None
+                entry = (kind, name_of(operator), *flat)
+                self.registered[entry] = None
 
     def _places(self, function: object, depth: int) -> Iterator[tuple[str, str]]:
         """Where a function stands; of one made inside another, where the functions stand that it closes over, too."""
@@ -437,6 +439,7 @@ def main() -> None:
     signal.signal(signal.SIGVTALRM, _expired)
     builtins.exit = builtins.quit = Stub("exit")  # type: ignore[assignment]
     sys.argv, sys.path = ["python"], [entry for entry in sys.path if "site-packages" not in entry]
+    tempfile.gettempdir()  # which is looked for by writing
     sys.addaudithook(_refuse)
     for path in filter(None, paths):
         name = modules.module_of(root / path)

@@ -31,9 +31,7 @@ from corpus_trees import git, trees_folder
 from codemod.tree.cache import Cache
 from codemod.tree.checkout import find_checkout
 from codemod.tree.project import CheckoutProject
-from transforms.cpp.analyse import source_files
-from transforms.cpp.reach.libraries import with_libraries
-from transforms.cpp.reading.extract import extract as cpp_facts
+from transforms.cpp.analyse import joined_facts, source_files
 from transforms.python.reach.registrations import Registrations
 from transforms.python.reach.tree import SourceTree
 from transforms.python.reading.extract import extract as python_facts
@@ -110,7 +108,7 @@ def examine(tree: Path, scratch: Path, seconds: int) -> Row:
 
 def missed_cpp(registered: set[cpp.Registration], project: CheckoutProject) -> set[str]:
     """The C++ registrations that symfix does not have."""
-    facts = with_libraries(project.facts(cpp_facts, source_files(project)), project.read)
+    facts = joined_facts(project, source_files(project))
     found: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for path, file in facts.items():
         for registration in file.registrations:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -17,6 +17,7 @@ from transforms.cpp.flow.outcome import Task, analyse, tasks_by_file
 from transforms.cpp.flow.propagate import Key, Propagator
 from transforms.cpp.reach import headers, kernels
 from transforms.cpp.reach.device import is_device_code
+from transforms.cpp.reach.extensions import Use, uses, with_extension_names
 from transforms.cpp.reach.fakes import with_symbols
 from transforms.cpp.reach.libraries import with_libraries
 from transforms.cpp.reach.reached import reached_and_stopped
@@ -106,6 +107,17 @@ class DeviceCode:
         return f"{name}(".encode() in self._text
 
 
+def joined_facts(project: Project, paths: Sequence[str]) -> Mapping[str, FileFacts]:
+    """The facts of C++ files, with the registrations that take other files to tell."""
+    facts = with_libraries(project.facts(extract, paths), project.read)
+
+    def used() -> Iterator[Use]:
+        for names in project.facts(uses, project.files((".py",))).values():
+            yield from names
+
+    return with_extension_names(facts, used)
+
+
 def analyse_tree(project: Project) -> Iterator[Finding]:
     """Every finding in the selected files of a tree."""
     paths = source_files(project)
@@ -115,7 +127,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     elif not paths:
         return
     sources = headers.locate(project)
-    facts = with_libraries(project.facts(extract, paths), project.read)
+    facts = joined_facts(project, paths)
     at_home = own is not None and sources.yaml == headers.OWN_YAML
     schemas = own.schemas() if own is not None and at_home else headers.load_schemas(project, sources)
     formulas = None

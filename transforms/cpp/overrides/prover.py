@@ -13,7 +13,7 @@ from pathlib import Path
 from codemod.borders.files import read_below
 from codemod.model.findings import Finding
 from codemod.model.transform import Override, Part, Project
-from transforms.cpp.analyse import source_files
+from transforms.cpp.analyse import joined_facts, source_files
 from transforms.cpp.decisions import DERIVATIVES
 from transforms.cpp.overrides.autograd import AutogradCode
 from transforms.cpp.overrides.registering import (
@@ -27,7 +27,6 @@ from transforms.cpp.overrides.roots import Root, Route, Routes
 from transforms.cpp.overrides.templates import registrations_of
 from transforms.cpp.reach import headers
 from transforms.cpp.reach.calls import BACKEND_FOLDERS
-from transforms.cpp.reach.libraries import with_libraries
 from transforms.cpp.reach.reached import Node
 from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import FileFacts
@@ -162,7 +161,7 @@ class CppProver:
 
     @functools.cached_property
     def _facts(self) -> Mapping[str, FileFacts]:
-        return with_libraries(self._project.facts(extract, source_files(self._project)), self._project.read)
+        return joined_facts(self._project, source_files(self._project))
 
     def _override(self, operator: str, ways: Sequence[Route]) -> list[Override]:
         overrides: list[Override] = []

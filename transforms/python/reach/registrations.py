@@ -7,7 +7,7 @@ torch.library, argument by argument: a wrapper's parameter is what the wrapper h
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
 from codemod.model.operators import operator_name
