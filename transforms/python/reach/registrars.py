@@ -94,6 +94,13 @@ class Inner(NamedTuple):
     scope: Scope
 
 
+class Bound(NamedTuple):
+    """A function with some of its arguments, as functools.partial makes it."""
+
+    function: Value
+    arguments: Arguments
+
+
 class Pending(NamedTuple):
     """A registration that waits for its function, as decorators do."""
 
@@ -108,7 +115,7 @@ class Scope(NamedTuple):
     names: dict[str, tuple[Value, ...]] | None = None
 
 
-Value = Text | Library | Operator | Outside | Local | Inner | Pending
+Value = Text | Library | Operator | Outside | Local | Inner | Bound | Pending
 Arguments = Sequence[tuple[str, tuple[Value, ...]]]
 
 
@@ -136,7 +143,16 @@ def all_values(arguments: Arguments) -> Iterator[Value]:
 
 def functions_of(arguments: Arguments) -> tuple[Value, ...]:
     """The functions among the arguments."""
-    return tuple(value for value in all_values(arguments) if isinstance(value, (Local, Inner)))
+    values = (value.function if isinstance(value, Bound) else value for value in all_values(arguments))
+    return tuple(value for value in values if isinstance(value, (Local, Inner)))
+
+
+def with_bound(bound: Arguments, given: Arguments) -> Arguments:
+    """The arguments of a call of what functools.partial made."""
+    positional = sum(slot.isdigit() for slot, _ in bound)
+    moved = [(str(int(slot) + positional) if slot.isdigit() else slot, values) for slot, values in given]
+    named = {slot for slot, _ in moved}
+    return [*(pair for pair in bound if pair[0] not in named), *moved]
 
 
 def key_of(value: Value) -> str:

@@ -25,6 +25,7 @@ from transforms.python.reach.registrars import (
     OPERATORS,
     TRACED_KEY,
     Arguments,
+    Bound,
     Inner,
     Library,
     Local,
@@ -40,6 +41,7 @@ from transforms.python.reach.registrars import (
     key_of,
     named_by,
     names_operator,
+    with_bound,
 )
 from transforms.python.reach.tree import Definition, SourceTree, tree_path
 from transforms.python.reading.registering import MAY_REGISTER, last_name
@@ -116,7 +118,7 @@ class Registrations:
     def _may_register(self, callee: str, scope: Scope) -> bool:
         if MAY_REGISTER.search(callee.rpartition(".")[2]):
             return True
-        return any(isinstance(value, (Local, Inner, Pending)) for value in self._named(callee, scope, 0))
+        return any(isinstance(value, (Local, Inner, Bound, Pending)) for value in self._named(callee, scope, 0))
 
     def _value(self, node: ast.expr, scope: Scope, depth: int) -> tuple[Value, ...]:
         """All that an expression may be, as far as registrations go."""
@@ -133,6 +135,8 @@ class Registrations:
                 return texts.joined([self._value(piece, scope, depth + 1) for piece in (left, right)])
             case ast.Subscript(value=value, slice=index):
                 return texts.part(self._value(value, scope, depth + 1), index)
+            case ast.BoolOp(op=ast.Or(), values=values):  # what is known is no None
+                return next(filter(None, (self._value(value, scope, depth + 1) for value in values)), ())
             case ast.BoolOp(values=values) | ast.List(elts=values) | ast.Tuple(elts=values):
                 return tuple(value for inner in values for value in self._value(inner, scope, depth + 1))
             case ast.IfExp(body=body, orelse=orelse):
@@ -205,6 +209,8 @@ class Registrations:
             return ()
         if isinstance(callee, Pending):
             return self._note(callee.role, arguments)
+        if isinstance(callee, Bound):
+            return self._apply(callee.function, with_bound(callee.arguments, arguments), depth)
         if isinstance(callee, Outside):
             name = last_name(callee.name)
             if isinstance(callee.receiver, Text):
@@ -212,8 +218,11 @@ class Registrations:
             if name == "Library":
                 given = [value.text for value in all_values(arguments) if isinstance(value, Text)]
                 return (Library(given[0], given[2] if len(given) > 2 else ""),) if given else ()
-            if name in ("partial", "str"):
+            if name == "str":
                 return arguments[0][1] if arguments else ()
+            if name == "partial" and arguments and arguments[0][0] == "0":
+                rest = [(str(int(slot) - 1) if slot.isdigit() else slot, values) for slot, values in arguments[1:]]
+                return tuple(Bound(function, rest) for function in arguments[0][1])
             if name in API or callee.name in COMPILED:
                 return self._registered(callee, name, arguments)
         elif isinstance(callee, Inner):
@@ -222,7 +231,9 @@ class Registrations:
         elif isinstance(callee, Local):
             place = (callee.definition.path, callee.definition.function.name)
             wrapper = _function(self._wrappers.get(place, ""))
-            return self._run(wrapper, Scope(*place, {}), arguments, depth) if wrapper is not None else ()
+            if wrapper is None:  # what it makes of a function runs that function
+                return functions_of(arguments)
+            return self._run(wrapper, Scope(*place, {}), arguments, depth)
         for function in functions_of(arguments):  # called by who knows whom
             if isinstance(function, Inner):
                 self._run(function.node, function.scope, (), depth)

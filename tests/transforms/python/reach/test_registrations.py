@@ -233,3 +233,20 @@ def test_a_helper_of_several_operators_names_them_all() -> None:
     assert found["h"].operators == {"my::a", "my::b"}
     assert found["k"].operators == {"my::a", "my::b", "my::c"}
     assert found["a"].operators == {"my::a"}
+
+
+BOUND = (
+    "def g(x):\n    return x\nother = Library('own', 'DEF')\nregister = functools.partial(direct, target=other)\n"
+    "register(op_name='op', op_func=g, fake_impl=f)\n"
+)
+ADAPTED = (
+    "def g(x):\n    return x\ndef adapted(fn):\n    def wrap(x):\n        return fn(x)\n    return wrap\n"
+    "direct('op', g, fake_impl=adapted(f))\n"
+)
+
+
+@pytest.mark.parametrize(("source", "operator"), [(BOUND, "own::op"), (ADAPTED, "my::op")])
+def test_functions_and_arguments_that_are_bound_before(source: str, operator: str) -> None:
+    found = reached(lib=F + VLLM + source)
+    assert found["f"].operators == {operator}
+    assert "g" not in found
