@@ -28,6 +28,33 @@ def scan(tree: Path, *options: str) -> str:
     return subprocess.run(command, cwd=tree, capture_output=True, text=True, check=True).stdout
 
 
+PYTHON = """\
+import torch
+@torch.library.register_fake("own::op")
+def op(x):
+    return x
+for name in names():
+    @torch.library.register_fake(f"own::{name}")
+    def _(x):
+        return x
+@torch.compile
+def compiled(x):
+    return x
+"""
+
+
+def test_scan_says_which_python_operators_have_no_name(tmp_path: Path) -> None:
+    (tmp_path / "ops.py").write_text(PYTHON)
+    assert json.loads(scan(tmp_path, "--format", "json"))["remarks"] == [
+        "Python registrations: 1 of 2 understood; not understood:",
+        "ops.py:7: _: the operator's name is computed",
+    ]
+    (tmp_path / "ops.py").write_text(PYTHON.partition("for")[0])
+    assert json.loads(scan(tmp_path, "--format", "json"))["remarks"] == ["Python registrations: 1 of 1 understood"]
+    (tmp_path / "ops.py").write_text("import torch\n@torch.compile\ndef f(x):\n    return x\n")
+    assert "remarks" not in json.loads(scan(tmp_path, "--format", "json"))
+
+
 def test_scan_says_what_it_did_not_understand(tmp_path: Path) -> None:
     (tmp_path / "ops.cpp").write_text(OPS)
     (tmp_path / "registration.h").write_text("#define NAME lib\n#define OWN_LIBRARY(n, m) TORCH_LIBRARY(n, m)\n")

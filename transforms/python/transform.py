@@ -21,9 +21,10 @@ from transforms.python.reach.reached import (
     returned_values,
     scripted,
 )
-from transforms.python.reach.registrations import registrations_of
+from transforms.python.reach.registrations import Registrations
 from transforms.python.reach.tree import Definition, SourceTree, tree_path
 from transforms.python.reach.unfaked import unfaked
+from transforms.python.reach.unread import remarks
 from transforms.python.reading.extract import NestedTooDeep, Parts, extract
 from transforms.python.reading.sympy_calls import SympyCalls, sympy_calls
 from transforms.python.rewrite import FileJob, Job, findings
@@ -76,10 +77,13 @@ class PythonTransform:
         others = project.facts(extract, [path for path in paths if not project.selected(path)])
         facts = {**selected, **others}
         tree = SourceTree({path: facts[path] for path in paths if path in facts}, package)
-        functions = reach(tree)
+        registrations = Registrations(tree)
+        if not is_torch(tree):
+            for line in remarks(registrations.roles, project.selected):
+                project.remark(line)
+        functions = reach(tree, registrations)
         pytorch = (project.root / NATIVE_FUNCTIONS).is_file()
-        missing_fakes = [] if pytorch else list(unfaked(project, tree, registrations_of(tree)))
-        registrations_of.cache_clear()
+        missing_fakes = [] if pytorch else list(unfaked(project, tree, registrations))
         with_sympy = [calls for calls in project.facts(sympy_calls, elsewhere).values() if calls.names]
         jobs = self._jobs(tree, functions, project, with_sympy)
         in_functions = project.map(findings, jobs, "python")

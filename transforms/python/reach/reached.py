@@ -15,7 +15,7 @@ from codemod.model.findings import Root, Step
 from codemod.model.operators import operator_name
 from transforms.python.flow.values import NOTHING, PLAIN, Value, annotated, element, item, join, of_root
 from transforms.python.reach.registrars import API, Role
-from transforms.python.reach.registrations import registrations_of
+from transforms.python.reach.registrations import Registrations
 from transforms.python.reach.tree import Definition, SourceTree, tree_path
 from transforms.python.reading.facts import Call, Function
 from transforms.python.reading.registering import last_name
@@ -115,8 +115,9 @@ def decorated_operators(function: Function) -> list[str]:
     return [name for space, base in operators if (name := operator_name(base, space))]
 
 
-def reach(tree: SourceTree) -> dict[Definition, Reached]:
+def reach(tree: SourceTree, registrations: Registrations | None = None) -> dict[Definition, Reached]:
     """Every function that symbols reach, with what its parameters hold."""
+    registrations = registrations or Registrations(tree)
     functions: dict[Definition, Reached] = {}
     queues: dict[Root, list[Reached]] = {root: [] for root in Root}
     called: dict[Definition, dict[Definition, None]] = {}
@@ -135,7 +136,6 @@ def reach(tree: SourceTree) -> dict[Definition, Reached]:
                 reached.root, reached.why, reached.caller = root, why, caller
             queues[reached.root].append(reached)
 
-    registrations = registrations_of(tree)
     for definition in tree.definitions():
         roles = registrations.roles.get(definition, ())
         called_by_torch = entry(tree, definition, roles)

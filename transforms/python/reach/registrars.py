@@ -27,6 +27,8 @@ CONCRETE = frozenset({"custom_op", "register_kernel"})
 BY_KEY = frozenset({"impl", "py_impl"})
 OPERATORS = frozenset({"custom_op", "triton_op"})
 """What makes of a function an operator, so that a call of its name enters the dispatcher."""
+DISPATCHED = FAKES - {"register_meta"} | CONCRETE | {"impl", "register_autograd", "register_vmap"}
+"""What registers a function of an operator that is named."""
 API = TRACED | CONCRETE | BY_KEY | OPERATORS
 COMPILED = frozenset({"torch.compile", "torch.export.export"})
 TRACED_KEY = re.compile(
@@ -51,6 +53,8 @@ class Role(NamedTuple):
     kind: str = ""
     """"fake", "composite" for CompositeImplicitAutograd, or "default" for what all devices run, and symbols too where
     the operator has no fake."""
+    dispatched: bool = False
+    """Whether the dispatcher runs the function for an operator."""
     statement: int = 0
     """Which statement registers it; one that computes the operator's name does so for all that it registers."""
 

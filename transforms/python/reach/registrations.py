@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 
 from codemod.model.operators import operator_name
 from transforms.python.flow.nodes import dotted
@@ -19,6 +19,7 @@ from transforms.python.reach.registrars import (
     COMPILED,
     CONCRETE,
     DEPTH,
+    DISPATCHED,
     EAGER_TOO,
     FAKES,
     OPERATOR,
@@ -259,6 +260,7 @@ class Registrations:
     def _role(self, callee: Outside, name: str, operator: str, rest: Arguments, arguments: Arguments) -> Role:
         role = Role(f"registered by {self._written}", True, statement=self._statement, operator=operator)
         role = role._replace(opaque=name in OPERATORS, kind="fake" if name in FAKES else "")
+        role = role._replace(dispatched=name in DISPATCHED)
         if name in CONCRETE:
             return role._replace(traced=False)
         if name in EAGER_TOO:
@@ -398,12 +400,6 @@ class Registrations:
                 certainly = certain and taken is not None
                 yield from self._statements(getattr(statement, "orelse", ()), scope, depth, certainly)
             yield from self._statements(getattr(statement, "finalbody", ()), scope, depth, certain)
-
-
-@lru_cache(maxsize=1)
-def registrations_of(tree: SourceTree) -> Registrations:
-    """The registrations of the tree at hand, kept until another is asked for."""
-    return Registrations(tree)
 
 
 def _settled(role: Role) -> str | int:
