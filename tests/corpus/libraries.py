@@ -238,7 +238,7 @@ def main() -> int:
             raise SystemExit(f"{tree}: no git repository; lay the library out there")
         with tempfile.TemporaryDirectory(prefix="symfix-libraries-") as scratch:
             rows.append(examine(tree.resolve(), Path(scratch).resolve(), options.seconds))
-        print(f"{name}: done", file=sys.stderr)
+        print(*rows[-1].cells(), file=sys.stderr, flush=True)
     report(rows)
     return 0 if all(row.right for row in rows) else 1
 
