@@ -28,8 +28,8 @@ from transforms.cpp.reading import SUFFIXES
 from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import FileFacts, Function
 from transforms.cpp.rules import load_rewrites
-from transforms.python.reach.fakes import fakes
-from transforms.python.reach.kernels import python_kernels
+from transforms.python.reach.fakes import fakes_of
+from transforms.python.reach.kernels import python_kernels, python_registrations
 from transforms.schema import derivatives as derivatives_yaml
 from transforms.schema.native_functions import NativeFunctions
 
@@ -133,7 +133,8 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     formulas = None
     if (project.root / DERIVATIVES).is_file():
         formulas = project.facts(derivatives_yaml.load, [DERIVATIVES]).get(DERIVATIVES)
-    entered = with_symbols(facts, partial(python_kernels, project)) if own is None else facts
+    in_python = functools.cache(partial(python_registrations, project))
+    entered = with_symbols(facts, partial(python_kernels, project, in_python)) if own is None else facts
     reach, stopped = reached_and_stopped(entered, own, formulas, project.named)
     in_formulas = frozenset(formulas.callers() if formulas is not None else ())
     tree = Tree(project, facts, own, in_formulas, reach, _declared_for_devices(facts))
@@ -174,7 +175,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     yield from decide(project, facts, tree.reach, base, propagation, load_rewrites())
     covered: set[Key] = set()
     libraries = facts if own is None else {path: file for path, file in facts.items() if not _is_pytorchs(path)}
-    for obstacle in obstacles(libraries, functools.cache(lambda: fakes(project)), project.read):
+    for obstacle in obstacles(libraries, functools.cache(lambda: fakes_of(in_python(), project.read)), project.read):
         if obstacle.root is not None:
             covered.add((obstacle.root.path, obstacle.root.start))
         if project.selected(obstacle.operator.path):

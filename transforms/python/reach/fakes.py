@@ -6,11 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from codemod.model.transform import Project
-from transforms.python.reach.reached import TESTS
 from transforms.python.reach.registrations import Registrations
-from transforms.python.reach.tree import SourceTree
-from transforms.python.reading.extract import extract
 
 _WORD = re.compile(rb"\w+")
 
@@ -31,13 +27,6 @@ class Fakes:
             return True
         macro = re.match(r"[A-Z][A-Z0-9_]*(?:$|_)", namespace) is not None
         return macro and any(faked.endswith(f"::{name}") for faked in self.operators)
-
-
-def fakes(project: Project) -> Fakes:
-    """The fakes that the Python of a tree registers, tests left out."""
-    paths = [path for path in project.files((".py",)) if not TESTS.search(path)]
-    package = project.root.name if "__init__.py" in paths else ""
-    return fakes_of(Registrations(SourceTree(project.facts(extract, paths), package)), project.read)
 
 
 def fakes_of(registrations: Registrations, read: Callable[[str], bytes]) -> Fakes:

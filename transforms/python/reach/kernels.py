@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from codemod.model.transform import Project
@@ -29,14 +29,22 @@ def mentioned(path: str, source: bytes) -> frozenset[str]:
     return frozenset(kind for kind, words in _WORDS.items() if any(word in source for word in words))
 
 
-def python_kernels(project: Project, kinds: Iterable[str]) -> PythonKernels:
-    """What the tree registers, tests left out; nothing where no file mentions one of `kinds`."""
+def python_registrations(project: Project) -> Registrations:
+    """What the Python of a tree registers, tests left out unless they are named."""
     listed = project.files((".py",))
     paths = [path for path in listed if not TESTS.search(path) or project.named(path)]
-    if not any(found.intersection(kinds) for found in project.facts(mentioned, paths).values()):
-        return PythonKernels()
     package = project.root.name if "__init__.py" in listed else ""
-    roles = Registrations(SourceTree(project.facts(extract, paths), package)).roles.values()
+    return Registrations(SourceTree(project.facts(extract, paths), package))
+
+
+def python_kernels(
+    project: Project, registrations: Callable[[], Registrations], kinds: Iterable[str]
+) -> PythonKernels:
+    """What the tree registers of `kinds`; `registrations` are only asked where a file mentions one."""
+    paths = [path for path in project.files((".py",)) if not TESTS.search(path) or project.named(path)]
+    if not any(mention.intersection(kinds) for mention in project.facts(mentioned, paths).values()):
+        return PythonKernels()
+    roles = registrations().roles.values()
     kinds_of = [(role.kind, role.operator) for several in roles for role in several if role.traced and role.operator]
     return PythonKernels(
         frozenset(operator for kind, operator in kinds_of if kind == FAKE),

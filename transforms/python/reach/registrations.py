@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from functools import cache
 
 from codemod.model.operators import operator_name
 from transforms.python.flow.nodes import dotted
@@ -45,24 +44,7 @@ from transforms.python.reach.registrars import (
     with_bound,
 )
 from transforms.python.reach.tree import Definition, SourceTree, tree_path
-from transforms.python.reading.registering import MAY_REGISTER, last_name
-
-
-@cache
-def _parsed(text: str) -> ast.expr:
-    try:
-        return ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # "", or nested too deep
-        return ast.Constant(None)
-
-
-@cache
-def _function(text: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-    try:
-        node = ast.parse(text).body[0]
-    except (SyntaxError, ValueError, RecursionError, MemoryError, IndexError):
-        return None
-    return node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+from transforms.python.reading.registering import MAY_REGISTER, last_name, parsed_expression, parsed_function
 
 
 class Registrations:
@@ -88,7 +70,7 @@ class Registrations:
         for path, facts in tree.facts.items():
             for scope, text in facts.registering.calls:
                 self._written, self._statement = text.partition("(")[0], self._statement + 1
-                self._value(_parsed(text), Scope(path, scope), 0)
+                self._value(parsed_expression(text), Scope(path, scope), 0)
         self._settle()
 
     def _settle(self) -> None:
@@ -110,7 +92,7 @@ class Registrations:
         for text in reversed(definition.function.decorators):
             self._written = "@" + text.partition("(")[0]
             if text and self._may_register(self._written[1:], scope):
-                for value in self._value(_parsed(text), scope, 0):
+                for value in self._value(parsed_expression(text), scope, 0):
                     for result in self._apply(value, [("0", (Local(definition),))], 0):
                         if isinstance(result, Operator):
                             self.operators[definition] = result.name
@@ -180,7 +162,7 @@ class Registrations:
         holder = scope.function
         while not head:
             for text in self._bindings.get((scope.path, holder, name), ()):
-                values += self._value(_parsed(text), Scope(scope.path, holder), depth + 1)
+                values += self._value(parsed_expression(text), Scope(scope.path, holder), depth + 1)
             if not holder:
                 break
             holder = holder.rpartition(".")[0]
@@ -231,7 +213,7 @@ class Registrations:
             return self._run(callee.node, callee.scope._replace(function=holder), arguments, depth)
         elif isinstance(callee, Local):
             place = (callee.definition.path, callee.definition.function.name)
-            wrapper = _function(self._wrappers.get(place, ""))
+            wrapper = parsed_function(self._wrappers.get(place, ""))
             if wrapper is None:  # what it makes of a function runs that function
                 return functions_of(arguments)
             return self._run(wrapper, Scope(*place, {}), arguments, depth)

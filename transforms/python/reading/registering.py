@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from transforms.python.flow.nodes import dotted
@@ -143,3 +144,22 @@ def _body(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]
     yield from ast.walk(function.args)
     for statement in function.body:
         yield from ast.walk(statement)
+
+
+@cache
+def parsed_expression(text: str) -> ast.expr:
+    """The expression that a fact holds as text; None as a constant where Python reads none."""
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # "", or nested too deep
+        return ast.Constant(None)
+
+
+@cache
+def parsed_function(text: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """The function that a fact holds as text, None where Python reads none."""
+    try:
+        node = ast.parse(text).body[0]
+    except (SyntaxError, ValueError, RecursionError, MemoryError, IndexError):
+        return None
+    return node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
