@@ -87,11 +87,41 @@ def test_scan_of_one_operator_explains_each_site(tree: Path, symfix: Symfix) -> 
     assert "      for loop // op:aten::mul\n      left alone (loop-bound): it bounds a loop\n" in refused
 
 
-def test_an_operator_without_findings_is_said(tree: Path, symfix: Symfix) -> None:
-    code, _, err = symfix("scan", "--op", "add", "--op", "ad", cwd=tree)
-    assert code == 1
-    assert err == "symfix: --op ad: no finding is about such an operator\n"
-    assert symfix("scan", "--op", "ad", cwd=tree).code == 0
+@pytest.mark.parametrize("command", ["scan", "diff", "apply", "review", "prove", "bundle", "pr"])
+def test_a_name_that_no_operator_has_is_an_error_with_the_nearest(tree: Path, symfix: Symfix, command: str) -> None:
+    code, out, err = symfix(command, "--op", "add", "--op", "ad", cwd=tree)
+    assert (code, out) == (2, b"")
+    assert err == "symfix: --op ad: no operator of this tree has such a name; nearest: add\n"
+
+
+@pytest.mark.parametrize("name", ["add", "aten::add", "torch.add", "F.add", "torch.Tensor.add", "torch.ops.aten.add"])
+def test_an_operator_is_meant_by_any_of_its_names(tree: Path, symfix: Symfix, name: str) -> None:
+    code, out, err = symfix("scan", "--op", name, "--format", "csv", cwd=tree)
+    assert (code, err) == (1, "")
+    assert [int(row["line"]) for row in rows(out)] == [1, 2]
+
+
+def test_a_script_for_no_operator_is_an_error(make_tree: MakeTree, symfix: Symfix) -> None:
+    from codemod.tree.config import user_config
+
+    tree = make_tree({**FILES, "s.py": b""})
+    user_config().parent.mkdir(exist_ok=True)
+    user_config().write_text(f"[repro]\nadf = '{tree}/s.py'\n")
+    code, _, err = symfix("prove", "--python", sys.executable, cwd=tree)
+    assert (code, err.partition(" adf: ")[2]) == (2, "no operator of this tree has such a name; nearest: add\n")
+
+
+def test_rules_and_operators_are_completed(tree: Path, symfix: Symfix, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_SYMFIX_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", "symfix diff --op a")
+    monkeypatch.setenv("COMP_CWORD", "3")
+    assert symfix(cwd=tree).out.strip() == b""  # nothing is analysed for it
+    monkeypatch.delenv("_SYMFIX_COMPLETE")
+    symfix("scan", cwd=tree)
+    monkeypatch.setenv("_SYMFIX_COMPLETE", "bash_complete")
+    assert symfix(cwd=tree).out.splitlines() == [b"plain,add"]
+    monkeypatch.setenv("COMP_WORDS", "symfix diff --rule s")
+    assert symfix(cwd=tree).out.splitlines() == [b"plain,size"]
 
 
 @pytest.mark.parametrize(
@@ -198,13 +228,18 @@ def test_the_manual(tree: Path, symfix: Symfix) -> None:
         "size  mode 1, level safe", "", "Rename size.", "", "Because.", "", "Example", "    - size", "    + sym_size"
     ]  # fmt: skip
     assert symfix("rule", "loop", cwd=tree).out.decode().splitlines()[-2:] == ["Left alone: A loop", "      loop"]
-    assert symfix("rule", "lop", cwd=tree)[::2] == (2, "symfix: there is no rule named 'lop'; symfix rule lists them\n")
+    says = "symfix: there is no rule named 'lop'; nearest: loop; symfix rule lists them\n"
+    assert symfix("rule", "lop", cwd=tree)[::2] == (2, says)
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (("scan", "nowhere"), "nowhere: no such file"),
+        (("scan", "claen"), "claen: no such file or folder; nearest: clean"),
+        (("review", "--accept", "op:ad"), "--accept op:ad: no operator of this tree has such a name; nearest: add"),
+        (("review", "--reject", "rule:szie"), "--reject rule:szie: there is no such rule; nearest: size"),
+        (("review", "--accept", "path:sub/c.cc"), "path:sub/c.cc: there is no such file here; nearest: sub/b.cc"),
         (("scan", ".."), "lies outside"),
         (("scan", ".", "--vocabulary", "none.yaml"), "none.yaml: the vocabulary cannot be read"),
         (("scan", "--vocabulary", "a.cc"), "a.cc: not a native_functions.yaml"),
@@ -215,7 +250,7 @@ def test_the_manual(tree: Path, symfix: Symfix) -> None:
         (("diff", "--plan", "a.cc"), "a.cc: not JSON"),
         (("scan", "--mode", "5"), "'--mode'"),
         (("scan", "--jobs", "0"), "'--jobs'"),
-        (("scan", "--rule", "szie"), "--rule szie: there is no such rule"),
+        (("scan", "--rule", "szie"), "--rule szie: there is no such rule; nearest: size; symfix rule lists them"),
         (("scna",), "No such command"),
     ],
 )

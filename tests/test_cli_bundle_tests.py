@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from codemod.bundle.shards import family
 from codemod.model import transform
 from codemod.model.edits import Edit
 from codemod.model.transform import Project
 from codemod.model.xfails import AddedTest, ExpectedFailure, NewTest, Removal
+from codemod.planning.naming import family
 from codemod.prove.evidence import FOLDER, Evidence, EvidenceStore, Outcome, Verdict, evidence_key
 from codemod.writing.changes import Change
 from tests.codemod.fake import FakeTransform

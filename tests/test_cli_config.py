@@ -79,7 +79,7 @@ def test_what_a_file_says_wrong_is_said_of_that_file(make_tree: MakeTree, symfix
     code, _, err = symfix("scan", cwd=tree)
     assert (code, err) == (
         2,
-        f"symfix: {tree}/pyproject.toml: rule: szie: there is no such rule; symfix rule lists them\n",
+        f"symfix: {tree}/pyproject.toml: rule: szie: there is no such rule; nearest: size; symfix rule lists them\n",
     )
     (tree / "pyproject.toml").write_bytes(b"")
     user_config().parent.mkdir(exist_ok=True)

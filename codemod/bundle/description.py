@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 
 from codemod.borders.quoting import message_line
 from codemod.bundle.follow_up import FollowUp
-from codemod.bundle.shards import Shard, family
+from codemod.bundle.shards import Shard
 from codemod.digest import digest
 from codemod.model.findings import Finding, Mode
 from codemod.model.plan import Plan
+from codemod.planning.naming import family
 from codemod.prove.evidence import Evidence
 from codemod.terminal import one_line
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +13,7 @@ from codemod.bundle.shard_names import Cluster, ShardNames
 from codemod.model.edits import Edit, by_path
 from codemod.model.groups import Group
 from codemod.model.needs import Needs, in_order
-from codemod.planning.selection import base_name
+from codemod.planning.naming import family, operators_of, owner_of
 from codemod.writing.diff import Hunk, hunks
 
 Grouping = Literal["operator", "file", "module"]
@@ -65,16 +64,6 @@ class Limits:
         return bool(self.lines) and sum(changed_lines(chosen, sources)) > self.lines
 
 
-@functools.cache
-def family(operator: str) -> str:
-    """The operator that `operator` is an overload, an out, in-place or backward variant of."""
-    name = base_name(operator)
-    for suffix in ("_out", "_backward", "_"):
-        if len(name) > len(suffix) and name.endswith(suffix) and not name.endswith("__"):
-            name = name.removesuffix(suffix)
-    return name
-
-
 def make_shards(
     groups: Iterable[Group],
     by: Grouping = "operator",
@@ -97,7 +86,7 @@ def make_shards(
         parts = [part for cluster in parts for part in _parts(cluster, limits, sources, names)]
     named = names.assign(parts)
     shards = [
-        Shard(name, _operators(cluster.groups), tuple(cluster.groups), kind=cluster.kind, about=cluster.about)
+        Shard(name, operators_of(cluster.groups), tuple(cluster.groups), kind=cluster.kind, about=cluster.about)
         for name, cluster in named.items()
     ]
     return with_bases(shards, sources, names=names)
@@ -172,21 +161,10 @@ def _cluster(group: Group, by: Grouping) -> Cluster:
     if by == "module":
         folder = path.rpartition("/")[0] or "."
         return Cluster(f"module:{folder}", (folder,), "module", folder)
-    families = {family(operator) for operator in _operators([group])}
-    functions = [finding.function.rpartition("::")[2] for finding in group.findings if finding.function]
-    own = {family(function.removesuffix("_symint")) for function in functions}
-    owner = families if len(families) == 1 else families & own
-    if len(owner) == 1:
-        (name,) = owner
-        return Cluster(f"operator:{name}", (name,), "operator", name)
-    function = functions[0] if functions else path.rpartition("/")[2]
-    stem = path.rpartition("/")[2].partition(".")[0]
-    names = (f"helper-{function}", f"helper-{function}-{stem}")
-    return Cluster(f"helper:{path}:{function}", names, "helper", function)
-
-
-def _operators(groups: Iterable[Group]) -> tuple[str, ...]:
-    return tuple(sorted({name for group in groups for finding in group.findings for name in finding.operators}))
+    owner = owner_of(group)
+    if owner.kind == "operator":
+        return Cluster(f"operator:{owner.about}", owner.names, owner.kind, owner.about)
+    return Cluster(f"helper:{path}:{owner.about}", owner.names, owner.kind, owner.about)
 
 
 def _parts(cluster: Cluster, limits: Limits, sources: Mapping[str, bytes], names: ShardNames) -> list[Cluster]:
@@ -242,5 +220,5 @@ def _shared_by(shard: Shard, shards: Iterable[Shard]) -> list[str]:
 
 
 def _shares(group: Group, mine: str) -> bool:
-    families = {family(operator) for operator in _operators([group])}
+    families = {family(operator) for operator in operators_of([group])}
     return len(families) > 1 and mine in families

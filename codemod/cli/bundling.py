@@ -80,7 +80,7 @@ def make_bundle(run: Run) -> Bundle:
     click.get_current_context().call_on_close(repository.close)
     if not run.values["allow_dirty"]:
         refuse_dirty(run, ())
-    plan = load_plan(run)
+    run, plan = load_plan(run)
     groups = chosen_groups(run, plan)
     transforms = transform.load_transforms() if groups else []
     count = _remembering(lambda function, items: run.project.map(function, items, "proving the split"))

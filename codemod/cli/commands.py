@@ -89,7 +89,7 @@ def _change(run: Run, write_files: bool) -> int:
         )
     if write_files and not run.values["allow_dirty"]:
         refuse_dirty(run, ())
-    plan = load_plan(run)
+    run, plan = load_plan(run)
     changes = changes_of(run, plan, chosen_groups(run, plan))
     if write_files and not run.values["allow_dirty"]:
         refuse_dirty(run, [change.path for change in changes.files])

@@ -13,8 +13,9 @@ import click
 
 from codemod.borders.documents import read_bounded
 from codemod.borders.private import distrust, make_private, say_once
+from codemod.cli.completion import complete_operators, complete_rules
 from codemod.digest import digest
-from codemod.errors import SymfixError
+from codemod.errors import SymfixError, nearest
 from codemod.model.findings import Level
 from codemod.model.scope import ALL, OPERATORS, SCOPES, Scope
 from codemod.planning.selection import Selection
@@ -36,7 +37,9 @@ _TREE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--op",
         multiple=True,
         metavar="GLOB",
-        help="Only this operator: cross_entropy_loss, 'max_pool*', aten::add.Tensor, 'mylib::*'. May be repeated.",
+        shell_complete=complete_operators,
+        help="Only this operator, by any name: cross_entropy_loss, aten::add, F.cross_entropy, torch.linalg.cond,"
+        " 'max_pool*', a shard's name. May be repeated.",
     ),
     click.option(
         "--mode",
@@ -45,7 +48,13 @@ _TREE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="N",
         help="Only this failure mode: 1 direct throw, 2 Python branch, 3 TensorIterator, 4 leak into int64_t.",
     ),
-    click.option("--rule", multiple=True, metavar="NAME", help="Only this rule; symfix rule lists them."),
+    click.option(
+        "--rule",
+        multiple=True,
+        metavar="NAME",
+        shell_complete=complete_rules,
+        help="Only this rule; symfix rule lists them.",
+    ),
     click.option(
         "--scope",
         type=click.Choice(SCOPES),
@@ -154,6 +163,9 @@ def start(context: click.Context, parameters: Mapping[str, Any]) -> Run:
     Raises SymfixError on a path, a vocabulary or a configuration that cannot be used.
     """
     paths: tuple[Path, ...] = parameters["paths"]
+    for missing in (path for path in paths if not path.exists()):
+        beside = os.listdir(missing.parent) if missing.parent.is_dir() else ()
+        raise SymfixError(f"{missing}: no such file or folder{nearest(missing.name, sorted(beside))}")
     checkout = find_checkout(paths[0] if paths else Path())
     user, tree = read_user_config(), read_config(checkout)
     configured = _configured(context, parameters, user, tree)

@@ -15,7 +15,7 @@ import click
 from codemod.borders.quoting import file_name
 from codemod.cli.options import Run, level_option, target_options, tree_options
 from codemod.cli.root import group
-from codemod.cli.running import begin, changes_of, chosen_groups, load_plan, plan_option
+from codemod.cli.running import begin, changes_of, chosen_groups, load_plan, operators_of, plan_option
 from codemod.errors import SymfixError
 from codemod.model import transform
 from codemod.prove.evidence import FOLDER, EvidenceStore
@@ -71,7 +71,7 @@ def prove(context: click.Context, /, **parameters: Any) -> int:
     run = begin(context, parameters)
     if isinstance(run.values["repro"], Path) and len(run.values["op"]) != 1:
         raise SymfixError("--repro runs one operator: name it with --op")
-    plan = load_plan(run)
+    run, plan = load_plan(run)
     session = _Session(run, plan, chosen_groups(run, plan))
     if run.values["repro_only"]:
         return session.print_repro()
@@ -98,11 +98,17 @@ def prove(context: click.Context, /, **parameters: Any) -> int:
     return 1 if worse and not run.values["exit_zero"] else 0
 
 
-def _scripts(repro: Path | Mapping[str, Path] | None) -> dict[str, str]:
-    """The user's scripts by operator: that of --repro for all that run, or those of [tool.symfix.repro]."""
+def _scripts(run: Run, plan: Plan) -> dict[str, str]:
+    """The user's scripts by operator: that of --repro for all that run, or those of [tool.symfix.repro].
+
+    Raises SymfixError where the latter names an operator that the tree does not have.
+    """
+    repro: Path | Mapping[str, Path] | None = run.values["repro"]
     if repro is None or isinstance(repro, Path):
         return {"*": str(repro)} if repro else {}
-    return {operator: str(path) for operator, path in repro.items()}
+    names = operators_of(run, plan)
+    place = f"{run.configured['repro']}: repro: "
+    return {glob: str(path) for operator, path in repro.items() for glob in names.resolve(operator, place)}
 
 
 class _Session:
@@ -121,6 +127,7 @@ class _Session:
             self._sources = sources_of(run.checkout.root, changes)
             self.shards = {shard.name: shard for shard in make_shards(changes.groups)}
             self._provers = load_provers(run.project)
+            self._scripts = _scripts(run, plan)
             self.settings = self._make_settings(target.result())
 
     def _make_settings(self, target: Target) -> Settings:
@@ -130,7 +137,7 @@ class _Session:
             definitions={name: path for prover in provers for name, path in prover.definitions.items()},
             prelude="".join(prover.prelude for prover in provers),
             seconds=values["timeout"],
-            repros=_scripts(values["repro"]),
+            repros=self._scripts,
         )
 
     def requests(self) -> Iterator[ProofRequest]:

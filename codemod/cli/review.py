@@ -14,11 +14,12 @@ import click
 from codemod.borders.documents import read_bounded
 from codemod.cli.options import Run, level_option, tree_options
 from codemod.cli.root import group
-from codemod.cli.running import begin, load_plan, plan_option
+from codemod.cli.running import begin, load_plan, operators_of, plan_option
 from codemod.errors import SymfixError
 from codemod.model.decisions import Choice, Decision, decide, from_json, standing, summary, to_json
 from codemod.model.groups import Group
 from codemod.model.plan import Plan
+from codemod.planning.selectors import Names
 from codemod.terminal import note, visible, write
 
 _ALL = "--all"
@@ -75,7 +76,7 @@ def review(context: click.Context, /, **parameters: Any) -> int:
     run = begin(context, parameters)
     if run.values["forget"]:
         return _forget(run, run.values["forget"])
-    plan = load_plan(run)
+    run, plan = load_plan(run)
     groups = [group for group in run.selection.groups(plan.findings) if group.edits]
     if run.values["html_file"] is not None:
         from codemod.cli.review_page import write_page
@@ -137,9 +138,17 @@ def _ids(run: Run, selectors: Sequence[str]) -> set[str]:
     """The ids of the changes that `wanted` names."""
     from codemod.planning.selectors import selected
 
-    groups = [group for group in run.selection.groups(load_plan(run).findings) if group.edits]
-    named = {group.id for selector in selectors for group in selected(selector, groups)}
+    run, plan = load_plan(run)
+    groups = [group for group in run.selection.groups(plan.findings) if group.edits]
+    names = _names(run, plan)
+    named = {group.id for selector in selectors for group in selected(selector, groups, names, "--forget")}
     return named | {selector.removeprefix("id:") for selector in selectors if selector.startswith("id:")}
+
+
+def _names(run: Run, plan: Plan) -> Names:
+    from codemod.reporting.manual import all_rules
+
+    return Names(operators_of(run, plan), [rule.name for rule in all_rules()], run.project.names)
 
 
 def _batch(run: Run, plan: Plan, groups: list[Group]) -> int:
@@ -150,11 +159,12 @@ def _batch(run: Run, plan: Plan, groups: list[Group]) -> int:
     store = DecisionStore(run.journal)
     decisions = {decision.id: decision for decision in plan.decisions}
     decided: list[Decision] = []
+    names = _names(run, plan)
     if run.values["import_file"] is not None:
         decided += _imported(run, run.values["import_file"], plan, groups)
     for option, choice in (("accept", Choice.ACCEPT), ("reject", Choice.REJECT)):
         for selector in run.values[option]:
-            named = selected(selector, groups)
+            named = selected(selector, groups, names, f"--{option}")
             decided += (decide(group, choice, plan.files) for group in named)
             note(f"symfix: {option}ed {plural(len(named), 'change')} by {selector}")
     last = {decision.id: decision for decision in decided}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from codemod.cli.completion import complete_rules
 from codemod.cli.root import group
-from codemod.errors import SymfixError
+from codemod.errors import SymfixError, nearest
 from codemod.terminal import show
 
 
 @group.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_rules)
 @click.option("--all", "every", is_flag=True, help="The pages of all rules, one after the other.")
 @click.option("--format", type=click.Choice(["text", "markdown"]), default="text", show_default=True)
 def rule(name: str | None, every: bool, format: str) -> int:
@@ -28,7 +29,8 @@ def rule(name: str | None, every: bool, format: str) -> int:
     rules = all_rules()
     chosen = [rule for rule in rules if name in (None, rule.name)]
     if not chosen:
-        raise SymfixError(f"there is no rule named {name!r}; symfix rule lists them")
+        close = nearest(name or "", [rule.name for rule in rules])
+        raise SymfixError(f"there is no rule named {name!a}{close}; symfix rule lists them")
     markdown = format == "markdown"
     if every:
         pages = reference(rules) if markdown else "\n\n\n".join("\n".join(rule_page(rule)) for rule in rules)

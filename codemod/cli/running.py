@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,12 +14,13 @@ import click
 from codemod.borders.documents import read_bounded
 from codemod.borders.files import read_below
 from codemod.cli.options import Run, start
-from codemod.errors import SymfixError
+from codemod.errors import SymfixError, nearest
 from codemod.model import transform
 from codemod.model.decisions import followed, standing
 from codemod.model.findings import Level
 from codemod.model.groups import Group, make_groups
 from codemod.model.plan import Plan
+from codemod.planning.operators import Operators, TreeNames
 from codemod.terminal import and_more, note
 
 if TYPE_CHECKING:
@@ -49,8 +51,10 @@ def begin(context: click.Context, parameters: dict[str, Any]) -> Run:
     if run.selection.rules:
         from codemod.reporting.manual import all_rules
 
-        for name in sorted(run.selection.rules - {rule.name for rule in all_rules()}):
-            raise SymfixError(f"{run.origin('rule')} {name}: there is no such rule; symfix rule lists them")
+        rules = {rule.name for rule in all_rules()}
+        for name in sorted(run.selection.rules - rules):
+            close = nearest(name, sorted(rules))
+            raise SymfixError(f"{run.origin('rule')} {name}: there is no such rule{close}; symfix rule lists them")
     done = recover(lambda: run.project.listing, run.checkout.root, run.journal)
     if done:
         note(f"symfix: {done}")
@@ -58,11 +62,12 @@ def begin(context: click.Context, parameters: dict[str, Any]) -> Run:
     return run
 
 
-def load_plan(run: Run) -> Plan:
-    """The plan of `--plan`, else that of a new analysis; what it could not do is noted on stderr.
+def load_plan(run: Run) -> tuple[Run, Plan]:
+    """The plan of `--plan`, else that of a new analysis, and `run` with the names that the plan has for `--op`.
 
-    Its decisions are those made in this checkout, before those that a saved plan brings along.
-    Raises SymfixError where the saved plan cannot be read, or files have changed since it was made.
+    The plan's decisions are those made in this checkout, before those that a saved plan brings along. What it could
+    not do is noted on stderr. Raises SymfixError where the saved plan cannot be read, files have changed since it was
+    made, or `--op` names no operator of the tree.
     """
     from codemod.planning.analysis import analyse
     from codemod.planning.decision_store import DecisionStore
@@ -82,8 +87,7 @@ def load_plan(run: Run) -> Plan:
         raise SymfixError(f"{run.checkout.root}: holds no C++ or Python that symfix reads; name a checkout that does")
     for folder in run.checkout.repositories(run.project.names):
         note(f"symfix: {folder}: looks like a bare git repository inside the checkout; its files are read, no more")
-    for glob in run.selection.unmatched_ops(plan.findings):
-        note(f"symfix: --op {glob}: no finding is about such an operator")
+    run = _resolved(run, plan)
     for failure in plan.failures:
         note(f"symfix: {failure}")
     stored = DecisionStore(run.journal).load()
@@ -92,7 +96,41 @@ def load_plan(run: Run) -> Plan:
 
         check_decisions(run.project.listing, stored)
     decisions = [*plan.decisions, *stored]
-    return dataclasses.replace(plan, decisions=tuple(standing(make_groups(plan.findings), plan.files, decisions)))
+    holding = tuple(standing(make_groups(plan.findings), plan.files, decisions))
+    return run, dataclasses.replace(plan, decisions=holding)
+
+
+def operators_of(run: Run, plan: Plan) -> Operators:
+    """The names that may be written for the operators of `plan`, and of the tree that it is of."""
+
+    @functools.cache
+    def transforms() -> list[transform.NamesOperators]:
+        return [plugin for plugin in transform.load_transforms() if isinstance(plugin, transform.NamesOperators)]
+
+    @functools.cache
+    def operators() -> frozenset[str]:
+        return frozenset(name for plugin in transforms() for name in plugin.operators(run.project))
+
+    @functools.cache
+    def functions() -> dict[str, tuple[str, ...]]:
+        return {name: ops for plugin in transforms() for name, ops in plugin.functions(run.project).items()}
+
+    return Operators(plan.findings, TreeNames(operators, functions))
+
+
+def _resolved(run: Run, plan: Plan) -> Run:
+    """`run` with `--op` as the plan spells it; that nothing is found about an operator is noted."""
+    if not run.selection.ops:
+        return run
+    names = operators_of(run, plan)
+    chosen: dict[str, None] = {}
+    for written in run.selection.ops:
+        globs = names.resolve(written, f"{run.origin('op')} ")
+        chosen.update(dict.fromkeys(globs))
+        if not any(map(names.has, globs)):
+            meant = "" if written in globs else f" ({', '.join(globs)})"
+            note(f"symfix: --op {written}{meant}: nothing is found about this operator")
+    return dataclasses.replace(run, selection=dataclasses.replace(run.selection, ops=tuple(chosen)))
 
 
 def chosen_groups(run: Run, plan: Plan) -> list[Group]:

@@ -56,7 +56,7 @@ def scan(context: click.Context, /, **parameters: Any) -> int:
       symfix scan --baseline symfix-baseline.json
     """
     run = begin(context, parameters)
-    plan = load_plan(run)
+    run, plan = load_plan(run)
     chosen = sorted((f for g in run.selection.groups(plan.findings) for f in g.findings), key=order)
     format_ = run.values["format"]
     baseline: Path | None = run.values["baseline"]

@@ -20,6 +20,11 @@ def operator_name(written: str, namespace: str = "") -> str:
     return name if _NAME.fullmatch(name) is not None else ""
 
 
+def qualified(name: str) -> str:
+    """The name of an operator with its namespace: ATen's where it says none, as in native_functions.yaml."""
+    return name if "::" in name else f"aten::{name}"
+
+
 @dataclass(frozen=True, slots=True)
 class Reach:
     """Why a symbolic tensor arrives in a function."""

@@ -171,6 +171,17 @@ class Provable(Protocol):
         """The prover for the tree of `project`. It may make files in `scratch`, and run the tree's own generators."""
 
 
+@runtime_checkable
+class NamesOperators(Protocol):
+    """A transform that can say which operators a tree has, those of which nothing was found too."""
+
+    def operators(self, project: Project) -> Collection[str]:
+        """The operators that the tree declares or registers: `aten::add`, `torchvision::nms`."""
+
+    def functions(self, project: Project) -> Mapping[str, tuple[str, ...]]:
+        """Public Python functions of the tree, by name, with the operators that they end in."""
+
+
 class Transform(Protocol):
     """One kind of source and the rules for it."""
 

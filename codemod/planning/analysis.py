@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +14,7 @@ from codemod.borders.files import read_below, read_file
 from codemod.model.findings import Finding
 from codemod.model.groups import refuse_overlaps
 from codemod.model.identity import with_ids
+from codemod.model.operators import qualified
 from codemod.model.plan import Plan
 from codemod.model.scope import ALL
 from codemod.model.suppress import suppress, suppressions
@@ -44,7 +46,7 @@ def analyse(project: CheckoutProject, load: Callable[[], Sequence[Transform]]) -
 def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:
     findings: list[Finding] = []
     for transform in transforms:
-        findings += transform.analyse(project)
+        findings += map(_qualified, transform.analyse(project))
     suffixes = sorted({suffix for transform in transforms for suffix in transform.suffixes})
     paths = [path for path in project.files(suffixes) if project.selected(path)]
     comments = project.facts(suppressions, paths)
@@ -68,6 +70,12 @@ def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:
         remarks=tuple(dict.fromkeys((*filter(None, [remark]), *project.remarks))),
         symfix=__version__,
     )
+
+
+def _qualified(finding: Finding) -> Finding:
+    """`finding` with the full name of each operator, so that all that is made of a plan knows one name for it."""
+    names = tuple(sorted({qualified(name) for name in finding.operators}))
+    return finding if names == finding.operators else dataclasses.replace(finding, operators=names)
 
 
 def _key(project: CheckoutProject) -> str:

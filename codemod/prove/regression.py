@@ -9,7 +9,7 @@ import ast
 import re
 import textwrap
 
-from codemod.planning.selection import base_name
+from codemod.planning.naming import base_name
 
 # What only the script needs: sizes are written into the loop, and these modules come with the class's file.
 _DROPPED = frozenset({"sizes"})

@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 from codemod.borders.files import read_file
 from codemod.model.transform import Override
 from codemod.model.xfails import describe_check
-from codemod.planning.selection import base_name
+from codemod.planning.naming import matches_operator
 from codemod.prove import check, nursery
 from codemod.prove.build import Side, build, on_both, python_path, sides
 from codemod.prove.compiler import Diagnostic
@@ -343,7 +342,7 @@ def own_scripts(settings: Settings, operators: Sequence[str]) -> dict[str, str]:
         operator: script
         for operator in operators
         for glob, script in settings.repros.items()
-        if fnmatch(operator, glob) or fnmatch(base_name(operator), glob)
+        if matches_operator(glob, operator)
     }
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from codemod.borders.quoting import cell
 from codemod.model.findings import Finding, Level
-from codemod.planning.selection import base_name, matches_operator
+from codemod.planning.naming import base_name, matches_operator
 from codemod.terminal import one_line, shorten, shorten_path, style, table, visible, width, without_command
 
 LEVEL_STYLES = {Level.SAFE: "green", Level.REVIEW: "yellow", Level.MANUAL: "red"}
@@ -56,8 +56,8 @@ def operator_counts(findings: Iterable[Finding], ops: Sequence[str] = ()) -> lis
 
 @functools.cache
 def _names(operators: tuple[str, ...], ops: tuple[str, ...]) -> frozenset[str]:
-    matching = (name for name in operators if not ops or any(matches_operator(glob, name) for glob in ops))
-    return frozenset(map(base_name, matching))
+    matching = [name for name in operators if not ops or any(matches_operator(glob, name) for glob in ops)]
+    return frozenset(map(base_name, matching or operators))  # none matches where a shard was asked for
 
 
 def operator_table(findings: Sequence[Finding], ops: Sequence[str] = ()) -> list[str]:

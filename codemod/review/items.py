@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from codemod.bundle.shards import Shard
 from codemod.model.findings import Finding
 from codemod.model.groups import OVERLAP, Group, overlapping
-from codemod.planning.selection import base_name
+from codemod.planning.naming import base_name
 from codemod.tree.sources import Sources
 
 

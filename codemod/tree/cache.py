@@ -144,6 +144,14 @@ class Cache:
         except Exception:  # a cut or foreign pickle raises whatever its bytes happen to say
             return None
 
+    def last_plan(self) -> Any:
+        """What `store_plan` kept last, under whatever key, or None."""
+        try:
+            kept = max(self._folder.glob("plan-*"), key=lambda path: path.stat().st_mtime_ns) if self._folder else None
+        except (OSError, ValueError):
+            return None
+        return None if kept is None else self.load_plan(kept.name.removeprefix("plan-"))
+
     def store_plan(self, key: str, value: object) -> None:
         """Keep `value` under `key`, and forget the oldest of its kind."""
         if self._folder is None:

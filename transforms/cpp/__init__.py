@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from transforms.cpp.reading import SUFFIXES
@@ -37,6 +37,16 @@ class CppTransform:
         from transforms.cpp.analyse import analyse_tree
 
         return analyse_tree(project)
+
+    def operators(self, project: Project) -> Collection[str]:
+        """The operators of native_functions.yaml, and those that C++ registers."""
+        from transforms.cpp.analyse import operators_of_tree
+
+        return operators_of_tree(project)
+
+    def functions(self, project: Project) -> Mapping[str, tuple[str, ...]]:
+        """None: those of Python are the Python transform's."""
+        return {}
 
     def prover(self, project: Project, scratch: Path) -> Prover:
         """The prover for the tree of `project`."""

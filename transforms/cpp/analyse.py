@@ -184,6 +184,16 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     yield from kernels.findings({(f.path, f.start): f for path, _ in selected for f in facts[path].functions}, selected)
 
 
+def operators_of_tree(project: Project) -> frozenset[str]:
+    """The operators that the tree declares and registers, without overloads."""
+    facts = with_libraries(project.facts(extract, source_files(project)), project.read)
+    names = {registration.operator for file in facts.values() for registration in file.registrations}
+    if (project.root / headers.OWN_YAML).is_file():
+        own = headers.load_operators(project, headers.OWN_YAML)
+        names.update(f"aten::{entry.schema.base}" for entry in own.entries)
+    return frozenset(name.partition(".")[0] for name in names if name)
+
+
 def _calls_accessor(function: Function) -> bool:
     """Whether a function may hold a site: `x.size(0)`, or `at::size(x, 0)`."""
     free = (call.callee.rpartition("::")[2] for call in function.calls if not call.member)

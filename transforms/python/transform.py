@@ -26,6 +26,7 @@ from transforms.python.reach.tree import Definition, SourceTree, tree_path
 from transforms.python.reach.unfaked import unfaked
 from transforms.python.reach.unread import remarks
 from transforms.python.reading.extract import NestedTooDeep, Parts, extract
+from transforms.python.reading.public_names import MODULES, operators_by_function, public_names
 from transforms.python.reading.sympy_calls import SympyCalls, sympy_calls
 from transforms.python.rewrite import FileJob, Job, findings
 from transforms.python.rules import load_rules
@@ -88,6 +89,22 @@ class PythonTransform:
         jobs = self._jobs(tree, functions, project, with_sympy)
         in_functions = project.map(findings, jobs, "python")
         return [*missing_fakes, *(finding for file_findings in in_functions for finding in file_findings)]
+
+    def operators(self, project: Project) -> Collection[str]:
+        """The operators that Python registers, without overloads."""
+        listed = project.files(self.suffixes)
+        package = project.root.name if "__init__.py" in listed else ""
+        paths = [path for path in listed if not TESTS.search(path)]
+        tree = SourceTree(dict(project.facts(extract, paths)), package)
+        names = {name for definition in tree.definitions() for name in decorated_operators(definition.function)}
+        names.update(Registrations(tree).operators.values())
+        return frozenset(name.partition(".")[0] for name in names if name)
+
+    def functions(self, project: Project) -> Mapping[str, tuple[str, ...]]:
+        """The functions of torch.nn.functional and torch.functional, where the tree is PyTorch."""
+        listed = set(project.files(self.suffixes))
+        read = project.facts(public_names, [path for path in MODULES if path in listed])
+        return {name: ops for names in read.values() for name, ops in operators_by_function(names).items()}
 
     def prover(self, project: Project, scratch: Path) -> Prover:
         """The prover for the tree of `project`."""

@@ -17,7 +17,7 @@ from codemod.model.edits import Edit
 from codemod.model.records import compact
 from codemod.model.transform import Project
 from codemod.model.xfails import AddedTest, NewTest
-from codemod.planning.selection import base_name
+from codemod.planning.naming import base_name
 from transforms.python.flow.nodes import dotted
 from transforms.python.reading.extract import parse
 from transforms.python.writing.names import Layout

@@ -7,18 +7,13 @@ ends in which operator.
 
 from __future__ import annotations
 
-import ast
 import functools
 import re
 from collections.abc import Iterable, Mapping
 
-from codemod.bundle.shards import family
-from codemod.planning.selection import base_name
-from transforms.python.flow.nodes import dotted
-from transforms.python.reading.extract import parse
+from codemod.planning.naming import base_name, family
+from transforms.python.reading.public_names import MODULES, public_names
 
-FUNCTIONALS = {"torch/nn/functional.py": "nn.functional.", "torch/functional.py": ""}
-_ATEN = re.compile(r"^(?:torch|torch\._C\._nn|torch\._VF|_VF|torch\._C\._VariableFunctions)\.(\w+)$")
 _PREFIX = re.compile(
     r"^(?:torch\.ops\.aten\.|torch\.functional\.|torch\.Tensor\.|(?:torch\.)?nn\.functional\.|torch\.|aten\.)"
 )
@@ -29,20 +24,9 @@ _OVERLOAD = re.compile(r"^aten\.(\w+)\.\w+$")
 
 
 def functionals(path: str, source: bytes) -> tuple[tuple[str, str], ...]:
-    """The functions of a file of `FUNCTIONALS`, by the name OpInfo gives them, with the operators they return."""
-    try:
-        tree = parse(source)
-    except (SyntaxError, ValueError):
-        return ()
-    pairs = []
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef):
-            for inner in ast.walk(node):
-                if isinstance(inner, ast.Return) and isinstance(inner.value, ast.Call):
-                    operator = _ATEN.match(dotted(inner.value.func))
-                    if operator:
-                        pairs.append((FUNCTIONALS[path] + node.name, operator[1]))
-    return tuple(dict.fromkeys(pairs))
+    """The functions of a file of `MODULES`, by the name OpInfo gives them, with the operators they return at once."""
+    names = public_names(path, source)
+    return tuple(dict.fromkeys((MODULES[path] + n.name, n.callee) for n in names if n.direct and n.operator))
 
 
 def opinfo_names(

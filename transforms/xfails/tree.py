@@ -10,9 +10,10 @@ from typing import Literal
 from codemod.model.edits import Edit
 from codemod.model.transform import Project
 from codemod.model.xfails import ExpectedFailure, Removal
+from transforms.python.reading.public_names import MODULES
 from transforms.xfails.checks import NAMES_A_TEST, SYMBOLIC, checks_of, devices_of, symbolic
 from transforms.xfails.facts import Entry, FileRegistries, Test
-from transforms.xfails.names import FUNCTIONALS, functionals, is_about, normal, opinfo_names
+from transforms.xfails.names import functionals, is_about, normal, opinfo_names
 from transforms.xfails.read import extract
 from transforms.xfails.remove import Cut, NotRemovable, removal
 
@@ -24,7 +25,7 @@ MARKERS = ("dynamo_expected_failures", "dynamo_skips", "inductor_expected_failur
 def expected_failures(project: Project, families: Sequence[Sequence[str]]) -> list[list[ExpectedFailure]]:
     """For each of `families` the entries of the tree about its operators, in the order of their places."""
     listed = set(project.files((".py",)))
-    functions_by_path = project.facts(functionals, [path for path in FUNCTIONALS if path in listed])
+    functions_by_path = project.facts(functionals, [path for path in MODULES if path in listed])
     places = [(path, entry) for path, file in registries(project).items() for entry in file.entries]
     by_operator: dict[str, list[tuple[str, Entry]]] = {}
     by_test: list[tuple[str, Entry]] = []

@@ -10,7 +10,7 @@ from rich.text import Text
 from codemod.model.decisions import Choice, Decision
 from codemod.model.edits import by_path
 from codemod.model.findings import Finding, Level, Step
-from codemod.planning.selection import base_name
+from codemod.planning.naming import base_name
 from codemod.prove.evidence import Evidence, Verdict
 from codemod.reporting.report import LEVEL_STYLES, plural
 from codemod.review.items import Item

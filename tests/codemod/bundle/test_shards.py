@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from codemod.bundle.shard_names import ShardNames
-from codemod.bundle.shards import Grouping, Limits, closure, family, make_shards
+from codemod.bundle.shards import Grouping, Limits, closure, make_shards
 from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Mode
 from codemod.model.groups import Group
+from codemod.planning.naming import family
 
 
 def group(path: str, function: str, *operators: str) -> Group:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from codemod.model.callgraph import gather, shortest_ways, way
 from codemod.model.findings import Step
 from codemod.model.operators import Reach
-from codemod.planning.selection import base_name
+from codemod.planning.naming import base_name
 from transforms.cpp.reach.calls import Index, backend_folder, is_kernel
 from transforms.cpp.reach.device import Launchers, is_device_code, shared
 from transforms.cpp.reading.facts import Call, FileFacts, Function, Registration
