@@ -13,6 +13,7 @@ from codemod.cli.compiling import compiler_settings, note_unknown
 from codemod.cli.options import Run, target_options
 from codemod.cli.running import chosen_groups, load_plan, refuse_dirty
 from codemod.model import transform
+from codemod.model.groups import Group
 from codemod.model.plan import Plan
 from codemod.reporting.report import plural
 from codemod.terminal import note
@@ -63,25 +64,36 @@ class Bundle:
 
 
 def make_bundle(run: Run) -> Bundle:
-    """The bundle that the run asks for; nothing is written.
+    """The bundle that the run asks for; nothing is written. Raises as `bundle_of` does."""
+    repository = open_repository(run)
+    run, plan = load_plan(run)
+    return bundle_of(run, repository, plan, chosen_groups(run, plan))
 
-    Raises SymfixError where the repository is in no state to branch from, or the shards do not add up.
-    """
-    from codemod.bundle.description import describe
-    from codemod.bundle.follow_up import follow_ups
-    from codemod.bundle.make import sources_of, split
+
+def open_repository(run: Run) -> Repository:
+    """The repository to branch from, closed with the command. Raises SymfixError where it is in no state for that."""
     from codemod.bundle.repository import Repository
-    from codemod.bundle.shard_evidence import evidence_of
-    from codemod.bundle.shard_names import ShardNames
-    from codemod.bundle.shards import Limits, with_bases
-    from codemod.writing.changes import make_changes
 
     repository = Repository.open(run.checkout)
     click.get_current_context().call_on_close(repository.close)
     if not run.values["allow_dirty"]:
         refuse_dirty(run, ())
-    run, plan = load_plan(run)
-    groups = chosen_groups(run, plan)
+    return repository
+
+
+def bundle_of(run: Run, repository: Repository, plan: Plan, groups: Sequence[Group]) -> Bundle:
+    """The bundle of `groups`, a part of `plan`; nothing is written.
+
+    Raises SymfixError where their files are not those of the last commit, or the shards do not add up.
+    """
+    from codemod.bundle.description import describe
+    from codemod.bundle.follow_up import follow_ups
+    from codemod.bundle.make import sources_of, split
+    from codemod.bundle.shard_evidence import evidence_of
+    from codemod.bundle.shard_names import ShardNames
+    from codemod.bundle.shards import Limits, with_bases
+    from codemod.writing.changes import make_changes
+
     transforms = transform.load_transforms() if groups else []
     count = _remembering(lambda function, items: run.project.map(function, items, "proving the split"))
     changes = make_changes(run.project.listing, plan, groups, transforms, count)

@@ -15,6 +15,7 @@ from codemod.cli.running import (
     begin,
     changes_of,
     chosen_groups,
+    coloured,
     decisions_left,
     exit_code,
     load_plan,
@@ -26,13 +27,10 @@ from codemod.model.decisions import Choice
 from codemod.model.findings import Level
 from codemod.model.groups import OVERLAP, Group
 from codemod.model.plan import Plan
-from codemod.terminal import note, style, write_exact
+from codemod.terminal import note, write_exact
 
 if TYPE_CHECKING:
     from codemod.writing.changes import Changes
-
-_STYLES = {"+": ["green"], "-": ["red"], "@": ["cyan"], "d": ["bold"]}
-"""The colour of a diff's line by its first character."""
 
 
 @group.command()
@@ -107,7 +105,7 @@ def _change(run: Run, write_files: bool) -> int:
         DecisionStore(run.journal).add(remaining)
     else:
         patch = b"".join(unified_diff(change.path, change.old, change.edits) for change in changes.files)
-        write_exact(patch, _coloured, skippable=True)
+        write_exact(patch, coloured, skippable=True)
     _print_summary(run, plan, changes, left_out, write_files)
     return 2 if left_out else exit_code(run, plan, bool(changes.files))
 
@@ -144,8 +142,3 @@ def _print_summary(run: Run, plan: Plan, changes: Changes, broken: Sequence[Grou
         note(f"symfix: {plural(waiting, 'site')} more with --level review")
     if files and write_files:
         note("symfix: see it with git diff" if run.checkout.git_dir else "symfix: done")
-
-
-def _coloured(line: str) -> str:
-    """A line of a diff in the colour of its kind."""
-    return style(line, *_STYLES.get(line[:1], ()))

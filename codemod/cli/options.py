@@ -96,6 +96,13 @@ def tree_options(command: C) -> C:
     return command
 
 
+def further_options(command: C) -> C:
+    """The options of `tree_options` but PATHS and --op, which come first: for a command whose arguments are names."""
+    for decorate in reversed(_TREE_OPTIONS[2:]):
+        command = decorate(command)
+    return command
+
+
 def target_options(command: C) -> C:
     """`--python` and `--include`: the torch that sources are compiled against, and that operators are run over."""
     command = click.option(

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from codemod.prove.task import Settings, Task
     from codemod.writing.changes import Change
 
+NO_INPUTS = "no inputs are known that run the change; write a script and give it with --repro FILE"
+
 
 @group.command()
 @tree_options
@@ -72,7 +74,7 @@ def prove(context: click.Context, /, **parameters: Any) -> int:
     if isinstance(run.values["repro"], Path) and len(run.values["op"]) != 1:
         raise SymfixError("--repro runs one operator: name it with --op")
     run, plan = load_plan(run)
-    session = _Session(run, plan, chosen_groups(run, plan))
+    session = ProofSession(run, plan, chosen_groups(run, plan))
     if run.values["repro_only"]:
         return session.print_repro()
     store = EvidenceStore(run.journal / FOLDER)
@@ -111,7 +113,7 @@ def _scripts(run: Run, plan: Plan) -> dict[str, str]:
     return {glob: str(path) for operator, path in repro.items() for glob in names.resolve(operator, place)}
 
 
-class _Session:
+class ProofSession:
     """One run of the command: the shards of a plan, over one target."""
 
     def __init__(self, run: Run, plan: Plan, groups: Sequence[Group]) -> None:
@@ -178,16 +180,19 @@ class _Session:
 
         return checks_of(self._run.project, transform.load_transforms(), list(self.shards.values()))
 
-    def print_repro(self) -> int:
-        """Print the script that shows the failure of the operators asked for."""
+    def repro(self) -> str:
+        """The script that shows the failure of the operators asked for, "" where no inputs are known that fail."""
         from codemod.prove.work import find_repro
 
-        for request in self.requests():
-            script = find_repro(self.settings, request.make())
-            if script:
-                write_exact(encode(script))
-                return 0
-        raise SymfixError("no inputs are known that run the change; write a script and give it with --repro FILE")
+        return next(filter(None, (find_repro(self.settings, request.make()) for request in self.requests())), "")
+
+    def print_repro(self) -> int:
+        """Print the script that shows the failure of the operators asked for."""
+        script = self.repro()
+        if not script:
+            raise SymfixError(NO_INPUTS)
+        write_exact(encode(script))
+        return 0
 
     def save_repro(self, evidence: Evidence) -> None:
         """Keep an operator's script in the folder of --save-repro."""

@@ -19,6 +19,7 @@ class _Command(NamedTuple):
 
 
 _COMMANDS = {
+    "fix": _Command("fix", "Fix operators: reproduce, change, prove, commit, and write the pull request."),
     "scan": _Command("scan", "Find concrete-shape code that symbolic tensors reach."),
     "diff": _Command("commands", "Show what apply would write, as a diff that git apply takes."),
     "apply": _Command("commands", "Rewrite the files, all or none."),
@@ -61,6 +62,7 @@ def group() -> None:
     """Make PyTorch operators work with symbolic shapes.
 
     \b
+      symfix fix cross_entropy              all of the below, for one operator
       symfix scan                           which operators throw or specialize
       symfix scan --op cross_entropy_loss   one of them, down to each site
       symfix diff                           what apply would write

@@ -16,18 +16,20 @@ from codemod.borders.files import read_below
 from codemod.cli.options import Run, start
 from codemod.errors import SymfixError, nearest
 from codemod.model import transform
-from codemod.model.decisions import followed, standing
+from codemod.model.decisions import Choice, followed, standing
 from codemod.model.findings import Level
 from codemod.model.groups import Group, make_groups
 from codemod.model.plan import Plan
 from codemod.planning.operators import Operators, TreeNames
-from codemod.terminal import and_more, note
+from codemod.terminal import and_more, note, style
 
 if TYPE_CHECKING:
     from codemod.model.decisions import Decision
     from codemod.writing.changes import Changes
 
 C = TypeVar("C", bound=Callable[..., Any])
+_STYLES = {"+": ["green"], "-": ["red"], "@": ["cyan"], "d": ["bold"]}
+"""The colour of a diff's line by its first character."""
 
 
 def plan_option(meaning: str) -> Callable[[C], C]:
@@ -140,11 +142,27 @@ def chosen_groups(run: Run, plan: Plan) -> list[Group]:
     """
     wide = dataclasses.replace(run.selection, level=max(run.selection.level, Level.REVIEW))
     candidates = [group for group in wide.groups(plan.findings) if group.edits]
+    note_stale(run, plan, candidates)
     return [
         group
         for group, choice in followed(candidates, plan.decisions)
         if choice or (group.level <= run.selection.level and not run.values.get("accepted"))
     ]
+
+
+def note_stale(run: Run, plan: Plan, groups: Sequence[Group]) -> None:
+    """Say which acceptances of `groups` hold no more, for a file that they rest on has become another."""
+    from codemod.planning.decision_store import DecisionStore
+    from codemod.reporting.report import plural
+
+    undecided = {group.id for group in groups} - {decision.id for decision in plan.decisions}
+    latest = {decision.id: decision for decision in DecisionStore(run.journal).load()}
+    stale = [d for d in latest.values() if d.choice is not Choice.REJECT and d.id in undecided]
+    changed = sorted({p for d in stale for p, sha in d.files.items() if plan.files.get(p) != sha})
+    if changed:
+        are = f"{plural(len(stale), 'acceptance')} {'is' if len(stale) == 1 else 'are'}"
+        why = f"{changed[0]}{and_more(len(changed) - 1)}"
+        note(f"symfix: {are} stale, for {why} changed since; symfix review asks again")
 
 
 def changes_of(run: Run, plan: Plan, groups: Sequence[Group]) -> Changes:
@@ -173,6 +191,11 @@ def refuse_dirty(run: Run, edited: list[str] | tuple[()]) -> None:
         name = run.checkout.filtered(changed[0])
         why = f", or differs only by git's filter {name}, which symfix does not run (git status does)" if name else ""
         raise SymfixError(f"{changed[0]}{more}: not committed{why}; commit or stash first, or give --allow-dirty")
+
+
+def coloured(line: str) -> str:
+    """A line of a diff in the colour of its kind."""
+    return style(line, *_STYLES.get(line[:1], ()))
 
 
 def exit_code(run: Run, plan: Plan, anything: bool) -> int:

@@ -1,0 +1,110 @@
+"""What `symfix fix` prints: the steps of one operator, and the table of several."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections.abc import Mapping, Sequence
+
+from codemod.bundle.description import Description
+from codemod.bundle.message import listed
+from codemod.fix.landing import Landing
+from codemod.model.findings import Finding
+from codemod.model.xfails import describe_check
+from codemod.planning.naming import matches_operator
+from codemod.prove.evidence import Evidence
+from codemod.prove.table import verdict_text
+from codemod.reporting.report import plural
+from codemod.terminal import one_line, shorten, style, visible, width
+
+_LABEL = 11
+_MOST_LINES = 40
+_COLOURS = {
+    "cured": "green", "worse": "red", "blocked": "yellow", "not cured": "yellow", "not provable": "yellow",
+    "nothing found": "dim",
+}  # fmt: skip
+
+
+def step(label: str, text: str, kept: bool = False) -> list[str]:
+    """The lines of one step: its label, and what came of it; `kept` says that nothing had to be done."""
+    wrapped = textwrap.wrap(one_line(text) + (" (kept)" if kept else ""), max(30, width() - _LABEL - 2)) or [""]
+    head, *rest = wrapped
+    return [f"  {style(f'{label:{_LABEL}}', 'bold')}{head}", *(f"  {'':{_LABEL}}{line}" for line in rest)]
+
+
+def heading(name: str, findings: Sequence[Finding], globs: Sequence[str]) -> str:
+    """The line that an operator begins with: what was asked for, and the names that findings have for it."""
+    names = dict.fromkeys(name for finding in findings for name in finding.operators)
+    meant = [other for other in names if other != name and any(matches_operator(glob, other) for glob in globs)]
+    return style(visible(name), "bold", "cyan") + style(f"  {listed(meant, most=3)}" if meant else "", "dim")
+
+
+def reproduced(evidence: Sequence[Evidence], torch: str) -> list[str]:
+    """How the failure shows before the change."""
+    lines = []
+    for entry in evidence:
+        if entry.before is None:
+            continue
+        message = next(iter(entry.before.message.splitlines()), "")
+        said = f": {message}" if message and entry.before.status != "passes" else ""
+        lines += step("reproduce", f"{entry.operator} {verdict_text(entry.before)} over torch {torch}{said}")
+    return lines
+
+
+def proved(evidence: Sequence[Evidence], reused: bool) -> list[str]:
+    """What the change makes of it."""
+    lines = []
+    for entry in evidence:
+        if entry.before is not None and entry.after is not None:
+            counts = entry.before.frames, entry.after.frames
+            both = entry.before.status == entry.after.status == "passes" and counts[0] != counts[1]
+            ends = f"compiled {counts[0]} → {counts[1]} times" if both else (
+                f"{entry.before.status} → {entry.after.status}"
+            )  # fmt: skip
+            text = f"{entry.operator} {entry.outcome}: {ends}"
+        else:
+            text = f"{entry.operator} {entry.outcome}: {entry.reason}"
+        lines += step("prove", text, reused)
+        lines += (f"  {'':{_LABEL}}{describe_check(check)}: fails → passes" for check in entry.cured_checks)
+    return lines
+
+
+def planned(diff: Sequence[str], whole: bool) -> list[str]:
+    """The change, cut to what fits a screen unless `whole`."""
+    shown = list(diff) if whole else list(diff[:_MOST_LINES])
+    left = len(diff) - len(shown)
+    return [*shown, *([style(f"… and {plural(left, 'more line')}: symfix diff shows all", "dim")] if left else [])]
+
+
+def beside(description: Description) -> str:
+    """What lands beside the change: expected failures that go, and tests."""
+    removed, tests = description.follow_up.removed, description.follow_up.tests
+    parts = []
+    if removed:
+        titles = ", ".join(dict.fromkeys(entry.title for entry in removed))
+        parts.append(f"{plural(len(removed), 'expected failure')} removed: {titles}")
+    if tests:
+        parts.append(f"{plural(len(tests), 'test')} added: {', '.join(tests)}")
+    return "; ".join(parts) or "no expected failure goes, and no test fits"
+
+
+def stopped(landing: Landing) -> list[str]:
+    """Why nothing lands, and what a person would do."""
+    lines = step("stopped", f"{landing.state}: {landing.because}")
+    if landing.findings:
+        return [*lines, *step("next", f"{shlex.join(['symfix', 'scan', '--op', landing.name])} explains every site")]
+    return lines
+
+
+def summary(landings: Sequence[Landing], branches: Mapping[str, str]) -> list[str]:
+    """The table of several operators: what became of each, and where it is."""
+    names = max(len("operator"), *(len(visible(landing.name)) for landing in landings))
+    states = max(len("outcome"), *(len(landing.state) for landing in landings))
+    room = max(20, width() - names - states - 4)
+    lines = [style(f"{'operator':{names}}  {'outcome':{states}}  branch, or what stops it", "bold")]
+    for landing in landings:
+        where = branches.get(landing.name, "") or landing.because or "not committed"
+        state = style(f"{landing.state:{states}}", _COLOURS[landing.state])
+        lines.append(f"{visible(landing.name):{names}}  {state}  {shorten(one_line(where), room)}")
+    cured = sum(landing.state == "cured" for landing in landings)
+    return [*lines, "", f"{cured} of {plural(len(landings), 'operator')} cured"]
