@@ -6,7 +6,7 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -111,6 +111,27 @@ class Repository:
                 return None
             sha = entry.sha
         return None
+
+    def content(self, path: str) -> bytes | None:
+        """The bytes of a file in the commit that everything starts from; None where it holds no such file."""
+        entry = self.entry(path)
+        if entry is None or entry.mode == _LINK:
+            return None
+        return bytes(self.repo.odb.stream(bytes.fromhex(entry.sha)).read())
+
+    def starting_from(self, commit: str) -> Repository:
+        """The same repository, where branches start from `commit`, one before the last."""
+        return replace(self, head=commit)
+
+    def holds(self, commit: str) -> bool:
+        """Whether `commit` is the last one or among those before it."""
+        import git
+
+        try:
+            self.repo.git.merge_base("--is-ancestor", commit, self.head)
+        except git.GitCommandError:
+            return False
+        return True
 
     def tree_of(self, commit: str) -> str:
         """The id of a commit's tree."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,10 +13,13 @@ import click
 
 from codemod.cli.compiling import compiler_settings, note_unknown
 from codemod.cli.options import Run, target_options
-from codemod.cli.running import chosen_groups, load_plan, refuse_dirty
+from codemod.cli.running import changes_of, chosen_groups, load_plan, refuse_dirty, resolved
 from codemod.model import transform
-from codemod.model.groups import Group
+from codemod.model.decisions import followed
+from codemod.model.findings import Level
 from codemod.model.plan import Plan
+from codemod.planning.applied import Applied, load_applied
+from codemod.planning.operators import UnknownOperator
 from codemod.reporting.report import plural
 from codemod.terminal import note
 
@@ -65,24 +70,73 @@ class Bundle:
 
 def make_bundle(run: Run) -> Bundle:
     """The bundle that the run asks for; nothing is written. Raises as `bundle_of` does."""
+    applied = load_applied(run.journal, run.project.listing) if run.checkout.git is not None else None
+    if applied is not None and (run.values["plan_file"] is not None or not applied.as_left(run.checkout.root)):
+        applied = None
+    if applied is not None:
+        changed = set(run.checkout.dirty())
+        taken = _taken(run, _opened(run), applied) if changed and changed <= applied.files.keys() else None
+        if taken is not None:
+            return taken
     repository = open_repository(run)
-    run, plan = load_plan(run)
-    return bundle_of(run, repository, plan, chosen_groups(run, plan))
+    try:
+        asked, plan = load_plan(run)
+    except UnknownOperator:  # in a tree that names it in nothing but what was rewritten
+        taken = _taken(run, repository, applied) if applied is not None else None
+        if taken is None:
+            raise
+        return taken
+    groups = chosen_groups(asked, plan)
+    taken = _taken(run, repository, applied) if applied is not None and not groups else None
+    return taken or bundle_of(asked, repository, plan, changes_of(asked, plan, groups))
+
+
+def _taken(run: Run, repository: Repository, applied: Applied) -> Bundle | None:
+    """The bundle of what `symfix apply` wrote, as far as the run asks for it, from the commit before it was written.
+
+    None where nothing of it is asked for, or that commit does not hold what it was written over.
+    """
+    from codemod.writing.changes import Changes, changes_in
+
+    if not repository.holds(applied.head):
+        return None
+    base = repository.starting_from(applied.head)
+    sources = {path: base.content(path) or b"" for path in applied.files}
+    if any(sha256(sources[path]).hexdigest() != old for path, (old, _) in applied.files.items()):
+        return None
+    run = resolved(run, applied.plan)
+    wide = replace(run.selection, level=max(run.selection.level, Level.REVIEW))
+    asked = [group for group in wide.groups(applied.plan.findings) if group.id in applied.ids]
+    groups = tuple(group for group, _ in followed(asked, applied.plan.decisions))
+    if not groups:
+        return None
+    if repository.head != applied.head:
+        note(f"symfix: takes what symfix apply wrote, as it is committed on {repository.branch}; the branches start"
+             f" from the commit before, {applied.head[:12]}")  # fmt: skip
+    else:
+        note("symfix: takes what symfix apply wrote; the work tree keeps it until you undo it with git restore"
+             f" {shlex.join(sorted(applied.files))}")  # fmt: skip
+    return bundle_of(run, base, applied.plan, Changes(changes_in(groups, sources), groups, ()))
 
 
 def open_repository(run: Run) -> Repository:
     """The repository to branch from, closed with the command. Raises SymfixError where it is in no state for that."""
-    from codemod.bundle.repository import Repository
-
-    repository = Repository.open(run.checkout)
-    click.get_current_context().call_on_close(repository.close)
+    repository = _opened(run)
     if not run.values["allow_dirty"]:
         refuse_dirty(run, ())
     return repository
 
 
-def bundle_of(run: Run, repository: Repository, plan: Plan, groups: Sequence[Group]) -> Bundle:
-    """The bundle of `groups`, a part of `plan`; nothing is written.
+def _opened(run: Run) -> Repository:
+    from codemod.bundle.repository import Repository
+
+    repository = Repository.open(run.checkout)
+    click.get_current_context().call_on_close(repository.close)
+    return repository
+
+
+def bundle_of(run: Run, repository: Repository, plan: Plan, changes: Changes) -> Bundle:
+    """The bundle of `changes`, which are of a part of `plan`; nothing is written.
 
     Raises SymfixError where their files are not those of the last commit, or the shards do not add up.
     """
@@ -92,11 +146,10 @@ def bundle_of(run: Run, repository: Repository, plan: Plan, groups: Sequence[Gro
     from codemod.bundle.shard_evidence import evidence_of
     from codemod.bundle.shard_names import ShardNames
     from codemod.bundle.shards import Limits, with_bases
-    from codemod.writing.changes import make_changes
+    from codemod.writing.changes import Changes, changes_in
 
-    transforms = transform.load_transforms() if groups else []
+    transforms = transform.load_transforms() if changes.groups else []
     count = _remembering(lambda function, items: run.project.map(function, items, "proving the split"))
-    changes = make_changes(run.project.listing, plan, groups, transforms, count)
     for finding in changes.refused:
         note(f"symfix: {finding.path}:{finding.line}: left alone: {finding.reason}")
     sources = sources_of(run.checkout.root, changes)
@@ -108,8 +161,8 @@ def bundle_of(run: Run, repository: Repository, plan: Plan, groups: Sequence[Gro
     if len(in_shards) < len(changes.groups):
         left = [group for group in changes.groups if id(group) not in in_shards]
         note(f"symfix: {plural(len(left), 'change')} left out, for they are in no shard of {run.values['shard_file']}")
-        chosen = [group for group in changes.groups if id(group) in in_shards]
-        changes = make_changes(run.project.listing, plan, chosen, transforms, count)
+        chosen = tuple(group for group in changes.groups if id(group) in in_shards)
+        changes = Changes(changes_in(chosen, sources), chosen, changes.refused)
     by_name = {shard.name: shard for shard in shards}
     evidence = {name: evidence_of(run.journal, shard, by_name, sources) for name, shard in by_name.items()}
     follow = follow_ups(run.project, transforms, shards, evidence)

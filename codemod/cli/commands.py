@@ -23,11 +23,16 @@ from codemod.cli.running import (
     refuse_dirty,
 )
 from codemod.errors import SymfixError
+from codemod.model import transform
 from codemod.model.decisions import Choice
 from codemod.model.findings import Level
 from codemod.model.groups import OVERLAP, Group
 from codemod.model.plan import Plan
-from codemod.terminal import note, write_exact
+from codemod.planning.applied import keep_applied
+from codemod.terminal import and_more, note, write_exact
+
+if TYPE_CHECKING:
+    from codemod.writing.changes import Changes
 
 if TYPE_CHECKING:
     from codemod.writing.changes import Changes
@@ -101,12 +106,18 @@ def _change(run: Run, write_files: bool) -> int:
         changes = changes_of(run, plan, groups) if left_out else changes
     if write_files:
         remaining = decisions_left(run, plan, changes)
+        beside = _beside(run, changes)
         write_changes(run.project.listing, run.journal, changes.files)
         DecisionStore(run.journal).add(remaining)
+        if changes.files and run.checkout.git is not None:
+            head = run.checkout.git.run("rev-parse", "HEAD").decode().strip()
+            keep_applied(run.journal, head, plan, changes.groups, changes.files)
     else:
         patch = b"".join(unified_diff(change.path, change.old, change.edits) for change in changes.files)
         write_exact(patch, coloured, skippable=True)
     _print_summary(run, plan, changes, left_out, write_files)
+    if write_files and changes.files:
+        _print_next(run, beside)
     return 2 if left_out else exit_code(run, plan, bool(changes.files))
 
 
@@ -140,5 +151,38 @@ def _print_summary(run: Run, plan: Plan, changes: Changes, broken: Sequence[Grou
         note(f"symfix: {plural(waiting, 'site')} not decided; symfix review asks")
     elif waiting > 0 and run.selection.level < Level.REVIEW:
         note(f"symfix: {plural(waiting, 'site')} more with --level review")
-    if files and write_files:
-        note("symfix: see it with git diff" if run.checkout.git_dir else "symfix: done")
+
+
+def _beside(run: Run, changes: Changes) -> str:
+    """What `symfix bundle` adds to `changes`, which apply leaves out: expected failures that go, and new tests."""
+    from codemod.bundle.follow_up import follow_ups
+    from codemod.bundle.make import sources_of
+    from codemod.bundle.shard_evidence import evidence_of
+    from codemod.bundle.shards import make_shards
+    from codemod.reporting.report import plural
+
+    shards = {shard.name: shard for shard in make_shards(changes.groups)}
+    sources = sources_of(run.checkout.root, changes)
+    evidence = {name: evidence_of(run.journal, shard, shards, sources) for name, shard in shards.items()}
+    if not any(evidence.values()):
+        return ""
+    follow = follow_ups(run.project, transform.load_transforms(), list(shards.values()), evidence).values()
+    removed = {entry for follow_up in follow for entry in follow_up.removed}
+    tests = [test for follow_up in follow for test in follow_up.tests]
+    paths = sorted({entry.path for entry in removed} | {test.partition("::")[0] for test in tests})
+    parts = [plural(len(removed), "expected failure") + " that no longer fails" if len(removed) == 1 else
+             plural(len(removed), "expected failure") + " that no longer fail"] if removed else []  # fmt: skip
+    parts += [plural(len(tests), "new test")] if tests else []
+    return f"{' and '.join(parts)} ({', '.join(paths[:2])}{and_more(len(paths) - 2)})" if parts else ""
+
+
+def _print_next(run: Run, beside: str) -> None:
+    """Where what was written is seen, what it lacks, and the command that goes on from here."""
+    if run.checkout.git is None:
+        note("symfix: done")
+        return
+    note("symfix: see it with git diff")
+    if beside:
+        note(f"symfix: left out: {beside}; symfix bundle takes what was written, and adds them")
+    else:
+        note("symfix: symfix bundle takes it from here; what symfix prove shows before goes with it")

@@ -58,13 +58,13 @@ _DEFAULTS: dict[str, Any] = {
 @further_options
 @click.pass_context
 def fix(context: click.Context, /, **parameters: Any) -> int:
-    """Fix operators: reproduce, change, prove, commit, and write the pull request.
+    """Fix operators: reproduce, change, prove, commit, write the PR.
 
     \b
-      symfix fix cross_entropy                  step by step, and ask before the commit
-      symfix fix F.cross_entropy --yes          without asking
-      symfix fix torch.cov --until reproduce    a script that fails, and no more
-      symfix fix 'linalg_*' --yes               one after the other, and a table
+      symfix fix cross_entropy                step by step; asks before the commit
+      symfix fix F.cross_entropy --yes        without asking
+      symfix fix torch.cov --until reproduce  a script that fails, and no more
+      symfix fix 'linalg_*' --yes             several, and a table
       symfix fix --from operators.txt --yes
 
     An operator may be written in any way that PyTorch has for it. What is committed is proved first: the operator is
@@ -194,7 +194,7 @@ class _Fixing:
         from codemod.bundle.message import commit_message
         from codemod.bundle.repository import PREFIX
 
-        bundle = bundle_of(run, repository, self._plan, groups)
+        bundle = bundle_of(run, repository, self._plan, changes_of(run, self._plan, groups))
         own = next((name for name in reversed(landing.shards) if name in bundle.descriptions), "")
         for description in bundle.descriptions.values():
             show(text.step("beside", text.beside(description)))

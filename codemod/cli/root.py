@@ -19,7 +19,7 @@ class _Command(NamedTuple):
 
 
 _COMMANDS = {
-    "fix": _Command("fix", "Fix operators: reproduce, change, prove, commit, and write the pull request."),
+    "fix": _Command("fix", "Fix operators: reproduce, change, prove, commit, write the PR."),
     "scan": _Command("scan", "Find concrete-shape code that symbolic tensors reach."),
     "diff": _Command("commands", "Show what apply would write, as a diff that git apply takes."),
     "apply": _Command("commands", "Rewrite the files, all or none."),

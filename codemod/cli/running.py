@@ -89,7 +89,7 @@ def load_plan(run: Run) -> tuple[Run, Plan]:
         raise SymfixError(f"{run.checkout.root}: holds no C++ or Python that symfix reads; name a checkout that does")
     for folder in run.checkout.repositories(run.project.names):
         note(f"symfix: {folder}: looks like a bare git repository inside the checkout; its files are read, no more")
-    run = _resolved(run, plan)
+    run = resolved(run, plan)
     for failure in plan.failures:
         note(f"symfix: {failure}")
     stored = DecisionStore(run.journal).load()
@@ -120,7 +120,7 @@ def operators_of(run: Run, plan: Plan) -> Operators:
     return Operators(plan.findings, TreeNames(operators, functions))
 
 
-def _resolved(run: Run, plan: Plan) -> Run:
+def resolved(run: Run, plan: Plan) -> Run:
     """`run` with `--op` as the plan spells it; that nothing is found about an operator is noted."""
     if not run.selection.ops:
         return run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import textwrap
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +19,9 @@ from codemod.reporting.report import plural
 from codemod.terminal import one_line, shorten, style, visible, width
 
 _LABEL = 11
-_MOST_LINES = 40
+_FEWEST_LINES, _AROUND = 12, 22
+"""Lines of a diff that are always shown, and lines that the other steps take."""
+_MOST_CHECKS = 3
 _COLOURS = {
     "cured": "green", "worse": "red", "blocked": "yellow", "not cured": "yellow", "not provable": "yellow",
     "nothing found": "dim",
@@ -65,13 +68,17 @@ def proved(evidence: Sequence[Evidence], reused: bool) -> list[str]:
         else:
             text = f"{entry.operator} {entry.outcome}: {entry.reason}"
         lines += step("prove", text, reused)
-        lines += (f"  {'':{_LABEL}}{describe_check(check)}: fails → passes" for check in entry.cured_checks)
+        for check in entry.cured_checks[:_MOST_CHECKS]:
+            lines += step("", f"{describe_check(check)}: fails → passes")
+        more = len(entry.cured_checks) - _MOST_CHECKS
+        lines += step("", f"and {plural(more, 'other check')}: fails → passes") if more > 0 else []
     return lines
 
 
 def planned(diff: Sequence[str], whole: bool) -> list[str]:
-    """The change, cut to what fits a screen unless `whole`."""
-    shown = list(diff) if whole else list(diff[:_MOST_LINES])
+    """The change, cut to what fits a screen unless `whole`, so that what goes before and after it is seen too."""
+    room = max(_FEWEST_LINES, shutil.get_terminal_size().lines - _AROUND)
+    shown = list(diff) if whole or len(diff) <= room else list(diff[:room])
     left = len(diff) - len(shown)
     return [*shown, *([style(f"… and {plural(left, 'more line')}: symfix diff shows all", "dim")] if left else [])]
 

@@ -19,6 +19,10 @@ _PACKAGE = re.compile(r"(?:torch\.)?(?:nn\.functional|functional|Tensor|_C\._nn|
 _GLOB = re.compile(r"[*?\[]")
 
 
+class UnknownOperator(SymfixError):
+    """A name that neither a plan nor its tree has for an operator."""
+
+
 @dataclass(frozen=True, slots=True)
 class TreeNames:
     """What a tree says of names when a plan does not have them; each is asked for when it is needed."""
@@ -45,8 +49,8 @@ class Operators:
     def resolve(self, written: str, place: str) -> tuple[str, ...]:
         """The globs, for `codemod.planning.naming`, that stand for `written` in this plan.
 
-        Where an operator of the tree has no finding, what is returned matches none. Raises SymfixError, which begins
-        with `place`, where neither the plan nor the tree has such a name.
+        Where an operator of the tree has no finding, what is returned matches none.
+        Raises UnknownOperator, which begins with `place`, where neither the plan nor the tree has such a name.
         """
         spellings = spelled(written)
         own = next((spelling for spelling in spellings if self.has(spelling)), "")
@@ -61,7 +65,7 @@ class Operators:
         if declared or called:
             return (declared,) if declared else called
         close = "" if is_glob(written) else nearest(base_name(spellings[-1]), self.all())
-        raise SymfixError(f"{place}{written}: no operator of this tree has such a name{close}")
+        raise UnknownOperator(f"{place}{written}: no operator of this tree has such a name{close}")
 
     def has(self, glob: str) -> bool:
         """Whether a finding is about an operator, or in a shard, that `glob` matches."""

@@ -90,6 +90,12 @@ def changes_in(groups: Iterable[Group], sources: Mapping[str, bytes]) -> tuple[C
 
 def check_plan(listing: Listing, plan: Plan) -> None:
     """Raise SymfixError where a saved plan names what is no file of the tree, or a file that has changed since."""
+    check_plan_names(listing, plan)
+    _check_current(listing, plan)
+
+
+def check_plan_names(listing: Listing, plan: Plan) -> None:
+    """Raise SymfixError where a saved plan names what is no file of the tree."""
     listing.check(path for finding in plan.findings for path in (finding.path, *(e.path for e in finding.edits)))
     check_decisions(listing, plan.decisions)
     shown = (step.path for finding in plan.findings for step in (*finding.reach, *finding.flow))
@@ -97,7 +103,6 @@ def check_plan(listing: Listing, plan: Plan) -> None:
         why = "" if os.path.isabs(path) and "\0" not in path else misplaced(path)
         if why:
             raise SymfixError(f"{quoted_path(path)}: {why}")
-    _check_current(listing, plan)
 
 
 def check_decisions(listing: Listing, decisions: Iterable[Decision]) -> None:

@@ -94,7 +94,7 @@ class PythonTransform:
         """The operators that Python registers, without overloads."""
         listed = project.files(self.suffixes)
         package = project.root.name if "__init__.py" in listed else ""
-        paths = [path for path in listed if not TESTS.search(path)]
+        paths = [path for path in listed if not (TESTS.search(path) or ELSEWHERE.search(f"/{package}/{path}"))]
         tree = SourceTree(dict(project.facts(extract, paths)), package)
         names = {name for definition in tree.definitions() for name in decorated_operators(definition.function)}
         names.update(Registrations(tree).operators.values())
