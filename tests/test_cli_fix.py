@@ -214,3 +214,21 @@ def test_a_tree_with_changes_is_refused_before_anything_runs(fix: Fix, tree: Pat
     assert (code, runs.ran) == (2, [])
     assert "b.cc: not committed" in err
     assert fix("foo", "--yes", "--allow-dirty")[0] == 0
+
+
+def test_what_cannot_be_committed_does_not_stop_the_others(fix: Fix, tree: Path, git: Git) -> None:
+    git("branch", "symfix/foo", cwd=tree)
+    code, out, _ = fix("foo", "bar", "--yes")
+    assert code == 1
+    assert git("diff", "--name-only", "HEAD", "symfix/bar", cwd=tree) == b"b.cc\n"
+    assert "foo       blocked  the branch symfix/foo holds work that is not symfix's" in out
+    assert fix("foo", "--yes")[0] == 2
+
+
+def test_a_shard_is_fixed_by_its_name(fix: Fix, tree: Path, git: Git) -> None:
+    (tree / "b.cc").write_bytes(b"size op:bar\nsize op:baz @both\nsize op:bar @both\n")
+    git("commit", "-qam", "a helper of two", cwd=tree)
+    code, out, _ = fix("helper-f", "--yes")
+    assert code == 0
+    assert "symfix/helper-f" in branches(git, tree)
+    assert "+sym_size op:baz @both\n" in out

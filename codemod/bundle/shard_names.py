@@ -124,8 +124,13 @@ class ShardNames:
         return named
 
     def _moved(self, cluster: Cluster, taken: dict[str, Cluster]) -> str:
-        """The name of a shard of the same kind that is gone and held exactly these functions in other files."""
+        """The name of a shard of the same kind that is gone and held exactly these functions in other files.
+
+        The key of an operator's shard names no file: where it differs, the operator does, and so does the shard.
+        """
         kind = cluster.key.partition(":")[0]
+        if kind == "operator":
+            return ""
         functions = _functions(cluster.members)
         for name, (key, members) in sorted(self._shards.items()):
             if name not in taken and key.partition(":")[0] == kind and _functions(members) == functions:

@@ -146,7 +146,8 @@ class _Fixing:
         """Take one operator as far as it gets."""
         run = dataclasses.replace(self._run, selection=dataclasses.replace(self._run.selection, ops=self._names[name]))
         everything = dataclasses.replace(run.selection, level=Level.MANUAL).groups(self._plan.findings)
-        findings = [finding for group in everything for finding in group.findings if run.selection.matches(finding)]
+        together = [finding for group in everything for finding in group.findings]
+        findings = [finding for finding in together if run.selection.matches(finding)] or together  # of a shard, all
         groups = chosen_groups(run, self._plan)
         show(["", text.heading(name, findings, self._names[name])])
         if session is None or not groups:
@@ -164,7 +165,13 @@ class _Fixing:
         self._show_plan(run, chosen)
         show(text.proved(landing.shown, all(shard in self._reused for shard in landing.shards)))
         if self._repository is not None:
-            self._commit(run, self._repository, landing, chosen)
+            try:
+                self._commit(run, self._repository, landing, chosen)
+            except SymfixError as error:
+                if len(self._names) == 1:
+                    raise
+                landing = dataclasses.replace(landing, state="blocked", because=str(error))  # the others go on
+                show(text.stopped(landing))
         return landing
 
     def _reproduce(self, run: Run, name: str, groups: Sequence[Group]) -> Landing:

@@ -58,6 +58,8 @@ def land(
     if landing:
         return Landing(name, "cured", tuple(landing), entries, findings=tuple(findings))
     state, because = _not_cured(entries)
+    waiting = _waiting(findings) - sum(1 for group in groups for f in group.findings if f.level is Level.REVIEW)
+    because += f"; {plural(waiting, 'site')} more with --level review" if waiting > 0 else ""
     return Landing(name, state, (), entries, because, tuple(findings))
 
 
@@ -78,13 +80,17 @@ def _not_cured(entries: Sequence[Evidence]) -> tuple[State, str]:
 
 def _blocked(findings: Sequence[Finding]) -> str:
     """What stops a rewrite: the changes that wait for `--level review`, else the most frequent refusal."""
-    waiting = sum(1 for finding in findings if finding.edits and finding.level is Level.REVIEW)
+    waiting = _waiting(findings)
     if waiting:
         return f"{plural(waiting, 'site')} can be changed, for review: --level review"
     refusals = refusal_counts(findings)
     if not refusals:
-        return "nothing asks for concrete sizes there; a script that fails may show where: symfix prove --repro FILE"
+        return "nothing is found that asks for concrete sizes; if it fails, look where its traceback points"
     code, count, first = refusals[0]
     more = f", and {plural(len(refusals) - 1, 'other reason')}" if len(refusals) > 1 else ""
     why = f"{one_line(first.reason or first.message)} ({first.path}:{first.line})"
     return f"{code}, {plural(count, 'site')}: {why}{more}"
+
+
+def _waiting(findings: Sequence[Finding]) -> int:
+    return sum(1 for finding in findings if finding.edits and finding.level is Level.REVIEW)

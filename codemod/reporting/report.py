@@ -44,8 +44,10 @@ def operator_counts(findings: Iterable[Finding], ops: Sequence[str] = ()) -> lis
     """
     counts: dict[str, Counter[Level]] = {}
     example: dict[str, Finding] = {}
-    for finding in findings:
-        for name in _names(finding.operators, tuple(ops)):
+    listed = list(findings)
+    asked = _asked(listed, ops)
+    for finding in listed:
+        for name in _names(finding.operators, asked):
             counts.setdefault(name, Counter())[finding.level] += 1
             current = example.get(name)
             if current is None or len(finding.operators) < len(current.operators):
@@ -56,8 +58,13 @@ def operator_counts(findings: Iterable[Finding], ops: Sequence[str] = ()) -> lis
 
 @functools.cache
 def _names(operators: tuple[str, ...], ops: tuple[str, ...]) -> frozenset[str]:
-    matching = [name for name in operators if not ops or any(matches_operator(glob, name) for glob in ops)]
-    return frozenset(map(base_name, matching or operators))  # none matches where a shard was asked for
+    matching = (name for name in operators if not ops or any(matches_operator(glob, name) for glob in ops))
+    return frozenset(map(base_name, matching))
+
+
+def _asked(findings: Iterable[Finding], ops: Sequence[str]) -> tuple[str, ...]:
+    """`ops`, where one of them is an operator of `findings`; else a shard was asked for, which all of them are in."""
+    return tuple(ops) if any(_names(finding.operators, tuple(ops)) for finding in findings) else ()
 
 
 def operator_table(findings: Sequence[Finding], ops: Sequence[str] = ()) -> list[str]:
@@ -108,7 +115,8 @@ def _example(finding: Finding, columns: int) -> str:
 def totals(findings: Sequence[Finding], files: int, suppressed: int, ops: Sequence[str] = ()) -> list[str]:
     """Two lines of sums; `files` is how many were looked at."""
     counts = Counter(finding.level for finding in findings)
-    operators = frozenset[str]().union(*(_names(finding.operators, tuple(ops)) for finding in findings))
+    asked = _asked(findings, ops)
+    operators = frozenset[str]().union(*(_names(finding.operators, asked) for finding in findings))
     touched = len({finding.path for finding in findings})
     where = f"in {plural(len(operators), 'operator')} and {touched:,} of {plural(files, 'file')}"
     levels = ", ".join(f"{counts[level]:,} {level_name(level)}" for level in Level)
