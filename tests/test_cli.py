@@ -176,6 +176,7 @@ def test_apply_takes_safe_changes_and_review_when_asked(tree: Path, symfix: Symf
     _, _, err = symfix("apply", cwd=tree)
     assert err == (
         "symfix: rewrote 2 sites in 2 files\nsymfix: 1 site more with --level review\nsymfix: see it with git diff\n"
+        "symfix: symfix bundle takes it from here; what symfix prove shows before goes with it\n"
     )
     assert b"y = numel()" in (tree / "a.cc").read_bytes()
     assert symfix("apply", "--allow-dirty", "--level", "review", cwd=tree).code == 1
