@@ -60,7 +60,7 @@ def test_a_link_where_a_temporary_file_was_is_not_written_through(
     (tree / "sub/.b.cc.symfix-tmp").write_bytes(b"my own")
     assert symfix("apply", cwd=tree).code == 1
     assert symfix("review", "--html", "review.html", cwd=tree).code == 0
-    assert symfix("bundle", "--allow-dirty", "--dry-run", "--save-shards", "shards.yaml", cwd=tree).code == 0
+    assert symfix("bundle", "--allow-dirty", "--dry-run", "--save-shards", "shards.yaml", cwd=tree).code == 1
     assert victim.read_bytes() == b"size mine\n"
     assert victim.stat().st_mode & 0o777 == 0o600
     assert (tree / "a.cc").read_bytes() == b"x = sym_size(); // op:aten::add\n"
