@@ -93,7 +93,7 @@ def spelled(written: str) -> tuple[str, ...]:
     """
     if "::" in written or "." not in written:
         return (written,)
-    dispatched = _DISPATCHED.fullmatch(written)
+    dispatched = _DISPATCHED.fullmatch(f"ops.{written}" if written.startswith("aten.") else written)
     if dispatched is not None:
         namespace, name, overload = dispatched.groups()
         return (f"{namespace}::{name}" + (f".{overload}" if overload not in (None, "default") else ""),)

@@ -58,6 +58,7 @@ def lines(written: str) -> list[int]:
         ("aten::add.Tensor", [5]),
         ("torch.ops.aten.add.Tensor", [5]),
         ("torch.Tensor.add_", [5]),
+        ("aten.add.Tensor", [5]),
         ("relu", []),
         ("F.relu", []),
         ("tensordot", []),
