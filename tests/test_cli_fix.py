@@ -195,7 +195,7 @@ def test_several_end_in_a_table(fix: Fix, tree: Path, git: Git, runs: Runs, tmp_
     ("arguments", "says"),
     [
         ((), "say which operator: symfix fix cross_entropy; symfix scan lists them"),
-        (("fooo",), "fooo: no operator of this tree has such a name; nearest: foo"),
+        (("fooo",), "symfix: fooo: no operator of this tree has such a name; nearest: foo"),
         (("foo", "bar", "--repro", "a.cc"), "--repro runs one operator"),
         (("--from", "none.txt"), "none.txt: the names cannot be read: No such file or directory"),
         (("--from", "test/marker"), "test/marker: holds no names of operators; write one a line"),

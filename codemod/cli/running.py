@@ -126,12 +126,15 @@ def resolved(run: Run, plan: Plan) -> Run:
         return run
     names = operators_of(run, plan)
     chosen: dict[str, None] = {}
+    parameters = click.get_current_context().command.params
+    argument = any(parameter.name == "op" and isinstance(parameter, click.Argument) for parameter in parameters)
+    place = "" if argument and "op" not in run.configured else f"{run.origin('op')} "
     for written in run.selection.ops:
-        globs = names.resolve(written, f"{run.origin('op')} ")
+        globs = names.resolve(written, place)
         chosen.update(dict.fromkeys(globs))
         if not any(map(names.has, globs)):
             meant = "" if written in globs else f" ({', '.join(globs)})"
-            note(f"symfix: --op {written}{meant}: nothing is found about this operator")
+            note(f"symfix: {place}{written}{meant}: nothing is found about this operator")
     return dataclasses.replace(run, selection=dataclasses.replace(run.selection, ops=tuple(chosen)))
 
 

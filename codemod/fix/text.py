@@ -49,7 +49,10 @@ def reproduced(evidence: Sequence[Evidence], torch: str) -> list[str]:
         if entry.before is None:
             continue
         message = next(iter(entry.before.message.splitlines()), "")
-        said = f": {message}" if message and entry.before.status != "passes" else ""
+        failed = entry.before.status != "passes"
+        said = f": {message}" if failed and message else ""
+        if not failed and entry.before.frames > 1:
+            said = f", compiled {entry.before.frames} times over its sizes"
         lines += step("reproduce", f"{entry.operator} {verdict_text(entry.before)} over torch {torch}{said}")
     return lines
 
