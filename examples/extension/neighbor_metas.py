@@ -115,6 +115,15 @@ def widened_frame(source: Tensor, width: int) -> Tensor:
     return source.new_empty((*source.shape[:-1], width)).to(memory_format=utils.suggest_memory_format(source))
 
 
+@torch.library.register_fake("neighbors::spaced_rows")
+def spaced_rows(source: Tensor) -> Tensor:
+    """The place of each row where they are spread evenly over the columns."""
+    rows, columns = source.shape
+    # A single row has no neighbor to keep a distance from.
+    distance = (columns - 1.0) / (rows - 1.0) if rows > 1 else 0
+    return torch.arange(rows, device=source.device) * distance
+
+
 @torch.library.register_fake("neighbors::number_like")
 def number_like(source: Tensor) -> Callable[[float], complex]:
     """What turns a number into one of the dtype of the source."""

@@ -7,8 +7,9 @@ What it does: the general path serves unknown sizes. `== 0`, `== 1`, `<= 1` get 
 `!= 0`, `> 0`, `> 1` and plain truth get `guard_or_true`. A path for empty inputs is a shortcut; what is done for size 1
 may be another thing, so there the general path has to be one that expands, reshapes or copies. A general path that
 divides by a size serves 0 too once it divides by `torch.sym_max(size, 1)`. A number below 0 stands for "not given":
-no size is one. Left are branches that return a truth callers decide by, that end a loop or stop a recursion, and whose
-other path asks for a maximum, or another thing that an empty tensor has not.
+no size is one. Where a decomposition asks for a size on some devices alone, the path of the others serves it. Left are
+branches that return a truth callers decide by, that end a loop or stop a recursion, and whose other path asks for a
+maximum, or another thing that an empty tensor has not.
 
 Why: the branch needs an answer while tracing, and the other path would have done.
 
@@ -27,10 +28,12 @@ from transforms.python.writing.branches import (
     decided,
     divisions,
     general_path,
+    is_decomposition,
     kinds,
     lean,
     needs_elements,
     never_zero,
+    on_every_device,
     serves_all,
 )
 from transforms.python.writing.logic import Undecided
@@ -69,6 +72,31 @@ EXAMPLES = (
         "size 1 may mean another thing",
     ),
     Example(
+        "@register_decomposition(aten.f)\ndef f(x: Tensor, n: int):\n"
+        "    if x.numel() == 0 or (x.is_cuda and x.size(0) == n):\n        return x.clone()\n"
+        "    return x.view(n, -1).clone()\n",
+        "@register_decomposition(aten.f)\ndef f(x: Tensor, n: int):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
+        "    if guard_or_false(x.numel() == 0) or (x.is_cuda and guard_or_false(x.size(0) == n)):\n"
+        "        return x.clone()\n"
+        "    return x.view(n, -1).clone()\n",
+        "other devices take the general path",
+    ),
+    Example(
+        "@register_meta(aten.f)\ndef f(x: Tensor, n: int):\n"
+        "    if x.numel() == 0 or (x.is_cuda and x.size(0) == n):\n        return x.clone()\n"
+        "    return x.view(n, -1).clone()\n",
+        None,
+        "the kernel of that device may do another thing",
+    ),
+    Example(
+        "@register_decomposition(aten.f)\ndef f(x: Tensor, y: Tensor):\n"
+        "    if x.device == y.device and x.size(0) == y.size(0):\n        return x.clone()\n"
+        "    return x + y\n",
+        None,
+        "no kind of device",
+    ),
+    Example(
         "def f(x: Tensor):\n    if x.numel() == 0:\n        return x.clone()\n    return x / x.amax()\n",
         None,
         "an empty tensor has no maximum",
@@ -96,7 +124,8 @@ def rewrite(place: Place) -> Rewrite | None:
     if not isinstance(branch, (ast.If, ast.IfExp)):
         return None
     test = place.tree(branch.test)
-    compared = kinds(place, test)
+    shared = is_decomposition(place) and lean(place, test) is False
+    compared = kinds(place, on_every_device(place, test) if shared else test)
     if not compared <= {"empty", "one", "sentinel"}:
         return None
     if compared == {"sentinel"}:

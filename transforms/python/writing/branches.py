@@ -14,7 +14,7 @@ import libcst as cst
 
 from transforms.python.flow.nodes import called, dotted, own_nodes
 from transforms.python.writing.logic import Undecided
-from transforms.python.writing.nodes import call, code
+from transforms.python.writing.nodes import bare, call, code
 from transforms.python.writing.place import Change, Place
 
 # Operations that give the same result where the shapes or sizes happen to agree.
@@ -25,6 +25,11 @@ NEUTRAL = re.compile(
 # Reductions without an identity, and reads of elements.
 NEEDS_ELEMENTS = re.compile(
     r"^(?:(?:a?(?:max|min)_?)+|arg(?:max|min)|aminmax|(?:nan)?median|mode|kthvalue|item|tolist)$"
+)
+# Whether a tensor lies on a kind of device: `x.is_cuda`, `x.device.type == "cuda"`, `device_hint(x) in ("cuda", …)`.
+_DEVICE = re.compile(
+    r"^(?:not )?[\w.]+\.is_(?:cpu|cuda|mps|xpu)$"
+    r"""|^[\w.]*device\w*(?:\([\w.]*\))?(?:\.type)? (?:[!=]=|in|not in) [\[({]?["']"""
 )
 _RANKS = re.compile(r"^[\w.]+\.(?:ndim|layout|dim\(\)) (?:[<>!=]=?|in|not in) [\w.]+(?:\(\))?$")
 PADDING = re.compile(r"^(?:constant_pad_nd|pad|len)$")
@@ -180,6 +185,24 @@ def lean(place: Place, node: cst.BaseExpression) -> bool | None:
         inner = lean(place, node.expression)
         return None if inner is None else not inner
     return outcome(place, node)
+
+
+def on_every_device(place: Place, node: cst.BaseExpression) -> cst.BaseExpression:
+    """A condition without what some device alone asks about sizes: `a or (on_gpu and b)` as `a or on_gpu`.
+
+    The path of the other devices serves those sizes in a decomposition, whose result is what it computes.
+    """
+    if not isinstance(node, cst.BooleanOperation):
+        return node
+    conjunction = isinstance(node.operator, cst.And)
+    if conjunction and not place.conditions.asks(node.left) and _DEVICE.search(code(bare(node.left))):
+        return node.left
+    return node.with_changes(left=on_every_device(place, node.left), right=on_every_device(place, node.right))
+
+
+def is_decomposition(place: Place) -> bool:
+    """Whether what the function computes is what runs, and not only the shape of what a kernel does."""
+    return any("register_decomposition" in ast.unparse(decorator) for decorator in place.function.decorator_list)
 
 
 def _neutral(value: ast.expr, kept: str, padding: bool) -> bool:
