@@ -236,6 +236,8 @@ def _answers(
             continue
         if site.kind == "out" and (names.local or not job.inlined or job.scripted):
             continue  # only a compiled function of the user's is compiled again
+        if site.kind == "chunks" and not (names.shared and names.home):
+            continue  # what else can be written is longer than what it would replace
         if job.inlined and called(site.node) in TRACED_BUILTINS and site.kind in ("extremum", "coercion", "root"):
             continue  # Dynamo keeps the symbol by itself
         names.used = set()

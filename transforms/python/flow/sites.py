@@ -100,8 +100,25 @@ def _operation_sites(node: ast.Call, nodes: Sequence[ast.AST], values: Interpret
             yield Site("resize", node, node, Value(BOOL))
     elif name == "to" and not node.args and list(keywords) == ["memory_format"] and _new_empty(node.func):
         yield Site("layout", node, node, Value(BOOL))
+    elif name == "chunk" and _unpacked(node, nodes) and values.surely_tensor(node.func.value):  # type: ignore[attr-defined]
+        yield Site("chunks", node, node, Value(BOOL))
     elif name in ("reshape", "view") and inferred(node, nodes) is not None:
         yield Site("inferred", node, node, Value(BOOL))
+
+
+def _unpacked(node: ast.Call, nodes: Sequence[ast.AST]) -> bool:
+    """Whether `x.chunk(n)` or `x.chunk(n, dim)` is unpacked into n variables."""
+    if not isinstance(node.func, ast.Attribute) or node.keywords or not 1 <= len(node.args) <= 2:
+        return False
+    counts = {
+        len(target.elts)
+        for assignment in nodes
+        if isinstance(assignment, ast.Assign) and assignment.value is node
+        for target in assignment.targets
+        if isinstance(target, ast.Tuple) and all(isinstance(part, ast.Name) for part in target.elts)
+    }
+    chunks = node.args[0]
+    return len(counts) == 1 and isinstance(chunks, ast.Constant) and chunks.value in counts
 
 
 def _new_empty(function: ast.expr) -> bool:

@@ -21,8 +21,9 @@ HELPERS = {
     "guard_or_true": "sym_guard_or_true",
     "expect_true": "sym_expect_true",
     "sym_eq": "sym_shape_eq",
+    "chunk": "sym_chunk",
 }
-"""What stands in for each function of symbolic_shapes."""
+"""What stands in for each function of symbolic_shapes, and for `chunk` where the caller takes so many."""
 SHAPE_HELPERS = {
     "guard_or_false": "sym_shape_eq_or_false",
     "guard_or_true": "sym_shape_eq_or_true",
@@ -149,6 +150,23 @@ def sym_expect_shape_eq(left: list[int], right: list[int]) -> bool:
         if torch.compiler.is_dynamo_compiling():
             return sym_expect_true(_sym_shape_eq(left, right))
         return left == right
+
+
+def sym_chunk(tensor: torch.Tensor, chunks: int, dim: int = 0) -> list[torch.Tensor]:
+    """
+    What ``tensor.chunk(chunks, dim)`` gives a caller that takes exactly so many chunks.
+    """
+    if torch.jit.is_scripting():
+        return tensor.chunk(chunks, dim)
+    elif isinstance(tensor.size(dim), torch.SymInt) or torch.compiler.is_dynamo_compiling():
+        size = tensor.size(dim)
+        length = (size + chunks - 1) // chunks
+        last = size - length * (chunks - 1)
+        if not sym_expect_true((last > 0) | (size == 0)):
+            raise ValueError(f"expected {chunks} chunks of a dimension of size {size}")
+        return tensor.split([length] * (chunks - 1) + [last], dim)
+    else:
+        return tensor.chunk(chunks, dim)
 
 
 def _sym_shape_eq(left, right):

@@ -68,6 +68,7 @@ class FakeTorch(types.SimpleNamespace):
         super().__init__(
             SymBool=Bool,
             SymInt=Int,
+            Tensor=object,
             jit=types.SimpleNamespace(is_scripting=lambda: False),
             compiler=types.SimpleNamespace(is_dynamo_compiling=lambda: dynamo),
             _check=lambda condition: self.checked.append(condition),
