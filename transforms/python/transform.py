@@ -16,6 +16,7 @@ from transforms.python.reach.reached import (
     TESTS,
     Reached,
     active,
+    decorated_operators,
     given_sympy,
     reach,
     returned_values,

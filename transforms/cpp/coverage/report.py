@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from codemod.model.findings import Finding, Step
-from codemod.planning.selection import base_name
+from codemod.planning.naming import base_name
 from transforms.cpp.coverage.operators import Obstacle
 from transforms.cpp.coverage.sketch import made, sketch
 from transforms.cpp.rules.missing_fake import LEVEL, MODE, NAME
