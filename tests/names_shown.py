@@ -33,7 +33,7 @@ def names_shown(tree: Path, page: Path) -> dict[str, set[str]]:
     written = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text("utf-8"), re.S)
     assert written is not None
     data = json.loads(written[1])
-    bodies = run(tree, "pr", "--allow-dirty", *review)
+    bodies = re.sub(r"\\([_*])", r"\1", run(tree, "pr", "--allow-dirty", *review))  # as Markdown shows it
     return {
         "scan": {line.split()[0] for line in table if line and not line.startswith("…")},
         "csv": {name for row in rows for name in row["operators"].split()},
