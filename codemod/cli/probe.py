@@ -14,9 +14,13 @@ import click
 from codemod.cli.root import group
 from codemod.errors import SymfixError
 from codemod.terminal import note, show, write
+from codemod.tree.config import MOST_JOBS
 
 if TYPE_CHECKING:
     from codemod.probe.answers import Answer, Report
+    from codemod.probe.subjects import Regression
+
+_STEP = 25  # operators between two lines of progress
 
 
 @group.command()
@@ -25,6 +29,15 @@ if TYPE_CHECKING:
               help="Read this trace, or folder of traces, that TORCH_TRACE made; nothing is run.")  # fmt: skip
 @click.option("--error", metavar="FILE",
               help="Read the text of an error or of TORCH_LOGS from this file, - for standard input.")  # fmt: skip
+@click.option("--op", multiple=True, metavar="GLOB",
+              help="Ask operators: topk, 'linalg.*', 'mylib::*', '*' for all that PyTorch has samples of.")  # fmt: skip
+@click.option("--import", "imports", multiple=True, metavar="MODULE",
+              help="Import this module first, which brings a library's operators. Repeatable.")  # fmt: skip
+@click.option("--python", type=click.Path(path_type=Path), metavar="PATH",
+              help="The interpreter whose torch has the operators."
+              "  [default: the active virtual environment's, else symfix's own]")  # fmt: skip
+@click.option("--jobs", type=click.IntRange(1, MOST_JOBS), metavar="N",
+              help="Operators at a time.  [default: one for each processor]")  # fmt: skip
 @click.option("--compare", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
               help="Report only what this earlier report (--format json) does not hold.")  # fmt: skip
 @click.option("--all", "everything", is_flag=True,
@@ -42,24 +55,30 @@ def probe(context: click.Context, /, **parameters: Any) -> int:
       symfix probe -- pytest tests/test_it.py   the same of a test run
       symfix probe --trace FOLDER               what TORCH_TRACE=FOLDER recorded
       symfix probe --error - < error.txt        an error, or a log of TORCH_LOGS
+      symfix probe --op 'linalg.*'              operators, in each mode of compiling
+      symfix probe --op 'mylib::*' --import mylib
     \b
       symfix probe --format json -- python train.py > before.json
       symfix probe --compare before.json -- python train.py   what is new?
 
     The program runs as it is, with its own torch; its output goes to stderr. Each answer names the line that asked,
-    whose it is, and the change that symfix can make to your source there. Exit 0 where nothing asks for anything.
+    whose it is, and the change that symfix can make to your source there. Operators run on PyTorch's own samples, or
+    on arguments that fit their schema, each in a process of its own; what they answer is kept until their code
+    changes, so a run that was stopped goes on. Exit 0 where nothing asks for anything.
     """
     from codemod.probe.answers import read_report, regressed
+    from codemod.probe.subjects import worsened
 
     earlier = read_report(parameters["compare"]) if parameters["compare"] else None
     report, status = _asked(parameters)
     if not parameters["no_source"]:
         report = dataclasses.replace(report, answers=_with_findings(context, report))
     answers = regressed(earlier, report) if earlier is not None else list(report.answers)
-    _print(report, answers, parameters)
+    worse = worsened(earlier.subjects, report.subjects) if earlier is not None else []
+    _print(report, answers, worse, parameters)
     if status:
         note(f"symfix: the program ended with {status}")
-    anything = any(answer.asks for answer in answers)
+    anything = bool(worse) or any(answer.asks for answer in answers)
     return 1 if anything and not parameters["exit_zero"] else 0
 
 
@@ -71,9 +90,11 @@ def _asked(parameters: dict[str, Any]) -> tuple[Report, int]:
     from codemod.probe.trace import read_trace, trace_files
 
     command: Sequence[str] = parameters["command"]
-    subjects = [name for name in ("command", "trace", "error") if parameters[name]]
+    subjects = [name for name in ("command", "trace", "error", "op") if parameters[name]]
     if len(subjects) != 1:
-        raise SymfixError("name one thing to ask: a program after --, --trace PATH, or --error FILE")
+        raise SymfixError("name one thing to ask: a program after --, --op GLOB, --trace PATH, or --error FILE")
+    if parameters["op"]:
+        return _operators(parameters), 0
     if parameters["error"]:
         return read_text(_text(parameters["error"])), 0
     collector = Collector()
@@ -88,6 +109,33 @@ def _asked(parameters: dict[str, Any]) -> tuple[Report, int]:
     if not paths:
         note("symfix: the program compiled nothing, or its torch writes no structured trace (2.4 and later do)")
     return collector.report(), status
+
+
+def _operators(parameters: dict[str, Any]) -> Report:
+    """What the operators of --op answer, with progress on stderr."""
+    from contextlib import closing
+
+    from codemod.probe.operators import joined, probe_all, select
+    from codemod.prove.isolate import terminable
+    from codemod.prove.target import find_target
+    from codemod.tree.pool import default_jobs, progress
+
+    target = find_target(parameters["python"])
+    with terminable():
+        selection = select(target, parameters["op"], parameters["imports"])
+        total, kept = len(selection.names), 0
+        reports: list[Report] = []
+        ended = probe_all(selection, parameters["jobs"] or default_jobs())
+        with closing(ended), progress("Probing", total) as advance:
+            for report, was_kept in ended:
+                reports.append(report)
+                kept += was_kept
+                advance(1)
+                if len(reports) % _STEP == 0 and not sys.stderr.isatty():
+                    note(f"symfix: {len(reports):,} of {total:,} operators")
+    if kept:
+        note(f"symfix: {kept:,} of {total:,} operators were answered by an earlier run")
+    return joined(reports, selection.torch)
 
 
 def _text(name: str) -> str:
@@ -123,13 +171,18 @@ def _with_findings(context: click.Context, report: Report) -> tuple[Answer, ...]
     return joined(report.answers, plan.findings, root, os.getcwd())
 
 
-def _print(report: Report, answers: list[Answer], parameters: dict[str, Any]) -> None:
+def _print(report: Report, answers: list[Answer], worse: list[Regression], parameters: dict[str, Any]) -> None:
+    from codemod.probe.matrix import cause_lines, matrix_lines, matrix_markdown, regression_lines, totals
     from codemod.probe.report import markdown_lines, text_lines
 
     if parameters["format"] == "json":
         chosen = dataclasses.replace(report, answers=tuple(answers))
         write(chosen.to_json().encode("ascii") + b"\n")
     elif parameters["format"] == "markdown":
-        show(markdown_lines(report, answers))
+        show((matrix_markdown if report.subjects else markdown_lines)(report, answers))
+    elif report.subjects and parameters["compare"]:
+        show([*regression_lines(worse), *cause_lines([a for a in answers if a.asks]), totals(report)])
+    elif report.subjects:
+        show(matrix_lines(report, answers, parameters["everything"]))
     else:
         show(text_lines(report, answers, parameters["everything"]))

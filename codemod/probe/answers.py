@@ -10,11 +10,15 @@ from typing import Any
 from codemod.borders.documents import load_document, read_bounded
 from codemod.borders.quoting import json_text
 from codemod.errors import SymfixError
+from codemod.probe import subjects
 from codemod.probe.places import COMPILED, TORCH
+from codemod.probe.subjects import Subject, read_subject
 from codemod.probe.trace import Frame
 
 KINDS = {
     "error": "could not be compiled",
+    "wrong": "another result than eager's",
+    "refused": "sizes that eager takes fail when what was compiled is called with them",
     "specialized": "a size became a constant: each other value compiles again",
     "recompiled": "compiled again",
     "guard": "only sizes that satisfy it are served by what was compiled",
@@ -35,6 +39,7 @@ _SHAPE = {
             "place": (None, _FRAME), "user": (None, _FRAME), "advice": str, "finding": str, "command": str,
         }
     ],
+    "subjects?": [subjects.SHAPE],
 }  # fmt: skip
 
 
@@ -88,11 +93,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All that one program answered. `torch` is the version that ran, "" where the trace does not say."""
+    """All that a program or operators answered. `torch` is the version that ran, "" where the trace does not say."""
 
     torch: str
     compilations: tuple[Compilation, ...]
     answers: tuple[Answer, ...]
+    subjects: tuple[Subject, ...] = ()
+    """The operators that were asked for; an answer's `function` is then an operator and a mode: `topk out`."""
 
     @property
     def open(self) -> tuple[Answer, ...]:
@@ -110,8 +117,13 @@ def read_report(path: Path) -> Report:
         content = read_bounded(path)
     except OSError as error:
         raise SymfixError(f"{path}: the report cannot be read: {error.strerror}") from error
+    return parse_report(content, str(path))
+
+
+def parse_report(content: bytes, name: str) -> Report:
+    """The report in `content`. Raises SymfixError, which calls it `name`, where it is none."""
     remedy = "symfix probe --format json writes one"
-    document = load_document(content, str(path), "report of symfix probe", _VERSION, _SHAPE, remedy)
+    document = load_document(content, name, "report of symfix probe", _VERSION, _SHAPE, remedy)
     return Report(
         document["torch"],
         tuple(Compilation(**item) for item in document["compilations"]),
@@ -119,6 +131,7 @@ def read_report(path: Path) -> Report:
             Answer(**{**item, "place": _frame(item["place"]), "user": _frame(item["user"])})
             for item in document["answers"]
         ),
+        tuple(read_subject(item) for item in document.get("subjects", ())),
     )
 
 
@@ -138,6 +151,11 @@ def merged(answers: Sequence[Answer]) -> list[Answer]:
 
 
 def regressed(before: Report, after: Report) -> list[Answer]:
-    """The answers that ask for something in `after` and are not in `before`."""
+    """The answers that ask for something in `after` and are not in `before`, of operators that `before` has too."""
     earlier = {answer.identity for answer in before.open}
-    return [answer for answer in after.open if answer.identity not in earlier]
+    both = {subject.name for subject in before.subjects}
+    return [
+        answer
+        for answer in after.open
+        if answer.identity not in earlier and (not after.subjects or answer.function.rpartition(" ")[0] in both)
+    ]

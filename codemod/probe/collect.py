@@ -37,11 +37,13 @@ class Collector:
     _answers: list[Answer] = field(default_factory=list)
     _functions: dict[str, Compilation] = field(default_factory=dict)
     _counts: dict[Compilation, set[str]] = field(default_factory=dict)
+    _specialized: set[tuple[str, str]] = field(default_factory=set)
 
     def take(self, records: Iterable[Record], process: str) -> None:
         """Answer the records of one `process`, a name of its own among those that are taken."""
         sources: dict[str, dict[str, str]] = {}
         self._functions = {}
+        self._specialized = set()
         for record in records:
             self._folder = self._folder or torch_folder(record.stack)
             if record.kind == "create_symbol":
@@ -121,6 +123,10 @@ class Collector:
         return replace(place, path=paths.pop()) if len(paths) == 1 else place
 
     def _add(self, record: Record, kind: str, text: str) -> None:
+        if kind == "specialized":  # is traced where it comes about, with the guard, and where it is looked up later
+            if (record.compilation, text) in self._specialized:
+                return
+            self._specialized.add((record.compilation, text))
         place, user, whose = asking(record.stack, record.user_stack, self._folder)
         compiled = self._functions.get(_frame_number(record))
         self._answers.append(Answer(kind, text, whose, place, user, compiled.label if compiled is not None else ""))

@@ -19,10 +19,13 @@ _ANSWERS = re.compile(
 )
 # Where calls pass from Python to the kernels of operators, in a trace or outside of one:
 _DISPATCH = re.compile(
-    r"_ops\.py|_compile\.py|utils/_|_dynamo/|_subclasses/(?:fake_tensor|fake_impls|functional_tensor)\.py"
+    r"_ops\.py|_compile\.py|_utils_internal\.py|utils/_|_dynamo/|_subclasses/(?:fake_tensor|fake_impls|functional_tensor)\.py"
     r"|_higher_order_ops/|fx/|_functorch/|_inductor/|_prims_common/wrappers\.py|_decomp/__init__\.py"
 )
 _SYMBOL_NODE = "fx/experimental/sym_node.py"
+# `sizes()` of a fake tensor, which C++ alone calls: its `_DISPATCH_META_HANDLERS` make each size an integer.
+_FAKE_TENSOR = "_subclasses/fake_tensor.py"
+_POLYFILLS = "_dynamo/polyfills/"
 
 
 def torch_folder(stack: Sequence[Frame]) -> str:
@@ -37,14 +40,15 @@ def asking(stack: Sequence[Frame], user_stack: Sequence[Frame], torch: str) -> t
     asked, its caller is the nearest line: Python's SymInt asks by its own methods (torch/__init__.py), C++ by those of
     the node.
     """
-    user = user_stack[-1] if user_stack else None
+    lines = [frame for frame in user_stack if not _below(frame, torch).startswith(_POLYFILLS)]
+    user = lines[-1] if lines else None
     below = [_below(frame, torch) for frame in stack]
     index = len(stack) - 1
     while index >= 0 and (_ANSWERS.match(below[index]) or stack[index].path.endswith("/functools.py")):
         index -= 1
     if index < 0 or below[index].startswith("_dynamo/"):
         return user, None, owner(user, torch)
-    compiled = index + 1 < len(stack) and below[index + 1] == _SYMBOL_NODE
+    compiled = (index + 1 < len(stack) and below[index + 1] == _SYMBOL_NODE) or below[index] == _FAKE_TENSOR
     while compiled and index >= 0 and (_DISPATCH.match(below[index]) or _ANSWERS.match(below[index])):
         index -= 1
     if compiled and (index < 0 or (any(_runs_a_graph(name) for name in below[index + 1 :]) and not below[index])):
@@ -63,7 +67,12 @@ def _below(frame: Frame, torch: str) -> str:
 
 def _runs_a_graph(name: str) -> bool:
     """Whether a frame runs what was captured before: the program's own lines are not on such a stack."""
-    return name.startswith(("fx/interpreter.py", "_dynamo/symbolic_convert.py"))
+    return name.startswith(("fx/interpreter.py", "_dynamo/symbolic_convert.py", "_functorch/_aot_autograd/"))
+
+
+def passes_calls_on(path: str, torch: str) -> bool:
+    """Whether the file only passes calls on to kernels, or to the compiler: nothing that it asks is its own."""
+    return _DISPATCH.match(_below(Frame(path, 0, ""), torch)) is not None
 
 
 def owner(frame: Frame | None, torch: str) -> str:

@@ -11,8 +11,8 @@ from codemod.probe.answers import KINDS, Answer, Report
 from codemod.probe.trace import Frame
 from codemod.terminal import one_line, style, visible
 
-_STYLES = {"error": "red", "specialized": "red", "recompiled": "yellow", "guard": "yellow", "assumed": "yellow",
-           "fake": "red", "assert": "dim"}  # fmt: skip
+_STYLES = {"error": "red", "wrong": "red", "refused": "red", "specialized": "red", "recompiled": "yellow",
+           "guard": "yellow", "assumed": "yellow", "fake": "red", "assert": "dim"}  # fmt: skip
 _WIDTH = max(map(len, KINDS)) + 2
 
 
@@ -55,17 +55,18 @@ def _answer_lines(answer: Answer) -> list[str]:
     indent = " " * (_WIDTH + 2)
     lines = [f"  {style(answer.kind.ljust(_WIDTH), _STYLES[answer.kind])}{one_line(answer.text)}{times}"]
     if answer.place is not None:
-        lines.append(f"{indent}{_place(answer.place)}  {style(f'[{visible(answer.owner)}]', 'dim')}")
+        lines.append(f"{indent}{place_text(answer.place)}  {style(f'[{visible(answer.owner)}]', 'dim')}")
     elif answer.owner:
         lines.append(f"{indent}{style(f'[{visible(answer.owner)}]', 'dim')}")
     if answer.user is not None:
-        lines.append(f"{indent}from {_place(answer.user)}")
+        lines.append(f"{indent}from {place_text(answer.user)}")
     lines += [f"{indent}{style(one_line(text), 'cyan')}" for text in (answer.advice, answer.finding) if text]
     lines += [f"{indent}{style(visible(answer.command), 'cyan', 'bold')}"] if answer.command else []
     return lines
 
 
-def _place(frame: Frame) -> str:
+def place_text(frame: Frame) -> str:
+    """The line, as a report names it: file, number, function and source."""
     source = f": {one_line(frame.text)}" if frame.text else ""
     function = f" in {visible(frame.function)}" if frame.function else ""
     return f"{visible(short_path(frame.path))}:{frame.line}{function}{source}"

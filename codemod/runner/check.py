@@ -82,6 +82,7 @@ class Repro:
     """A loaded repro. Raises KeyError where it lacks `operator` or `inputs`."""
 
     def __init__(self, text: str, name: str) -> None:
+        self.text, self.name = text, name
         space = load(text, name)
         self.operator: Callable[..., Any] = space["operator"]
         self.inputs: Callable[[int], Sequence[Any]] = space["inputs"]
@@ -90,16 +91,13 @@ class Repro:
         self._space = space
         self.symbolic: Callable[[int], Any] | None = space.get("symbolic")
 
-    def results(self, function: Callable[..., Any], n: int, mark: bool = False) -> Any:
-        """What is compared, of `function` for the size `n`; with `mark` all sizes of its tensors are unbacked."""
+    def results(self, function: Callable[..., Any], n: int, marked: bool = False) -> Any:
+        """What is compared, of `function` for the size `n`; where `marked`, all sizes of its tensors are unbacked."""
         called = function
-        if mark:
+        if marked:
 
             def called(*tensors: Any) -> Any:
-                for tensor in pytree.tree_leaves(tensors):
-                    if isinstance(tensor, torch.Tensor) and tensor.layout == torch.strided:
-                        for dimension in range(tensor.dim()):
-                            mark_unbacked(tensor, dimension)
+                mark(tensors)
                 return function(*tensors)
 
         torch.manual_seed(0)
@@ -125,8 +123,19 @@ class Repro:
         return any(isinstance(leaf, torch.Tensor) and leaf.layout == torch.strided and leaf.dim() for leaf in leaves)
 
 
-def run(repro: Repro, unbacked: bool = True) -> Result:
-    """What the repro shows. Raises nothing that the code under test raises."""
+def mark(tensors: Any) -> None:
+    """Make every size of every dense tensor in `tensors` unbacked."""
+    for tensor in pytree.tree_leaves(tensors):
+        if isinstance(tensor, torch.Tensor) and tensor.layout == torch.strided:
+            for dimension in range(tensor.dim()):
+                mark_unbacked(tensor, dimension)
+
+
+def run(repro: Repro, unbacked: bool = True, enough: int = 0) -> Result:
+    """What the repro shows. Raises nothing that the code under test raises.
+
+    Once compiled `enough` times with symbolic sizes, it is run for no further size; 0 is for all.
+    """
     expected: dict[int, Any] = {}
     for n in repro.sizes:
         try:
@@ -135,7 +144,7 @@ def run(repro: Repro, unbacked: bool = True) -> Result:
             if not expected:
                 return Result("throws", message=causes.first_line(error), eager=causes.first_line(error))
     result = Result(result=summary(next(iter(expected.values()))), random=arbitrary(repro, expected))
-    backed(repro, expected, result)
+    backed(repro, expected, result, enough)
     if unbacked and repro.symbolic is None and repro.markable():
         free(repro, expected, result)
     torch._dynamo.reset()
@@ -159,13 +168,15 @@ def arbitrary(repro: Repro, expected: dict[int, Any]) -> bool:
         torch.use_deterministic_algorithms(False)
 
 
-def backed(repro: Repro, expected: dict[int, Any], result: Result) -> None:
-    """Fill in status, message, frames and guards: compiled with symbolic sizes, run for every size."""
+def backed(repro: Repro, expected: dict[int, Any], result: Result, enough: int = 0) -> None:
+    """Fill in status, message, frames and guards: compiled with symbolic sizes, run for every size (see `run`)."""
     torch._dynamo.reset()
     watch = Watch()
     try:
         compiled: Any = torch.compile(repro.operator, backend=watch, dynamic=True, fullgraph=True)
         for n, value in expected.items():
+            if enough and watch.frames >= enough:
+                break
             if repro.symbolic is not None:  # holds for sizes that its guards hold for, and does not check them
                 compiled = repro.symbolic(n)
                 watch.frames = 1
@@ -179,18 +190,19 @@ def backed(repro: Repro, expected: dict[int, Any], result: Result) -> None:
     result.frames, result.guards = watch.frames, watch.guards()
 
 
-def free(repro: Repro, expected: dict[int, Any], result: Result) -> None:
-    """Fill in `unbacked` and its message: compiled with unbacked sizes, run for the first size."""
+def free(repro: Repro, expected: dict[int, Any], result: Result) -> Any:
+    """Fill in `unbacked` and its message: compiled with unbacked sizes, run for the first size; what was compiled."""
     torch._dynamo.reset()
     n, value = next(iter(expected.items()))
-    compiled = torch.compile(repro.operator, backend="aot_eager", fullgraph=True)
+    compiled: Any = torch.compile(repro.operator, backend="aot_eager", fullgraph=True)
     try:
-        actual = repro.results(compiled, n, mark=True)
+        actual = repro.results(compiled, n, marked=True)
     except Exception as error:
         result.unbacked, result.unbacked_message = "throws", causes.describe(error)
-        return
+        return compiled
     mismatch = difference(actual, value, result.random)
     result.unbacked, result.unbacked_message = ("wrong", mismatch) if mismatch else ("passes", "")
+    return compiled
 
 
 def difference(actual: Any, expected: Any, shapes_only: bool = False) -> str:
@@ -235,10 +247,10 @@ def summary(value: Any) -> list[dict[str, Any]]:
     return leaves
 
 
-def attempt(script: str, name: str, unbacked: bool) -> Result:
+def attempt(script: str, name: str, unbacked: bool, enough: int = 0) -> Result:
     """`run` of a repro given as text; one that cannot be loaded throws."""
     try:
         repro = Repro(script, name)
     except Exception as error:
         return Result("throws", message=causes.first_line(error), eager=causes.first_line(error))
-    return run(repro, unbacked)
+    return run(repro, unbacked, enough)

@@ -256,6 +256,13 @@ def main(arguments: list[str]) -> int:
         from . import checks
 
         checks.run(job, Path(out))
+    elif "choose" in job or "probe" in job:
+        sys.path += job.get("search") or []
+        from . import probing
+        from .setup import prepare
+
+        prepare(job)
+        (probing.choose if "choose" in job else probing.run)(job, Path(out))
     else:
         run(job, Path(out))
     return 0

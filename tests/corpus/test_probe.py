@@ -88,3 +88,37 @@ def test_each_answer_names_its_line(tmp_path: Path) -> None:
     )
     assert (assumed["text"], assumed["place"]["function"]) == ("u0 == 3 is False", "assumed")
     assert {c["function"]: c["count"] for c in report["compilations"]}["branch"] == 2
+
+
+def test_operators_come_out_in_each_mode_with_the_lines_that_cause_it(tmp_path: Path) -> None:
+    symfix = [sys.executable, "-m", "codemod.cli", "probe", "--op", "topk", "--op", "median", "--jobs", "1"]
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*symfix, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    first = run("--format", "json", "--no-source")
+    assert first.returncode == 1, first.stderr
+    report = json.loads(first.stdout)
+    modes = {subject["name"]: subject["modes"] for subject in report["subjects"]}
+    assert list(modes) == ["median", "topk"]
+    assert {cell["status"] for cell in modes["median"].values()} <= {"passes", "guards", ""}
+    forward = modes["topk"]["forward"]
+    assert (forward["status"], forward["cases"]) == ("guards", 4)
+    assert "torch.topk(" in forward["script"]
+    assert modes["topk"]["inplace"]["status"] == ""
+    assert modes["topk"]["unbacked"]["status"] == modes["topk"]["sizes"]["status"] == "passes"
+    guards = [a for a in report["answers"] if (a["kind"], a["function"]) == ("guard", "topk forward")]
+    assert {guard["place"]["function"] for guard in guards} == {"topk_meta"}
+    assert guards[0]["text"].startswith("x.size(")
+
+    earlier = tmp_path / "before.json"
+    earlier.write_text(first.stdout)
+    second = run("--compare", str(earlier))
+    assert second.returncode == 0, second.stderr
+    assert "2 of 2 operators were answered by an earlier run" in second.stderr
+    modes["topk"]["forward"] = {**forward, "status": "passes", "guards": 0}
+    report["answers"] = [answer for answer in report["answers"] if answer not in guards]
+    earlier.write_text(json.dumps(report))
+    worse = run("--compare", str(earlier))
+    assert worse.returncode == 1
+    assert "topk_meta" in worse.stdout

@@ -131,3 +131,14 @@ def test_what_moved_by_some_lines_has_not_regressed() -> None:
     new = dataclasses.replace(answer, text="x.size(0) > 6")
     assert regressed(Report("", (), (answer,)), Report("", (), (moved, new))) == [new]
     assert merged([new, answer, new])[0].count == 2
+
+
+def test_a_size_that_becomes_a_constant_is_said_once_for_a_compilation() -> None:
+    start = record("dynamo_start", {}, START)
+    symbol = record("create_symbol", {"symbol": "s0", "source": "L['x'].size()[0]"})
+    fixed = {"symbol": "s0", "sources": ["L['x'].size()[0]"], "value": "4"}
+    first = record("symbolic_shape_specialization", fixed, USER)
+    later = record("symbolic_shape_specialization", fixed, Frame("/home/u/model.py", 30, "g"))
+    guard = record("guard_added_fast", {"expr": "Eq(s0, 4)"}, USER)
+    answers = collected(start, symbol, first, guard, later).answers
+    assert [(answer.text, answer.count) for answer in answers] == [("x.size(0) == 4", 1)]

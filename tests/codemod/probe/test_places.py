@@ -75,3 +75,18 @@ def test_nothing_is_claimed_without_a_stack() -> None:
     assert asking((), (), "") == (None, None, "unknown")
     assert asking((), (USER,), "") == (USER, None, "your code")
     assert owner(Frame("<eval_with_key>.1", 3, "forward"), TORCH) == "generated code"
+
+
+def test_sizes_of_a_fake_tensor_are_asked_for_by_the_c_function_that_was_called() -> None:
+    line = torch_frame("_decomp/decompositions.py", "nll_loss")
+    handler = (torch_frame("_subclasses/fake_tensor.py", "dispatch"), torch_frame("_subclasses/fake_tensor.py"))
+    assert asking((MAIN, *CAPTURED, line, *handler, *PYTHON_ANSWERS), (USER,), TORCH) == (line, USER, "C++ of torch")
+    assert asking((MAIN, *DYNAMO, *handler, *PYTHON_ANSWERS), (USER,), TORCH) == (USER, None, "C++ of torch")
+    graph = (torch_frame("_functorch/_aot_autograd/graph_capture.py"), *C_ANSWERS)
+    assert asking((MAIN, *graph), (), TORCH) == (None, None, "C++ of torch")
+
+
+def test_a_function_that_dynamo_puts_in_the_place_of_pythons_own_does_not_ask() -> None:
+    polyfill = torch_frame("_dynamo/polyfills/builtins.py", "any")
+    stack = (MAIN, *DYNAMO, torch_frame("_dynamo/variables/tensor.py"), *PYTHON_ANSWERS)
+    assert asking(stack, (USER, polyfill), TORCH) == (USER, None, "your code")

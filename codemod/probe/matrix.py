@@ -1,0 +1,134 @@
+"""The report about operators: a table of operators and modes, its legend, and the lines that caused what is in it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from codemod.borders.quoting import code, markdown
+from codemod.probe.answers import KINDS, Answer, Report
+from codemod.probe.report import place_text
+from codemod.probe.subjects import MODES, STATUSES, Regression, Subject
+from codemod.terminal import and_more, one_line, shorten, style, visible, width
+
+_STYLES = {"crashes": "red", "hangs": "red", "wrong": "red", "throws": "red", "refuses": "red", "recompiles": "yellow",
+           "guards": "yellow", "passes": "green", "no inputs": "dim", "": "dim"}  # fmt: skip
+_NAMED = 6
+"""How many operators are named at a line that several have to do with."""
+_LEAST = 20
+
+
+def matrix_lines(report: Report, answers: Sequence[Answer], everything: bool) -> list[str]:
+    """The table of the operators that ask for something, or of all; its legend; the causing lines; the totals."""
+    shown = [subject for subject in report.subjects if everything or subject.asks]
+    lines = [*_table(shown), *([""] if shown else [])]
+    lines += [*_legend(shown), *([""] if shown else [])]
+    lines += cause_lines([answer for answer in answers if everything or answer.asks])
+    return [*lines, totals(report)]
+
+
+def totals(report: Report) -> str:
+    """One line: how many operators were asked, and in how many something is to be done."""
+    count = len(report.subjects)
+    asking = sum(subject.asks for subject in report.subjects)
+    rest = f"{asking} with something to see" if asking else "all pass in every mode that they have"
+    return f"{_count(count, 'operator')} over torch {visible(report.torch)}: {rest}"
+
+
+def regression_lines(regressions: Sequence[Regression]) -> list[str]:
+    """A line for each mode that passed and does not."""
+    return [
+        f"{style(f'{r.subject} {r.mode}', 'bold')}  {r.before.short} → "
+        f"{style(r.after.short, _STYLES[r.after.status])}  {one_line(r.after.message)}".rstrip()
+        for r in regressions
+    ]
+
+
+def cause_lines(answers: Sequence[Answer]) -> list[str]:
+    """Each line that caused something, with what it did and to which operators; the kinds in their order."""
+    by_cause: dict[tuple[str, str, str], list[Answer]] = {}
+    for answer in answers:
+        place = place_text(answer.place) if answer.place is not None and answer.place.path else ""
+        text = "" if place else answer.text
+        by_cause.setdefault((answer.kind, place or answer.owner, text), []).append(answer)
+    ranks = list(KINDS)
+    ordered = sorted(by_cause.items(), key=lambda item: (ranks.index(item[0][0]), -len(item[1]), item[0]))
+    lines: list[str] = []
+    for kind in KINDS:
+        own = [(key, group) for key, group in ordered if key[0] == kind]
+        if own:
+            lines.append(f"{style(kind, 'bold')}: {KINDS[kind]}")
+            for (_, place, _), group in own:
+                lines += _group_lines(place, group)
+            lines.append("")
+    return lines
+
+
+def _group_lines(place: str, group: Sequence[Answer]) -> Iterator[str]:
+    owner = next((answer.owner for answer in group if answer.owner), "")
+    if place and place != owner:
+        yield f"  {place}  {style(f'[{visible(owner)}]', 'dim')}"
+    else:
+        yield f"  {style(f'[{visible(owner)}]', 'dim') if owner else 'no line of the program is named'}"
+    about: dict[str, list[str]] = {}
+    for answer in group:
+        about.setdefault(answer.text, []).append(answer.function)
+    for text, functions in list(about.items())[:_NAMED]:
+        named = list(dict.fromkeys(functions))
+        yield f"      {one_line(text)}: {', '.join(map(visible, named[:_NAMED]))}{and_more(len(named) - _NAMED)}"
+    if len(about) > _NAMED:
+        rest = {answer.function for answer in group if answer.text in list(about)[_NAMED:]}
+        yield f"      {_count(len(about) - _NAMED, 'condition')} more: {_count(len(rest), 'operator and mode')}"
+    first = next((answer for answer in group if answer.finding or answer.advice), None)
+    if first is not None:
+        yield from (f"      {style(one_line(text), 'cyan')}" for text in (first.advice, first.finding) if text)
+        yield from [f"      {style(visible(first.command), 'cyan', 'bold')}"] if first.command else []
+
+
+def _table(subjects: Sequence[Subject]) -> Iterator[str]:
+    """The rows; names are cut where a terminal has not the columns, and whole elsewhere."""
+    if not subjects:
+        return
+    columns = {mode: max(len(mode), *(len(subject.modes[mode].short) for subject in subjects)) for mode in MODES}
+    longest = max(len(visible(subject.name)) for subject in subjects)
+    if sys.stdout.isatty():
+        longest = min(longest, max(_LEAST, width() - sum(columns.values()) - len(columns) - 1))
+    yield f"{'':{longest}} {' '.join(f'{mode:{columns[mode]}}' for mode in MODES)}".rstrip()
+    for subject in subjects:
+        cells = [
+            style(f"{subject.modes[mode].short:{columns[mode]}}", _STYLES[subject.modes[mode].status]) for mode in MODES
+        ]
+        yield f"{shorten(visible(subject.name), longest):{longest}} {' '.join(cells)}".rstrip()
+
+
+def _legend(subjects: Sequence[Subject]) -> Iterator[str]:
+    met = {cell.status for subject in subjects for cell in subject.modes.values()}
+    if subjects:
+        yield from (f"{mode:10} {meaning}" for mode, meaning in MODES.items())
+        yield from (f"{short + (' N' if name == 'guards' else ''):10} {meaning}"
+                    for name, (short, meaning) in STATUSES.items() if name in met)  # fmt: skip
+
+
+def matrix_markdown(report: Report, answers: Sequence[Answer]) -> Iterator[str]:
+    """The operators that ask for something as a table of Markdown, and the lines that caused it as another."""
+    yield f"### symfix probe: {markdown(totals(report))}"
+    yield ""
+    yield f"| operator | {' | '.join(MODES)} |"
+    yield f"|---|{'---|' * len(MODES)}"
+    for subject in report.subjects:
+        if subject.asks:
+            yield f"| {code(subject.name)} | {' | '.join(markdown(subject.modes[mode].short) for mode in MODES)} |"
+    yield ""
+    yield "| kind | what | operator and mode | where | whose |"
+    yield "|---|---|---|---|---|"
+    for answer in answers:
+        if answer.asks:
+            frame = answer.place if answer.place is not None and answer.place.path else None
+            where = code(f"{Path(frame.path).name}:{frame.line}") if frame else ""
+            cells = (answer.kind, code(answer.text), code(answer.function), where, markdown(answer.owner))
+            yield f"| {' | '.join(cells)} |"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

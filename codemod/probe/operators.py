@@ -1,0 +1,218 @@
+"""Probing operators over an installed torch: each in a process of its own, and kept by content."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from codemod.borders.files import read_file
+from codemod.borders.private import private_folder, read_private
+from codemod.borders.quoting import file_name
+from codemod.digest import digest
+from codemod.errors import SymfixError
+from codemod.probe.answers import Report, merged, parse_report
+from codemod.probe.collect import Collector
+from codemod.probe.outcomes import report_of
+from codemod.probe.subjects import MODES
+from codemod.probe.trace import read_trace, trace_files
+from codemod.prove import isolate, nursery
+from codemod.prove.isolate import RUNNER, Ended, Limits
+from codemod.prove.run_folder import LOCK, remove_dead, run_folder
+from codemod.prove.session import scratch
+from codemod.prove.target import Target
+from codemod.prove.work import environment
+from codemod.terminal import one_line
+from codemod.tree.checkout import user_cache
+from codemod.writing.files import replace_file
+
+SECONDS = 300.0
+"""How long the modes of one operator may take, a mode that hangs apart."""
+MEMORY = 8 << 30
+_UNUSED_SECONDS = 30 * 24 * 3600.0
+_PACKAGE = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The operators that were asked for, of one installed torch. `state` identifies all the code that they run."""
+
+    target: Target
+    imports: tuple[str, ...]
+    names: tuple[str, ...]
+    torch: str
+    state: str
+
+
+def select(target: Target, globs: Sequence[str], imports: Sequence[str]) -> Selection:
+    """The operators that `globs` name in the torch of `target` once `imports` are there.
+
+    Raises SymfixError where they cannot be imported, or no operator has such a name.
+    """
+    with run_folder() as folder:
+        ended, document = _run(target, folder, {"choose": list(globs), "imports": list(imports)})
+    if "subjects" not in document:
+        raise SymfixError(f"{target.python}: its operators cannot be listed: {one_line(ended.cause)}")
+    if not document["subjects"]:
+        named = ", ".join(globs)
+        raise SymfixError(f"--op {named}: torch {document['torch']} has no such operator; --import names a library's")
+    return Selection(target, tuple(imports), tuple(document["subjects"]), document["torch"], document["state"])
+
+
+def probe_all(selection: Selection, jobs: int) -> Generator[tuple[Report, bool], None, None]:
+    """A report for each operator as it comes about, and whether it was kept from an earlier run.
+
+    Ends all processes it has started, and waits for them, when the caller stops early or is interrupted.
+    """
+    folder = _kept_folder(selection)
+    executor = ThreadPoolExecutor(jobs, "probe")
+    pending: dict[Future[Report], str] = {}
+    isolate.resume()
+    finished = False
+    try:
+        for name in selection.names:
+            kept = _kept(folder, name)
+            if kept is not None:
+                yield kept, True
+                continue
+            pending[executor.submit(probe_operator, selection, name)] = name
+            if len(pending) >= jobs:
+                yield from _ended(pending, folder)
+        while pending:
+            yield from _ended(pending, folder)
+        finished = True
+    finally:
+        if not finished:
+            for future in pending:
+                future.cancel()
+            isolate.stop_all()
+        executor.shutdown(wait=True, cancel_futures=True)
+        nursery.close()
+
+
+def joined(reports: Sequence[Report], torch: str) -> Report:
+    """One report of several operators, in the order of their names."""
+    ordered = sorted(reports, key=lambda report: report.subjects[0].name)
+    answers = merged([answer for report in ordered for answer in report.answers])
+    return Report(torch, (), tuple(answers), tuple(report.subjects[0] for report in ordered))
+
+
+def probe_operator(selection: Selection, name: str) -> Report:
+    """What one operator answers. A mode that ends its process, or does not end, costs that mode alone."""
+    modes = list(MODES)
+    runs: list[dict[str, Any]] = []
+    collector = Collector()
+    while modes:
+        with run_folder() as folder:
+            traces = folder / "traces"
+            job = {"probe": name, "modes": modes, "imports": list(selection.imports), "trace": str(traces)}
+            ended, document = _run(selection.target, folder, job)
+            if traces.is_dir() and any(traces.iterdir()):
+                for path in trace_files(traces):
+                    with contextlib.suppress(SymfixError):  # cut off before its first record
+                        collector.take(read_trace(path), f"{len(runs)} {path.name}")
+        runs.append(document)
+        running = document.get("running")
+        if document.get("done"):
+            break
+        if not isinstance(running, dict):  # nothing of it began
+            runs.append(_with_ended({"modes": {}}, modes[0], ended))
+            break
+        runs[-1] = _with_ended(document, running["mode"], ended)
+        begun = MODES_BEFORE[running["mode"]]
+        modes = [mode for mode in modes if mode not in document["modes"] and mode not in begun]
+    return report_of(name, runs, collector.report())
+
+
+MODES_BEFORE = {mode: {mode} for mode in MODES}
+"""What is not tried again where a mode ended its process: `sizes` needs the graphs of `unbacked`."""
+MODES_BEFORE["unbacked"] = MODES_BEFORE["sizes"] = {"unbacked", "sizes"}
+
+
+def _with_ended(document: dict[str, Any], mode: str, ended: Ended) -> dict[str, Any]:
+    """`document` with a case of `mode` that ended the process, or did not end in time."""
+    running = document.get("running") or {"name": "", "script": ""}
+    status = "hangs" if ended.how == "timed out" else "crashes"
+    message = one_line(ended.cause) or f"exit code {ended.code}"
+    case = {**running, "status": status, "message": message, "guards": [], "frames": 0}
+    entry = document["modes"].get(mode, {"cases": [], "reason": "", "seconds": 0.0})
+    modes = {**document["modes"], mode: {**entry, "cases": [*entry["cases"], case]}}
+    return {**document, "modes": modes}
+
+
+def _run(target: Target, folder: Path, job: Mapping[str, Any]) -> tuple[Ended, dict[str, Any]]:
+    """How the job ended, and what it wrote; an empty table where that cannot be read."""
+    search = [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)), os.getcwd()]
+    place, out = folder / "job.json", folder / "out.json"
+    place.write_text(json.dumps({**job, "search": search}), encoding="ascii")
+    server = (target.python, str(RUNNER), "--serve", str(scratch() / "runner"))
+    limits, variables = Limits(SECONDS, MEMORY), environment(folder, ())
+    ended = nursery.run(server, place, out, folder, variables, limits)
+    if ended is None:
+        command = (target.python, str(RUNNER), str(place), str(out))
+        ended = isolate.run(command, limits, variables, folder, folder / LOCK)
+    try:
+        document = json.loads(read_file(out))
+    except (OSError, ValueError, RecursionError):
+        document = None
+    return ended, document if isinstance(document, dict) else {}
+
+
+def _ended(pending: dict[Future[Report], str], folder: Path | None) -> Generator[tuple[Report, bool], None, None]:
+    done, _ = wait(pending, return_when=FIRST_COMPLETED)
+    for future in done:
+        name = pending.pop(future)
+        report = future.result()
+        hung = any(cell.status == "hangs" for cell in report.subjects[0].modes.values())
+        if folder is not None and not hung:  # a machine with much to do looks like that too
+            with contextlib.suppress(OSError):
+                replace_file(_file(folder, name), report.to_json().encode("ascii"))
+        yield report, False
+
+
+def _kept_folder(selection: Selection) -> Path | None:
+    """The folder of what was answered over exactly this code; None where nothing can be kept."""
+    remove_dead()
+    code = [path.read_bytes() for path in _own_code()]
+    base = user_cache()
+    top = private_folder(base / "probe", base)
+    if top is None:
+        return None
+    for folder in top.iterdir():
+        with contextlib.suppress(OSError):
+            if folder.stat().st_mtime < time.time() - _UNUSED_SECONDS:
+                shutil.rmtree(folder)
+    folder = top / digest(selection.target.python, selection.state, *code)[:24]
+    kept = private_folder(folder, base)
+    if kept is not None:
+        with contextlib.suppress(OSError):
+            os.utime(kept)
+    return kept
+
+
+def _own_code() -> list[Path]:
+    """The code that makes answers: what runs beside torch, and what reads its traces."""
+    return [path for package in ("probe", "runner") for path in sorted((_PACKAGE / package).glob("*.py"))]
+
+
+def _kept(folder: Path | None, name: str) -> Report | None:
+    """What was answered earlier about an operator; None where nothing was, or it cannot be read."""
+    if folder is None:
+        return None
+    path = _file(folder, name)
+    try:
+        report = parse_report(read_private(path), str(path))
+    except (OSError, SymfixError):
+        return None
+    return report if [subject.name for subject in report.subjects] == [name] else None
+
+
+def _file(folder: Path, name: str) -> Path:
+    return folder / f"{file_name(name)}-{digest(name)[:8]}.json"

@@ -1,0 +1,112 @@
+"""From what the runner wrote about an operator, and its traces, to the operator's modes and answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from codemod.probe.answers import Answer, Report, merged
+from codemod.probe.collect import first_sentence, in_arguments, recompilation
+from codemod.probe.places import COMPILED, TORCH, passes_calls_on
+from codemod.probe.subjects import MODES, Cell, Subject, worst
+from codemod.probe.trace import Frame
+
+GENERATED = "the call"
+"""Whose a line of a repro is: what the operator was called with."""
+_CASE = re.compile(r"\(<(\w+):\S+>:\d+\)$")
+_PLACE = re.compile(r" \[(?P<below>C\+\+ below )?(?P<path>[^\[\]\s]+):(?P<line>\d+) in (?P<function>[^\[\]\s]+)\]$")
+_ASSERTION = re.compile(r"Runtime assertion failed for expression (.+?) on node")
+_OF_TRACE = frozenset({"guard", "specialized", "assumed", "assert", "fake", "recompiled"})
+
+
+def report_of(name: str, runs: Sequence[Mapping[str, Any]], collected: Report) -> Report:
+    """The report about the operator `name`: from the runner's documents, in their order, and what their traces say."""
+    torch = next((str(run.get("torch", "")) for run in runs if run.get("torch")), "")
+    package = next((str(run.get("package", "")) for run in runs if run.get("package")), "")
+    answers = _of_trace(name, collected.answers)
+    asserted = [answer for answer in answers if answer.kind == "assert"]
+    modes: dict[str, Cell] = {}
+    for mode in MODES:
+        entries = [run["modes"][mode] for run in runs if mode in run.get("modes", {})]
+        cases = [case for entry in entries for case in entry["cases"]]
+        reason = next((entry["reason"] for entry in entries if entry["reason"]), "")
+        seconds = round(sum(entry["seconds"] for entry in entries), 3)
+        cell = worst([_cell(case) for case in cases]) if cases else Cell("no inputs" if reason else "", reason)
+        guards = max((len(case["guards"]) for case in cases), default=0)
+        modes[mode] = replace(cell, cases=len(cases), seconds=seconds, guards=guards)
+        about = f"{name} {mode}"
+        answers += (answer for case in cases for answer in _of_case(case, about, package, asserted))
+    return Report(torch, (), tuple(merged(answers)), (Subject(name, modes),))
+
+
+def _cell(case: Mapping[str, Any]) -> Cell:
+    script = "" if case["status"] == "passes" else case["script"]
+    return Cell(case["status"], case["message"], len(case["guards"]), script=script)
+
+
+def _of_trace(name: str, answers: Sequence[Answer]) -> list[Answer]:
+    """The answers about compiled repros, each about its mode; errors are left out, for their cases say them.
+
+    So are later compilations where a size became a constant, which says why.
+    """
+    chosen: dict[str, list[Answer]] = {}
+    for answer in answers:
+        case = _CASE.search(answer.function)
+        if case is not None and case[1] in MODES and answer.kind in _OF_TRACE:
+            own = chosen.setdefault(case[1], [])
+            own.append(_without_repro(replace(answer, function=f"{name} {case[1]}", advice="")))
+    for mode, own in chosen.items():
+        if any(answer.kind == "specialized" for answer in own):
+            chosen[mode] = [answer for answer in own if answer.kind != "recompiled"]
+    return [answer for own in chosen.values() for answer in own]
+
+
+def _without_repro(answer: Answer) -> Answer:
+    """`answer` without the line of the repro, which is another in each case, where torch's is there."""
+    place, user = answer.place, answer.user
+    if user is not None and user.path.startswith("<"):
+        user = None
+    if place is not None and place.path.startswith("<"):
+        place = replace(place, path="", line=0, function="")
+        return replace(answer, place=place, user=user, owner=COMPILED if answer.owner == COMPILED else GENERATED)
+    return replace(answer, user=user)
+
+
+def _of_case(case: Mapping[str, Any], function: str, package: str, asserted: Sequence[Answer]) -> list[Answer]:
+    """The answer of how one case came out; none where it passes."""
+    status, message = case["status"], str(case["message"])
+    if status in ("throws", "crashes", "hangs"):
+        text = first_sentence(_PLACE.sub("", message)) if status == "throws" else f"{status}: {message}"
+        return [Answer("error", text, *_thrown(message, package), None, function)]
+    if status == "wrong":
+        return [Answer("wrong", message, "", None, None, function)]
+    if status == "recompiles" and case.get("reason"):
+        answer = recompilation(case["reason"], function, package)
+        return [_without_repro(replace(answer, text=message))]
+    if status == "refuses":
+        return [_refusal(message, function, asserted)]
+    return []
+
+
+def _thrown(message: str, package: str) -> tuple[str, Frame | None]:
+    """(whose line an error came from, that line) as far as the runner says it at the end of the message."""
+    place = _PLACE.search(message)
+    if place is None:
+        return "", None
+    path = f"{package}{place['path'].removeprefix('torch')}" if package else place["path"]
+    whose = COMPILED if place["below"] or message.startswith("Cannot call") else TORCH
+    if passes_calls_on(path, package):
+        return whose, None
+    return whose, Frame(path, int(place["line"]), place["function"])
+
+
+def _refusal(message: str, function: str, asserted: Sequence[Answer]) -> Answer:
+    """The answer for a size that is refused, with the line whose condition it does not satisfy."""
+    expression = _ASSERTION.search(message)
+    condition = in_arguments(expression[1], {}) if expression else ""
+    cause = next((answer for answer in asserted if condition and answer.text == condition), None)
+    if cause is None:
+        return Answer("refused", message, "", None, None, function)
+    return Answer("refused", message, cause.owner, cause.place, None, function)

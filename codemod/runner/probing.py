@@ -1,0 +1,192 @@
+"""Probe one operator: run its samples in each mode with torch's structured trace on, and write how each came out.
+
+A case compiles a file of its own, named `<MODE:SUBJECT:NUMBER>`, by which the trace tells modes apart.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch._dynamo
+
+from . import cases, causes, check, opinfo, schema, sizes, subjects, tracing
+from .documents import write_json
+
+CASES = {"forward": 4, "unbacked": 4, "backward": 2, "inplace": 1, "out": 1, "vmap": 1}
+"""How many cases of each mode are run; `sizes` goes on with the graphs of `unbacked`."""
+BUDGET = 20.0
+"""Seconds of processor time to look for the cases of one mode."""
+NO_INPUTS = "no inputs could be made that eager accepts"
+_REASON = re.compile(r"- \d+/\d+: (.+)")
+
+
+class Report:
+    """How the cases came out so far, on disk after every one, so that a killed run leaves them."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        package = os.path.dirname(torch.__file__)
+        self.document: dict[str, Any] = {
+            "torch": torch.__version__, "package": package, "traced": False,
+            "running": None, "done": False, "modes": {},
+        }  # fmt: skip
+
+    def running(self, mode: str, case: Any) -> None:
+        """Say what is about to run, for it may not return; `case` is None while one is looked for."""
+        running = {"mode": mode, "name": case.name if case else "", "script": case.script if case else ""}
+        self.document["running"] = running
+        self.mode(mode)
+        self.write()
+
+    def mode(self, mode: str) -> dict[str, Any]:
+        """The entry of a mode: its cases, why it has none ("" where the operator has no such form), its seconds."""
+        entry: dict[str, Any] = self.document["modes"].setdefault(mode, {"cases": [], "reason": "", "seconds": 0.0})
+        return entry
+
+    def add(self, mode: str, case: Any, status: str, message: str = "", **more: Any) -> None:
+        """How a case came out."""
+        fields = {"name": case.name, "script": case.script, "status": status, "message": message}
+        self.mode(mode)["cases"].append({"guards": [], "frames": 0, **fields, **more})
+
+    def write(self) -> None:
+        """Write it."""
+        write_json(self._path, self.document)
+
+
+def choose(job: dict[str, Any], out: Path) -> None:
+    """Write the subjects that the globs of `job` name, and what identifies this torch. Raises what imports raise."""
+    names = subjects.chosen(job["choose"])
+    code = subjects.state(job.get("imports") or ())
+    write_json(out, {"torch": torch.__version__, "subjects": names, "state": code})
+
+
+def run(job: dict[str, Any], out: Path) -> None:
+    """Probe the subject of `job` in its modes, in turn."""
+    report = Report(out)
+    report.document["traced"] = tracing.start(job["trace"])
+    modes = job["modes"]
+    for mode in modes:
+        if mode == "sizes":
+            continue  # with `unbacked`, whose graphs these are
+        started = time.process_time()
+        report.running(mode, None)
+        for case in islice(_cases(job["probe"], mode, report), CASES[mode]):
+            report.running(mode, case)
+            if mode == "unbacked":
+                _unbacked(case, report, "sizes" in modes)
+            else:
+                _compiled(mode, case, report)
+            torch._dynamo.reset()
+            report.running(mode, None)
+        report.mode(mode)["seconds"] += round(time.process_time() - started, 3)
+    report.document.update(running=None, done=True)
+    report.write()
+
+
+def _cases(subject: str, mode: str, report: Report) -> Iterator[Any]:
+    """The cases of a mode, the first that eager accepts of each call."""
+    piece = "forward" if mode == "unbacked" else mode
+    until = time.process_time() + BUDGET
+    any_case = False
+    for number, call in enumerate(_calls(subject, piece)):
+        made = cases.make(subject, piece, f"{mode}:{subject}:{number}", call)[:1]
+        any_case = any_case or bool(made)
+        report.mode(mode)["reason"] = "" if any_case else NO_INPUTS
+        yield from made
+        if time.process_time() > until:
+            return
+
+
+def _calls(subject: str, piece: str) -> Iterator[Any]:
+    if "::" in subject:
+        yield from schema.calls(subject, piece)
+    for entry in opinfo.entries():
+        if opinfo.label(entry) == subject:
+            yield from opinfo.calls(entry, piece)
+
+
+def _compiled(mode: str, case: Any, report: Report) -> None:
+    result = check.attempt(case.script, case.name, False, enough=2)
+    if result.eager:
+        return
+    status = "recompiles" if result.status == "passes" and result.frames > 1 else result.status
+    if status == "passes" and result.guards:
+        status = "guards"
+    report.add(mode, case, status, result.message, guards=result.guards, frames=result.frames)
+
+
+def _unbacked(case: Any, report: Report, with_sizes: bool) -> None:
+    """Compile the case with every size unbacked; with `with_sizes` call the graph on its inputs in other sizes too."""
+    repro = check.Repro(case.script, case.name)
+    if not repro.markable():
+        return
+    n = repro.sizes[0]
+    expected = {n: repro.results(repro.operator, n)}
+    result = check.Result(random=check.arbitrary(repro, expected))
+    compiled = check.free(repro, expected, result)
+    report.add("unbacked", case, result.unbacked, result.unbacked_message)
+    if with_sizes and result.unbacked == "passes":
+        report.running("sizes", case)
+        started = time.process_time()
+        status, message, more = _other_sizes(repro, compiled, result.random)
+        report.add("sizes", case, status, message, **more)
+        report.mode("sizes")["seconds"] += round(time.process_time() - started, 3)
+
+
+def _other_sizes(repro: check.Repro, compiled: Any, random: bool) -> tuple[str, str, dict[str, Any]]:
+    """(the worst that the graph does in other sizes that eager takes, what that is, the guard that did not hold)."""
+    ends: dict[str, tuple[str, str, dict[str, Any]]] = {}
+    for label, inputs in sizes.others(repro.inputs(repro.sizes[0])):
+        try:
+            expected = _seeded(repro.operator, inputs)
+        except Exception:  # not valid
+            continue
+        status, message, reason = _called(compiled, inputs, expected, random)
+        if status in ("passes", *ends) or "stride" in reason:
+            continue  # how an input's strides follow from its sizes is no question of the operator's
+        if not sizes.settled(repro.operator, inputs, random):
+            continue
+        if status == "wrong" and _same_for_known_sizes(repro, inputs, expected, random):
+            continue
+        ends[status] = status, f"{label}: {message}", {"reason": reason}
+    return next((ends[status] for status in ("wrong", "refuses", "recompiles") if status in ends), ("passes", "", {}))
+
+
+def _called(compiled: Any, inputs: Sequence[Any], expected: Any, random: bool) -> tuple[str, str, str]:
+    """(status, message, the guard that did not hold) of a call of a graph that was compiled for other sizes."""
+    try:
+        with torch._dynamo.config.patch(error_on_recompile=True):
+            actual = _seeded(compiled, inputs, mark=True)
+    except torch._dynamo.exc.RecompileError as error:
+        reason = _REASON.search(str(error))
+        text = reason[1] if reason else causes.first_line(error)
+        return "recompiles", text.partition("  # ")[0], text
+    except Exception as error:
+        return "refuses", causes.first_line(error), ""
+    mismatch = check.difference(actual, expected, random)
+    return ("wrong", mismatch, "") if mismatch else ("passes", "", "")
+
+
+def _same_for_known_sizes(repro: check.Repro, inputs: Sequence[Any], expected: Any, random: bool) -> bool:
+    """Whether a graph for exactly these sizes is unlike eager too: then no size that was unknown is the cause."""
+    known = check.Repro(repro.text, f"known:{repro.name}").operator
+    try:
+        actual = _seeded(torch.compile(known, backend="aot_eager", dynamic=False), inputs)
+    except Exception:
+        return True
+    return check.difference(actual, expected, random) != ""
+
+
+def _seeded(function: Callable[..., Any], inputs: Sequence[Any], mark: bool = False) -> Any:
+    tensors = sizes.copied(inputs)
+    if mark:
+        check.mark(tensors)
+    torch.manual_seed(0)
+    return function(*tensors)
