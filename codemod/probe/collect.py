@@ -63,7 +63,7 @@ class Collector:
             self._start(record, process)
         elif record.kind == "guard_added_fast":
             self._guard(record, sources)
-        elif record.kind == "symbolic_shape_specialization":
+        elif record.kind == "symbolic_shape_specialization" and value.get("reason") != "find":  # looked up, not asked
             name = next((str(source) for source in value.get("sources") or ()), str(value.get("symbol")))
             self._add(record, "specialized", f"{spelled(name)} == {value.get('value')}")
         elif record.kind == "compilation_metrics" and value.get("fail_type"):

@@ -16,6 +16,8 @@ _STYLES = {"crashes": "red", "hangs": "red", "wrong": "red", "throws": "red", "r
            "guards": "yellow", "passes": "green", "no inputs": "dim", "": "dim"}  # fmt: skip
 _NAMED = 6
 """How many operators are named at a line that several have to do with."""
+_WHOLE = frozenset({"error", "wrong", "refused", "fake"})
+"""Kinds of which nothing is left out."""
 _LEAST = 20
 
 
@@ -47,11 +49,10 @@ def regression_lines(regressions: Sequence[Regression]) -> list[str]:
 
 def cause_lines(answers: Sequence[Answer]) -> list[str]:
     """Each line that caused something, with what it did and to which operators; the kinds in their order."""
-    by_cause: dict[tuple[str, str, str], list[Answer]] = {}
+    by_cause: dict[tuple[str, str], list[Answer]] = {}
     for answer in answers:
         place = place_text(answer.place) if answer.place is not None and answer.place.path else ""
-        text = "" if place else answer.text
-        by_cause.setdefault((answer.kind, place or answer.owner, text), []).append(answer)
+        by_cause.setdefault((answer.kind, place or answer.owner), []).append(answer)
     ranks = list(KINDS)
     ordered = sorted(by_cause.items(), key=lambda item: (ranks.index(item[0][0]), -len(item[1]), item[0]))
     lines: list[str] = []
@@ -59,7 +60,7 @@ def cause_lines(answers: Sequence[Answer]) -> list[str]:
         own = [(key, group) for key, group in ordered if key[0] == kind]
         if own:
             lines.append(f"{style(kind, 'bold')}: {KINDS[kind]}")
-            for (_, place, _), group in own:
+            for (_, place), group in own:
                 lines += _group_lines(place, group)
             lines.append("")
     return lines
@@ -74,12 +75,14 @@ def _group_lines(place: str, group: Sequence[Answer]) -> Iterator[str]:
     about: dict[str, list[str]] = {}
     for answer in group:
         about.setdefault(answer.text, []).append(answer.function)
-    for text, functions in list(about.items())[:_NAMED]:
-        named = list(dict.fromkeys(functions))
-        yield f"      {one_line(text)}: {', '.join(map(visible, named[:_NAMED]))}{and_more(len(named) - _NAMED)}"
-    if len(about) > _NAMED:
-        rest = {answer.function for answer in group if answer.text in list(about)[_NAMED:]}
-        yield f"      {_count(len(about) - _NAMED, 'condition')} more: {_count(len(rest), 'operator and mode')}"
+    shown = len(about) if group[0].kind in _WHOLE else _NAMED
+    for text, functions in list(about.items())[:shown]:
+        rest = list(dict.fromkeys(map(visible, functions)))
+        yield f"      {one_line(text)}: {', '.join(rest[:_NAMED])}{and_more(len(rest) - _NAMED)}"
+    if len(about) > shown:
+        rest = sorted({visible(answer.function) for answer in group if answer.text in list(about)[shown:]})
+        named = f"{', '.join(rest[:_NAMED])}{and_more(len(rest) - _NAMED)}"
+        yield f"      {_count(len(about) - shown, 'condition')} more, of {named}"
     first = next((answer for answer in group if answer.finding or answer.advice), None)
     if first is not None:
         yield from (f"      {style(one_line(text), 'cyan')}" for text in (first.advice, first.finding) if text)

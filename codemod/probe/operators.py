@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from codemod.borders.files import read_file
-from codemod.borders.private import private_folder, read_private
+from codemod.borders.private import private_folder, read_private, say_once
 from codemod.borders.quoting import file_name
 from codemod.digest import digest
 from codemod.errors import SymfixError
@@ -36,6 +36,8 @@ from codemod.writing.files import replace_file
 SECONDS = 300.0
 """How long the modes of one operator may take, a mode that hangs apart."""
 MEMORY = 8 << 30
+_TOGETHER = dict.fromkeys(("unbacked", "sizes"), ("unbacked", "sizes"))
+"""What is not tried again where a mode ended its process beside that mode: `sizes` needs the graphs of `unbacked`."""
 _UNUSED_SECONDS = 30 * 24 * 3600.0
 _PACKAGE = Path(__file__).parents[1]
 
@@ -126,14 +128,11 @@ def probe_operator(selection: Selection, name: str) -> Report:
             runs.append(_with_ended({"modes": {}}, modes[0], ended))
             break
         runs[-1] = _with_ended(document, running["mode"], ended)
-        begun = MODES_BEFORE[running["mode"]]
+        begun = _TOGETHER.get(running["mode"], ())
         modes = [mode for mode in modes if mode not in document["modes"] and mode not in begun]
+    if any(run.get("modes") and run.get("traced") is False for run in runs):
+        say_once(f"torch {selection.torch} has no structured trace that is known: guards are without lines")
     return report_of(name, runs, collector.report())
-
-
-MODES_BEFORE = {mode: {mode} for mode in MODES}
-"""What is not tried again where a mode ended its process: `sizes` needs the graphs of `unbacked`."""
-MODES_BEFORE["unbacked"] = MODES_BEFORE["sizes"] = {"unbacked", "sizes"}
 
 
 def _with_ended(document: dict[str, Any], mode: str, ended: Ended) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from codemod.probe.answers import Answer, Report, merged
 from codemod.probe.collect import first_sentence, in_arguments, recompilation
-from codemod.probe.places import COMPILED, TORCH, passes_calls_on
+from codemod.probe.places import COMPILED, owner, passes_calls_on
 from codemod.probe.subjects import MODES, Cell, Subject, worst
 from codemod.probe.trace import Frame
 
@@ -79,7 +79,7 @@ def _of_case(case: Mapping[str, Any], function: str, package: str, asserted: Seq
     status, message = case["status"], str(case["message"])
     if status in ("throws", "crashes", "hangs"):
         text = first_sentence(_PLACE.sub("", message)) if status == "throws" else f"{status}: {message}"
-        return [Answer("error", text, *_thrown(message, package), None, function)]
+        return [Answer("error", text, *_thrown(message, case.get("place", ""), package), None, function)]
     if status == "wrong":
         return [Answer("wrong", message, "", None, None, function)]
     if status == "recompiles" and case.get("reason"):
@@ -90,16 +90,16 @@ def _of_case(case: Mapping[str, Any], function: str, package: str, asserted: Seq
     return []
 
 
-def _thrown(message: str, package: str) -> tuple[str, Frame | None]:
-    """(whose line an error came from, that line) as far as the runner says it at the end of the message."""
-    place = _PLACE.search(message)
+def _thrown(message: str, outside: str, package: str) -> tuple[str, Frame | None]:
+    """(whose line an error came from, that line): torch's at the end of the message, else `outside`, a library's."""
+    place = _PLACE.search(message) or _PLACE.search(f" [{outside}]")
     if place is None:
         return "", None
-    path = f"{package}{place['path'].removeprefix('torch')}" if package else place["path"]
-    whose = COMPILED if place["below"] or message.startswith("Cannot call") else TORCH
-    if passes_calls_on(path, package):
-        return whose, None
-    return whose, Frame(path, int(place["line"]), place["function"])
+    inside = package and place["path"].startswith("torch/")
+    path = f"{package}{place['path'].removeprefix('torch')}" if inside else place["path"]
+    frame = Frame(path, int(place["line"]), place["function"])
+    whose = COMPILED if place["below"] or message.startswith("Cannot call") else owner(frame, package)
+    return whose, None if passes_calls_on(path, package) else frame
 
 
 def _refusal(message: str, function: str, asserted: Sequence[Answer]) -> Answer:

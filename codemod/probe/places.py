@@ -46,9 +46,10 @@ def asking(stack: Sequence[Frame], user_stack: Sequence[Frame], torch: str) -> t
     index = len(stack) - 1
     while index >= 0 and (_ANSWERS.match(below[index]) or stack[index].path.endswith("/functools.py")):
         index -= 1
-    if index < 0 or below[index].startswith("_dynamo/"):
+    node_asked = index >= 0 and index + 1 < len(stack) and below[index + 1] == _SYMBOL_NODE
+    if index < 0 or (below[index].startswith("_dynamo/") and not node_asked):
         return user, None, owner(user, torch)
-    compiled = (index + 1 < len(stack) and below[index + 1] == _SYMBOL_NODE) or below[index] == _FAKE_TENSOR
+    compiled = node_asked or below[index] == _FAKE_TENSOR
     while compiled and index >= 0 and (_DISPATCH.match(below[index]) or _ANSWERS.match(below[index])):
         index -= 1
     if compiled and (index < 0 or (any(_runs_a_graph(name) for name in below[index + 1 :]) and not below[index])):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import traceback
 
@@ -62,10 +63,11 @@ def _place(causes: list[BaseException]) -> str:
     return f" [{place}]" if place else ""
 
 
-def where(causes: list[BaseException]) -> str:
+def where(causes: list[BaseException], outside: bool = False) -> str:
     """The innermost line of torch that is not its machinery, as `torch/file.py:line in function`, "" where unknown.
 
-    "C++ below torch/…" where that line is a call and the question came from C++.
+    "C++ below torch/…" where that line is a call and the question came from C++. A line that is not torch's has the
+    whole path of its file, where `outside` asks for such, unless it is a repro's.
     """
     cause = CAUSE.search(str(causes[0]))
     for error in reversed(causes):
@@ -78,7 +80,8 @@ def where(causes: list[BaseException]) -> str:
         if "/_dynamo/variables/" in last.filename and cause:
             return cause[1]
         if "/torch/" not in last.filename:
-            return ""
+            own = last.filename.startswith("<") or os.path.dirname(last.filename) == os.path.dirname(__file__)
+            return f"{last.filename}:{last.lineno} in {last.name}" if outside and not own else ""
         place = f"torch/{last.filename.rpartition('/torch/')[2]}:{last.lineno} in {last.name}"
         return f"C++ below {place}" if above.endswith(("sym_node.py", "fake_tensor.py")) else place
     return ""

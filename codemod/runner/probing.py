@@ -19,7 +19,7 @@ import torch._dynamo
 from . import cases, causes, check, opinfo, schema, sizes, subjects, tracing
 from .documents import write_json
 
-CASES = {"forward": 4, "unbacked": 4, "backward": 2, "inplace": 1, "out": 1, "vmap": 1}
+CASES = {"forward": 4, "unbacked": 4, "backward": 2, "inplace": 1, "out": 3, "vmap": 1}
 """How many cases of each mode are run; `sizes` goes on with the graphs of `unbacked`."""
 BUDGET = 20.0
 """Seconds of processor time to look for the cases of one mode."""
@@ -119,7 +119,7 @@ def _compiled(mode: str, case: Any, report: Report) -> None:
     status = "recompiles" if result.status == "passes" and result.frames > 1 else result.status
     if status == "passes" and result.guards:
         status = "guards"
-    report.add(mode, case, status, result.message, guards=result.guards, frames=result.frames)
+    report.add(mode, case, status, result.message, guards=result.guards, frames=result.frames, place=result.place)
 
 
 def _unbacked(case: Any, report: Report, with_sizes: bool) -> None:
@@ -131,7 +131,7 @@ def _unbacked(case: Any, report: Report, with_sizes: bool) -> None:
     expected = {n: repro.results(repro.operator, n)}
     result = check.Result(random=check.arbitrary(repro, expected))
     compiled = check.free(repro, expected, result)
-    report.add("unbacked", case, result.unbacked, result.unbacked_message)
+    report.add("unbacked", case, result.unbacked, result.unbacked_message, place=result.place)
     if with_sizes and result.unbacked == "passes":
         report.running("sizes", case)
         started = time.process_time()

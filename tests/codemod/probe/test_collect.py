@@ -142,3 +142,5 @@ def test_a_size_that_becomes_a_constant_is_said_once_for_a_compilation() -> None
     guard = record("guard_added_fast", {"expr": "Eq(s0, 4)"}, USER)
     answers = collected(start, symbol, first, guard, later).answers
     assert [(answer.text, answer.count) for answer in answers] == [("x.size(0) == 4", 1)]
+    looked_up = record("symbolic_shape_specialization", {**fixed, "reason": "find"}, USER)
+    assert collected(start, symbol, looked_up).answers == ()

@@ -54,7 +54,7 @@ def test_a_line_is_named_once_with_all_that_it_caused() -> None:
     many = cause_lines([guard(f"op{number} out") for number in range(9)])
     assert many[2].endswith("op5 out and 3 more")
     conditions = cause_lines([guard("op out", f"x.size({number}) == 2") for number in range(9)])
-    assert conditions[-2] == "      3 conditions more: 1 operator and mode"
+    assert conditions[-2] == "      3 conditions more, of op out"
 
 
 def test_what_is_worse_says_how() -> None:

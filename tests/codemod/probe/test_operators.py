@@ -25,7 +25,8 @@ def selection(state: str = "a", *names: str) -> operators.Selection:
 
 def passing(modes: list[str]) -> dict[str, Any]:
     entries = {mode: {"cases": [CASE], "reason": "", "seconds": 1.0} for mode in modes}
-    return {"torch": "2.13.0", "package": "/x/torch", "running": None, "done": True, "modes": entries}
+    return {"torch": "2.13.0", "package": "/x/torch", "traced": True, "running": None, "done": True,
+            "modes": entries}  # fmt: skip
 
 
 class Runs:
@@ -57,6 +58,13 @@ def test_a_crash_and_a_hang_cost_their_modes(monkeypatch: pytest.MonkeyPatch) ->
     }  # fmt: skip
     assert modes["backward"].message == "SIGSEGV"
     assert runs.asked == [list(MODES), ["inplace", "out", "vmap", "unbacked", "sizes"]]
+
+
+def test_a_torch_without_a_trace_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = Runs()
+    monkeypatch.setattr(operators, "_run", lambda *arguments: (DONE, {**runs(*arguments)[1], "traced": False}))
+    assert operators.probe_operator(selection(), "add").subjects[0].modes["forward"].status == "passes"
+    assert "has no structured trace that is known" in capsys.readouterr().err
 
 
 def test_a_process_that_says_nothing_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,6 +85,9 @@ def test_an_error_has_the_line_that_the_runner_saw() -> None:
     machinery = "Cannot call sizes() on tensor with symbolic sizes/strides [torch/_dynamo/utils.py:4 in run_node]"
     (answer,) = reported(run(vmap=[case("throws", machinery)])).answers
     assert (answer.owner, answer.place) == ("C++ of torch", None)
+    library = case("throws", "Could not guard on data-dependent expression Eq(u0, 4)", place="/home/u/l.py:20 in f")
+    (answer,) = reported(run(unbacked=[library])).answers
+    assert (answer.owner, answer.place) == ("your code", Frame("/home/u/l.py", 20, "f"))
     (answer,) = reported(run(vmap=[case("crashes", "SIGSEGV")])).answers
     assert answer.text == "crashes: SIGSEGV"
 

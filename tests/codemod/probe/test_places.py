@@ -82,6 +82,7 @@ def test_sizes_of_a_fake_tensor_are_asked_for_by_the_c_function_that_was_called(
     handler = (torch_frame("_subclasses/fake_tensor.py", "dispatch"), torch_frame("_subclasses/fake_tensor.py"))
     assert asking((MAIN, *CAPTURED, line, *handler, *PYTHON_ANSWERS), (USER,), TORCH) == (line, USER, "C++ of torch")
     assert asking((MAIN, *DYNAMO, *handler, *PYTHON_ANSWERS), (USER,), TORCH) == (USER, None, "C++ of torch")
+    assert asking((MAIN, *DYNAMO, torch_frame("_dynamo/utils.py"), *C_ANSWERS), (USER,), TORCH)[2] == "C++ of torch"
     graph = (torch_frame("_functorch/_aot_autograd/graph_capture.py"), *C_ANSWERS)
     assert asking((MAIN, *graph), (), TORCH) == (None, None, "C++ of torch")
 

@@ -30,3 +30,9 @@ def test_an_error_that_causes_itself_ends() -> None:
     one, other = ValueError("one"), ValueError("other")
     one.__context__, other.__context__ = other, one
     assert causes.chain(one) == [one, other]
+
+
+def test_a_line_outside_of_torch_is_named_where_it_is_asked_for() -> None:
+    error = raised(RuntimeError("no"))
+    assert causes.where([error]) == ""
+    assert causes.where([error], outside=True).startswith(f"{__file__}:")
