@@ -9,6 +9,7 @@ from corpus_compile import Compiler, compiler_version, contents
 from corpus_includes import Includes
 from corpus_trees import changed_files, converted_sites, copy_tree
 from kill_apply import states
+from probe_audit import differences
 
 
 def write(root: Path, files: dict[str, str]) -> Path:
@@ -70,3 +71,11 @@ def test_states_tell_torn_files(tmp_path: Path) -> None:
         "b.cpp": "new",
         "c.cpp": "torn",
     }
+
+
+def test_entries_on_which_probe_and_the_audit_differ_are_named() -> None:
+    statuses = {"add": "passes", "cat": "throws", "sort": "passes", "only": "throws"}
+    subjects = [{"name": name, "modes": {"unbacked": {"status": status, "message": ""}}}
+                for name, status in statuses.items()]  # fmt: skip
+    audit = {name: {"outcome": outcome} for name, outcome in (("add", "pass"), ("cat", "error"), ("sort", "wrong"))}
+    assert [line.partition(":")[0] for line in differences(audit, {"subjects": subjects})] == ["sort"]
