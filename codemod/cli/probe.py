@@ -55,7 +55,7 @@ def probe(context: click.Context, /, **parameters: Any) -> int:
       symfix probe -- pytest tests/test_it.py   the same of a test run
       symfix probe --trace FOLDER               what TORCH_TRACE=FOLDER recorded
       symfix probe --error - < error.txt        an error, or a log of TORCH_LOGS
-      symfix probe --op 'linalg.*'              operators, in each mode of compiling
+      symfix probe --op 'linalg.*'              operators, mode by mode
       symfix probe --op 'mylib::*' --import mylib
     \b
       symfix probe --format json -- python train.py > before.json
