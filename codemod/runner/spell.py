@@ -92,6 +92,8 @@ def _literally(value: torch.Tensor, style: Style) -> bool:
 
 def stacked(value: torch.Tensor, style: Style) -> str:
     """The expression that makes n tensors like `value` as one, the n first. Raises Unspeakable."""
+    if value.layout != torch.strided:
+        raise Unspeakable(f"a tensor of layout {value.layout}")
     if _literally(value, style) or _order(value):
         return f"torch.stack([{tensor(value, style, str, False)}] * n)"
     return _filled(value.detach(), ", ".join(["n", *map(str, value.shape)]))

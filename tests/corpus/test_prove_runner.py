@@ -48,6 +48,11 @@ def test_a_spelled_tensor_is_like_the_one_it_stands_for(value: Any, style: str) 
         assert made.max() <= value.max()
 
 
+def test_a_sparse_tensor_is_not_stacked() -> None:
+    with pytest.raises(spell.Unspeakable, match="layout"):
+        spell.stacked(torch.eye(2).to_sparse(), "random")
+
+
 def call(callee: str = "torch.mul", mutates: bool = False) -> cases.Call:
     left = torch.rand(3, 5, requires_grad=True)
     return cases.Call(callee, [left, torch.rand(5, requires_grad=True)], mutates=mutates)
