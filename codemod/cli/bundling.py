@@ -106,8 +106,8 @@ def _taken(run: Run, repository: Repository, applied: Applied) -> Bundle | None:
         return None
     run = resolved(run, applied.plan)
     wide = replace(run.selection, level=max(run.selection.level, Level.REVIEW))
-    asked = [group for group in wide.groups(applied.plan.findings) if group.id in applied.ids]
-    groups = tuple(group for group, _ in followed(asked, applied.plan.decisions))
+    written = [group for group in wide.groups(applied.plan.findings) if group.id in applied.ids]
+    groups = tuple(group for group, _ in followed(written, applied.plan.decisions))
     if not groups:
         return None
     if repository.head != applied.head:

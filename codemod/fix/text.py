@@ -38,7 +38,8 @@ def step(label: str, text: str, kept: bool = False) -> list[str]:
 def heading(name: str, findings: Sequence[Finding], globs: Sequence[str]) -> str:
     """The line that an operator begins with: what was asked for, and the names that findings have for it."""
     names = dict.fromkeys(name for finding in findings for name in finding.operators)
-    meant = [other for other in names if other != name and any(matches_operator(glob, other) for glob in globs)]
+    operators = [operator for operator in names if operator != name]
+    meant = [operator for operator in operators if any(matches_operator(glob, operator) for glob in globs)]
     return style(visible(name), "bold", "cyan") + style(f"  {listed(meant, most=3)}" if meant else "", "dim")
 
 

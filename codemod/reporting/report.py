@@ -45,9 +45,9 @@ def operator_counts(findings: Iterable[Finding], ops: Sequence[str] = ()) -> lis
     counts: dict[str, Counter[Level]] = {}
     example: dict[str, Finding] = {}
     listed = list(findings)
-    asked = _asked(listed, ops)
+    globs = _asked(listed, ops)
     for finding in listed:
-        for name in _names(finding.operators, asked):
+        for name in _names(finding.operators, globs):
             counts.setdefault(name, Counter())[finding.level] += 1
             current = example.get(name)
             if current is None or len(finding.operators) < len(current.operators):
@@ -115,8 +115,8 @@ def _example(finding: Finding, columns: int) -> str:
 def totals(findings: Sequence[Finding], files: int, suppressed: int, ops: Sequence[str] = ()) -> list[str]:
     """Two lines of sums; `files` is how many were looked at."""
     counts = Counter(finding.level for finding in findings)
-    asked = _asked(findings, ops)
-    operators = frozenset[str]().union(*(_names(finding.operators, asked) for finding in findings))
+    globs = _asked(findings, ops)
+    operators = frozenset[str]().union(*(_names(finding.operators, globs) for finding in findings))
     touched = len({finding.path for finding in findings})
     where = f"in {plural(len(operators), 'operator')} and {touched:,} of {plural(files, 'file')}"
     levels = ", ".join(f"{counts[level]:,} {level_name(level)}" for level in Level)

@@ -176,9 +176,9 @@ def _called(compiled: Any, inputs: Sequence[Any], expected: Any, random: bool) -
 
 def _same_for_known_sizes(repro: check.Repro, inputs: Sequence[Any], expected: Any, random: bool) -> bool:
     """Whether a graph for exactly these sizes is unlike eager too: then no size that was unknown is the cause."""
-    known = check.Repro(repro.text, f"known:{repro.name}").operator
+    operator = check.Repro(repro.text, f"known:{repro.name}").operator
     try:
-        actual = _seeded(torch.compile(known, backend="aot_eager", dynamic=False), inputs)
+        actual = _seeded(torch.compile(operator, backend="aot_eager", dynamic=False), inputs)
     except Exception:
         return True
     return check.difference(actual, expected, random) != ""

@@ -19,8 +19,8 @@ _USE = re.compile(rb"""\btorch\.ops\.(\w+)\.(\w+)|["'](\w+)::(\w+)""")
 
 def uses(path: str, source: bytes) -> tuple[Use, ...]:
     """The operators that a Python file names."""
-    found = (((m[1] or m[3]).decode(), (m[2] or m[4]).decode()) for m in _USE.finditer(source))
-    return tuple(dict.fromkeys(found))
+    names = (((m[1] or m[3]).decode(), (m[2] or m[4]).decode()) for m in _USE.finditer(source))
+    return tuple(dict.fromkeys(names))
 
 
 def with_extension_names(

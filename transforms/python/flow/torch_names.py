@@ -66,5 +66,5 @@ def of_tensor(name: str, tensor: Value, call: ast.Call) -> Value:
     if name in SEVERAL:
         return Value(TENSORS, sure=tensor.sure)
     returns_more = any((keyword.arg or "").startswith("return_") for keyword in call.keywords)
-    asked = bool(call.args or call.keywords) and name in AMBIGUOUS
-    return ONE_OR_MORE if asked or returns_more or name.endswith("_with_indices") else tensor
+    ambiguous = bool(call.args or call.keywords) and name in AMBIGUOUS
+    return ONE_OR_MORE if ambiguous or returns_more or name.endswith("_with_indices") else tensor

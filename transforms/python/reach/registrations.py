@@ -199,8 +199,8 @@ class Registrations:
             if isinstance(callee.receiver, Text):
                 return texts.method(callee.receiver.text, name, [values for _, values in arguments])
             if name == "Library":
-                given = [value.text for value in all_values(arguments) if isinstance(value, Text)]
-                return (Library(given[0], given[2] if len(given) > 2 else ""),) if given else ()
+                strings = [value.text for value in all_values(arguments) if isinstance(value, Text)]
+                return (Library(strings[0], strings[2] if len(strings) > 2 else ""),) if strings else ()
             if name == "str":
                 return arguments[0][1] if arguments else ()
             if name == "partial" and arguments and arguments[0][0] == "0":
@@ -249,8 +249,8 @@ class Registrations:
             return role._replace(eager=True)
         if name not in BY_KEY:
             return role
-        given = [values for slot, values in rest if slot.isdigit() or slot in ("dispatch_key", "types")]
-        keys = [key_of(value) for values in given for value in values or (Outside("?"),)]
+        in_place = [values for slot, values in rest if slot.isdigit() or slot in ("dispatch_key", "types")]
+        keys = [key_of(value) for values in in_place for value in values or (Outside("?"),)]
         library = next((v for v in (callee.receiver, *all_values(arguments)) if isinstance(v, Library)), None)
         keys = keys or [library.key if library else ""]
         if name == "py_impl":  # a table that tracing alone reads; modes stand in it as keys do

@@ -22,14 +22,14 @@ def unfaked(project: Project, tree: SourceTree, registrations: Registrations) ->
     What writes to an argument and returns None needs none (can_generate_trivial_fake_impl in torch/_library/utils.py),
     and what C++ names may have its Meta kernel there.
     """
-    known = fakes_of(registrations, project.read)
+    fakes = fakes_of(registrations, project.read)
     seen: set[str] = set()
     for definition, roles in registrations.roles.items():
         where = "/" + tree_path(tree, definition.path)
         if not project.selected(definition.path) or ELSEWHERE.search(where) or where.startswith("/torch/"):
             continue
         for operator in sorted({role.operator for role in roles if role.opaque and not role.kind and role.operator}):
-            if operator in seen or known.has(operator) or _in_cpp(project, operator):
+            if operator in seen or fakes.has(operator) or _in_cpp(project, operator):
                 continue
             seen.add(operator)
             source = project.read(definition.path)

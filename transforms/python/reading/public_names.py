@@ -44,8 +44,8 @@ def public_names(path: str, source: bytes) -> tuple[PublicName, ...]:
         if isinstance(node, ast.FunctionDef):
             pairs.update(dict.fromkeys(_of_function(node)))
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            given = [*node.value.args, *(keyword.value for keyword in node.value.keywords)]
-            callees = [callee for callee in map(_named, given) if callee is not None]
+            arguments = [*node.value.args, *(keyword.value for keyword in node.value.keywords)]
+            callees = [callee for callee in map(_named, arguments) if callee is not None]
             for target in node.targets:
                 if isinstance(target, ast.Name):
                     pairs.update((PublicName(target.id, *callee, direct=False), None) for callee in callees)

@@ -221,8 +221,8 @@ def _neutral(value: ast.expr, kept: str, padding: bool) -> bool:
 
 def _converts(call: ast.Call) -> bool:
     """Whether `x.to(…)` may change the values: to a truth, another layout of memory or a layout it does not."""
-    given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg != "memory_format")]
-    return called(call) == "to" and any(dotted(argument) != "torch.bool" for argument in given)
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg != "memory_format")]
+    return called(call) == "to" and any(dotted(argument) != "torch.bool" for argument in arguments)
 
 
 def neutral(statements: Sequence[ast.stmt], padding: bool = False) -> bool:
