@@ -63,7 +63,7 @@ def test_what_another_symfix_decides_otherwise(recordings: Path, capsys: pytest.
     assert {"scan-json.stdout", "scan.stdout", "diff-review.stdout", "page.data.json"} <= set(examples["outputs"])
     assert examples["decisions"]
     for decision in examples["decisions"]:
-        assert "trailing_window" in (decision["after"] or decision["before"])["operators"]
+        assert "aten::trailing_window" in (decision["after"] or decision["before"])["operators"]
     assert any(decision["kind"] == "appeared" and decision["after"]["edits"] for decision in examples["decisions"])
     assert "symfix/trailing_window" in str(examples["commits"])
 
