@@ -20,6 +20,8 @@ import tree_sitter_cpp
 from fuzz_mutations import MENTION
 from fuzz_server import Outcome
 
+from codemod.terminal import visible
+
 _PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
 _MOST_LINES = 12  # of a message, beside one for each file that was changed
 _LONGEST_LINE = 2_000
@@ -193,8 +195,8 @@ def check_printable(run: Outcome, form: str, files: Collection[str]) -> list[Vio
 
 
 def _check_annotations(text: bytes, files: Collection[str]) -> list[Violation]:
-    # A log is UTF-8: a byte of a name that is none is shown as an escape.
-    shown = {path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for path in files}
+    # What would not be seen in a log, such as a control character of a name, is shown as an escape.
+    shown = set(map(visible, files))
     for line in text.decode("utf-8", "surrogateescape").split("\n"):
         match = _ANNOTATION.match(line)
         if line.startswith("::") and not match:

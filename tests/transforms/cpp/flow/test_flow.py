@@ -51,7 +51,7 @@ STOPPED = [
     ),
     ("kernel-launch", "void f(const Tensor& x) { auto n = x.size(0); run<<<n, 2>>>(x); x.view(n); }"),
     ("kernel-launch", "void f(const Tensor& x) { auto n = x.size(0); a::run<T, 2><<<g(1), 2, s>>>(x, n); x.view(n); }"),
-    ("callee-unknown", "void f(const Tensor& x) { auto n = x.size(0); run<<<dim3(1, n), 2>>>(x); x.view(n); }"),
+    ("kernel-launch", "void f(const Tensor& x) { auto n = x.size(0); run<<<dim3(1, n), 2>>>(x); x.view(n); }"),
     ("callee-unknown", "Tensor f(const Tensor& x) { auto n = x.size(0); return make(n)(x.view(n)); }"),
     ("callee-unknown", "Tensor f(const Tensor& x) { auto n = x.size(0); return make(x)(x.view(n), n); }"),
     (
