@@ -90,3 +90,14 @@ def test_acceptances_that_a_changed_file_outdates_are_said(tree: Path, knowing: 
     err = knowing("diff", "--accepted", cwd=tree).err
     assert "symfix: 1 acceptance is stale, for a.cc changed since; symfix review asks again\n" in err
     assert "stale" not in knowing("diff", "--op", "bar", "--accepted", cwd=tree).err
+
+
+def test_a_repository_without_a_commit_keeps_no_note(tmp_path: Path, symfix: Symfix, git: Git) -> None:
+    tree = tmp_path / "unborn"
+    tree.mkdir()
+    git("init", "-q", ".", cwd=tree)
+    (tree / "a.cc").write_bytes(FILES["a.cc"])
+    code, _, err = symfix("apply", "--allow-dirty", cwd=tree)
+    assert code == 1
+    assert "git failed" not in err
+    assert (tree / "a.cc").read_bytes() != FILES["a.cc"]

@@ -34,9 +34,6 @@ from codemod.terminal import and_more, note, write_exact
 if TYPE_CHECKING:
     from codemod.writing.changes import Changes
 
-if TYPE_CHECKING:
-    from codemod.writing.changes import Changes
-
 
 @group.command()
 @tree_options
@@ -107,11 +104,14 @@ def _change(run: Run, write_files: bool) -> int:
     if write_files:
         remaining = decisions_left(run, plan, changes)
         beside = _beside(run, changes)
+        head = run.checkout.last_commit()
         write_changes(run.project.listing, run.journal, changes.files)
         DecisionStore(run.journal).add(remaining)
-        if changes.files and run.checkout.git is not None:
-            head = run.checkout.git.run("rev-parse", "HEAD").decode().strip()
-            keep_applied(run.journal, head, plan, changes.groups, changes.files)
+        if changes.files and head:
+            try:
+                keep_applied(run.journal, head, plan, changes.groups, changes.files)
+            except OSError as error:
+                note(f"symfix: {run.journal}: what was written is not noted for bundle and pr: {error.strerror}")
     else:
         patch = b"".join(unified_diff(change.path, change.old, change.edits) for change in changes.files)
         write_exact(patch, coloured, skippable=True)

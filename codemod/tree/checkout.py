@@ -88,6 +88,12 @@ class Checkout:
         folders = (name.removesuffix("HEAD") for name in names if name == "HEAD" or name.endswith("/HEAD"))
         return sorted(folder.rstrip("/") or "." for folder in folders if _bare(self.root / folder))
 
+    def last_commit(self) -> str:
+        """The hash of the last commit; empty where there is no git, or nothing was committed yet."""
+        if self.git is None:
+            return ""
+        return self.git.run("rev-parse", "--verify", "--quiet", "HEAD", codes=(0, 1)).decode("ascii").strip()
+
     def dirty(self, untracked: Sequence[str] = ()) -> list[str]:
         """The tracked files that differ from the last commit, and those of `untracked` that git does not know, sorted.
 
@@ -96,7 +102,7 @@ class Checkout:
         git = self.git
         if git is None:
             return []
-        if not git.run("rev-parse", "--verify", "--quiet", "HEAD", codes=(0, 1)):
+        if not self.last_commit():
             raise SymfixError(f"{self.root}: no commit yet, so nothing could be undone; commit first")
         options = ("--name-only", "-z", "--relative", "--no-renames", "--ignore-submodules", "--no-ext-diff")
         try:
