@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +14,7 @@ from codemod.model.transform import Project
 from transforms.cpp.coverage.operators import obstacles
 from transforms.cpp.coverage.report import missing_fake
 from transforms.cpp.decisions import DERIVATIVES, decide
-from transforms.cpp.flow.outcome import Task, analyse, tasks_by_file
+from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
 from transforms.cpp.flow.propagate import Key, Propagator
 from transforms.cpp.reach import headers, kernels
 from transforms.cpp.reach.device import is_device_code
@@ -27,6 +28,8 @@ from transforms.cpp.reach.vocabulary import ACCESSORS, has_symbolic_twin
 from transforms.cpp.reading import SUFFIXES
 from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import FileFacts, Function
+from transforms.cpp.reading.lines import Lines
+from transforms.cpp.report import check_findings, group_name
 from transforms.cpp.rules import load_rewrites
 from transforms.python.reach.fakes import fakes_of
 from transforms.python.reach.kernels import python_kernels, python_registrations
@@ -142,19 +145,23 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         for line in remarks(facts, project.selected, project.named):
             project.remark(line)
     vocabulary = headers.load_vocabulary(project, facts, sources, schemas)
-    chosen = [
+    reached = [
         function
         for path, file in facts.items()
         if project.selected(path)
         for function in file.functions
-        if function.body >= 0 and (path, function.start) in tree.reach and _calls_accessor(function)
+        if function.body >= 0 and (path, function.start) in tree.reach
         if not has_symbolic_twin(vocabulary, function)
     ]
-    tasks = [
-        Task(path, project.read(path), tuple(functions), vocabulary)
-        for path, functions in tasks_by_file(chosen).items()
-    ]
-    results = project.map(partial(analyse, load_rewrites()), tasks, "following values")
+
+    def follow(functions: Sequence[Function]) -> list[list[Outcome]]:
+        tasks = [
+            Task(path, project.read(path), tuple(in_file), vocabulary)
+            for path, in_file in tasks_by_file(functions).items()
+        ]
+        return project.map(partial(analyse, load_rewrites()), tasks, "following values")
+
+    results = follow([function for function in reached if _calls_accessor(function)])
     base = {(o.function.path, o.function.start): o for outcomes in results for o in outcomes}
     names = _fixed_names(tree)
     integers = integer_arguments(facts)
@@ -173,6 +180,17 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         list(Schemas(facts, own, None if at_home else schemas, formulas).families()),
     ).run(base)
     yield from decide(project, facts, tree.reach, base, propagation, load_rewrites())
+    symbolic = [
+        function
+        for function in reached
+        if (function.path, function.start) not in base and (function.path, function.start) not in propagation.outcomes
+        if _checks_size(project.read(function.path)[function.body : function.end])
+    ]
+    for outcome in itertools.chain.from_iterable(follow(symbolic)):
+        function = outcome.function
+        lines = Lines(project.read(function.path))
+        why = tree.reach[function.path, function.start]
+        yield from check_findings(outcome, why, lines, f"checks of {group_name(function)}")
     covered: set[Key] = set()
     libraries = facts if own is None else {path: file for path, file in facts.items() if not _is_pytorchs(path)}
     for obstacle in obstacles(libraries, functools.cache(lambda: fakes_of(in_python(), project.read)), project.read):
@@ -192,6 +210,11 @@ def operators_of_tree(project: Project) -> frozenset[str]:
         own = headers.load_operators(project, headers.OWN_YAML)
         names.update(f"aten::{entry.schema.base}" for entry in own.entries)
     return frozenset(name.partition(".")[0] for name in names if name)
+
+
+def _checks_size(body: bytes) -> bool:
+    """Whether a function that has no accessor to change may check a size that is symbolic as written."""
+    return b"TORCH_" in body and b"sym_" in body
 
 
 def _calls_accessor(function: Function) -> bool:

@@ -34,7 +34,7 @@ from transforms.cpp.reading.facts import FileFacts, Function
 from transforms.cpp.reading.lines import Lines
 from transforms.cpp.reading.syntax import parse
 from transforms.cpp.reading.tree import build
-from transforms.cpp.report import findings, group_name
+from transforms.cpp.report import check_findings, findings, group_name
 
 DERIVATIVES = "tools/autograd/derivatives.yaml"
 
@@ -80,15 +80,26 @@ def decide(
         lines = sources.lines(function.path)
         if after is None or before is None or not _whole(before) or not _extends(after, before):
             level = Level.REVIEW if after is not None or not _whole(outcome) else Level.SAFE
-            yield from findings(outcome, why, lines, groups.get(key) or group_name(function), level)
+            group = groups.get(key) or group_name(function)
+            yield from findings(outcome, why, lines, group, level)
+            if level is Level.REVIEW:
+                yield from check_findings(outcome, why, lines, group)
+            else:
+                yield from check_findings(outcome, why, lines, f"checks of {group}", outcome.emissions)
             continue
         yield from findings(before, why, lines, group_name(function), Level.SAFE)
+        yield from check_findings(before, why, lines, f"checks of {group_name(function)}", before.emissions)
         earlier = {(e.start, e.end, e.new) for e in before.emissions}
         extra = tuple(e for e in after.emissions if (e.start, e.end, e.new) not in earlier)
         rest = replace(
-            after, emissions=extra, unknown=(), sites=tuple(s for s in after.sites if s.origin in after.concrete)
+            after,
+            emissions=extra,
+            unknown=(),
+            sites=tuple(s for s in after.sites if s.origin in after.concrete),
+            checks=tuple(check for check in after.checks if check not in before.checks),
         )
         yield from findings(rest, why, lines, groups[key], Level.REVIEW)
+        yield from check_findings(rest, why, lines, groups[key])
     yield from _signatures(facts, reach, propagation, groups, sources, rewrites)
     yield from _schemas(facts, propagation, groups, sources, rewrites)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Mode, Step
@@ -77,6 +78,21 @@ def findings(outcome: Outcome, reach: Reach, lines: Lines, group: str, level: Le
         )
 
 
+def check_findings(
+    outcome: Outcome, reach: Reach, lines: Lines, group: str, needed: Iterable[Emission] = ()
+) -> Iterator[Finding]:
+    """The checks of sizes that can be left to the running graph, for review.
+
+    `needed` are the edits of another change, without which they do not compile; the two hold them together.
+    """
+    sites = {site.origin: site for site in outcome.sites}
+    shared = tuple(_edit(outcome.function, emission, lines) for emission in needed)
+    for emissions in outcome.checks:
+        finding = _edited(outcome.function, reach, list(emissions), sites, lines, group, Level.REVIEW)
+        yield replace(finding, edits=(*finding.edits, *shared))
+        shared = ()
+
+
 def _together(emissions: Iterable[Emission], lines: Lines) -> Iterator[list[Emission]]:
     """Emissions that are one change to the reader: the same rule and message on one line."""
     groups: dict[tuple[str, str, int], list[Emission]] = {}
@@ -105,10 +121,7 @@ def _edited(
         for origin in origins
         if origin in sites and origin != first.start
     )
-    edits = tuple(
-        Edit(function.path, e.start, e.end, lines.source[e.start : e.end], e.new.encode("utf-8", "surrogateescape"))
-        for e in emissions
-    )
+    edits = tuple(_edit(function, emission, lines) for emission in emissions)
     return _finding(
         function,
         reach,
@@ -122,6 +135,11 @@ def _edited(
         edits=edits,
         group=group,
     )
+
+
+def _edit(function: Function, emission: Emission, lines: Lines) -> Edit:
+    start, end = emission.start, emission.end
+    return Edit(function.path, start, end, lines.source[start:end], emission.new.encode("utf-8", "surrogateescape"))
 
 
 def _refused(outcome: Outcome, reach: Reach, site: Site, lines: Lines, sink: Sink | None) -> Finding:

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#define TORCH_SYM_CHECK(cond, ...) TORCH_CHECK((cond).expect_true(__FILE__, __LINE__), __VA_ARGS__)
+
 namespace c10 {
 
 class SymInt;

@@ -43,6 +43,7 @@ SCHEMAS = """\
   variants: function, method
 """
 HEADER = """\
+#define TORCH_SYM_CHECK(cond, ...) TORCH_CHECK((cond).expect_true(__FILE__, __LINE__), __VA_ARGS__)
 namespace c10 {
 class SymInt { SymInt(int64_t); };
 class SymFloat { SymFloat(double); };

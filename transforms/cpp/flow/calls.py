@@ -13,7 +13,7 @@ from transforms.cpp.flow.expressions import behind
 from transforms.cpp.flow.operators import resolve
 from transforms.cpp.flow.state import Site
 from transforms.cpp.flow.storing import coerce
-from transforms.cpp.flow.truth import truth
+from transforms.cpp.flow.truth import size_check, truth
 from transforms.cpp.reach.vocabulary import ACCESSORS
 from transforms.cpp.reading.syntax import LAUNCH
 from transforms.cpp.reading.tree import Node
@@ -78,7 +78,7 @@ def call(flow: Flow, node: Node) -> Type:
         return _lambda_call(flow, node, variable.type, arguments)
     bare = name.split("::")[-1]
     if bare in _CHECKS:
-        return _check(flow, arguments, 1 if bare == "TORCH_CHECK_WITH" else 0)
+        return _check(flow, function, arguments, 1 if bare == "TORCH_CHECK_WITH" else 0)
     if bare in _MESSAGES:
         for argument in arguments:
             evaluate(flow, argument)
@@ -118,11 +118,12 @@ def callee(function: Node) -> tuple[str, Node | None]:
     return node.text, template
 
 
-def _check(flow: Flow, arguments: list[Node], condition: int) -> Type:
+def _check(flow: Flow, macro: Node, arguments: list[Node], condition: int) -> Type:
     for index, argument in enumerate(arguments):
         value = evaluate(flow, argument)
         if index == condition:
             truth(flow, argument, value)
+    size_check(flow, macro, arguments)
     return Type("void")
 
 
@@ -356,7 +357,8 @@ def _tensor_method(flow: Flow, node: Node, field: Node, name: str, arguments: li
     values = [evaluate(flow, argument) for argument in arguments]
     operator = resolve(flow.vocabulary, name, values, method=True)
     if operator is not None:
-        return helpers.apply(flow, node, field, operator, arguments, values)
+        result = helpers.apply(flow, node, field, operator, arguments, values)
+        return _TENSOR_RESULTS[name] if name.startswith("sym_") and name in _TENSOR_RESULTS else result
     for argument, value in zip(arguments, values, strict=True):
         if value.kind != "tensor":
             flow.sink(argument, "callee-unknown", f"is an argument of `{name}`, which takes no SymInt", value)

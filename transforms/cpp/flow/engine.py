@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from transforms.cpp.flow.events import Event, Rewrites, StoredType, emit
+from transforms.cpp.flow.events import Event, Rewrites, SizeCheck, StoredType, emit
 from transforms.cpp.flow.state import Emission, Lambda, Sink, Site, Variable
 from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.facts import Function, Slot
@@ -90,6 +90,7 @@ class Flow:
         """Whether the settled result is symbolic on some way out."""
         self.conflicts: set[Slot] = set()
         """Settled slots that this function cannot serve: it has a concrete sequence, or needs an integer."""
+        self.checks: list[SizeCheck] = []
         self.active_lambdas: list[Lambda] = []
         self.changed = False
 
@@ -162,6 +163,12 @@ class Flow:
             self.emissions[key] = (
                 replace(emission, origins=emission.origins | earlier.origins) if earlier is not None else emission
             )
+
+    def answers(self, event: Event) -> Iterator[Emission]:
+        """What the rules that answer `event` write, whether or not an accessor has to change for it."""
+        for rule, rewrite in self.rewrites.get(type(event), ()):
+            for part in rewrite(event):
+                yield Emission(rule, part.start, part.end, part.new, event.origins or NOTHING, part.message)
 
     def make_symbolic(self, variable: Variable, origins: frozenset[int], node: Node) -> None:
         """A symbolic value is stored in `variable`: change its declared type, or refuse where that cannot be."""

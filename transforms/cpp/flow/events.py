@@ -136,6 +136,21 @@ class Condition(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class SizeCheck(Event):
+    """`left operator right`, of which one is a SymInt, is all that `macro` checks; `twin` checks a SymBool.
+
+    What answers it makes a change of its own.
+    """
+
+    macro: Node
+    twin: str
+    operator: str
+    left: Node
+    right: Node
+    symbolic_left: bool
+
+
+@dataclass(frozen=True, slots=True)
 class StoredType(Event):
     """The type `spelled` of something that holds a symbolic value, and its symbolic twin."""
 

@@ -56,6 +56,8 @@ class Outcome:
     iterators: tuple[tuple[int, int], ...] = ()
     gives: bool = False
     """Whether a symbolic value is returned."""
+    checks: tuple[tuple[Emission, ...], ...] = ()
+    """The edits of each check of a size that could be left to the running graph."""
     lost: str = ""
     """The refusal, where the function was not read: nothing in it is edited."""
     reason: str = ""
@@ -123,6 +125,7 @@ def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, 
         tuple(flow.unreadable_sites.values()),
         tuple(flow.iterators.values()),
         flow.gives,
+        checks=tuple(tuple(flow.answers(check)) for check in flow.checks),
     )
 
 

@@ -134,8 +134,8 @@ CONVERTED = [
         "Tensor f(const Tensor& x, Tensor& v, Tensor& i) { at::topk_symint_out(v, i, x, x.sym_size(0)); return v; }",
     ),
     (
-        'Tensor f(const Tensor& x) { TORCH_CHECK(x.size(0) > 1, "got ", x.sizes()); return x; }',
-        'Tensor f(const Tensor& x) { TORCH_CHECK(x.sym_size(0) > 1, "got ", x.sym_sizes()); return x; }',
+        'Tensor f(const Tensor& x) { TORCH_CHECK(x.dim() || x.size(0) > 1, "got ", x.sizes()); return x; }',
+        'Tensor f(const Tensor& x) { TORCH_CHECK(x.dim() || x.sym_size(0) > 1, "got ", x.sym_sizes()); return x; }',
     ),
     (
         "Tensor f(const Tensor& x) { IntArrayRef s; if (x.dim() > 1) { s = x.sizes(); } return x.view(s); }",
