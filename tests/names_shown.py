@@ -12,7 +12,6 @@ from pathlib import Path
 
 _CELL = re.compile(r"^\| `([^`]+)` \|", re.M)
 _TITLE = re.compile(r"^\[dynamic shapes\] Use symbolic sizes in (.+?)(?:, part \d+)?$", re.M)
-_PLAN = re.compile(r"symfix prove --op (\S+)")
 _RUN_BY = re.compile(r"^Run by (.*)\.$", re.M)
 
 
@@ -42,6 +41,6 @@ def names_shown(tree: Path, page: Path) -> dict[str, set[str]]:
             re.split(r"\s{2,}", line.lstrip("│├└─ "))[0]
             for line in run(tree, "bundle", "--dry-run", "--allow-dirty", *review).split("\n\n")[0].splitlines()
         },
-        "pr": {*_TITLE.findall(bodies), *_PLAN.findall(bodies), *_CELL.findall(bodies)}
+        "pr": {*_TITLE.findall(bodies), *_CELL.findall(bodies)}
         | {name for names in _RUN_BY.findall(bodies) for name in re.split(", | and ", names) if " more" not in name},
     }

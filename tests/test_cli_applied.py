@@ -57,7 +57,7 @@ def test_pr_takes_what_was_committed_by_hand(tree: Path, knowing: Symfix, git: G
     git("commit", "-qam", "mine", cwd=tree)
     code, out, err = knowing("pr", "--op", "foo", cwd=tree)
     assert code == 1
-    assert out.startswith(b"[dynamic shapes] Use symbolic sizes in foo\n")
+    assert out.startswith(b"[dynamic shapes] foo no longer throws with symbolic sizes\n")
     assert b"### Expected failures removed" in out
     assert "symfix: takes what symfix apply wrote, as it is committed on " in err
     knowing("bundle", "--op", "foo", cwd=tree)

@@ -112,7 +112,7 @@ def test_a_message_says_why_what_and_what_was_left(tree: Path, symfix: Symfix, g
     head, *blocks = text(git, "log", "-1", "--format=%an <%ae> %at%n%B", "symfix/add", cwd=tree).split("\n\n")
     assert head == "Ada <ada@example.org> 1700000000\n[dynamic shapes] Use symbolic sizes in add"
     assert blocks[:-1] == [
-        "`f` asks a tensor for concrete sizes, which throws where they are\nsymbols.",
+        "`f` asks a tensor for concrete sizes where they may be symbols.",
         "Changed, by rule:\n- size: 2 sites",
         "Left as it is:\n- loop-bound: 1 site; it bounds a loop (a.cc:4)",
         "Evidence: none; symfix prove has not run on this change.",

@@ -72,7 +72,7 @@ def test_a_file_for_each_and_an_index(tree: Path, symfix: Symfix, tmp_path: Path
 
 
 def test_drafts_are_opened(tree: Path, symfix: Symfix, git: Git, tmp_path: Path) -> None:
-    code, out, err = symfix("pr", "--create", "--pause", "0", cwd=tree)
+    code, out, err = symfix("pr", "--create", "--pause", "0", "--include-unproved", cwd=tree)
     assert code == 1
     assert [line.split("  ")[:2] for line in out.decode().splitlines()] == [
         ["symfix/add", "opened"],
@@ -90,6 +90,17 @@ def test_drafts_are_opened(tree: Path, symfix: Symfix, git: Git, tmp_path: Path)
     assert (tmp_path / "body").read_text().startswith("### Summary\n")
 
 
+def test_what_nothing_was_run_of_is_not_opened(tree: Path, symfix: Symfix, tmp_path: Path) -> None:
+    code, out, err = symfix("pr", "--create", "--pause", "0", cwd=tree)
+    assert code == 1
+    assert out.decode().splitlines() == [
+        f"symfix/{name}  not opened: symfix prove has not run on it; --include-unproved opens it"
+        for name in ("add", "helper-f", "mul")
+    ]
+    assert err == "symfix: opened 0 drafts, 3 shards to go\n"
+    assert not any(line.startswith("pr create") for line in (tmp_path / "calls").read_text().splitlines())
+
+
 def test_a_fork_pushes_to_itself_and_opens_elsewhere(
     tree: Path, symfix: Symfix, git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,7 +111,7 @@ def test_a_fork_pushes_to_itself_and_opens_elsewhere(
     ssh.chmod(0o755)
     monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
     git("remote", "add", "fork", "git@github.com:me/r.git", cwd=tree)
-    options = ("--create", "--remote", "fork", "--repo", "o/r", "--base", "viable/strict")
+    options = ("--create", "--include-unproved", "--remote", "fork", "--repo", "o/r", "--base", "viable/strict")
     refused(symfix("pr", *options, "--stack", cwd=tree), "--stack needs branches in o/r itself")
     assert symfix("pr", *options, "--op", "add", cwd=tree).code == 1
     created = (tmp_path / "calls").read_text().splitlines()[-1]

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from codemod.borders.quoting import message_line
+from codemod.bundle import observed
 from codemod.bundle.follow_up import FollowUp
 from codemod.bundle.shards import Shard
 from codemod.digest import digest
+from codemod.model.decisions import Choice
 from codemod.model.findings import Finding, Mode
 from codemod.model.plan import Plan
-from codemod.planning.naming import family
+from codemod.planning.naming import base_name, family
 from codemod.prove.evidence import Evidence
 from codemod.terminal import one_line
 
@@ -49,6 +51,14 @@ class Description:
     digest: str
     follow_up: FollowUp = field(default_factory=FollowUp)
     """The expected failures that its evidence takes out, and those that stay."""
+    edited: tuple[str, ...] = ()
+    """The functions, else files, whose change a reviewer wrote anew."""
+
+    @property
+    def not_run(self) -> tuple[str, ...]:
+        """Its operators of which there is no evidence, where there is some of others."""
+        seen = {base_name(entry.operator) for entry in self.evidence}
+        return tuple(sorted({base_name(name) for name in self.operators} - seen)) if seen else ()
 
     @property
     def worse(self) -> str:
@@ -64,7 +74,7 @@ def describe(
     counts = Counter(finding.rule for finding in changed)
     return Description(
         name=shard.name,
-        title=_title(shard),
+        title=_title(shard, evidence),
         about=shard.about,
         kind=shard.kind,
         operators=shard.operators,
@@ -77,13 +87,22 @@ def describe(
         bases=shard.bases,
         digest=_digest(shard),
         follow_up=follow_up or FollowUp(),
+        edited=_edited(shard, plan),
     )
 
 
-def _title(shard: Shard) -> str:
+def _title(shard: Shard, evidence: Sequence[Evidence]) -> str:
     part = shard.name.removeprefix(shard.about)
     number = f", part {part[1:]}" if shard.kind == "operator" and part[1:].isdigit() else ""
-    return message_line(f"[dynamic shapes] Use symbolic sizes in {shard.about.strip() or shard.name}{number}")
+    said = observed.title(evidence, f"Use symbolic sizes in {shard.about.strip() or shard.name}")
+    return message_line(f"[dynamic shapes] {said}{number}")
+
+
+def _edited(shard: Shard, plan: Plan) -> tuple[str, ...]:
+    """What a reviewer wrote anew: the functions of its groups, else their files."""
+    anew = {decision.id for decision in plan.decisions if decision.choice is Choice.EDIT}
+    findings = (finding for group in shard.groups if group.id in anew for finding in group.findings)
+    return tuple(sorted({finding.function or finding.path for finding in findings}))
 
 
 def _left(shard: Shard, findings: Iterable[Finding]) -> tuple[Left, ...]:

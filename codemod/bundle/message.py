@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from codemod.borders import quoting
 from codemod.bundle.description import Description
+from codemod.bundle.observed import listed
 from codemod.model.findings import Mode
 from codemod.model.xfails import describe_check
 from codemod.prove.evidence import Evidence, Verdict
@@ -14,17 +15,19 @@ from codemod.reporting.report import plural
 _MOST = 8
 
 _WHY = {
-    Mode.DIRECT_THROW: ("asks", "ask", "a tensor for concrete sizes, which throws where they are symbols"),
-    Mode.PYTHON_BRANCH: ("branches", "branch", "on a size, which guards on a symbol, and throws where it is unbacked"),
-    Mode.TENSOR_ITERATOR: ("builds", "build", "a TensorIterator, which does not take symbolic sizes"),
-    Mode.LEAK: ("turns", "turn", "a symbolic size into an int64_t, which guards on its value"),
+    Mode.DIRECT_THROW: ("asks", "ask", "a tensor for concrete sizes where they may be symbols"),
+    Mode.PYTHON_BRANCH: ("branches", "branch", "on a size that may be a symbol"),
+    Mode.TENSOR_ITERATOR: ("builds", "build", "a TensorIterator where sizes may be symbols"),
+    Mode.LEAK: ("turns", "turn", "a size that may be a symbol into an int64_t"),
 }
-"""What code does in each mode, as one function and as several."""
+"""What code does in each mode, as one function and as several; what comes of it, evidence alone says."""
 
 
 def commit_message(shard: Description) -> str:
-    """Subject, why, what changed, what was left, evidence, and the trailers that name the shard and its plan."""
-    blocks = [*([sentence] for sentence in why(shard)), _changed(shard)]
+    """Subject, why, what changed and who changed it, what was left, evidence, and trailers: the shard and its plan."""
+    blocks = [*([text] for text in why(shard)), _changed(shard)]
+    if shard.edited:
+        blocks.append([f"Edited by hand: {listed(shard.edited, most=_MOST)}."])
     if shard.left:
         blocks.append(_left(shard))
     blocks.append(_evidence(shard.evidence))
@@ -54,7 +57,7 @@ def outcome_line(evidence: Evidence) -> str:
 
 
 def why(shard: Description) -> list[str]:
-    """Sentences that say what the code does now that symbolic sizes cannot bear, and who runs it."""
+    """Sentences that say what the code does now that is not for symbolic sizes, and who runs it."""
     who = listed([f"`{name}`" for name in shard.functions], most=4) or f"`{shard.about}`"
     several = len(shard.functions) > 1
     reasons = [f"{_WHY[mode][several]} {_WHY[mode][2]}" for mode in shard.modes]
@@ -91,11 +94,3 @@ def _evidence(evidence: Iterable[Evidence]) -> list[str]:
     if compiled:
         lines.append(f"- type-checked before and after: {listed(compiled, most=4)}")
     return ["Evidence:", *lines] if lines else ["Evidence: none; symfix prove has not run on this change."]
-
-
-def listed(names: Iterable[str], most: int) -> str:
-    """`names` in a sentence, no more than `most` of them: `a`, `a and b`, `a, b and 3 more`."""
-    shown = list(names)
-    if len(shown) > most:
-        shown = [*shown[:most], f"{len(shown) - most} more"]
-    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)

@@ -117,7 +117,7 @@ def _make(run: Run, bundle: Bundle, form: str, output: Path | None) -> None:
 
 def _set_branches(bundle: Bundle, commits: list[Commit]) -> None:
     from codemod.bundle.make import set_branches
-    from codemod.bundle.message import listed
+    from codemod.bundle.observed import listed
     from codemod.bundle.repository import PREFIX
     from codemod.terminal import table
 

@@ -215,7 +215,7 @@ def _remembering(mapper: Mapper) -> Mapper:
 
 
 def _shards(run: Run, changes: Changes, sources: Mapping[str, bytes], limits: Limits, names: ShardNames) -> list[Shard]:
-    from codemod.bundle.message import listed
+    from codemod.bundle.observed import listed
     from codemod.bundle.shard_file import load
     from codemod.bundle.shards import make_shards, with_bases
     from codemod.bundle.tree import over_limits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,7 @@ _BOOKS = "pulls"
 @click.option("--fixes", multiple=True, metavar="[SHARD=]NUMBER", help="The issue it fixes. May be repeated.")
 @click.option("--create", is_flag=True, help="Push the branches and open drafts with gh.")
 @click.option("--stack", is_flag=True, help="Open stacked shards too, each on the branch of its base.")
+@click.option("--include-unproved", is_flag=True, help="Open also what symfix prove has not seen to cure anything.")
 @click.option("--duplicates", is_flag=True, help="Open also where another pull request names the operator.")
 @click.option("--max-open", type=click.IntRange(1), default=5, show_default=True, metavar="N",
               help="The most that may be open at a time.")  # fmt: skip
@@ -115,19 +117,38 @@ def _create(run: Run, bundle: Bundle, texts: dict[str, Text]) -> dict[str, Resul
     by_name = {commit.step.shard.name: commit for commit in commits}
     set_branches(bundle.repository, commits)
     bundle.names.save(run.journal)
-    requests = [_request(commit, texts[name], bundle.descriptions[name]) for name, commit in by_name.items()]
+    held = _held(bundle.descriptions, run.values["include_unproved"])
+    requests = [_request(commit, texts[name], held.get(name, "")) for name, commit in by_name.items()]
     books = run.journal / _BOOKS
     make_folder(books)
     with locked(books):
         return _publish(publisher, requests)
 
 
-def _request(commit: Commit, text: Text, description: Description) -> Request:
+def _request(commit: Commit, text: Text, held: str) -> Request:
     from codemod.pr.publish import Request
 
     shard = commit.step.shard
     about = shard.about if shard.kind == "operator" else ""
-    return Request(shard.name, about, commit.sha, commit.step.parent, text.title, text.body, description.worse)
+    return Request(shard.name, about, commit.sha, commit.step.parent, text.title, text.body, held)
+
+
+def _held(descriptions: Mapping[str, Description], unproved: bool) -> dict[str, str]:
+    """By shard why no pull request is opened: it is worse, or cures nothing and nothing that does stands on it."""
+    from codemod.bundle.observed import cures
+    from codemod.model.needs import ancestry
+
+    held = {name: f"worse: {description.worse}" for name, description in descriptions.items() if description.worse}
+    if unproved:
+        return held
+    bases = {name: description.bases for name, description in descriptions.items()}
+    wanted = {base for name, description in descriptions.items() if cures(description.evidence)
+              for base in ancestry(name, bases)}  # fmt: skip
+    for name, description in descriptions.items():
+        if name not in wanted and name not in held:
+            seen = "no evidence that it cures anything" if description.evidence else "symfix prove has not run on it"
+            held[name] = f"{seen}; --include-unproved opens it"
+    return held
 
 
 def _publish(publisher: Publisher, requests: list[Request]) -> dict[str, Result]:

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from codemod.bundle.description import Description
-from codemod.bundle.message import listed
+from codemod.bundle.observed import listed
 from codemod.fix.landing import Landing
 from codemod.model.findings import Finding
 from codemod.model.xfails import describe_check

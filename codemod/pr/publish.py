@@ -27,8 +27,8 @@ class Request:
     parent: str
     title: str
     body: str
-    worse: str = ""
-    """Why it should not land, "" for no reason."""
+    held: str = ""
+    """Why it is not to be opened, "" for no reason."""
 
     @property
     def branch(self) -> str:
@@ -93,8 +93,8 @@ class Publisher:
             yield result
 
     def _waits(self, request: Request, reached: Collection[str]) -> Result | None:
-        if request.worse:
-            return Result(request.shard, f"not opened: worse: {request.worse}", reached=False)
+        if request.held:
+            return Result(request.shard, f"not opened: {request.held}", reached=False)
         if request.parent and not self.stack:
             return Result(request.shard, f"waits for {PREFIX}{request.parent}; --stack opens it on top", reached=False)
         if request.parent and request.parent not in reached:

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codemod.borders import quoting
+from codemod.bundle import observed
 from codemod.bundle.description import Description
-from codemod.bundle.message import outcome_line, why
+from codemod.bundle.message import why
 from codemod.model.xfails import describe_check
+from codemod.pr import repro
 from codemod.pr.template import render_template
+from codemod.prove.evidence import Evidence
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 _BODY = "body.md.j2"
 _SERIES = "series.md.j2"
+_MOST_SENTENCES, _MOST_SCRIPTS, _MOST_NAMES = 4, 3, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +51,10 @@ def render(
 ) -> list[Text]:
     """The pull request of each shard; `fixes` are the numbers of the issues that it closes, by its name.
 
-    `template` is a Jinja2 template for the body, which sees `shard` (a Description), `fixes`, `why` (sentences) and
-    `commands` (the shell lines of the test plan). What it writes with `{{ }}` is text, and reads as it is whatever it
-    holds; the filters `code`, `fenced` and `link` make Markdown.
+    `template` is a Jinja2 template for the body, which sees `shard` (a Description), `fixes`, sentences (`observed`,
+    `why`, `failing`, `not_run`), `scripts` (of evidence, each with its text and how it ends) and `commands` (the shell
+    lines of the test plan). What it writes with `{{ }}` is text, and reads as it is whatever it holds; the filters
+    `code`, `fenced` and `link` make Markdown.
     Raises SymfixError, which names the template and the line, where it cannot be used.
     """
     values = [
@@ -56,6 +62,10 @@ def render(
             "shard": description,
             "fixes": list((fixes or {}).get(description.name, ())),
             "why": why(description),
+            "observed": _observed(description),
+            "failing": [text for text in map(observed.still_failing, description.evidence) if text],
+            "not_run": _not_run(description),
+            "scripts": _scripts(description),
             "commands": shown_by(description),
         }
         for description in descriptions
@@ -69,17 +79,42 @@ def render(
 
 
 def shown_by(description: Description) -> list[str]:
-    """The shell lines that show the cure: the proof, the tests whose failure was expected, the tests added."""
-    operator = description.about if description.kind == "operator" else next(iter(description.operators), "")
-    lines = [["symfix", "prove", *(["--op", operator] if operator else [])]]
+    """The shell lines that show the cure: the tests whose failure was expected, and the tests added."""
+    lines = []
     for entry in description.follow_up.removed:
         if re.search(r"(?:^|/)test_\w+\.py$", entry.path):
             chosen = re.sub(r"\W+", "_", f"{entry.name} {entry.variant}".strip())
-            lines.append(["python", entry.path, "-k", chosen])
+            lines.append(["pytest", entry.path, "-k", chosen])
     for test in description.follow_up.tests:
         path, _, method = test.partition("::")
-        lines.append(["python", path, "-k", method.rpartition("::")[2]])
+        lines.append(["pytest", path, "-k", method.rpartition("::")[2]])
     return list(dict.fromkeys(map(shlex.join, lines)))
+
+
+def _by_cure(description: Description) -> list[Evidence]:
+    """The evidence, what was cured before the rest."""
+    return sorted(description.evidence, key=lambda entry: not observed.cure(entry))
+
+
+def _observed(description: Description) -> list[str]:
+    """What was seen, a sentence an operator; of many the first, and how many more came out how."""
+    seen = [entry for entry in _by_cure(description) if entry.outcome != "not provable"]
+    rest = Counter(observed.result(entry).partition(" (")[0] for entry in seen[_MOST_SENTENCES:])
+    more = ", ".join(f"{count} {result}" for result, count in rest.items())
+    return [*map(observed.sentence, seen[:_MOST_SENTENCES]), *([f"Of the other operators: {more}."] if more else [])]
+
+
+def _not_run(description: Description) -> list[str]:
+    reasons = [observed.sentence(entry) for entry in description.evidence if entry.outcome == "not provable"]
+    names = observed.listed((f"`{name}`" for name in description.not_run), most=_MOST_NAMES)
+    return [*reasons, *([f"{names}: no evidence"] if names else [])]
+
+
+def _scripts(description: Description) -> list[tuple[Evidence, str, str]]:
+    """The scripts that show what was cured, failing that what fails; each with how it ends before and after."""
+    cured = [entry for entry in description.evidence if observed.cure(entry) and entry.repro]
+    failing = [entry for entry in description.evidence if observed.still_failing(entry) and entry.repro]
+    return [(entry, repro.script(entry), repro.ends(entry)) for entry in (cured or failing)[:_MOST_SCRIPTS]]
 
 
 def series(rows: Sequence[Row]) -> str:
@@ -101,8 +136,8 @@ def environment() -> Environment:
         finalize=lambda value: quoting.markdown(value if isinstance(value, str) else str(value)),
     )
     sandbox.filters |= {
-        "fenced": quoting.fenced, "code": quoting.code, "link": quoting.link, "outcome": outcome_line,
-        "check": describe_check,
+        "fenced": quoting.fenced, "code": quoting.code, "link": quoting.link, "cell": observed.cell,
+        "result": observed.result, "check": describe_check,
     }  # fmt: skip
     return sandbox
 

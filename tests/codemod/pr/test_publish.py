@@ -253,7 +253,7 @@ def test_nothing_is_stacked_on_what_is_not_there(place: Place) -> None:
 
 
 def test_what_is_worse_is_not_opened(place: Place) -> None:
-    place.requests[0] = dataclasses.replace(place.requests[0], worse="adds a guard")
+    place.requests[0] = dataclasses.replace(place.requests[0], held="worse: adds a guard")
     assert states(place.run()) == {"foo": "not opened: worse: adds a guard", "bar": "opened"}
 
 

@@ -49,12 +49,10 @@ def test_the_least_there_is_to_say() -> None:
         == """\
 ### Summary
 
-`at::native::foo` asks a tensor for concrete sizes, which throws where they are symbols.
+Nothing of this change was run.
+
+`at::native::foo` asks a tensor for concrete sizes where they may be symbols.
 The values are followed to every place they go, and each function is converted as a whole.
-
-### Failure and repro
-
-`symfix prove` has not run on this change.
 
 ### What changed
 
@@ -64,11 +62,7 @@ In `a.cpp`.
 
 ### Test plan
 
-```sh
-symfix prove --op foo
-```
-
-Not run yet.
+No test or script shows this change by itself.
 """
     )
 
@@ -82,18 +76,19 @@ def test_all_there_is_to_say() -> None:
     assert body.startswith("Fixes #12\nFixes #34\n\n### Summary\n")
     headings = [line for line in body.splitlines() if line.startswith("#")]
     assert headings == [
-        "### Summary", "### Failure and repro", "### What changed", "### What was left", "### Evidence",
+        "### Summary", "### Before and after", "### What changed", "### What was left",
         "### Expected failures removed", "### Expected failures that stay", "### Test plan",
     ]  # fmt: skip
     for said in (
+        "\n`foo` throws with symbolic sizes before this change, and passes after it, compiled 2 times over all sizes",
         "\nStacked on helper-x.\n",
-        "\n`foo` throws before this change (torch 2.6.0):\n\n````\nCannot call `numel()`\n```\n````\n",
+        "\n`foo` before this change:\n\n````\nCannot call `numel()`\n```\n````\n",
         "\n```python\nimport torch\n```\n",
         "\n- loop-bound, 1 site: its value bounds a loop (`a.cpp:9`)\n",
-        "\n| `foo` | throws | passes | 1 → 2 times | 2.6.0 |\n",
+        "\n| `foo` | throws (mode 1) | passes, compiled 2 times | cured |  | 2.6.0 |\n",
         "\n- `foo (v)` in `symbolic_failures`, `test/test_x.py`\n",
         "\n- `foo (v)` in `symbolic_failures`, `test/test_x.py:7`: it also runs on CUDA\n",
-        "\n- foo: cured: throws (mode 1) before, passes after (torch 2.6.0)\n",
+        "\n```sh\npytest test/test_x.py -k foo_v\n```\n",
     ):
         assert said in body
 
@@ -117,7 +112,7 @@ def test_no_text_of_a_tree_or_a_run_gives_orders(attack: str, tmp_path: Path) ->
     own = render([whole], template=template)[0].body
     for text in (plain.body, own, series([Row(whole, whole.title, attack, attack)])):
         check_markdown(text)
-    for language, sign in (("python", "# "), ("sh", "symfix prove --op ")):
+    for language, sign in (("python", "# "), ("sh", "pytest ")):
         assert next(block.content for block in GFM.parse(plain.body) if block.info == language).startswith(sign)
     message = commit_message(whole)
     assert not unseen(message)
@@ -126,8 +121,8 @@ def test_no_text_of_a_tree_or_a_run_gives_orders(attack: str, tmp_path: Path) ->
 
 
 def test_the_commands_of_the_test_plan_are_for_a_shell() -> None:
-    body = render([description(about="a$(x)b")])[0].body
-    assert "\nsymfix prove --op 'a$(x)b'\n" in body
+    body = rendered(description(follow_up=FollowUp(tests=("test/a$(x)b.py::Test::test_foo",)))).body
+    assert "\npytest 'test/a$(x)b.py' -k test_foo\n" in body
 
 
 def test_the_tests_whose_failure_was_expected_show_the_cure() -> None:
@@ -136,25 +131,44 @@ def test_the_tests_whose_failure_was_expected_show_the_cure() -> None:
     removed = replace(ENTRY, name="nn.foo")
     follow_up = FollowUp(removed=(removed,), tests=("test/test_y.py::TestY::test_foo_symbolic_sizes",))
     body = rendered(description(evidence=(evidence,), follow_up=follow_up)).body
-    told = "make_fx with symbolic sizes over all samples of nn.foo (v), float32"
-    assert f"### Failure and repro\n\n- {told}: fails before this change, passes after it\n\n### What" in body
+    check = "make_fx with symbolic sizes over all samples of nn.foo (v), float32"
+    assert f"|\n\n- {check}: fails before this change, passes after it\n\nAll runs" in body
     assert "- `test/test_y.py::TestY::test_foo_symbolic_sizes`: fails before" in body
     assert (
-        "```sh\nsymfix prove --op foo\npython test/test_x.py -k nn_foo_v\n"
-        "python test/test_y.py -k test_foo_symbolic_sizes\n```\n\n- foo: cured: other guards (torch 2.6.0)\n"
+        "```sh\npytest test/test_x.py -k nn_foo_v\npytest test/test_y.py -k test_foo_symbolic_sizes\n```\n"
     ) in body
 
 
 def test_what_passed_before_is_said() -> None:
     passes = Evidence("foo", "unchanged", "k", before=Verdict("passes"), after=Verdict("passes"))
     body = rendered(description(evidence=(passes,))).body
-    assert "No run failed before this change." in body
-    assert "foo: passed before: passes before, passes after" in body
+    assert body.startswith("### Summary\n\n`foo` passes before this change, and passes after it.\n\n")
+    assert "| `foo` | passes | passes | passed before |  |  |" in body
+    assert "No test or script shows this change by itself." in body
 
 
 def test_what_could_not_be_proved_says_why() -> None:
     body = rendered(description(evidence=(Evidence("foo", "not provable", "k", "no inputs could be made"),))).body
-    assert "foo: not provable: no inputs could be made" in body
+    assert body.startswith("### Summary\n\nNothing of this change was run.\n\n")
+    assert "### What was not run\n\n- `foo` was not run: no inputs could be made.\n" in body
+    assert "### Before and after" not in body
+
+
+def test_what_fails_after_the_change_too_is_said_with_both_errors() -> None:
+    sides = Verdict("throws", 1, "Cannot call numel()"), Verdict("throws", 0, "another error")
+    failing = Evidence("foo", "unchanged", "k", "throws → throws", *sides)
+    text = rendered(description(evidence=(failing,)))
+    for said in (
+        "\n`foo` throws before this change, and throws after it: not cured.\n",
+        "\n| `foo` | throws (mode 1) | throws | still fails |  |  |\n",
+        "\n`foo` before this change:\n\n```\nCannot call numel()\n```\n\nand after it:\n\n```\nanother error\n```\n",
+        "\n### What still fails\n\n- `foo` throws with symbolic sizes after this change too\n",
+    ):
+        assert said in text.body
+
+
+def test_what_a_reviewer_wrote_is_said() -> None:
+    assert "\nEdited by hand: `at::native::foo`.\n" in rendered(description(edited=("at::native::foo",))).body
 
 
 def test_a_template_of_ones_own(tmp_path: Path) -> None:

@@ -1,0 +1,63 @@
+"""The script of a pull request: one of `codemod.runner.script`, which shows by itself what the evidence says."""
+
+from __future__ import annotations
+
+from codemod.bundle.observed import Cure, cure
+from codemod.prove.evidence import Evidence
+
+_MAIN = '\n\nif __name__ == "__main__":\n'
+_COUNTED = """\
+    from torch._dynamo.testing import CompileCounterWithBackend
+
+    counter = CompileCounterWithBackend("aot_eager")
+    compiled = torch.compile(operator, dynamic=True, fullgraph=True, backend=counter)
+    for n in sizes:
+        torch.testing.assert_close({compiled}, {eager}, equal_nan=True)
+    print("compiled", counter.frame_count, "times for the sizes", *sizes)
+"""
+_UNBACKED = """\
+    from torch._dynamo.decorators import mark_unbacked
+    from torch.utils._pytree import tree_leaves
+
+    graph = torch.compile(operator, fullgraph=True, backend="aot_eager")
+
+    def compiled(*tensors):
+        for tensor in tree_leaves(tensors):
+            if isinstance(tensor, torch.Tensor) and tensor.layout == torch.strided:
+                for dimension in range(tensor.dim()):
+                    mark_unbacked(tensor, dimension)
+        return graph(*tensors)
+
+    n = sizes[0]
+    torch.testing.assert_close({compiled}, {eager}, equal_nan=True)
+    print("passes with unbacked sizes")
+"""
+_MAINS: dict[Cure, str] = {"compilations": _COUNTED, "unbacked": _UNBACKED}
+_ENDS: dict[Cure, tuple[str, str]] = {
+    "throws": ("throws", "passes"),
+    "wrong": ("finds other values than eager", "passes"),
+    "unbacked": ("fails", "passes"),
+}
+
+
+def script(evidence: Evidence) -> str:
+    """The script, which prints what was seen; that of a user, or one that makes no graph to count, as it is."""
+    head, main, _ = evidence.repro.partition(_MAIN)
+    wanted = _MAINS.get(cure(evidence))
+    if not main or wanted is None or "\ndef symbolic(" in head:
+        return evidence.repro
+    value = "results({}, n)" if "\ndef results(" in head else "{}(*inputs(n))"
+    body = wanted.format(compiled=value.format("compiled"), eager=value.format("operator"))
+    return head.replace("import sys\n\nimport torch\n", "import torch\n") + main + body
+
+
+def ends(evidence: Evidence) -> str:
+    """How the script ends before the change and after it, "" where it does not show the cure by itself."""
+    kind, before, after = cure(evidence), evidence.before, evidence.after
+    if before is None or after is None or _MAIN not in evidence.repro:
+        return ""
+    if kind == "compilations" and "\ndef symbolic(" not in evidence.repro:
+        return f"prints compiled {before.frames} times before this change, and {after.frames} times after it"
+    if kind in _ENDS and not (kind == "unbacked" and "\ndef symbolic(" in evidence.repro):
+        return "{} before this change, and {} after it".format(*_ENDS[kind])
+    return ""
