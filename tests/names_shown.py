@@ -26,7 +26,7 @@ def run(tree: Path, *arguments: str) -> str:
 def names_shown(tree: Path, page: Path) -> dict[str, set[str]]:
     """The names by the command that prints them; `page` is where the review page is written."""
     review = ("--level", "review")
-    table = run(tree, "scan").partition("left alone, by reason")[0].splitlines()[1:]
+    table = run(tree, "scan").partition("\noperator ")[2].partition("\nthrows: ")[0].splitlines()[1:]
     rows = csv.DictReader(io.StringIO(run(tree, "scan", "--format", "csv")))
     run(tree, "review", "--html", str(page), *review)
     written = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text("utf-8"), re.S)
@@ -34,7 +34,7 @@ def names_shown(tree: Path, page: Path) -> dict[str, set[str]]:
     data = json.loads(written[1])
     bodies = re.sub(r"\\([_*])", r"\1", run(tree, "pr", "--allow-dirty", *review))  # as Markdown shows it
     return {
-        "scan": {line.split()[0] for line in table if line and not line.startswith("…")},
+        "scan": {line.split()[0] for line in table},
         "csv": {name for row in rows for name in row["operators"].split()},
         "page": {shard["name"] for shard in data["shards"]} | {name for names in data["operators"] for name in names},
         "bundle": {

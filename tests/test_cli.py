@@ -33,21 +33,24 @@ def rows(out: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(out.decode())))
 
 
-def test_scan_ends_with_operators_by_level_and_refusals_by_reason(tree: Path, symfix: Symfix) -> None:
+def test_scan_begins_with_totals_and_operators_by_impact(tree: Path, symfix: Symfix) -> None:
     code, out, err = symfix("scan", cwd=tree)
     assert code == 1
     assert err == ""
     assert out.decode().splitlines() == [
-        "operator          safe  review  manual  for example at",
-        "add                  1       1       ·  a.cc:1",
-        "mul                  ·       ·       1  a.cc:3",
-        "torchvision::nms     1       ·       ·  sub/b.cc:1",
+        "3 operators: 2 throw, 1 guard; fixable 2, partly 0, not 1",
+        "4 findings in 3 operators and 2 of 3 files",
+        "2 safe, 1 review, 1 manual",
+        "",
+        "operator          throws  guards  fix     for example at",
+        "add                    2       ·  review  a.cc:1",
+        "torchvision::nms       1       ·  safe    sub/b.cc:1",
+        "mul                    ·       1  none    a.cc:3",
+        "throws: calls no symbol passes; guards: places where other sizes compile again",
+        "fix: safe, or a reviewer decides, partly, none; seen: what prove saw of it",
         "",
         "left alone, by reason",
         "  loop-bound  1  it bounds a loop (a.cc:3)",
-        "",
-        "4 findings in 3 operators and 2 of 3 files",
-        "2 safe, 1 review, 1 manual",
         "",
         "  symfix scan --op add  explains one operator site by site",
         "  symfix diff           shows what would be written",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from codemod.bundle.shards import Shard, closure
+from codemod.planning.naming import base_name
 from codemod.prove.evidence import Evidence, evidence_for
 from codemod.writing.changes import changes_in
+
+_WEIGHT = ("worse", "cured", "unchanged", "not provable")
 
 
 def evidence_of(
@@ -23,3 +26,14 @@ def evidence_of(
         for entry in evidence_for(journal, changes_in(groups, sources)):
             by_operator.setdefault(entry.operator, entry)
     return tuple(by_operator[name] for name in sorted(by_operator))
+
+
+def outcomes(journal: Path, shards: Sequence[Shard], sources: Mapping[str, bytes]) -> dict[str, str]:
+    """The outcome of each operator, by its name, of all the shards that show it the one that counts most."""
+    by_name = {shard.name: shard for shard in shards}
+    seen: dict[str, str] = {}
+    for shard in shards:
+        for entry in evidence_of(journal, shard, by_name, sources):
+            name = base_name(entry.operator)
+            seen[name] = min(seen.get(name, entry.outcome), entry.outcome, key=_WEIGHT.index)
+    return seen

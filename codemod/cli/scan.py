@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import os
 import shlex
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,16 @@ import click
 
 from codemod.cli.options import Run, level_option, tree_options
 from codemod.cli.root import group
-from codemod.cli.running import begin, exit_code, load_plan
+from codemod.cli.running import begin, chosen_groups, exit_code, load_plan
 from codemod.errors import SymfixError
 from codemod.model.findings import Finding, Level
 from codemod.model.groups import order
 from codemod.model.plan import Plan
+from codemod.reporting.dashboard import SORTS, Operator
 from codemod.terminal import note, show, style, write
 from codemod.tree.config import FORMATS
+
+_MOST_REASONS = 6
 
 
 @group.command()
@@ -30,6 +35,9 @@ from codemod.tree.config import FORMATS
     metavar="FILE",
     help="Leave out the findings that this file accepts; --format baseline writes it.",
 )
+@click.option("--sort", type=click.Choice(SORTS), default="impact", show_default=True,
+              help="impact: what throws before what compiles again, public operators first.")  # fmt: skip
+@click.option("--all", "all_", is_flag=True, help="All operators and reasons, also where the terminal is full.")
 @click.option(
     "--format",
     type=click.Choice(FORMATS),
@@ -145,8 +153,9 @@ def _print_github(run: Run, plan: Plan, chosen: list[Finding]) -> None:
 
 
 def _print_scan(run: Run, plan: Plan, chosen: list[Finding]) -> None:
+    from codemod.reporting import dashboard
     from codemod.reporting.explain import explanation
-    from codemod.reporting.report import finding_lines, operator_table, refusal_table, remark_lines, totals
+    from codemod.reporting.report import finding_lines, refusal_table, remark_lines, totals
 
     lines: list[str] = []
     if run.selection.ops:
@@ -154,11 +163,17 @@ def _print_scan(run: Run, plan: Plan, chosen: list[Finding]) -> None:
     elif run.project.paths or run.selection.modes or run.selection.rules or run.selection.since:
         lines += [*finding_lines(chosen), ""]
     ops = run.selection.ops
-    for block in (operator_table(chosen, ops), refusal_table(chosen)):
+    listed = dashboard.operators(chosen, ops, _seen(run, plan), run.values["sort"])
+    every = run.values["all_"] or not sys.stdout.isatty()
+    sums = totals(chosen, _files_of_tree(plan), plan.suppressed, ops)
+    sums = [dashboard.heading(listed), *sums] if listed else sums
+    refusals = refusal_table(chosen, 0 if every else _MOST_REASONS)
+    remarks = remark_lines(plan.remarks) if plan.remarks else []
+    steps = _next_steps(run, listed, chosen)
+    others = (sums, refusals, remarks, steps)
+    rows = 0 if every else dashboard.room(sum(len(block) + bool(block) for block in others))
+    for block in (sums, dashboard.operator_table(listed, rows), refusals, remarks, steps):
         lines += [*block, ""] if block else []
-    lines += [*totals(chosen, _files_of_tree(plan), plan.suppressed, ops), ""]
-    lines += [*remark_lines(plan.remarks), ""] if plan.remarks else []
-    lines += _next_steps(run, chosen)
     while lines and not lines[0]:
         del lines[0]
     while lines and not lines[-1]:
@@ -166,15 +181,28 @@ def _print_scan(run: Run, plan: Plan, chosen: list[Finding]) -> None:
     show(lines)
 
 
-def _next_steps(run: Run, chosen: list[Finding]) -> list[str]:
-    from codemod.reporting.report import operator_counts
+def _seen(run: Run, plan: Plan) -> dict[str, str]:
+    """The outcome of each operator that `symfix prove` ran with the safe changes of this plan."""
+    from codemod.prove.evidence import FOLDER
 
-    ranked = operator_counts(chosen)
+    if not (run.journal / FOLDER).is_dir():
+        return {}
+    from codemod.bundle.shard_evidence import outcomes
+    from codemod.bundle.shards import make_shards
+    from codemod.tree.sources import Sources
+
+    groups = [group for group in chosen_groups(run, plan) if group.level is Level.SAFE]
+    read = Sources(run.checkout.root)
+    sources = {path: read.of(path) for group in groups for path in group.paths}
+    return outcomes(run.journal, make_shards(groups, sources=sources), sources)
+
+
+def _next_steps(run: Run, listed: Sequence[Operator], chosen: list[Finding]) -> list[str]:
     since = run.values["since"]
     scope = ["--scope", run.values["scope"]] if run.values["scope"] and "scope" not in run.configured else []
     steps = []
-    if ranked and not run.selection.ops:
-        command = shlex.join(["symfix", "scan", *scope, "--op", ranked[0][0]])
+    if listed and not run.selection.ops:
+        command = shlex.join(["symfix", "scan", *scope, "--op", listed[0].name])
         steps.append((command, "explains one operator site by site"))
     if any(finding.edits for finding in chosen):
         review = not any(group.edits for group in dataclasses.replace(run.selection, level=Level.SAFE).groups(chosen))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from codemod.borders.quoting import code, markdown, workflow_command
-from codemod.model.findings import Finding, Level
+from codemod.model.findings import Finding, Level, Mode
 from codemod.model.groups import make_groups, order
 from codemod.reporting.report import finding_lines, operator_counts, plural, refusal_counts, totals
 from codemod.terminal import one_line, unstyled
@@ -18,6 +18,12 @@ SHOWN = 10
 """GitHub shows this many annotations of each kind for a step, and drops the rest without a word."""
 
 _KINDS = {Level.SAFE: "error", Level.REVIEW: "warning", Level.MANUAL: "notice"}
+_CONSEQUENCES = {
+    Mode.DIRECT_THROW: "throws where a size is a symbol",
+    Mode.PYTHON_BRANCH: "branches on a size: others compile again",
+    Mode.TENSOR_ITERATOR: "throws where a size is a symbol",
+    Mode.LEAK: "fixes a size: others compile again",
+}
 _TITLES = {Level.SAFE: "symfix apply fixes it", Level.REVIEW: "can be fixed, for review", Level.MANUAL: "left alone"}
 _MOST_ROWS = 50
 
@@ -80,7 +86,7 @@ def _command(finding: Finding, sources: Sources, prefix: str) -> str:
     properties: dict[str, str | int] = {"file": prefix + finding.path, "line": line, "endLine": last}
     if line == last:
         properties |= {"col": column, "endColumn": stop}
-    properties["title"] = f"{finding.rule}: {_TITLES[finding.level]}"
+    properties["title"] = f"{_CONSEQUENCES[finding.mode]} ({finding.rule}; {_TITLES[finding.level]})"
     message = [one_line(finding.message)]
     if finding.reason:
         message.append(one_line(finding.reason))

@@ -11,12 +11,11 @@ from collections.abc import Iterable, Sequence
 from codemod.borders.quoting import cell
 from codemod.model.findings import Finding, Level
 from codemod.planning.naming import base_name, matches_operator
-from codemod.terminal import one_line, shorten, shorten_path, style, table, visible, width, without_command
+from codemod.terminal import one_line, shorten, style, table, visible, width, without_command
 
 LEVEL_STYLES = {Level.SAFE: "green", Level.REVIEW: "yellow", Level.MANUAL: "red"}
 """The colour of each level, as `rich` and `codemod.terminal.style` name it."""
 
-_MOST_OPERATORS = 25
 _MOST_REMARKS = 10
 _COLUMNS = (
     "path", "line", "column", "level", "mode", "rule", "refusal", "function", "operators", "message", "reason", "group"
@@ -37,23 +36,27 @@ def finding_lines(findings: Iterable[Finding]) -> list[str]:
     ]
 
 
+def operator_findings(findings: Iterable[Finding], ops: Sequence[str] = ()) -> dict[str, list[Finding]]:
+    """The findings of each operator (of `ops`; overloads together), by its name."""
+    listed = list(findings)
+    globs = _asked(listed, ops)
+    own: dict[str, list[Finding]] = {}
+    for finding in listed:
+        for name in _names(finding.operators, globs):
+            own.setdefault(name, []).append(finding)
+    return own
+
+
 def operator_counts(findings: Iterable[Finding], ops: Sequence[str] = ()) -> list[tuple[str, Counter[Level], Finding]]:
     """Each operator (of `ops`; overloads together) with its findings by level and one of them, most affected first.
 
     The one is the first that the fewest other operators share, for it says most about this one.
     """
-    counts: dict[str, Counter[Level]] = {}
-    example: dict[str, Finding] = {}
-    listed = list(findings)
-    globs = _asked(listed, ops)
-    for finding in listed:
-        for name in _names(finding.operators, globs):
-            counts.setdefault(name, Counter())[finding.level] += 1
-            current = example.get(name)
-            if current is None or len(finding.operators) < len(current.operators):
-                example[name] = finding
-    ranked = sorted(counts, key=lambda name: (-counts[name].total(), name))
-    return [(name, counts[name], example[name]) for name in ranked]
+    own = operator_findings(findings, ops)
+    ranked = sorted(own, key=lambda name: (-len(own[name]), name))
+    return [
+        (name, Counter(f.level for f in own[name]), min(own[name], key=lambda f: len(f.operators))) for name in ranked
+    ]
 
 
 @functools.cache
@@ -67,25 +70,6 @@ def _asked(findings: Iterable[Finding], ops: Sequence[str]) -> tuple[str, ...]:
     return tuple(ops) if any(_names(finding.operators, tuple(ops)) for finding in findings) else ()
 
 
-def operator_table(findings: Sequence[Finding], ops: Sequence[str] = ()) -> list[str]:
-    """Operators (those that `ops` match) by level; long lists are capped and say so."""
-    ranked = operator_counts(findings, ops)
-    if not ranked:
-        return []
-    shown = ranked[:_MOST_OPERATORS]
-    name_width = max(16, min(40, width() // 2 - 10))
-    place_width = width() - min(name_width, max(len(name) for name, _, _ in shown)) - 26
-    rows: list[Sequence[str]] = [("operator", "safe", "review", "manual", "for example at")]
-    for name, counts, finding in shown:
-        place = shorten_path(f"{visible(finding.path)}:{finding.line}", place_width)
-        rows.append((shorten(visible(name), name_width), *(str(counts[level] or "·") for level in Level), place))
-    lines = table(rows, right=(1, 2, 3))
-    lines[0] = style(lines[0], "bold")
-    if len(ranked) > len(shown):
-        lines.append(style(f"… and {len(ranked) - len(shown)} more operators (--format csv has all)", "dim"))
-    return lines
-
-
 def refusal_counts(findings: Iterable[Finding]) -> list[tuple[str, int, Finding]]:
     """Each reason why places are left alone, with how many and the first of them, most frequent first."""
     counts: Counter[str] = Counter()
@@ -97,14 +81,17 @@ def refusal_counts(findings: Iterable[Finding]) -> list[tuple[str, int, Finding]
     return [(code, counts[code], first[code]) for code in sorted(counts, key=lambda code: (-counts[code], code))]
 
 
-def refusal_table(findings: Iterable[Finding]) -> list[str]:
-    """The refusals by reason with their counts, most frequent first, and one example of each."""
+def refusal_table(findings: Iterable[Finding], most: int = 0) -> list[str]:
+    """The refusals by reason with their counts, most frequent first, with an example; `most` of them, 0 for all."""
     ranked = refusal_counts(findings)
     if not ranked:
         return []
-    room = width() - max(len(code) for code, _, _ in ranked) - len(str(ranked[0][1])) - 6
-    rows = [("  " + code, str(count), _example(first, room)) for code, count, first in ranked]
-    return [style("left alone, by reason", "bold"), *table(rows, right=(1,))]
+    shown = ranked[:most] if most else ranked
+    room = width() - max(len(code) for code, _, _ in shown) - len(str(ranked[0][1])) - 6
+    rows = [("  " + code, str(count), _example(first, room)) for code, count, first in shown]
+    left = len(ranked) - len(shown)
+    more = [style(f"  … and {plural(left, 'more reason')}", "dim")] if left else []
+    return [style("left alone, by reason", "bold"), *table(rows, right=(1,)), *more]
 
 
 def _example(finding: Finding, columns: int) -> str:
