@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import itertools
 import re
 from collections.abc import Iterator
@@ -71,6 +72,19 @@ def test_the_manual_has_every_page_in_its_contents() -> None:
     manual = {path.name for path in (ROOT / "docs").glob("*.md")}
     assert {name for name in listed if not (ROOT / name).exists()} == manual
     assert manual <= {*links(ROOT / "docs/index.md"), "index.md"}
+
+
+def test_pictures_hold_what_was_printed_and_ask_for_nothing(tmp_path: Path) -> None:
+    spec = importlib.util.spec_from_file_location("picture", ROOT / "docs/picture.py")
+    assert spec is not None
+    assert spec.loader is not None
+    picture = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(picture)
+    text = picture.printed(["printf", r"\033[32mcured\033[0m 3"], tmp_path, 40, 10)
+    svg = picture.drawn(text, "a < b", 40, picture.LIGHT)
+    assert ">cured</text>" in svg
+    assert 'fill: #116329' in svg
+    assert set(re.findall(r"https?://[^\"' ]+", svg)) == {"http://www.w3.org/2000/svg"}
 
 
 def test_the_readme_is_short() -> None:
