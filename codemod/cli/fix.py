@@ -1,4 +1,4 @@
-"""`symfix fix`: one operator after the other, from its name to its pull request."""
+"""`symfix fix`: one operator after the other, from its name to its pull request; a program is fix_program's."""
 
 from __future__ import annotations
 
@@ -38,14 +38,32 @@ _DEFAULTS: dict[str, Any] = {
     "paths": (), "group": "operator", "max_files": None, "max_lines": None, "shard_file": None, "template": None,
 }  # fmt: skip
 """Parameters of bundle and pr that this command leaves to the configuration."""
+_PROGRAM = "codemod.program"
+"""Where the context keeps what stands behind `--`."""
 
 
-@group.command()
+class _WithProgram(click.Command):
+    """A command whose arguments end at `--`, behind which a program stands."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does, with the program left in `ctx.meta`."""
+        place = args.index("--") if "--" in args else len(args)
+        ctx.meta[_PROGRAM] = tuple(args[place + 1 :])
+        return super().parse_args(ctx, args[:place])
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """As click does, with the program."""
+        return [*super().collect_usage_pieces(ctx), "[-- PROGRAM...]"]
+
+
+@group.command(cls=_WithProgram)
 @click.argument("op", nargs=-1, metavar="OPERATOR...", shell_complete=complete_operators)
 @click.option("--from", "from_file", type=click.Path(path_type=Path), metavar="FILE",
               help="Also the operators of this file, one a line.")  # fmt: skip
+@click.option("--from-error", metavar="FILE",
+              help="Fix what this error says, or this text of TORCH_LOGS; - for standard input.")  # fmt: skip
 @click.option("--until", type=click.Choice(_STEPS), default="pr", show_default=True, help="The last step to take.")
-@click.option("--yes", is_flag=True, help="Commit without asking.")
+@click.option("--yes", is_flag=True, help="Commit, or write, without asking.")
 @level_option("safe", "Take changes up to this level.")
 @target_options
 @click.option("--timeout", type=click.IntRange(1), default=300, show_default=True, metavar="SECONDS",
@@ -55,6 +73,7 @@ _DEFAULTS: dict[str, Any] = {
               type=click.Path(path_type=Path, exists=True, dir_okay=False, resolve_path=True),
               help="Run the one operator with this script, in the form that prove --save-repro writes.")  # fmt: skip
 @click.option("--allow-dirty", is_flag=True, help="Also where other files have changes that are not committed.")
+@click.option("--allow-no-vcs", is_flag=True, help="Of a program: write also where no git checkout lets you undo it.")
 @further_options
 @click.pass_context
 def fix(context: click.Context, /, **parameters: Any) -> int:
@@ -66,12 +85,24 @@ def fix(context: click.Context, /, **parameters: Any) -> int:
       symfix fix torch.cov --until reproduce  a script that fails, and no more
       symfix fix 'linalg_*' --yes             several, and a table
       symfix fix --from operators.txt --yes
+    \b
+      symfix fix -- python train.py           a program that fails
+      symfix fix --from-error error.txt       the program that a traceback is of
 
     An operator may be written in any way that PyTorch has for it. What is committed is proved first: the operator is
     run before and after the change, over the torch of --python. Expected failures that the evidence outdates go in
     the same commit, on a branch symfix/SHARD; the work tree stays as it is. What was done is kept: a run that was
     stopped goes on where it ended. Exit 0 where every operator is fixed, else 1.
+
+    A program is run as it is, without torch.compile, and from a copy for each change that rules, or marks of varying
+    sizes, have at the lines that torch names. What then ends well, returns what eager does and compiles less often is
+    shown with the evidence, and written once you agree; the change of an installed package is only shown.
     """
+    program = context.meta[_PROGRAM]
+    if program or parameters["from_error"]:
+        from codemod.cli.fix_program import fix_program
+
+        return fix_program(context, program, parameters)
     if parameters["from_file"] is not None:
         parameters["op"] = (*parameters["op"], *names_in(parameters["from_file"]))
     run = begin(context, {**_DEFAULTS, **parameters})
@@ -96,9 +127,7 @@ class _Fixing:
         names = operators_of(run, self._plan)
         resolved = {name: names.resolve(name, "") for name in run.values["op"]}
         editable = {op for finding in self._plan.findings if finding.edits for op in finding.operators}
-        self._names = {
-            name: resolved.get(name, (name,)) for name in asked_for(run.values["op"], resolved, editable)
-        }
+        self._names = {name: resolved.get(name, (name,)) for name in asked_for(run.values["op"], resolved, editable)}
         if isinstance(run.values["repro"], Path) and len(self._names) != 1:
             raise SymfixError("--repro runs one operator: name no more than that")
         self._evidence: dict[str, tuple[Evidence, ...]] = {}

@@ -85,7 +85,7 @@ def probe(context: click.Context, /, **parameters: Any) -> int:
 def _asked(parameters: dict[str, Any]) -> tuple[Report, int]:
     """The report of the one subject that was named, and the exit status of the program, if one was run."""
     from codemod.probe.collect import Collector
-    from codemod.probe.script import traced
+    from codemod.probe.script import Program, traced
     from codemod.probe.texts import read_text
     from codemod.probe.trace import read_trace, trace_files
 
@@ -102,13 +102,10 @@ def _asked(parameters: dict[str, Any]) -> tuple[Report, int]:
         for path in trace_files(parameters["trace"]):
             collector.take(read_trace(path), path.name)
         return collector.report(), 0
-    with traced(command) as (folder, status):
-        paths = trace_files(folder) if any(folder.iterdir()) else []
-        for path in paths:
-            collector.take(read_trace(path), path.name)
-    if not paths:
-        note("symfix: the program compiled nothing, or its torch writes no structured trace (2.4 and later do)")
-    return collector.report(), status
+    with traced(Program(tuple(command))) as ended:
+        if not ended.traces:
+            note("symfix: the program compiled nothing, or its torch writes no structured trace (2.4 and later do)")
+        return ended.collector().report(), ended.status
 
 
 def _operators(parameters: dict[str, Any]) -> Report:

@@ -1,1 +1,1 @@
-"""`symfix fix`: what of an operator's changes is worth committing, and what to say of each step."""
+"""`symfix fix`: what of an operator's changes is worth committing, and which change cures a program."""

@@ -1,37 +1,106 @@
-"""Running a program with torch's structured trace on; its code, its output and its arguments stay as they are."""
+"""Running a program with torch's structured trace on; its code and its arguments stay as they are."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from codemod.errors import SymfixError
-from codemod.runner import assumptions
+from codemod.probe.collect import Collector
+from codemod.probe.trace import read_trace, trace_files
+from codemod.runner import assumptions, recording
+
+PRINTED, ERRORS = "printed", "errors"
+"""The files beside the traces that hold what a program wrote, where that is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program as it is started: its arguments, its working directory, and what its environment has more."""
+
+    command: tuple[str, ...]
+    folder: Path = field(default_factory=Path)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    imports: tuple[Path, ...] = ()
+    """Folders that its imports look into first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a run ended. Its `folder` has `traces` and `records`, and is gone when the run's context is left."""
+
+    status: int
+    """Its exit status; that of a run out of time is 124, as of timeout(1)."""
+    folder: Path
+
+    @property
+    def traces(self) -> list[Path]:
+        """The traces, one a process; empty where nothing was compiled."""
+        folder = self.folder / "traces"
+        return trace_files(folder) if any(folder.iterdir()) else []
+
+    @property
+    def records(self) -> list[Path]:
+        """What `codemod/runner/recording.py` wrote, one file a process, in the order in which they began."""
+        return sorted((self.folder / "records").iterdir())
+
+    def collector(self) -> Collector:
+        """What the traces say."""
+        collector = Collector()
+        for path in self.traces:
+            collector.take(read_trace(path), path.name)
+        return collector
 
 
 @contextmanager
-def traced(command: Sequence[str]) -> Iterator[tuple[Path, int]]:
-    """Run `command` to its end: (the folder of its traces, its exit status), for as long as the context is open.
+def traced(
+    program: Program, *, records: bool = False, eager: bool = False, seconds: float | None = None
+) -> Iterator[Ended]:
+    """Run `program` to its end, whose traces are there for as long as the context is open.
 
-    Its standard output goes to stderr, for stdout is the report's. Raises SymfixError where it cannot be started.
+    Its standard output goes to stderr, for stdout is the report's. With `records` both are kept in files instead, and
+    so is what compiled functions return; with `eager` nothing is compiled. Raises SymfixError where it cannot be
+    started.
     """
-    program = shutil.which(command[0])
-    if program is None:
-        raise SymfixError(f"{command[0]}: there is no such program to run")
-    with TemporaryDirectory(prefix="symfix-probe-") as folder:
-        traces, hook = Path(folder, "traces"), Path(folder, "hook")
-        traces.mkdir()
-        hook.mkdir()
-        shutil.copyfile(assumptions.__file__, hook / "sitecustomize.py")
-        path = os.pathsep.join(filter(None, (str(hook), os.environ.get("PYTHONPATH", ""))))
-        environment = {**os.environ, "TORCH_TRACE": str(traces), "PYTHONPATH": path}
-        try:
-            status = subprocess.run([program, *command[1:]], env=environment, stdout=2, check=False).returncode
-        except OSError as error:
-            raise SymfixError(f"{command[0]}: cannot be run: {error.strerror}") from error
-        yield traces, status
+    executable = shutil.which(program.command[0])
+    if executable is None:
+        raise SymfixError(f"{program.command[0]}: there is no such program to run")
+    with TemporaryDirectory(prefix="symfix-probe-") as name:
+        folder = Path(name)
+        for below in ("traces", "hook", "records"):
+            (folder / below).mkdir()
+        shutil.copyfile(assumptions.__file__, folder / "hook" / "sitecustomize.py")
+        if records:
+            shutil.copyfile(recording.__file__, folder / "hook" / f"{assumptions.RECORDING}.py")
+        path = (str(folder / "hook"), *map(str, program.imports), os.environ.get("PYTHONPATH", ""))
+        environment = {
+            **os.environ, "TORCH_TRACE": str(folder / "traces"), **program.environment,
+            "PYTHONPATH": os.pathsep.join(filter(None, path)),
+        }  # fmt: skip
+        if records:
+            environment |= {recording.FOLDER: str(folder / "records"), "PYTHONHASHSEED": "0"}
+            environment |= {recording.EAGER: "1"} if eager else {}
+        command = (os.path.abspath(executable), *program.command[1:])
+        yield Ended(_run(command, program.folder, environment, folder if records else None, seconds), folder)
+
+
+def _run(
+    command: Sequence[str], cwd: Path, environment: Mapping[str, str], kept: Path | None, seconds: float | None
+) -> int:
+    try:
+        if kept is None:
+            return subprocess.run(command, cwd=cwd, env=environment, stdout=2, check=False).returncode
+        with open(kept / PRINTED, "wb") as printed, open(kept / ERRORS, "wb") as errors:
+            done = subprocess.run(command, cwd=cwd, env=environment, stdout=printed, stderr=errors,
+                                  stdin=subprocess.DEVNULL, timeout=seconds, check=False)  # fmt: skip
+            return done.returncode
+    except subprocess.TimeoutExpired:
+        return 124
+    except OSError as error:
+        raise SymfixError(f"{command[0]}: cannot be run: {error.strerror}") from error

@@ -11,22 +11,27 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from traceback import StackSummary
 from types import ModuleType
 from typing import Any
 
 _SHAPES = "torch.fx.experimental.symbolic_shapes"
+RECORDING = "symfix_recording"
+"""The name under which `recording.py` is laid beside this file, for a program whose results are compared."""
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Lets the module of ShapeEnv be found as ever, and looks at it once it is loaded."""
+    """Lets modules be found as ever, and does to each what `watches` has for it once it is loaded."""
+
+    def __init__(self, watches: dict[str, Callable[[ModuleType], None]]) -> None:
+        self._watches = watches
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> Any:
-        if name != _SHAPES:
+        look = self._watches.pop(name, None)
+        if look is None:
             return None
-        sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
         if spec is None or spec.loader is None:
             return spec
@@ -34,7 +39,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
         def exec_module(module: ModuleType) -> None:
             load(module)
-            watch(module)
+            look(module)
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
@@ -88,6 +93,14 @@ def _next_customization() -> None:
         spec.loader.exec_module(module)
 
 
+def _watches() -> dict[str, Callable[[ModuleType], None]]:
+    """What is done to each module, with what stands beside this file where that is laid there too."""
+    table: dict[str, Callable[[ModuleType], None]] = {_SHAPES: watch}
+    if importlib.util.find_spec(RECORDING) is not None:
+        table.update(import_module(RECORDING).watches())
+    return table
+
+
 if __name__ == "sitecustomize":
-    sys.meta_path.insert(0, _Finder())
+    sys.meta_path.insert(0, _Finder(_watches()))
     _next_customization()

@@ -1,0 +1,226 @@
+"""`symfix fix -- PROGRAM` and `symfix fix --from-error`: from a program that fails to the change that cures it."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from codemod.cli.running import coloured
+from codemod.errors import SymfixError
+from codemod.model.findings import Level
+from codemod.model.groups import Group, make_groups
+from codemod.terminal import decode, note, show, visible
+
+if TYPE_CHECKING:
+    from codemod.cli.options import Run
+    from codemod.fix.candidates import Candidate
+    from codemod.fix.repair import Repair
+    from codemod.fix.trees import Tree
+    from codemod.fix.trial import Trial
+    from codemod.probe.answers import Report
+    from codemod.writing.changes import Change
+
+_OUTERMOST = re.compile(r'^\s*File "([^"]+\.py)", line \d+, in <module>\s*$', re.M)
+
+
+def fix_program(context: click.Context, command: Sequence[str], parameters: dict[str, Any]) -> int:
+    """Run `command`, or the program of the error that was given, and offer what a second run shows to cure it."""
+    from codemod.fix.repair import Repair
+    from codemod.probe.script import Program
+    from codemod.prove.isolate import terminable
+
+    if parameters["op"] or parameters["from_file"]:
+        raise SymfixError("name either operators or a program after --, not both")
+    report = None
+    if parameters["from_error"]:
+        report, text = _read_error(parameters["from_error"])
+        command = command or _program_of(text, parameters["yes"])
+    only_failures = report is not None and {answer.kind for answer in report.answers} <= {"error"}
+    given = context.get_parameter_source("level") is click.core.ParameterSource.COMMANDLINE
+    level = Level[parameters["level"].upper()] if given else Level.REVIEW
+    sources = _Sources(context)
+    repair = Repair(Program(tuple(command)), sources.groups, level, _say, only_failures)
+    note(f"symfix: running {shlex.join(command)}, again without torch.compile, and once for each change that may help")
+    with terminable():
+        before, eager, after = repair.run()
+    show(_step("reproduce", before.end + f"; frames compiled {before.compilations}"))
+    if repair.verdict is None:
+        return _stopped(repair, before, eager)
+    for candidate in repair.made:
+        show(_step("locate", f"{_place(candidate)}: {candidate.why}"))
+        show(_step("plan", candidate.what))
+    changes = _changes(repair.made)
+    for tree, files in changes.items():
+        show(coloured(line) for line in _diff(tree, files))
+    show(_step("prove", repair.verdict.reason))
+    show(_step("", repair.verdict.values))
+    return sources.write(changes, parameters, repair.ails(after, eager))
+
+
+def _say(label: str, text: str) -> None:
+    note(f"symfix: {label}: {text}")
+
+
+def _step(label: str, text: str) -> list[str]:
+    from codemod.fix.text import step
+
+    return step(label, text)
+
+
+def _read_error(name: str) -> tuple[Report, str]:
+    from codemod.borders.documents import read_bounded
+    from codemod.probe.texts import read_text
+
+    try:
+        content = sys.stdin.buffer.read() if name == "-" else read_bounded(Path(name))
+    except OSError as error:
+        raise SymfixError(f"{name}: the text cannot be read: {error.strerror}") from error
+    text = content.decode("utf-8", "replace")
+    report = read_text(text)
+    if not report.answers:
+        raise SymfixError(f"{name}: says nothing about shapes; give a whole traceback, or what TORCH_LOGS printed")
+    return report, text
+
+
+def _program_of(text: str, yes: bool) -> tuple[str, ...]:
+    """The program whose traceback `text` is, run by the interpreter that has torch, once the user agrees.
+
+    Raises SymfixError where the text does not say it, or the user does not agree.
+    """
+    from codemod.prove.target import find_target
+
+    scripts = [match for match in _OUTERMOST.findall(text) if os.path.isfile(match)]
+    if not scripts:
+        raise SymfixError("the error does not say which program failed; give it after --: -- python train.py")
+    command = (find_target(None, imported=False).python, scripts[0])
+    if not yes and (not sys.stdin.isatty() or not click.confirm(f"Run {visible(shlex.join(command))}?", err=True)):
+        raise SymfixError("the program is not run; give it after --, as in -- python train.py, or --yes")
+    return command
+
+
+def _stopped(repair: Repair, before: Trial, eager: Trial) -> int:
+    """Say why nothing is offered; 0 where there is nothing to cure."""
+    from codemod.fix.candidates import places_of
+    from codemod.probe.report import place_text
+
+    if not repair.asks(before, eager):
+        show(_step("stopped", "nothing to fix: it ends well, nothing is compiled twice, and its results are eager's"))
+        return 0
+    places = [place_text(frame) for frame in places_of(before)[:3]]
+    show(_step("locate", "; ".join(places) or "torch does not say which line asked"))
+    tried = f"{len(repair.refused)} tried, none of which made it better" if repair.refused else "no rule has one here"
+    show(_step("stopped", f"no change is offered: {tried}"))
+    show(_step("next", f"{shlex.join(['symfix', 'probe', '--', *repair.program.command])} shows all that torch said"))
+    return 1
+
+
+def _place(candidate: Candidate) -> str:
+    from codemod.probe.report import place_text
+
+    relative = candidate.tree.relative(candidate.asked.path) or Path(candidate.asked.path).name
+    return place_text(dataclasses.replace(candidate.asked, path=relative))
+
+
+def _changes(made: Sequence[Candidate]) -> dict[Tree, list[Change]]:
+    from codemod.model.edits import apply_edits, by_path
+    from codemod.writing.changes import Change
+
+    changes: dict[Tree, list[Change]] = {}
+    for tree in dict.fromkeys(candidate.tree for candidate in made):
+        edits = by_path(edit for candidate in made if candidate.tree == tree for edit in candidate.edits)
+        for path, own in edits.items():
+            old = (tree.root / path).read_bytes()
+            changes.setdefault(tree, []).append(Change(path, old, apply_edits(old, own), own))
+    return changes
+
+
+def _diff(tree: Tree, changes: Sequence[Change]) -> list[str]:
+    from codemod.writing.diff import unified_diff
+
+    prefix = f"{tree.package}/" if tree.package else ""
+    return [line for c in changes for line in decode(unified_diff(prefix + c.path, c.old, c.edits)).splitlines()]
+
+
+class _Sources:
+    """The findings of the trees that a program's lines belong to, and the writing of changes to them."""
+
+    def __init__(self, context: click.Context) -> None:
+        self._context = context
+        self._groups: dict[tuple[Tree, str], list[Group]] = {}
+
+    def groups(self, tree: Tree, path: str) -> list[Group]:
+        """The groups of findings of one file of `tree`; none where it cannot be analysed, which is said."""
+        key = (tree, path)
+        if key not in self._groups:
+            try:
+                self._groups[key] = self._analysed(tree, path)
+            except SymfixError as error:
+                note(f"symfix: without findings of the source: {error}")
+                self._groups[key] = []
+        return self._groups[key]
+
+    def _analysed(self, tree: Tree, path: str) -> list[Group]:
+        from codemod.model.transform import load_transforms
+        from codemod.planning.analysis import analyse
+
+        prefix = f"{tree.package}/" if tree.package else ""
+        with tree.sources() as folder:
+            run = self._run(folder / (prefix + path))
+            findings = analyse(run.project, load_transforms).findings
+        outside = {f.group for f in findings if f.group and any(not e.path.startswith(prefix) for e in f.edits)}
+        own = [f for f in findings if f.path.startswith(prefix) and f.group not in outside]
+        return make_groups(_without(prefix, finding) for finding in own)
+
+    def _run(self, path: Path) -> Run:
+        from codemod.cli.running import begin
+        from codemod.cli.scan import scan
+
+        options = scan.make_context("scan", ["--scope", "all", str(path)], parent=self._context.parent)
+        return begin(options, options.params)
+
+    def write(self, changes: dict[Tree, list[Change]], parameters: dict[str, Any], left: bool) -> int:
+        """Write the changes to trees of the user's own, once that is agreed to; the exit code.
+
+        `left` says that the program still fails, or is wrong.
+        """
+        from codemod.writing.write import write_changes
+
+        for tree in changes:
+            if tree.package:
+                show(_step("apply", f"not written: {tree.package} is installed; the change is for its own repository"))
+        own = {tree: files for tree, files in changes.items() if not tree.package}
+        if not own or parameters["until"] in ("reproduce", "plan", "prove"):
+            return 1
+        names = ", ".join(change.path for files in own.values() for change in files)
+        asked = parameters["yes"] or (sys.stdin.isatty() and sys.stdout.isatty())
+        if not asked:
+            show(_step("apply", "not written: fix asks on a terminal; without one, give --yes"))
+            return 1
+        if not parameters["yes"] and not click.confirm(f"Write this to {visible(names)}?", default=True, err=True):
+            show(_step("apply", "not written"))
+            return 1
+        for tree, files in own.items():
+            run = self._run(tree.root / files[0].path)
+            if run.checkout.git is None and not parameters["allow_no_vcs"]:
+                raise SymfixError(f"{tree.root}: not a git checkout, so nothing could be undone; give --allow-no-vcs")
+            dirty = set() if parameters["allow_dirty"] else set(run.checkout.dirty([change.path for change in files]))
+            unclean = sorted(dirty & {change.path for change in files})
+            if unclean:
+                raise SymfixError(f"{unclean[0]}: not committed; commit or stash first, or give --allow-dirty")
+            write_changes(run.project.listing, run.journal, files)
+        show(_step("apply", f"wrote {names}" + ("" if parameters["allow_no_vcs"] else "; see it with git diff")))
+        return 1 if left or len(own) < len(changes) else 0
+
+
+def _without(prefix: str, finding: Any) -> Any:
+    """A finding whose paths begin after `prefix`."""
+    edits = tuple(dataclasses.replace(edit, path=edit.path[len(prefix) :]) for edit in finding.edits)
+    return dataclasses.replace(finding, path=finding.path[len(prefix) :], edits=edits)

@@ -1,0 +1,169 @@
+"""What may help at the lines that torch named: the rewrites that rules have there, checks, and marks at calls."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from codemod.fix.checks import check_edit
+from codemod.fix.marks import Mark, mark_edit, marks_for, parameters_of
+from codemod.fix.trees import Copy, Tree, tree_of
+from codemod.fix.trial import Call, Trial
+from codemod.model.edits import Edit, EditConflict, apply_edits, by_path
+from codemod.model.findings import Finding, Level
+from codemod.model.groups import Group
+from codemod.probe.answers import Answer
+from codemod.probe.trace import Frame
+
+Groups = Callable[[Tree, str], Sequence[Group]]
+"""The groups of findings of one file, by its path below the root of a tree."""
+
+_FAILED = ("error", "fake", "specialized", "guard", "recompiled")
+_WRONG = ("guard", "specialized", "assumed")
+_OFTEN = ("recompiled", "specialized", "guard")
+_CHECK = "torch._check where it is compiled, in place of a branch that only raises"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A change that may help, known by its edits. `asked` is the line that torch named, `why` what it said there."""
+
+    what: str = field(compare=False)
+    tree: Tree
+    edits: tuple[Edit, ...]
+    asked: Frame = field(compare=False)
+    why: str = field(compare=False)
+
+
+def contents_of(candidates: Sequence[Candidate]) -> dict[Tree, dict[str, bytes]]:
+    """The changed files of all candidates together. Raises EditConflict where they meet one another."""
+    contents: dict[Tree, dict[str, bytes]] = {}
+    for tree in dict.fromkeys(candidate.tree for candidate in candidates):
+        edits = by_path(edit for candidate in candidates if candidate.tree == tree for edit in candidate.edits)
+        contents[tree] = {path: apply_edits((tree.root / path).read_bytes(), own) for path, own in edits.items()}
+    return contents
+
+
+def candidates_for(
+    trial: Trial, wrong: bool, copy: Copy, made: Sequence[Candidate], groups: Groups, level: Level
+) -> Iterator[Candidate]:
+    """What may help against what a trial showed, likeliest first; `made` are the changes that it ran with."""
+    kinds = _FAILED if trial.status or trial.errors else _WRONG if wrong else _OFTEN
+    answers = sorted((a for a in trial.report.answers if a.kind in kinds), key=lambda a: kinds.index(a.kind))
+    lines = _Lines(copy, made)
+    for answer in answers:
+        yield from _rewrites(answer, lines, groups, level)
+    for answer in answers:
+        yield from _checks(answer, lines)
+    for answer in answers:
+        for mark in marks_for(answer):
+            candidate = _marked(answer, mark, trial.calls, lines)
+            if candidate is not None:
+                yield candidate
+
+
+def places_of(trial: Trial) -> list[Frame]:
+    """The lines that the answers of a trial name, once each."""
+    frames = (f for answer in trial.report.answers if answer.asks for f in (answer.place, answer.user))
+    return list(dict.fromkeys(frame for frame in frames if frame is not None))
+
+
+def _rewrites(answer: Answer, lines: _Lines, groups: Groups, level: Level) -> Iterator[Candidate]:
+    for frame in filter(None, (answer.place, answer.user)):
+        tree = lines.tree(frame.path)
+        if tree is None:
+            continue
+        path, line = lines.original(tree, frame.path, frame.line)
+        for group in groups(tree, path):
+            here = [f for f in group.findings if f.path == path and f.line <= line <= _last_line(lines, tree, f)]
+            if here and group.edits and group.level <= level:
+                rules = ", ".join(dict.fromkeys(finding.rule for finding in group.findings if finding.edits))
+                what = f"{rules} ({group.level.name.lower()}): {here[0].message}"
+                yield Candidate(what, tree, group.edits, frame, f"{answer.kind}: {answer.text}")
+
+
+def _checks(answer: Answer, lines: _Lines) -> Iterator[Candidate]:
+    """The check in place of a branch that only raises, and that torch could not decide."""
+    for frame in filter(None, (answer.place, answer.user)) if answer.kind == "error" else ():
+        tree = lines.tree(frame.path)
+        if tree is not None:
+            path, line = lines.original(tree, frame.path, frame.line)
+            edit = check_edit(path, lines.source(tree, path), line)
+            if edit is not None:
+                yield Candidate(_CHECK, tree, (edit,), frame, f"{answer.kind}: {answer.text}")
+
+
+def _last_line(lines: _Lines, tree: Tree, finding: Finding) -> int:
+    return finding.line + lines.source(tree, finding.path)[finding.start : finding.end].count(b"\n")
+
+
+def _marked(answer: Answer, mark: Mark, calls: Sequence[Call], lines: _Lines) -> Candidate | None:
+    """The mark at every call, from a tree of the user's own, of the function that an answer is about."""
+    edits: dict[Tree, list[Edit]] = {}
+    frame = None
+    for call in calls:
+        path, line, name = call.function
+        if not answer.function.startswith(f"{name} (") or not answer.function.endswith(f":{line})"):
+            continue
+        tree, callee = lines.tree(call.path), lines.tree(path)
+        if tree is None or tree.package or callee is None:
+            continue
+        function = lines.original(callee, path, line)
+        parameters = parameters_of(lines.source(callee, function[0]), function[1], name)
+        place = lines.original(tree, call.path, call.line)
+        column = call.column if lines.unchanged(tree, *place) else -1
+        at = Call(call.function, place[0], place[1], column)
+        edit = mark_edit(place[0], lines.source(tree, place[0]), at, parameters, mark)
+        if edit is not None:
+            edits.setdefault(tree, []).append(edit)
+            frame = frame or Frame(call.path, call.line, name)
+    for tree, own in edits.items():
+        what = f"{mark.function}({mark.name}, {mark.dimension}) where the compiled function is called"
+        why = f"{answer.kind}: {answer.text}"
+        return Candidate(what, tree, tuple(sorted(set(own))), frame or Frame("", 0, ""), why)
+    return None
+
+
+class _Lines:
+    """Lines of a run from copies, as lines of the files that the copies were made of."""
+
+    def __init__(self, copy: Copy, made: Sequence[Candidate]) -> None:
+        self._copy = copy
+        self._changed: Mapping[Tree, Mapping[str, bytes]] = contents_of(made)
+
+    def tree(self, path: str) -> Tree | None:
+        """The tree of the file that `path` is, or is a copy of."""
+        original = self._copy.original(path)
+        return next((tree for tree in self._copy.folders if tree.relative(original)), None) or tree_of(original)
+
+    def source(self, tree: Tree, path: str) -> bytes:
+        """The bytes of a file, as it is without any change."""
+        return (tree.root / path).read_bytes()
+
+    def original(self, tree: Tree, path: str, line: int) -> tuple[str, int]:
+        """The path below the root of `tree`, and the line there, of a line of the run."""
+        relative = tree.relative(self._copy.original(path))
+        changed = self._changed.get(tree, {}).get(relative)
+        if changed is None:
+            return relative, line
+        before, after = self.source(tree, relative).splitlines(), changed.splitlines()
+        matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+        for _, first, last, new_first, new_last in matcher.get_opcodes():
+            if new_first < line <= new_last:
+                return relative, min(first + line - new_first, max(last, first + 1))
+        return relative, line
+
+    def unchanged(self, tree: Tree, path: str, line: int) -> bool:
+        """Whether a line is as it was, so that columns in it are too."""
+        changed = self._changed.get(tree, {}).get(path)
+        return changed is None or self.source(tree, path).splitlines()[line - 1] in changed.splitlines()
+
+
+def conflict_free(candidates: Sequence[Candidate]) -> bool:
+    """Whether the changes of all candidates can be made together."""
+    try:
+        contents_of(candidates)
+    except (EditConflict, OSError):
+        return False
+    return True

@@ -1,0 +1,154 @@
+"""Marks: a line before the call of a compiled function that says which size of an argument varies."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from codemod.fix.trial import Call
+from codemod.model.edits import Edit
+from codemod.probe.answers import Answer
+
+_ONE = re.compile(r"^2 <= (\w+)\.size\((\d+)\)$")
+_STATIC = re.compile(r"^tensor '(\w+)' size mismatch at index (\d+)\.")
+_SIZE = re.compile(r"\b(\w+)\.size\((\d+)\)")
+_SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
+_PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.expr_context)
+DYNAMIC, UNBACKED = "torch._dynamo.mark_dynamic", "torch._dynamo.decorators.mark_unbacked"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """`function` is what marks dimension `dimension` of the parameter `name`."""
+
+    function: str
+    name: str
+    dimension: int
+
+
+def marks_for(answer: Answer) -> list[Mark]:
+    """The marks that may help against an answer, the least first."""
+    static, special = _STATIC.match(answer.text), _ONE.match(answer.text)
+    if static is not None:
+        return [Mark(function, static[1], int(static[2])) for function in (DYNAMIC, UNBACKED)]
+    if special is not None:
+        return [Mark(UNBACKED, special[1], int(special[2]))]
+    if answer.kind in ("recompiled", "specialized"):
+        return [Mark(UNBACKED, name, int(dimension)) for name, dimension in dict.fromkeys(_SIZE.findall(answer.text))]
+    return []
+
+
+def mark_edit(path: str, source: bytes, call: Call, parameters: Sequence[str], mark: Mark) -> Edit | None:
+    """The edit of `path` that marks an argument before a call; None where no line can be put before it.
+
+    That needs a statement that begins its line, and an argument before which it evaluates no call. An argument that is
+    no name gets one. Where Python does not say the column, the call has to be the only one of its line.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_at(node, call)]
+    if mark.name not in parameters or not imports_torch(tree) or len(calls) != 1:
+        return None
+    for statement in (node for node in ast.walk(tree) if isinstance(node, _SIMPLE)):
+        if any(isinstance(node, ast.NamedExpr) for node in ast.walk(statement)):
+            continue
+        if any(node is calls[0] for node in _evaluated_once(statement)):
+            argument = _argument(calls[0], parameters.index(mark.name), mark.name)
+            if argument is not None and _goes_first(statement, argument):
+                return _inserted(path, source, tree, statement, argument, mark)
+    return None
+
+
+def parameters_of(source: bytes, line: int, name: str) -> list[str]:
+    """The names of a function's positional parameters, that of the instance apart; empty where it is not there."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    methods = {id(item) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for item in node.body}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name:
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            if first <= line <= node.lineno:
+                names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
+                return names[1:] if id(node) in methods else names
+    return []
+
+
+def _inserted(
+    path: str, source: bytes, tree: ast.Module, statement: ast.stmt, argument: ast.expr, mark: Mark
+) -> Edit | None:
+    lines = source.splitlines(keepends=True)
+    begin = sum(map(len, lines[: statement.lineno - 1]))
+    start = begin + statement.col_offset
+    indent = source[begin:start]
+    first, last = _offset(lines, argument.lineno, argument.col_offset), 0
+    if argument.end_lineno is not None and argument.end_col_offset is not None:
+        last = _offset(lines, argument.end_lineno, argument.end_col_offset)
+    if indent.strip() or not start <= first <= last:
+        return None
+    newline = b"\r\n" if lines[statement.lineno - 1].endswith(b"\r\n") else b"\n"
+    text, name, hoisted = source[first:last], source[first:last], b""
+    if not isinstance(argument, ast.Name):
+        name = _free_name(tree, mark.name).encode()
+        hoisted = name + b" = " + text + newline + indent
+    marked = b"%s(%s, %d)" % (mark.function.encode(), name, mark.dimension)
+    new = hoisted + marked + newline + indent + source[start:first] + name
+    return Edit(path, start, last, source[start:last], new)
+
+
+def _offset(lines: Sequence[bytes], line: int, column: int) -> int:
+    return sum(map(len, lines[: line - 1])) + column
+
+
+def _evaluated_once(statement: ast.stmt) -> Iterator[ast.AST]:
+    """What a statement evaluates, without what a lambda or a comprehension does any number of times."""
+    pending: list[ast.AST] = [statement]
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.BoolOp,
+                                 ast.IfExp)):  # fmt: skip
+            pending += ast.iter_child_nodes(node)
+
+
+def _is_at(node: ast.Call, call: Call) -> bool:
+    return node.lineno == call.line and call.column in (-1, node.col_offset)
+
+
+def _argument(node: ast.Call, index: int, name: str) -> ast.expr | None:
+    if any(isinstance(argument, ast.Starred) for argument in node.args[: index + 1]):
+        return None
+    named = next((keyword.value for keyword in node.keywords if keyword.arg == name), None)
+    return node.args[index] if index < len(node.args) else named
+
+
+def _goes_first(statement: ast.stmt, argument: ast.expr) -> bool:
+    """Whether a statement evaluates only names and constants before an argument, which may then be evaluated before."""
+    if isinstance(argument, ast.Name):
+        return True
+    place = (argument.lineno, argument.col_offset)
+    around = {id(node) for node in ast.walk(statement) if any(inner is argument for inner in ast.walk(node))}
+    before = (
+        node for node in ast.walk(statement)
+        if id(node) not in around and isinstance(node, ast.expr) and (node.lineno, node.col_offset) < place
+    )  # fmt: skip
+    return all(isinstance(node, _PLAIN) for node in before)
+
+
+def _free_name(tree: ast.Module, wanted: str) -> str:
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    used |= {node.asname or node.name for node in ast.walk(tree) if isinstance(node, ast.alias)}
+    while wanted in used:
+        wanted += "_"
+    return wanted
+
+
+def imports_torch(tree: ast.Module) -> bool:
+    """Whether `torch` is a name of the whole module."""
+    names = (alias for node in tree.body if isinstance(node, ast.Import) for alias in node.names)
+    return any(alias.asname is None and alias.name.partition(".")[0] == "torch" for alias in names)

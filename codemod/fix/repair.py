@@ -1,0 +1,94 @@
+"""From a program that fails, compiles too often or is wrong to the changes that a second run shows to cure it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from codemod.fix.candidates import Candidate, Groups, candidates_for, conflict_free, contents_of
+from codemod.fix.trees import Copy, patched
+from codemod.fix.trial import Trial, run_trial
+from codemod.fix.verdict import Verdict, compare, wrong_values
+from codemod.model.findings import Level
+from codemod.probe.script import Program
+
+_MOST_TRIALS = 12
+_DEEPEST = 3
+"""How many changes are tried together where each leads on to the next failure."""
+_SLACK = 60.0
+
+
+@dataclass(slots=True)
+class Repair:
+    """The state of one program. `tell` hears each step as it comes, a label and a text."""
+
+    program: Program
+    groups: Groups
+    level: Level
+    tell: Callable[[str, str], None]
+    failures_only: bool = False
+    """Whether only what makes the program fail is asked for, and not what has it compiled too often."""
+    made: list[Candidate] = field(default_factory=list)
+    verdict: Verdict | None = None
+    refused: dict[tuple[Candidate, ...], str] = field(default_factory=dict)
+    """What was tried and was not better, with the reason."""
+    _limit: float = 0.0
+
+    def run(self) -> tuple[Trial, Trial, Trial]:
+        """Run the program before, without torch.compile, and with what cures it: the three runs.
+
+        `made` then has the changes, and `verdict` says what they do; the last run is the first where nothing cures it.
+        """
+        started = time.monotonic()
+        before = run_trial(self.program)
+        self._limit = 3 * (time.monotonic() - started) + _SLACK
+        if not before.report.answers:
+            return before, before, before
+        eager = run_trial(self.program, eager=True, seconds=self._limit)
+        latest, copy = before, Copy(self.program)
+        while self.asks(latest, eager) and len(self.refused) < _MOST_TRIALS:
+            better = self._step(latest, latest, copy, eager, [])
+            if better is None:
+                break
+            added, latest, copy = better
+            self.made += added
+            self.verdict = compare(before, latest, eager)
+        return before, eager, latest
+
+    def asks(self, trial: Trial, eager: Trial) -> bool:
+        """Whether a run shows anything that a change may cure."""
+        often = any(compilation.count > 1 for compilation in trial.report.compilations)
+        return self.ails(trial, eager) or (often and not self.failures_only)
+
+    def ails(self, trial: Trial, eager: Trial) -> bool:
+        """Whether a run fails, or is wrong: more than that something is compiled again."""
+        return bool(trial.status or trial.errors) or (not self.failures_only and wrong_values(trial, eager))
+
+    def _step(
+        self, latest: Trial, shown: Trial, copy: Copy, eager: Trial, held: list[Candidate]
+    ) -> tuple[list[Candidate], Trial, Copy] | None:
+        """The first change, or chain of changes, with which the program is better than in `latest`.
+
+        The changes `held` led to the failure that `shown`, a run from `copy`, has.
+        """
+        so_far = [*self.made, *held]
+        for candidate in candidates_for(shown, wrong_values(shown, eager), copy, so_far, self.groups, self.level):
+            chain = (*held, candidate)
+            together = [*self.made, *chain]
+            if candidate in so_far or chain in self.refused or not conflict_free(together):
+                continue
+            if len(self.refused) >= _MOST_TRIALS:
+                return None
+            with patched(self.program, contents_of(together)) as place:
+                after = run_trial(place.program, seconds=self._limit)
+            verdict = compare(latest, after, eager)
+            self.tell("try", f"{candidate.what}: {verdict.reason}")
+            if verdict.better:
+                return list(chain), after, place
+            self.refused[chain] = verdict.reason
+            if after.status and len(chain) < _DEEPEST:
+                further = self._step(latest, after, place, eager, list(chain))
+                if further is not None:
+                    return further
+        return None

@@ -1,0 +1,140 @@
+"""The tree that a line of a program belongs to, and the program run from a copy of it with a patch."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from codemod.probe.script import Program
+from codemod.prove.overlay import overlay
+from codemod.tree.checkout import find_checkout
+
+_INSTALLED = re.compile(r"^(.*/(?:site|dist)-packages)/(\w+)/")
+_CONFIGURED = "[tool.symfix]\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Where code lies. `package` is the name of an installed package, "" where the tree is the user's own."""
+
+    root: Path
+    package: str = ""
+
+    def relative(self, path: str) -> str:
+        """The POSIX path below the root; "" for one that lies elsewhere."""
+        real, base = os.path.realpath(path), f"{self.root}/"
+        return real[len(base) :] if real.startswith(base) else ""
+
+    @contextmanager
+    def sources(self) -> Iterator[Path]:
+        """A folder to analyse: the root itself, of a package a copy of its Python, which git may ignore."""
+        if not self.package:
+            yield self.root
+            return
+        with TemporaryDirectory(prefix="symfix-fix-") as folder:
+            (Path(folder) / "pyproject.toml").write_text(_CONFIGURED, encoding="ascii")
+            shutil.copytree(self.root, Path(folder) / self.package, ignore=_not_python)
+            yield Path(folder)
+
+
+def tree_of(path: str) -> Tree | None:
+    """The tree that holds a Python file; None where there is no such file, or it is of torch or of Python itself."""
+    real = os.path.realpath(path)
+    if not real.endswith(".py") or not os.path.isfile(real):
+        return None
+    installed = _INSTALLED.match(real)
+    if installed is not None:
+        return None if installed[2] == "torch" else Tree(Path(installed[1], installed[2]), installed[2])
+    if real.startswith(os.path.dirname(os.path.realpath(os.__file__)) + os.sep):
+        return None
+    return Tree(find_checkout(Path(real)).root)
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A program that runs from copies of trees."""
+
+    program: Program
+    folders: Mapping[Tree, Path] = field(default_factory=dict)
+
+    def original(self, path: str) -> str:
+        """The file that a path of the run is a copy of; the path itself where it is none."""
+        for tree, folder in self.folders.items():
+            if path.startswith(f"{folder}{os.sep}"):
+                return f"{tree.root}{path[len(str(folder)) :]}"
+        return path
+
+
+@contextmanager
+def patched(program: Program, contents: Mapping[Tree, Mapping[str, bytes]]) -> Iterator[Copy]:
+    """The program as it runs from copies of trees in which files have other `contents`; the trees stay as they are.
+
+    All else in a copy is links. Python looks for the neighbours of a script where the script's link leads, so scripts
+    that the command names are copied too.
+    """
+    with TemporaryDirectory(prefix="symfix-fix-") as name:
+        base, folders = Path(os.path.realpath(name)), {}
+        for tree, replaced in contents.items():
+            scripts = {} if tree.package else _scripts(program, tree)
+            folder = overlay(tree.root, {**scripts, **replaced}, base / "copies")
+            if tree.package:
+                (base / "packages").mkdir(exist_ok=True)
+                link = base / "packages" / tree.package
+                link.symlink_to(folder)
+                folder = link
+            folders[tree] = folder
+        yield Copy(_moved(program, contents, folders), folders)
+
+
+def _moved(program: Program, contents: Mapping[Tree, Mapping[str, bytes]], folders: Mapping[Tree, Path]) -> Program:
+    here = os.path.realpath(program.folder)
+    cwd = Path(here)
+    imports: list[Path] = []
+    command = list(program.command)
+    for tree, folder in folders.items():
+        if tree.package:
+            imports.append(folder.parent)
+            continue
+        if _below(here, tree.root):
+            cwd = folder / os.path.relpath(here, tree.root)
+        for index, argument in enumerate(command[1:], 1):
+            named = os.path.join(here, argument)
+            stays = not os.path.isabs(argument) and _below(here, tree.root)
+            if not stays and os.path.exists(named) and _below(os.path.realpath(named), tree.root):
+                command[index] = str(folder / os.path.relpath(os.path.realpath(named), tree.root))
+        imports += _import_roots(contents[tree], tree.root, folder)
+        entries = filter(os.path.isabs, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+        imports += [folder / os.path.relpath(entry, tree.root) for entry in entries if _below(entry, tree.root)]
+    return replace(program, command=tuple(command), folder=cwd, imports=(*dict.fromkeys(imports), *program.imports))
+
+
+def _import_roots(paths: Mapping[str, bytes], root: Path, folder: Path) -> Sequence[Path]:
+    """Where the packages of changed files are imported from, in the copy: another may be installed in their place."""
+    roots = []
+    for path in paths:
+        parent = os.path.dirname(path)
+        while parent and (root / parent / "__init__.py").is_file():
+            parent = os.path.dirname(parent)
+        if parent != os.path.dirname(path):
+            roots.append(folder / parent)
+    return roots
+
+
+def _scripts(program: Program, tree: Tree) -> dict[str, bytes]:
+    files = (os.path.join(os.path.realpath(program.folder), word.partition("::")[0]) for word in program.command[1:])
+    names = (tree.relative(file) for file in files if file.endswith(".py") and os.path.isfile(file))
+    return {name: (tree.root / name).read_bytes() for name in names if name}
+
+
+def _below(path: str, root: Path) -> bool:
+    return path == str(root) or path.startswith(f"{root}{os.sep}")
+
+
+def _not_python(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if not (name.endswith(".py") or os.path.isdir(os.path.join(folder, name)))]

@@ -1,0 +1,78 @@
+"""Lines that mark an argument's size as varying, before the call of a compiled function."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemod.fix.marks import DYNAMIC, UNBACKED, Mark, mark_edit, marks_for, parameters_of
+from codemod.fix.trial import Call
+from codemod.model.edits import apply_edits
+from codemod.probe.answers import Answer
+
+FUNCTION = ("case.py", 3, "f")
+MARK = Mark(UNBACKED, "x", 0)
+
+
+def marked(source: str, line: int, column: int = -1, parameters: tuple[str, ...] = ("x", "y")) -> str | None:
+    edit = mark_edit("case.py", source.encode(), Call(FUNCTION, "case.py", line, column), parameters, MARK)
+    return None if edit is None else apply_edits(source.encode(), [edit]).decode()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "print([f(x) for x in xs])",  # any number of times
+        "print(a() + f(b()))",  # b() would be called before a()
+        "if f(x): pass",  # no statement of its own
+        "print(x); print(f(x))",  # no line of its own
+        "print(f(*xs))",
+        "print((x := g()), f(x))",
+        "print(f(y=x))",
+        "print(h and f(x))",  # perhaps never
+    ],
+)
+def test_no_line_is_put_where_it_could_do_something_else(statement: str) -> None:
+    assert marked(f"import torch\n{statement}\n", 2, statement.index("f(")) is None
+
+
+def test_torch_has_to_be_a_name_of_the_module() -> None:
+    assert marked("import torch as t\nf(x)\n", 2) is None
+    assert marked("from torch import compile\nf(x)\n", 2) is None
+
+
+def test_a_name_is_marked_on_the_line_before() -> None:
+    source = "import torch\nfor x in xs:\n\tprint(f(x))\n"
+    assert marked(source, 3) is None  # which call it is is not said
+    line = "\ttorch._dynamo.decorators.mark_unbacked(x, 0)\n"
+    assert marked(source, 3, 7) == f"import torch\nfor x in xs:\n{line}\tprint(f(x))\n"
+
+
+def test_what_is_no_name_gets_one_that_is_free() -> None:
+    source = "import torch\r\nx = 1\r\nprint(f(g(2), y=h()))\r\n"
+    expected = (
+        "import torch\r\nx = 1\r\nx_ = g(2)\r\ntorch._dynamo.decorators.mark_unbacked(x_, 0)\r\nprint(f(x_, y=h()))\r\n"
+    )
+    assert marked(source, 3, 6) == expected
+
+
+def test_a_keyword_is_found_by_the_parameters_name() -> None:
+    source = "import torch\nf(y=1, x=x)\n"
+    assert marked(source, 2) == "import torch\ntorch._dynamo.decorators.mark_unbacked(x, 0)\nf(y=1, x=x)\n"
+
+
+def test_parameters_are_those_that_a_call_passes() -> None:
+    source = b"@deco\ndef f(a, /, b, *, c): pass\nclass M:\n    def forward(self, x, y=1): pass\n"
+    assert parameters_of(source, 1, "f") == ["a", "b"]
+    assert parameters_of(source, 4, "forward") == ["x", "y"]
+    assert parameters_of(source, 2, "g") == []
+
+
+def test_answers_name_the_marks_that_may_help() -> None:
+    def asked(kind: str, text: str) -> list[Mark]:
+        return marks_for(Answer(kind, text, "", None, None, "f"))
+
+    assert asked("guard", "x.size(0) > 5") == []
+    assert asked("recompiled", "2 <= x.size(1)") == [Mark(UNBACKED, "x", 1)]
+    static = asked("recompiled", "tensor 'x' size mismatch at index 0. expected 3, actual 5")
+    assert static == [Mark(DYNAMIC, "x", 0), Mark(UNBACKED, "x", 0)]
+    assert asked("specialized", "x.size(0) == y.size(1)") == [Mark(UNBACKED, "x", 0), Mark(UNBACKED, "y", 1)]

@@ -1,0 +1,66 @@
+"""What makes one run of a program better than another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from codemod.fix.trial import Trial, same_text, same_values
+from codemod.fix.verdict import compare, wrong_values
+from codemod.probe.answers import Answer, Compilation, Report
+
+
+def trial(frames: int = 1, status: int = 0, printed: str = "1.0", returned: Any = 1.0, errors: int = 0) -> Trial:
+    answers = tuple(Answer("error", str(number), "", None, None, "f") for number in range(errors))
+    report = Report("", (Compilation("f", "case.py", 1, frames),) if frames else (), answers)
+    return Trial(status, "Error: no" if status else "", printed, ({"returned": {"number": returned}},), (), report)
+
+
+EAGER = trial(frames=0)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        (trial(2), trial(2), "not better"),
+        (trial(2), trial(3), "not better"),
+        (trial(2), trial(1, status=1), "with the change it fails"),
+        (trial(2), trial(1, returned=2.0), "is not eager's"),
+        (trial(2), trial(1, printed="2.0"), "what it prints"),
+        (trial(1, status=1), trial(1, returned=2.0), "is not eager's"),
+        (trial(2), trial(0), "no longer compiled"),
+        (trial(2), trial(1, errors=1), "not better"),
+    ],
+)
+def test_nothing_is_better_that_is_not_shown_to_be(before: Trial, after: Trial, reason: str) -> None:
+    verdict = compare(before, after, EAGER)
+    assert not verdict.better
+    assert reason in verdict.reason
+
+
+def test_what_fails_without_compiling_too_can_be_compared_with_nothing() -> None:
+    failing = trial(1, status=1)
+    assert "cannot be compared" in compare(failing, trial(1), failing).reason
+
+
+def test_fewer_frames_right_values_and_no_failure_are_better() -> None:
+    assert compare(trial(3), trial(1), EAGER).reason == "frames compiled 3 → 1"
+    cured = compare(trial(1, status=1, returned=None, printed=""), trial(1), EAGER)
+    assert cured.better
+    assert cured.reason.startswith("fails: Error: no → ends well")
+    wrong = trial(1, returned=3.0, printed="3.0")
+    assert wrong_values(wrong, EAGER)
+    assert "wrong results → right ones" in compare(wrong, trial(1), EAGER).reason
+
+
+def test_results_are_the_same_to_the_precision_of_their_dtype() -> None:
+    def tensor(value: float, dtype: str) -> list[Any]:
+        return [{"returned": {"dtype": dtype, "shape": [1], "values": [value]}}]
+
+    assert same_values(tensor(1.0, "torch.float32"), tensor(1.00001, "torch.float32"))
+    assert not same_values(tensor(1.0, "torch.float32"), tensor(1.005, "torch.float32"))
+    assert same_values(tensor(1.0, "torch.float16"), tensor(1.005, "torch.float16"))
+    assert same_text("loss 0.8000000953 at 3", "loss 0.8 at 3")
+    assert not same_text("loss 0.8 at 3", "loss 0.9 at 3")
+    assert not same_text("loss 0.8", "error 0.8")

@@ -1,0 +1,113 @@
+"""Programs as users have trouble with, rebuilt small: `symfix fix -- python PROGRAM` cures each without a hint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PROGRAMS = {
+    # A last batch that is of one row: sizes 0 and 1 are compiled apart.
+    "batch_of_one": """import torch
+
+
+@torch.compile(fullgraph=True, dynamic=True, backend="aot_eager")
+def scores(rows, weight):
+    return torch.softmax(rows @ weight, -1).sum(0)
+
+
+for batch in (4, 1, 2, 1, 8):
+    print(scores(torch.ones(batch, 3), torch.ones(3, 5)).sum().item())
+""",
+    # A server that drops the guards of what it compiled, though a branch made one: later ones are padded wrong.
+    "dropped_guard": """import torch
+
+
+def padded(rows):
+    count = rows.shape[0]
+    if count % 2 != 0:
+        count += 1
+    return torch.nn.functional.pad(rows, (0, 0, 0, count - rows.shape[0]))
+
+
+compiled = torch.compile(
+    padded, fullgraph=True, dynamic=True, backend="aot_eager",
+    options={"guard_filter_fn": lambda guards: [False for _ in guards]},
+)
+for size in (4, 5, 8, 11):
+    print(compiled(torch.ones(size, 3)).shape[0])
+""",
+    # A model that refuses features which do not fit its mask: torch cannot know how many the mask chooses.
+    "raise_check": """import torch
+
+
+class Merger(torch.nn.Module):
+    def forward(self, embeddings, features, mask):
+        chosen = embeddings[mask]
+        if chosen.shape[0] != features.shape[0]:
+            raise ValueError(f"{features.shape[0]} features for {chosen.shape[0]} places")
+        return chosen + features
+
+
+torch._dynamo.config.capture_dynamic_output_shape_ops = True
+merge = torch.compile(Merger(), fullgraph=True, backend="aot_eager")
+for count in (2, 3, 4):
+    mask = torch.arange(6) < count
+    print(merge(torch.arange(12.0).reshape(6, 2), torch.ones(count, 2), mask).sum().item())
+""",
+    # An operator whose fake kernel takes the smaller of two sizes: which one that is becomes a guard.
+    "smaller_size": """import torch
+
+
+@torch.library.custom_op("programs::overlap", mutates_args=())
+def overlap(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    shared = min(left.shape[0], right.shape[0])
+    return left[:shared] + right[:shared]
+
+
+@overlap.register_fake
+def overlap_fake(left, right):
+    shared = min(left.shape[0], right.shape[0])
+    return left.new_empty(shared)
+
+
+@torch.compile(fullgraph=True, dynamic=True, backend="aot_eager")
+def total(left, right):
+    return overlap(left, right) * 2
+
+
+for size in (3, 5, 9, 12):
+    print(total(torch.ones(size), torch.ones(7)).sum().item())
+""",
+    # An operator whose fake kernel makes a size a number with int: it is compiled for each size anew.
+    "whole_number": """import torch
+
+
+@torch.library.custom_op("programs::halves", mutates_args=())
+def halves(rows: torch.Tensor) -> torch.Tensor:
+    return rows[: rows.shape[0] // 2].clone()
+
+
+@halves.register_fake
+def halves_fake(rows):
+    count = int(rows.shape[0] / 2)
+    return rows.new_empty(count, *rows.shape[1:])
+
+
+@torch.compile(fullgraph=True, dynamic=True, backend="aot_eager")
+def summed(rows):
+    return halves(rows).sum(0)
+
+
+for size in (4, 6, 10):
+    print(summed(torch.ones(size, 3)).sum().item())
+""",
+}
+"""The source of each, by name."""
+
+
+def write_programs(folder: Path) -> list[Path]:
+    """Write all of them below `folder`: their paths."""
+    paths = []
+    for name, source in PROGRAMS.items():
+        paths.append(folder / f"{name}.py")
+        paths[-1].write_text(source, encoding="ascii")
+    return paths

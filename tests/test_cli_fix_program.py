@@ -1,0 +1,129 @@
+"""`symfix fix -- PROGRAM`: from a program that fails to its change, with runs that are told beforehand."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from codemod.fix import repair
+from codemod.fix.trial import Trial
+from codemod.probe.answers import Answer, Compilation, Report
+from codemod.probe.script import Program
+from codemod.probe.trace import Frame
+from tests.conftest import MakeTree, Symfix
+
+CASE = b"import torch\n\n\ndef f(a, b):\n    if a != b:\n        raise ValueError(f'{a}')\n    return a\n"
+COMMAND = ("--", sys.executable, "case.py")
+
+
+class Runs:
+    """What runs come to, in the place of runs: `case.py` fails until it holds what cures it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.cure = b"torch._check("
+        self.eager_status = 0
+        self.ran = 0
+        monkeypatch.setattr(repair, "run_trial", self.run_trial)
+
+    def run_trial(self, program: Program, eager: bool = False, seconds: float | None = None) -> Trial:
+        """As `codemod.fix.trial.run_trial`."""
+        self.ran += 1
+        path = program.folder.resolve() / "case.py"
+        cured = self.cure in path.read_bytes()
+        if eager or cured:
+            status = self.eager_status if eager else 0
+            return Trial(status, "", "1\n", ({"returned": {"number": 1}},), (), Report("", (), ()))
+        line = Frame(str(path), 5, "f", "if a != b:")
+        error = Answer("error", "Could not guard on data-dependent expression Ne(u0, 2)", "your code", line, None, "f")
+        report = Report("", (Compilation("f", str(path), 4, 1),), (error,))
+        return Trial(1, error.text, "", (), (), report)
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
+    return Runs(monkeypatch)
+
+
+@pytest.fixture
+def tree(make_tree: MakeTree, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = make_tree({"case.py": CASE})
+    monkeypatch.chdir(root)
+    return root
+
+
+def test_what_a_second_run_shows_to_cure_is_written(tree: Path, symfix: Symfix, runs: Runs) -> None:
+    outcome = symfix("fix", "--yes", *COMMAND, cwd=tree)
+    out = outcome.out.decode()
+    assert outcome.code == 0, out
+    assert runs.ran == 3
+    assert "case.py:5 in f: if a != b:: error: Could not guard" in " ".join(out.split())
+    assert "+        torch._check(a == b)" in out
+    assert "→ ends well" in out
+    assert b"        torch._check(a == b)\n    elif a != b:\n" in (tree / "case.py").read_bytes()
+
+
+def test_nothing_is_written_without_a_terminal_or_yes(tree: Path, symfix: Symfix, runs: Runs) -> None:
+    outcome = symfix("fix", *COMMAND, cwd=tree)
+    assert outcome.code == 1
+    assert "+        torch._check(a == b)" in outcome.out.decode()
+    assert symfix("fix", "--yes", "--until", "prove", *COMMAND, cwd=tree).code == 1
+    assert (tree / "case.py").read_bytes() == CASE
+
+
+@pytest.mark.parametrize("eager_status", [0, 1])
+def test_nothing_is_offered_that_no_run_shows_to_be_better(
+    tree: Path, symfix: Symfix, runs: Runs, eager_status: int
+) -> None:
+    runs.cure, runs.eager_status = (b"never" if not eager_status else runs.cure), eager_status
+    outcome = symfix("fix", "--yes", *COMMAND, cwd=tree)
+    assert outcome.code == 1
+    assert "no change is offered: 1 tried" in outcome.out.decode()
+    assert "torch._check(a" not in outcome.out.decode()
+    assert (tree / "case.py").read_bytes() == CASE
+
+
+def test_what_ends_well_has_nothing_to_fix(tree: Path, symfix: Symfix, runs: Runs) -> None:
+    runs.cure = b"ValueError"
+    outcome = symfix("fix", "--yes", *COMMAND, cwd=tree)
+    assert outcome.code == 0
+    assert "nothing to fix" in outcome.out.decode()
+
+
+def test_a_file_that_is_not_committed_is_left(tree: Path, symfix: Symfix, runs: Runs) -> None:
+    (tree / "case.py").write_bytes(CASE + b"# mine\n")
+    outcome = symfix("fix", "--yes", *COMMAND, cwd=tree)
+    assert outcome.code == 2
+    assert "case.py: not committed" in outcome.err
+    assert symfix("fix", "--yes", "--allow-dirty", *COMMAND, cwd=tree).code == 0
+    assert (tree / "case.py").read_bytes().endswith(b"# mine\n")
+
+
+def test_an_error_names_the_program_that_it_is_of(tree: Path, symfix: Symfix, runs: Runs) -> None:
+    text = tree.parent / "error.txt"
+    told = "torch.UserError: Could not guard on data-dependent expression Ne(u0, 2)\n"
+    text.write_text(f'  File "{tree}/case.py", line 9, in <module>\n    f(x)\n{told}')
+    outcome = symfix("fix", "--from-error", str(text), cwd=tree)
+    assert outcome.code == 2
+    assert "the program is not run" in outcome.err
+    assert symfix("fix", "--yes", "--from-error", str(text), cwd=tree).code == 0
+    text.write_text(told)
+    assert "does not say which program" in symfix("fix", "--yes", "--from-error", str(text), cwd=tree).err
+    text.write_text("nothing of the kind")
+    assert "says nothing about shapes" in symfix("fix", "--yes", "--from-error", str(text), cwd=tree).err
+
+
+def test_operators_and_a_program_are_two_things(tree: Path, symfix: Symfix) -> None:
+    outcome = symfix("fix", "foo", *COMMAND, cwd=tree)
+    assert outcome.code == 2
+    assert "not both" in outcome.err
+
+
+def test_a_tree_under_no_version_control_is_left(make_tree: MakeTree, symfix: Symfix, runs: Runs) -> None:
+    root = make_tree({"case.py": CASE}, vcs=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        assert "not a git checkout" in symfix("fix", "--yes", *COMMAND, cwd=root).err
+        assert (root / "case.py").read_bytes() == CASE
+        assert symfix("fix", "--yes", "--allow-no-vcs", *COMMAND, cwd=root).code == 0
