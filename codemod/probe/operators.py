@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import shutil
 import time
 from collections.abc import Generator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from codemod.probe.outcomes import report_of
 from codemod.probe.subjects import MODES
 from codemod.probe.trace import read_trace, trace_files
 from codemod.prove import isolate, nursery
+from codemod.prove.executor import work_through
 from codemod.prove.isolate import RUNNER, Ended, Limits
 from codemod.prove.run_folder import LOCK, remove_dead, run_folder
 from codemod.prove.session import scratch
@@ -75,28 +77,18 @@ def probe_all(selection: Selection, jobs: int) -> Generator[tuple[Report, bool],
     """
     folder = _kept_folder(selection)
     executor = ThreadPoolExecutor(jobs, "probe")
-    pending: dict[Future[Report], str] = {}
-    isolate.resume()
-    finished = False
-    try:
-        for name in selection.names:
-            kept = _kept(folder, name)
-            if kept is not None:
-                yield kept, True
-                continue
-            pending[executor.submit(probe_operator, selection, name)] = name
-            if len(pending) >= jobs:
-                yield from _ended(pending, folder)
-        while pending:
-            yield from _ended(pending, folder)
-        finished = True
-    finally:
-        if not finished:
-            for future in pending:
-                future.cancel()
-            isolate.stop_all()
-        executor.shutdown(wait=True, cancel_futures=True)
-        nursery.close()
+
+    def submit(name: str) -> Future[Report]:
+        return executor.submit(probe_operator, selection, name)
+
+    ended = work_through(executor, selection.names, functools.partial(_kept, folder), submit, jobs)
+    with contextlib.closing(ended):
+        for name, report, was_kept in ended:
+            hung = any(cell.status == "hangs" for cell in report.subjects[0].modes.values())
+            if folder is not None and not (was_kept or hung):  # a machine with much to do looks like that too
+                with contextlib.suppress(OSError):
+                    replace_file(_file(folder, name), report.to_json().encode("ascii"))
+            yield report, was_kept
 
 
 def joined(reports: Sequence[Report], torch: str) -> Report:
@@ -162,18 +154,6 @@ def _run(target: Target, folder: Path, job: Mapping[str, Any]) -> tuple[Ended, d
     except (OSError, ValueError, RecursionError):
         document = None
     return ended, document if isinstance(document, dict) else {}
-
-
-def _ended(pending: dict[Future[Report], str], folder: Path | None) -> Generator[tuple[Report, bool], None, None]:
-    done, _ = wait(pending, return_when=FIRST_COMPLETED)
-    for future in done:
-        name = pending.pop(future)
-        report = future.result()
-        hung = any(cell.status == "hangs" for cell in report.subjects[0].modes.values())
-        if folder is not None and not hung:  # a machine with much to do looks like that too
-            with contextlib.suppress(OSError):
-                replace_file(_file(folder, name), report.to_json().encode("ascii"))
-        yield report, False
 
 
 def _kept_folder(selection: Selection) -> Path | None:

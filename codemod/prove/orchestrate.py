@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 
-from codemod.errors import SymfixError, system_error
-from codemod.prove import isolate, nursery
 from codemod.prove.evidence import Evidence, EvidenceStore
+from codemod.prove.executor import work_through
 from codemod.prove.task import Settings, Task
 from codemod.prove.work import prove
 
@@ -24,6 +23,9 @@ class ProofRequest:
     shard: str
     key: str
     make: Callable[[], Task]
+
+    def __str__(self) -> str:
+        return self.shard
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,30 +49,21 @@ def prove_all(
 
     Ends all processes it has started, and waits for them, when the caller stops early or is interrupted.
     """
-    pending: dict[Future[list[Evidence]], Task] = {}
-    work = functools.partial(prove, settings)
-    isolate.resume()
-    finished = False
-    try:
-        for request in requests:
-            stored = None if again else stored_evidence(store, settings, request.key)
-            if stored is not None:
-                yield Proved(request.shard, stored, reused=True)
-                continue
-            task = request.make()
-            pending[executor.submit(work, task)] = task
-            if len(pending) >= jobs * _AHEAD:
-                yield from _ended(pending, store)
-        while pending:
-            yield from _ended(pending, store)
-        finished = True
-    finally:
-        if not finished:
-            for future in pending:
-                future.cancel()
-            isolate.stop_all()
-        executor.shutdown(wait=True, cancel_futures=True)
-        nursery.close()
+    work: Callable[[Task], Sequence[Evidence]] = functools.partial(prove, settings)
+
+    def stored(request: ProofRequest) -> Sequence[Evidence] | None:
+        return None if again else stored_evidence(store, settings, request.key)
+
+    def submit(request: ProofRequest) -> Future[Sequence[Evidence]]:
+        return executor.submit(work, request.make())
+
+    ended = work_through(executor, requests, stored, submit, jobs * _AHEAD)
+    with contextlib.closing(ended):
+        for request, evidence, reused in ended:
+            if not reused:
+                with contextlib.suppress(OSError):
+                    store.save(*evidence)
+            yield Proved(request.shard, tuple(evidence), reused)
 
 
 def stored_evidence(store: EvidenceStore, settings: Settings, key: str) -> tuple[Evidence, ...] | None:
@@ -83,16 +76,3 @@ def stored_evidence(store: EvidenceStore, settings: Settings, key: str) -> tuple
     if not entries or settings.repros or any(evidence.outcome == "not provable" for evidence in entries):
         return None
     return tuple(sorted(entries, key=lambda evidence: evidence.operator))
-
-
-def _ended(pending: dict[Future[list[Evidence]], Task], store: EvidenceStore) -> Iterator[Proved]:
-    done, _ = wait(pending, return_when=FIRST_COMPLETED)
-    for future in done:
-        task = pending.pop(future)
-        try:
-            evidence = future.result()
-        except OSError as error:
-            raise SymfixError(f"{task.shard}: {system_error(error)}") from error
-        with contextlib.suppress(OSError):
-            store.save(*evidence)
-        yield Proved(task.shard, tuple(evidence))

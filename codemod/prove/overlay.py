@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from codemod.digest import digest
@@ -21,20 +21,9 @@ def overlay(root: Path, replaced: Mapping[str, bytes], base: Path) -> Path:
     Paths are POSIX and relative to `root`. Only folders that lead to a replaced file are made anew; all else is links.
     The folder is named after its content and made once, so that a compiler's results can be cached by path.
     """
-    folder = base / digest(str(root), *(part for file in sorted(replaced.items()) for part in file))[:24]
-    if folder.is_dir():
-        os.utime(folder)
-        return folder
-    base.mkdir(parents=True, exist_ok=True)
-    staged = Path(tempfile.mkdtemp(dir=base))
-    try:
-        _fill(str(root), str(staged), {tuple(path.split("/")): content for path, content in replaced.items()})
-        staged.rename(folder)
-    except OSError:
-        shutil.rmtree(staged, ignore_errors=True)
-        if not folder.is_dir():  # else another thread or run was first
-            raise
-    return folder
+    name = digest(str(root), *(part for file in sorted(replaced.items()) for part in file))[:24]
+    files = {tuple(path.split("/")): content for path, content in replaced.items()}
+    return _made(base / name, lambda staged: _fill(str(root), str(staged), files))
 
 
 def union(name: str, upper: Path, lower: Path, base: Path) -> Path:
@@ -43,17 +32,25 @@ def union(name: str, upper: Path, lower: Path, base: Path) -> Path:
     It is all links, made anew where either folder has gained or lost a file.
     """
     entries = list(_entries(str(upper), str(lower)))
-    folder = base / digest(name, *(part for entry in entries for part in entry))[:24]
-    if folder.is_dir():
-        os.utime(folder)
-        return folder
-    base.mkdir(parents=True, exist_ok=True)
-    staged = Path(tempfile.mkdtemp(dir=base))
-    try:
+
+    def link_all(staged: Path) -> None:
         for relative, original in entries:
             link = staged / name / relative
             link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(original)
+
+    return _made(base / digest(name, *(part for entry in entries for part in entry))[:24], link_all)
+
+
+def _made(folder: Path, fill: Callable[[Path], None]) -> Path:
+    """`folder`, filled by `fill` and renamed into place unless it is there; its time is when it was asked for last."""
+    if folder.is_dir():
+        os.utime(folder)
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    staged = Path(tempfile.mkdtemp(dir=folder.parent))
+    try:
+        fill(staged)
         staged.rename(folder)
     except OSError:
         shutil.rmtree(staged, ignore_errors=True)
