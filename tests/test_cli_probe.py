@@ -67,7 +67,7 @@ def test_a_program_that_compiles_nothing_is_run_as_it_is(tree: Path, symfix: Sym
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "name one thing to ask: a program after --, --op GLOB, --trace PATH, or --error FILE"),
+        ((), "name one thing to ask: a program after --, --op GLOB, --module PKG:FACTORY, --trace PATH, or --error FILE"),
         (("--error", "x", "--", "python"), "name one thing to ask"),
         (("--error", "nowhere.txt"), "nowhere.txt: the text cannot be read: No such file or directory"),
         (("--", "no-such-program-here"), "no-such-program-here: there is no such program to run"),
@@ -80,3 +80,10 @@ def test_what_cannot_be_asked_is_one_line(tree: Path, symfix: Symfix, arguments:
     assert outcome.code == 2
     assert message in outcome.err
     assert len(outcome.err.splitlines()) == 1
+
+
+def test_a_factory_is_named_with_its_module(tree: Path, symfix: Symfix) -> None:
+    outcome = symfix("probe", "--module", "models", cwd=tree)
+    assert outcome.code == 2
+    assert "--module models: names no factory" in outcome.err
+    assert symfix("probe", "--module", "a:b", "--", "true", cwd=tree).code == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from codemod.probe.answers import Answer, Report
     from codemod.probe.subjects import Regression
 
+FACTORY = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+"""A function of a module, as --module names it."""
 _STEP = 25  # operators between two lines of progress
 
 
@@ -31,6 +34,8 @@ _STEP = 25  # operators between two lines of progress
               help="Read the text of an error or of TORCH_LOGS from this file, - for standard input.")  # fmt: skip
 @click.option("--op", multiple=True, metavar="GLOB",
               help="Ask operators: topk, 'linalg.*', 'mylib::*', '*' for all that PyTorch has samples of.")  # fmt: skip
+@click.option("--module", multiple=True, metavar="PKG:FACTORY",
+              help="Ask a module: FACTORY() returns it and its arguments, or what makes them of a size.")  # fmt: skip
 @click.option("--import", "imports", multiple=True, metavar="MODULE",
               help="Import this module first, which brings a library's operators. Repeatable.")  # fmt: skip
 @click.option("--python", type=click.Path(path_type=Path), metavar="PATH",
@@ -57,6 +62,7 @@ def probe(context: click.Context, /, **parameters: Any) -> int:
       symfix probe --error - < error.txt        an error, or a log of TORCH_LOGS
       symfix probe --op 'linalg.*'              operators, mode by mode
       symfix probe --op 'mylib::*' --import mylib
+      symfix probe --module mylib.models:tiny   a module, mode by mode
     \b
       symfix probe --format json -- python train.py > before.json
       symfix probe --compare before.json -- python train.py   what is new?
@@ -90,10 +96,11 @@ def _asked(parameters: dict[str, Any]) -> tuple[Report, int]:
     from codemod.probe.trace import read_trace, trace_files
 
     command: Sequence[str] = parameters["command"]
-    subjects = [name for name in ("command", "trace", "error", "op") if parameters[name]]
-    if len(subjects) != 1:
-        raise SymfixError("name one thing to ask: a program after --, --op GLOB, --trace PATH, or --error FILE")
-    if parameters["op"]:
+    asked = parameters["op"] or parameters["module"]
+    if sum(map(bool, (command, parameters["trace"], parameters["error"], asked))) != 1:
+        raise SymfixError("name one thing to ask: a program after --, --op GLOB, --module PKG:FACTORY, --trace PATH,"
+                          " or --error FILE")  # fmt: skip
+    if asked:
         return _operators(parameters), 0
     if parameters["error"]:
         return read_text(_text(parameters["error"])), 0
@@ -109,7 +116,7 @@ def _asked(parameters: dict[str, Any]) -> tuple[Report, int]:
 
 
 def _operators(parameters: dict[str, Any]) -> Report:
-    """What the operators of --op answer, with progress on stderr."""
+    """What the operators of --op and the modules of --module answer, with progress on stderr."""
     from contextlib import closing
 
     from codemod.probe.operators import joined, probe_all, select
@@ -118,8 +125,13 @@ def _operators(parameters: dict[str, Any]) -> Report:
     from codemod.tree.pool import default_jobs, progress
 
     target = find_target(parameters["python"])
+    for name in parameters["module"]:
+        if not FACTORY.fullmatch(name):
+            raise SymfixError(f"--module {name}: names no factory; write its module and its name, as pkg.models:make")
+    homes = [name.partition(":")[0] for name in parameters["module"]]
     with terminable():
-        selection = select(target, parameters["op"], parameters["imports"])
+        globs, imports = (*parameters["op"], *parameters["module"]), (*parameters["imports"], *homes)
+        selection = select(target, globs, tuple(dict.fromkeys(imports)))
         total, kept = len(selection.names), 0
         reports: list[Report] = []
         ended = probe_all(selection, parameters["jobs"] or default_jobs())

@@ -35,7 +35,9 @@ def totals(report: Report) -> str:
     count = len(report.subjects)
     asking = sum(subject.asks for subject in report.subjects)
     rest = f"{asking} with something to see" if asking else "all pass in every mode that they have"
-    return f"{_count(count, 'operator')} over torch {visible(report.torch)}: {rest}"
+    modules = sum(":" in subject.name and "::" not in subject.name for subject in report.subjects)
+    noun = "operator" if not modules else "module" if modules == count else "operator and module"
+    return f"{_count(count, noun)} over torch {visible(report.torch)}: {rest}"
 
 
 def regression_lines(regressions: Sequence[Regression]) -> list[str]:

@@ -63,7 +63,7 @@ def select(target: Target, globs: Sequence[str], imports: Sequence[str]) -> Sele
     with run_folder() as folder:
         ended, document = _run(target, folder, {"choose": list(globs), "imports": list(imports)})
     if "subjects" not in document:
-        raise SymfixError(f"{target.python}: its operators cannot be listed: {one_line(ended.cause)}")
+        raise SymfixError(f"{target.python}: its operators and modules cannot be listed: {one_line(ended.cause)}")
     if not document["subjects"]:
         named = ", ".join(globs)
         raise SymfixError(f"--op {named}: torch {document['torch']} has no such operator; --import names a library's")

@@ -78,10 +78,19 @@ def where(causes: list[BaseException], outside: bool = False) -> str:
         last = frames[indices[-1]]
         above = frames[indices[-1] + 1].filename if indices[-1] + 1 < len(frames) else ""
         if "/_dynamo/variables/" in last.filename and cause:
-            return cause[1]
+            traced = _traced(causes)
+            if traced is None or not cause[1].startswith("_dynamo/"):
+                return cause[1]
+            last, above = traced, ""  # Dynamo asked, for this line
         if "/torch/" not in last.filename:
             own = last.filename.startswith("<") or os.path.dirname(last.filename) == os.path.dirname(__file__)
             return f"{last.filename}:{last.lineno} in {last.name}" if outside and not own else ""
         place = f"torch/{last.filename.rpartition('/torch/')[2]}:{last.lineno} in {last.name}"
         return f"C++ below {place}" if above.endswith(("sym_node.py", "fake_tensor.py")) else place
     return ""
+
+
+def _traced(causes: list[BaseException]) -> traceback.FrameSummary | None:
+    """The innermost line that Dynamo was tracing, as its exceptions say it."""
+    stacks = (getattr(error, "real_stack", None) for error in causes)
+    return next((stack[-1] for stack in stacks if stack), None)

@@ -141,12 +141,18 @@ def simple_name(entry: Any) -> str:
     return str(entry.name).removeprefix("nn.functional.").replace(".", "_")
 
 
+def aliases(entry: Any) -> set[str]:
+    """The entry's other names, as they are and in the form operators have; OpInfo keeps objects that have a `name`."""
+    names = {str(getattr(alias, "name", alias)) for alias in entry.aliases}
+    return names | {name.replace(".", "_") for name in names}
+
+
 def named(base: str) -> list[Any]:
     """The entries of the operator `base`, by name or alias."""
     plain = base.strip("_")
     matching = []
     for entry in entries():
-        names = {simple_name(entry), getattr(entry, "aten_name", ""), *(str(a) for a in entry.aliases)}
+        names = {simple_name(entry), getattr(entry, "aten_name", ""), *aliases(entry)}
         if base in names or plain in names:
             matching.append(entry)
     return matching

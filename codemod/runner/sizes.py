@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -19,17 +19,25 @@ def others(inputs: Sequence[Any]) -> Iterator[tuple[str, list[Any]]]:
 
     Each size, wherever it stands, plus one, doubled, 0 and 1; then all at once, also as `ALL`.
     """
-    sizes = sorted({size for tensor in inputs if _is_sized(tensor) for size in tensor.shape})
-    for size in sizes:
+    for label, change in _changes({size for tensor in inputs if _is_sized(tensor) for size in tensor.shape}):
+        try:
+            changed = [_resized(value, change) if _is_sized(value) else value for value in inputs]
+        except RuntimeError:  # a dtype that has no kernel for it
+            continue
+        yield label, changed
+
+
+def _changes(numbers: Collection[int]) -> Iterator[tuple[str, dict[int, int]]]:
+    """What each of the sizes becomes, with a label for it."""
+    for size in sorted(numbers):
         for new in sorted({size + 1, 2 * size, 0, 1} - {size}):
-            yield f"{size} becomes {new}", _changed(inputs, {size: new})
-    together = {"are one more": [size + 1 for size in sizes], f"are {ALL}": [ALL] * len(sizes)}
-    for label, news in together.items():
-        if sizes:
-            yield f"all {label}", _changed(inputs, dict(zip(sizes, news, strict=True)))
-    for new in (0, 1):
-        if len(sizes) > 1:
-            yield f"all are {new}", _changed(inputs, dict.fromkeys(sizes, new))
+            yield f"{size} becomes {new}", {size: new}
+    if numbers:
+        yield "all are one more", {size: size + 1 for size in numbers}
+        yield f"all are {ALL}", dict.fromkeys(numbers, ALL)
+    if len(numbers) > 1:
+        yield "all are 0", dict.fromkeys(numbers, 0)
+        yield "all are 1", dict.fromkeys(numbers, 1)
 
 
 def copied(inputs: Sequence[Any]) -> list[Any]:
@@ -58,10 +66,6 @@ def settled(function: Callable[..., Any], inputs: Sequence[Any], shapes_only: bo
 
 def _is_sized(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.layout == torch.strided
-
-
-def _changed(inputs: Sequence[Any], change: Mapping[int, int]) -> list[Any]:
-    return [_resized(value, change) if _is_sized(value) else value for value in inputs]
 
 
 def _resized(tensor: torch.Tensor, change: Mapping[int, int]) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""Which operators a probe is about: OpInfo's entries, and operators that no entry is named after."""
+"""What a probe is about: OpInfo's entries, operators that no entry is named after, and factories of modules."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import sys
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
 
-from . import opinfo
+from . import factories, opinfo
 
 _CODE = (".py", ".so")
 
@@ -22,11 +23,16 @@ def chosen(globs: Sequence[str]) -> list[str]:
 
     A glob with `::` is about operators, of which those that an entry is named after are that entry. Any other is about
     the names that PyTorch's tests give entries, their operators and aliases; where no entry matches it, about operators
-    of any namespace. An operator whose name begins with `_` needs a glob whose name does.
+    of any namespace. An operator whose name begins with `_` needs a glob whose name does. The name of a factory of
+    modules is itself a subject. Raises what importing it raises.
     """
     names: dict[str, None] = {}
     operators = _operators()
     for glob in globs:
+        if factories.is_factory(glob):
+            factories.check(glob)
+            names[glob] = None
+            continue
         entries = [opinfo.label(entry) for entry in opinfo.entries() if _matches(glob, _names(entry))]
         names.update(dict.fromkeys(entries))
         if "::" in glob or not entries:
@@ -45,7 +51,7 @@ def _matches(glob: str, names: Iterable[str]) -> bool:
 
 def _names(entry: Any) -> set[str]:
     """The names of an entry, and of the operator that it is named after."""
-    plain = {opinfo.simple_name(entry), str(getattr(entry, "aten_name", "") or ""), *map(str, entry.aliases)} - {""}
+    plain = {opinfo.simple_name(entry), str(getattr(entry, "aten_name", "") or ""), *opinfo.aliases(entry)} - {""}
     return {opinfo.label(entry), str(entry.name), *plain, *(f"aten::{name}" for name in plain)}
 
 
@@ -64,14 +70,14 @@ def state(modules: Sequence[str]) -> str:
     """A digest of the code that subjects run: what changes where torch or one of `modules` is another than before."""
     hashed = hashlib.sha256(f"{torch.__version__} {torch.version.git_version} {sys.version}".encode())
     for name in ("torch", *modules):
-        source = getattr(sys.modules[name], "__file__", None) or ""
-        files = [source] if os.path.basename(source) != "__init__.py" else _files(os.path.dirname(source))
-        for path in files:
-            if os.path.isfile(path):
-                status = os.stat(path)
-                hashed.update(f"{name} {path} {status.st_size} {status.st_mtime_ns}\n".encode())
+        for path in _files(sys.modules[name]):
+            status = os.stat(path)
+            hashed.update(f"{name} {path} {status.st_size} {status.st_mtime_ns}\n".encode(errors="surrogateescape"))
     return hashed.hexdigest()
 
 
-def _files(folder: str) -> list[str]:
-    return sorted(str(path) for path in Path(folder).rglob("*") if path.suffix in _CODE)
+def _files(module: ModuleType) -> list[Path]:
+    """The code of a module: its file, or of a package, also of one without `__init__.py`, all below its folders."""
+    folders = [Path(folder) for folder in getattr(module, "__path__", ())]
+    files = [path for folder in folders for path in folder.rglob("*") if path.suffix in _CODE]
+    return sorted(path for path in files or [Path(module.__file__ or "")] if path.is_file())

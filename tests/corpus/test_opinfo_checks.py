@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="no torch in this environment")
 pytest.importorskip("expecttest", reason="PyTorch's samples need expecttest")
 
 from codemod.prove.regression import make_test  # noqa: E402
-from codemod.runner import checks, opinfo  # noqa: E402
+from codemod.runner import checks, opinfo, sizes, subjects  # noqa: E402
 
 REPRO = """
 import torch
@@ -65,3 +65,16 @@ def test_an_entry_of_pytorchs() -> None:
 )
 def test_a_regression_test_counts_frames(body: str, frames: int, ends: str) -> None:
     assert checks.test(make_test("foo", REPRO.replace("BODY", body), frames)) == ends
+
+
+def test_an_entry_goes_by_its_aliases() -> None:
+    assert [str(entry.name) for entry in opinfo.named("absolute")] == ["abs"]
+    assert subjects.chosen(["special.expit"]) == subjects.chosen(["aten::special_expit"]) == ["sigmoid"]
+
+
+def test_other_sizes_of_a_dtype_without_kernels_are_left_out() -> None:
+    plain, unsigned = torch.arange(6.0).reshape(2, 3), torch.zeros(2, dtype=torch.uint16)
+    changed = {label: inputs[0].shape for label, inputs in sizes.others([plain])}
+    assert changed["2 becomes 0"] == (0, 3)
+    assert changed["all are 16"] == (16, 16)
+    assert [label for label, _ in sizes.others([unsigned]) if label == "2 becomes 3"] == []
