@@ -67,7 +67,7 @@ def test_a_program_that_compiles_nothing_is_run_as_it_is(tree: Path, symfix: Sym
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "name one thing to ask: a program after --, --op GLOB, --module PKG:FACTORY, --trace PATH, or --error FILE"),
+        ((), "name one thing to ask: a program after --, --op GLOB, --module PKG:FACTORY, --trace"),
         (("--error", "x", "--", "python"), "name one thing to ask"),
         (("--error", "nowhere.txt"), "nowhere.txt: the text cannot be read: No such file or directory"),
         (("--", "no-such-program-here"), "no-such-program-here: there is no such program to run"),
