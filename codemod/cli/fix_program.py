@@ -158,22 +158,22 @@ class _Sources:
 
     def groups(self, tree: Tree, path: str) -> list[Group]:
         """The groups of findings of one file of `tree`; none where it cannot be analysed, which is said."""
-        key = (tree, path)
-        if key not in self._groups:
+        unit = tree.unit(path)
+        if (tree, unit) not in self._groups:
             try:
-                self._groups[key] = self._analysed(tree, path)
+                self._groups[tree, unit] = self._analysed(tree, unit)
             except SymfixError as error:
                 note(f"symfix: without findings of the source: {error}")
-                self._groups[key] = []
-        return self._groups[key]
+                self._groups[tree, unit] = []
+        return [group for group in self._groups[tree, unit] if any(f.path == path for f in group.findings)]
 
-    def _analysed(self, tree: Tree, path: str) -> list[Group]:
+    def _analysed(self, tree: Tree, unit: str) -> list[Group]:
         from codemod.model.transform import load_transforms
         from codemod.planning.analysis import analyse
 
         prefix = f"{tree.package}/" if tree.package else ""
         with tree.sources() as folder:
-            run = self._run(folder / (prefix + path))
+            run = self._run(folder / (prefix + unit))
             findings = analyse(run.project, load_transforms).findings
         outside = {f.group for f in findings if f.group and any(not e.path.startswith(prefix) for e in f.edits)}
         own = [f for f in findings if f.path.startswith(prefix) and f.group not in outside]

@@ -31,6 +31,17 @@ class Tree:
         real, base = os.path.realpath(path), f"{self.root}/"
         return real[len(base) :] if real.startswith(base) else ""
 
+    def unit(self, path: str) -> str:
+        """What is read to understand a file: the whole package that it is a part of, else the file; "" for all."""
+        if self.package:
+            return ""
+        unit = path
+        while (self.root / os.path.dirname(unit) / "__init__.py").is_file():
+            unit = os.path.dirname(unit)
+            if not unit:
+                break
+        return unit
+
     @contextmanager
     def sources(self) -> Iterator[Path]:
         """A folder to analyse: the root itself, of a package a copy of its Python, which git may ignore."""

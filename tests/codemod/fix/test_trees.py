@@ -33,6 +33,7 @@ def printed(program: Program) -> str:
 
 def test_a_script_and_what_it_imports_come_from_the_copy(tmp_path: Path) -> None:
     tree = make(tmp_path / "tree")
+    assert (tree.unit("pack/part.py"), tree.unit("case.py")) == ("pack", "case.py")
     contents = {tree: {"pack/part.py": b"VALUE = 'new'\n"}}
     program = Program((sys.executable, "case.py", str(tree.root / "data.txt")), tree.root)
     with patched(program, contents) as copy:
