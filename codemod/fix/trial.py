@@ -20,6 +20,11 @@ from codemod.runner.causes import TELLING
 
 _LARGEST = 64 << 20
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+# What no two runs print alike: dates and times, how long something took, addresses, folders of files.
+_VARYING = re.compile(
+    r"\d{4}-\d\d-\d\d|\d?\d:\d\d(?::\d\d)?(?:[.,]\d+)?|\b\d+(?:\.\d+)? ?(?:[mµun]?s|secs?|seconds?|minutes?|it/s)\b"
+    r"|\b0x[0-9a-f]+|(?:/[^\s/:'\"]+)+/"
+)
 _ERROR = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt|Violation|Unsupported)\b.*")
 _RELATIVE, _ABSOLUTE = 1e-4, 1e-5
 _COARSE = {"torch.float16": 1e-2, "torch.bfloat16": 2e-2}
@@ -69,7 +74,8 @@ class Trial:
 def run_trial(program: Program, eager: bool = False, seconds: float | None = None) -> Trial:
     """Run `program` to its end; with `eager` nothing in it is compiled."""
     with traced(program, records=True, eager=eager, seconds=seconds) as ended:
-        written = _text(ended.folder / ERRORS)
+        printed = _text(ended.folder / PRINTED)
+        written = _text(ended.folder / ERRORS) + (printed if ended.status else "")  # pytest prints what failed
         records = [record for path in ended.records for record in _records(path)]
         calls = (call for record in records if (call := _call(record)) is not None)
         report = ended.collector().report()
@@ -78,7 +84,7 @@ def run_trial(program: Program, eager: bool = False, seconds: float | None = Non
         return Trial(
             ended.status,
             _last_error(written) if ended.status else "",
-            _text(ended.folder / PRINTED),
+            printed,
             tuple(_result(record) for record in records),
             tuple(dict.fromkeys(calls)),
             report,
@@ -91,7 +97,8 @@ def same_values(first: Sequence[Any], second: Sequence[Any]) -> bool:
 
 
 def same_text(first: str, second: str) -> bool:
-    """Whether the same was printed, numbers to the precision of float32."""
+    """Whether the same was printed, numbers to the precision of float32; times, addresses and folders apart."""
+    first, second = (_VARYING.sub("", text) for text in (first, second))
     if _NUMBER.sub("0", first) != _NUMBER.sub("0", second):
         return False
     pairs = zip(_NUMBER.findall(first), _NUMBER.findall(second), strict=True)

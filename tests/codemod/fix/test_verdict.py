@@ -63,4 +63,6 @@ def test_results_are_the_same_to_the_precision_of_their_dtype() -> None:
     assert same_values(tensor(1.0, "torch.float16"), tensor(1.005, "torch.float16"))
     assert same_text("loss 0.8000000953 at 3", "loss 0.8 at 3")
     assert not same_text("loss 0.8 at 3", "loss 0.9 at 3")
+    assert same_text("2026-11-22 10:00:01 /tmp/a/t.py: 1 passed in 3.21s", "2026-11-23 9:07 /x/t.py: 1 passed in 4 s")
+    assert not same_text("1 passed in 3.21s", "2 passed in 3.21s")
     assert not same_text("loss 0.8", "error 0.8")
