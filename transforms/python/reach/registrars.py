@@ -37,8 +37,10 @@ TRACED_KEY = re.compile(
 )
 OPERATOR = re.compile(r"(?:(?:torch\.)?ops\.(\w+)|(aten|prims))\.(\w+)(?:\.\w+)?")
 """An operator as an expression names it."""
-DEPTH = 8
+DEPTH = 16
 """How many wrappers, aliases and imports lie between a registration and torch.library at the most."""
+STEPS = 1000
+"""Calls that are followed for one registration at the most."""
 
 
 class Role(NamedTuple):
@@ -105,6 +107,31 @@ class Bound(NamedTuple):
     arguments: Arguments
 
 
+class Class(NamedTuple):
+    """A class of the tree, by its file and its name there."""
+
+    path: str
+    name: str
+
+
+class Instance:
+    """An object of such a class, with what is known of its attributes; no two are equal.
+
+    `above` is the class whose bases alone are looked through, as `super()` does.
+    """
+
+    def __init__(
+        self, kind: Class, attributes: dict[str, tuple[Value, ...]] | None = None, above: Class | None = None
+    ) -> None:
+        self.kind = kind
+        self.attributes = {} if attributes is None else attributes
+        self.above = above
+
+    def whole(self) -> Instance:
+        """The object without what `super()` leaves out."""
+        return Instance(self.kind, self.attributes)
+
+
 class Pending(NamedTuple):
     """A registration that waits for its function, as decorators do."""
 
@@ -119,7 +146,7 @@ class Scope(NamedTuple):
     names: dict[str, tuple[Value, ...]] | None = None
 
 
-Value = Text | Library | Operator | Outside | Local | Inner | Bound | Pending
+Value = Text | Library | Operator | Outside | Local | Inner | Bound | Pending | Class | Instance
 Arguments = Sequence[tuple[str, tuple[Value, ...]]]
 
 
@@ -164,3 +191,30 @@ def key_of(value: Value) -> str:
     if isinstance(value, Text):
         return value.text
     return ".".join(value.name.split(".")[-2:]) if isinstance(value, Outside) else "?"
+
+
+def role_of(role: Role, callee: Outside, name: str, rest: Arguments, arguments: Arguments) -> Role:
+    """`role` as the registrar `name` has it; `rest` are the arguments behind the operator's name but for functions."""
+    role = role._replace(opaque=name in OPERATORS, kind="fake" if name in FAKES else "")
+    role = role._replace(dispatched=name in DISPATCHED)
+    if name in CONCRETE:
+        return role._replace(traced=False)
+    if name in EAGER_TOO:
+        return role._replace(eager=True)
+    if name not in BY_KEY:
+        return role
+    in_place = [values for slot, values in rest if slot.isdigit() or slot in ("dispatch_key", "types")]
+    keys = [key_of(value) for values in in_place for value in values or (Outside("?"),)]
+    library = next((v for v in (callee.receiver, *all_values(arguments)) if isinstance(v, Library)), None)
+    keys = keys or [library.key if library else ""]
+    if name == "py_impl":  # a table that tracing alone reads; modes stand in it as keys do
+        return role._replace(traced=any("DispatchKey" not in key or TRACED_KEY.fullmatch(key) for key in keys))
+    traced = [key for key in keys if TRACED_KEY.fullmatch(key)]
+    if any(key.endswith("Meta") for key in traced):
+        kind = "fake"
+    elif any("CompositeImplicit" in key for key in traced):
+        kind = "composite"
+    else:
+        kind = "default" if all(key == "default" or "CompositeExplicit" in key for key in traced) else ""
+    eager = any(not key.endswith("Meta") for key in keys)
+    return role._replace(traced=bool(traced), eager=eager, kind=kind)

@@ -46,7 +46,7 @@ def method(text: str, name: str, arguments: Sequence[Sequence[Value]]) -> tuple[
 
 
 def holds(test: ast.expr, value_of: Callable[[ast.expr], Sequence[Value]]) -> bool | None:
-    """Whether a condition on strings is true; None where it does not say."""
+    """Whether a condition on strings, or on None, is true; None where it does not say."""
 
     def text(node: ast.expr) -> str | None:
         values = value_of(node)
@@ -56,6 +56,8 @@ def holds(test: ast.expr, value_of: Callable[[ast.expr], Sequence[Value]]) -> bo
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             inner = holds(operand, value_of)
             return None if inner is None else not inner
+        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as sign], comparators=[ast.Constant(None)]):
+            return isinstance(sign, ast.IsNot) if value_of(left) else None  # what is known is no None
         case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() | ast.In() | ast.NotIn() as sign], comparators=[right]):
             first, second = text(left), text(right)
             if first is None or second is None:

@@ -18,11 +18,13 @@ MAY_REGISTER = re.compile(
     r"regist|impl|custom_op|triton_op|fake|abstract|lowering|prim|meta"
     r"|^(?:compile|export|make_fx|aot_function|Library|partial)$"
 )
+REGISTERS = re.compile(r"regist|custom_op|triton_op|fake|abstract|^(?:impl|define)$")
+"""What the methods of a class are kept for."""
 LONGEST = 200
 """Lines of a call or a wrapper that is kept."""
 MOST_ITEMS = 64
 """Of a loop that is kept."""
-PLAIN_TEXT = re.compile(r"[\w:.]{1,100}", re.ASCII)
+PLAIN_TEXT = re.compile(r"[\w:.]{0,100}", re.ASCII)
 FunctionNode = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -34,7 +36,10 @@ class Registering(NamedTuple):
     bindings: tuple[tuple[str, str, str], ...] = ()
     """(scope, name, what is assigned to it): libraries, aliases of registrars, names of operators."""
     wrappers: tuple[tuple[str, str], ...] = ()
-    """(name, source) of the functions of a module that may hand on to a registrar what they are given."""
+    """(name, source) of the functions of a module that may hand on to a registrar what they are given, and of the
+    methods of classes of which one does."""
+    classes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """(name, bases) of the classes of a module that have bases."""
 
 
 class Collector:
@@ -44,27 +49,54 @@ class Collector:
         self._calls: list[tuple[str, str]] = []
         self._bindings: list[tuple[str, str, str]] = []
         self._wrappers: dict[str, str] = {}
+        self._classes: dict[str, tuple[str, ...]] = {}
+        self._class = ast.ClassDef("", [], [], [], [])
+        self._kept: set[str] = set()
 
     def add(self, name: str, node: ast.AST, nodes: Sequence[ast.AST]) -> None:
         """Take in a scope with its own nodes."""
         decorators = set(map(id, getattr(node, "decorator_list", ())))
+        if isinstance(node, ast.ClassDef) and "." not in name:
+            self._class = node
+            if not self._kept.isdisjoint(map(dotted, node.bases)):
+                self._keep_methods()
         for inner in nodes:
             if isinstance(inner, ast.Call) and id(inner) not in decorators and _may_register(inner, anywhere=not name):
                 if any(isinstance(a, (ast.Name, ast.Attribute, ast.Call, ast.Lambda)) for a in _arguments(inner)):
                     self._calls.append((name, unparsed(inner)))
+                    if "." in name and name.partition(".")[0] == self._class.name and self._registers(inner):
+                        self._keep_methods()
             elif isinstance(inner, ast.Assign) and len(inner.targets) == 1 and isinstance(inner.targets[0], ast.Name):
-                if _kept(inner.value):
+                if _kept(inner.value) or (not name and _is_object(inner.value)):
                     self._bindings.append((name, inner.targets[0].id, unparsed(inner.value)))
             elif isinstance(inner, ast.For) and isinstance(inner.target, ast.Name):
                 if items := _items(inner.iter):
                     self._bindings.append((name, inner.target.id, repr(items)))
             elif isinstance(inner, FunctionNode) and not name and _is_wrapper(inner):
                 self._wrappers[inner.name] = unparsed(inner)
+            elif isinstance(inner, ast.ClassDef) and not name and inner.bases:
+                self._classes[inner.name] = tuple(filter(None, map(dotted, inner.bases)))
+
+    def _registers(self, call: ast.Call) -> bool:
+        """Whether a call in a method of the class at hand may register operators.
+
+        `self.register_buffer(…)` and its like are the business of the base that defines them.
+        """
+        holder, _, last = dotted(call.func).rpartition(".")
+        own = any(isinstance(inner, FunctionNode) and inner.name == last for inner in self._class.body)
+        return REGISTERS.search(last) is not None and (own or holder not in ("self", "cls"))
+
+    def _keep_methods(self) -> None:
+        if self._class.name not in self._kept:
+            self._kept.add(self._class.name)
+            for method in self._class.body:
+                if isinstance(method, FunctionNode) and (method.end_lineno or 0) - method.lineno <= LONGEST:
+                    self._wrappers[f"{self._class.name}.{method.name}"] = unparsed(method)
 
     def result(self) -> Registering:
         """What was gathered."""
         calls, bindings = dict.fromkeys(self._calls), dict.fromkeys(self._bindings)
-        return Registering(tuple(calls), tuple(bindings), tuple(self._wrappers.items()))
+        return Registering(tuple(calls), tuple(bindings), tuple(self._wrappers.items()), tuple(self._classes.items()))
 
 
 def unparsed(node: ast.AST) -> str:
@@ -110,6 +142,13 @@ def _kept(value: ast.expr) -> bool:
     return False
 
 
+def _is_object(value: ast.expr) -> bool:
+    """Whether a value looks like an object made by its class, which is written with a capital."""
+    if not isinstance(value, ast.Call) or (value.end_lineno or 0) - value.lineno > LONGEST:
+        return False
+    return re.match(r"_*[A-Z]", _callee(value)) is not None
+
+
 def _items(node: ast.expr) -> tuple[str | int, ...]:
     """The strings and numbers that a loop goes over, where they are written there."""
     try:
@@ -125,16 +164,18 @@ def _items(node: ast.expr) -> tuple[str | int, ...]:
 
 
 def _is_wrapper(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function hands names of its own to what may register, or, to register, to an object that it makes."""
     if (function.end_lineno or 0) - function.lineno > LONGEST:
         return False
     bound: set[str] = set()
     registering: list[ast.Call] = []
+    by_name = REGISTERS.search(function.name) is not None
     for node in _body(function):
         if isinstance(node, ast.arg):
             bound.add(node.arg)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             bound.add(node.id)
-        elif isinstance(node, ast.Call) and _may_register(node):
+        elif isinstance(node, ast.Call) and (_may_register(node) or (by_name and _is_object(node))):
             registering.append(node)
     mentioned = (name.id for call in registering for name in ast.walk(call) if isinstance(name, ast.Name))
     return not bound.isdisjoint(mentioned)

@@ -250,3 +250,44 @@ def test_functions_and_arguments_that_are_bound_before(source: str, operator: st
     found = reached(lib=F + VLLM + source)
     assert found["f"].operators == {operator}
     assert "g" not in found
+
+
+OBJECTS = (
+    "lib = Library('my', 'FRAGMENT')\n"
+    "class Base:\n    prefix = ''\n"
+    "    def __init__(self, name, body):\n        self.name = self.prefix + name\n        self.fake = body\n"
+    "        lib.define(self.name + infer_schema(body))\n"
+    "        lib.impl(self.name, self.call, dispatch_key='CUDA')\n"
+    "        lib._register_fake(self.name, self.run_fake)\n"
+    "    def call(self, x):\n        return kernels[self.name](x)\n"
+    "    def run_fake(self, x):\n        return self.fake(x)\n"
+    "    def register_fake(self, g):\n        self.fake = g\n        return g\n"
+    "class Derived(Base):\n    prefix = 'more_'\n"
+    "    def __init__(self, body):\n        super().__init__(body.__name__, body)\n"
+    "def register_op(f=None, *, name=None):\n"
+    "    def wrap(g):\n        return Derived(g) if name is None else Base(name, g)\n"
+    "    return wrap(f) if f is not None else wrap\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "operator"),
+    [
+        ("@register_op\n" + F, "my::more_f"),
+        ("@register_op(name='op')\n" + F, "my::op"),
+        (F + "thing = Base('op', f)\n", "my::op"),
+        ("def g(x):\n    return x\nthing = Base('op', g)\n@thing.register_fake\n" + F, "my::op"),
+        ("@register_op(name='op')\ndef g(x):\n    return x\n@g.register_fake\n" + F, "my::op"),
+    ],
+)
+def test_operators_that_are_objects(source: str, operator: str) -> None:
+    found = reached(ops=OBJECTS, user="from ops import Base, register_op\n" + source)
+    assert operator in found["f"].operators
+    assert operator in found["Base.run_fake"].operators
+    assert "Base.call" not in found
+
+
+def test_objects_of_who_knows_what_register_nothing() -> None:
+    source = "class A(nn.Module):\n    def __init__(self, f):\n        self.register_buffer('f', f)\n" + F + "a = A(f)\n"
+    facts = extract("lib.py", source.encode())
+    assert ("f" not in reached(lib=source), facts.registering.wrappers) == (True, ())
