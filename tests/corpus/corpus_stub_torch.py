@@ -6,7 +6,8 @@ Reads the paths of modules, a line each, relative to TREE. Prints a JSON documen
 [kind, operator, path, function, …] for each registration of a function, with all functions that it may mean; `skipped`
 has a line for each statement that could not be run. What is neither TREE nor the standard library is a stub that takes
 everything. Modules run statement by statement and both ways through their conditions, so that what one machine has not
-is registered nonetheless. Starting programs, writing files and the network are refused.
+is registered nonetheless. Folders that they make and files that they write are not there; starting programs, other
+changes of files and the network are refused.
 """
 
 from __future__ import annotations
@@ -413,6 +414,17 @@ def _topmost(folder: Path) -> bool:
     return not (folder.parent / "__init__.py").is_file()
 
 
+def _without_writing(opening: Callable[..., Any]) -> Callable[..., Any]:
+    """`open`, with a file in memory for whatever is to be written."""
+
+    def opened(file: Any, mode: str = "r", *given: Any, **named: Any) -> Any:
+        if isinstance(mode, str) and set(mode) & set("wax+"):
+            return io.BytesIO() if "b" in mode else io.StringIO()
+        return opening(file, mode, *given, **named)
+
+    return opened
+
+
 def _refuse(event: str, given: tuple[Any, ...]) -> None:
     writes = event == "open" and (set(given[1] or "") & set("wax+") or (given[2] or 0) & _WRITING)
     if writes or event.startswith(_REFUSED):
@@ -440,6 +452,8 @@ def main() -> None:
     builtins.exit = builtins.quit = Stub("exit")  # type: ignore[assignment]
     sys.argv, sys.path = ["python"], [entry for entry in sys.path if "site-packages" not in entry]
     tempfile.gettempdir()  # which is looked for by writing
+    builtins.open = io.open = _without_writing(builtins.open)
+    os.mkdir = os.makedirs = lambda *_, **__: None  # type: ignore[assignment]
     sys.addaudithook(_refuse)
     for path in filter(None, paths):
         name = modules.module_of(root / path)

@@ -288,6 +288,7 @@ def test_operators_that_are_objects(source: str, operator: str) -> None:
 
 
 def test_objects_of_who_knows_what_register_nothing() -> None:
-    source = "class A(nn.Module):\n    def __init__(self, f):\n        self.register_buffer('f', f)\n" + F + "a = A(f)\n"
+    method = "    def __init__(self, f):\n        self.register_buffer('f', f)\n"
+    source = "class A(nn.Module):\n" + method + F + "a = A(f)\n"
     facts = extract("lib.py", source.encode())
     assert ("f" not in reached(lib=source), facts.registering.wrappers) == (True, ())
