@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -80,6 +80,9 @@ class Project(Protocol):
 
     def map(self, function: Callable[[Any], T], items: Sequence[Any], label: str = "") -> list[T]:
         """`[function(item) for item in items]`, in the process pool, with progress shown as `label`."""
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, or gave for an equal `key` before, where no other was made since: one is kept."""
 
 
 @dataclass(frozen=True, slots=True)

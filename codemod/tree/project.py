@@ -6,7 +6,7 @@ import functools
 import hashlib
 import os
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -56,6 +56,7 @@ class CheckoutProject:
     _listed: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
     _suffixes: set[str] = field(default_factory=set)
     _old_hashes: dict[str, tuple[StatKey, str]] | None = None
+    _made: tuple[Hashable, Any] | None = None
 
     @property
     def root(self) -> Path:
@@ -109,6 +110,14 @@ class CheckoutProject:
         source = read_file(path) if os.path.isabs(path) else read_below(self.root, path)
         self.hashes[path] = hashlib.sha256(source).hexdigest()
         return source
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, or gave for an equal `key` before; one is kept."""
+        if self._made is None or self._made[0] != key:
+            self._made = None
+            self._made = key, make()
+        result: T = self._made[1]
+        return result
 
     def facts(self, extract: Callable[[str, bytes], F], paths: Sequence[str]) -> Mapping[str, F]:
         """`extract(path, bytes)` for every path: from the cache, else computed in the process pool.

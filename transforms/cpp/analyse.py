@@ -17,6 +17,7 @@ from transforms.cpp.decisions import DERIVATIVES, decide
 from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
 from transforms.cpp.flow.propagate import Key, Propagator
 from transforms.cpp.reach import headers, kernels
+from transforms.cpp.reach.device import SUFFIXES as DEVICE
 from transforms.cpp.reach.device import is_device_code
 from transforms.cpp.reach.extensions import Use, uses, with_extension_names
 from transforms.cpp.reach.fakes import with_symbols
@@ -32,13 +33,13 @@ from transforms.cpp.reading.lines import Lines
 from transforms.cpp.report import check_findings, group_name
 from transforms.cpp.rules import load_rewrites
 from transforms.python.reach.fakes import fakes_of
-from transforms.python.reach.kernels import python_kernels, python_registrations
+from transforms.python.reach.kernels import python_kernels, registrations_of, source_paths
+from transforms.python.reach.registrations import Registrations
 from transforms.schema import derivatives as derivatives_yaml
 from transforms.schema.native_functions import NativeFunctions
 
 # Where PyTorch keeps operators and what they call; the rest of its own folders hold none.
 _PYTORCH = ("aten/src/ATen", "torch/csrc/autograd", "torch/csrc/utils", "c10/core", "c10/util")
-_DEVICE = (".cu", ".cuh", ".mm")
 _DEVICE_FOLDERS = (
     "aten/src/ATen/cpu/vec/",
     "aten/src/ATen/native/metal/",
@@ -90,7 +91,7 @@ def _is_pytorchs(path: str) -> bool:
 
 def _is_device_code(path: str) -> bool:
     """Backends' kernels and ATen's own tests: no symbolic tensor arrives, so only their calls of helpers matter."""
-    return path.startswith(_DEVICE_FOLDERS) or (path.startswith(_PYTORCH) and path.endswith(_DEVICE))
+    return path.startswith(_DEVICE_FOLDERS) or (path.startswith(_PYTORCH) and path.endswith(DEVICE))
 
 
 class DeviceCode:
@@ -136,7 +137,10 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     formulas = None
     if (project.root / DERIVATIVES).is_file():
         formulas = project.facts(derivatives_yaml.load, [DERIVATIVES]).get(DERIVATIVES)
-    in_python = functools.cache(partial(python_registrations, project))
+
+    def in_python() -> Registrations:
+        return registrations_of(project, source_paths(project))
+
     entered = with_symbols(facts, partial(python_kernels, project, in_python)) if own is None else facts
     reach, stopped = reached_and_stopped(entered, own, formulas, project.named)
     in_formulas = frozenset(formulas.callers() if formulas is not None else ())
@@ -204,7 +208,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
 
 def operators_of_tree(project: Project) -> frozenset[str]:
     """The operators that the tree declares and registers, without overloads."""
-    facts = with_libraries(project.facts(extract, source_files(project)), project.read)
+    facts = joined_facts(project, source_files(project))
     names = {registration.operator for file in facts.values() for registration in file.registrations}
     if (project.root / headers.OWN_YAML).is_file():
         own = headers.load_operators(project, headers.OWN_YAML)

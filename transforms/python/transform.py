@@ -11,6 +11,7 @@ from codemod.model.findings import Finding
 from codemod.model.transform import Project, Prover, Rule
 from codemod.tree.checkout import NATIVE_FUNCTIONS
 from transforms.python.reach.composites import composites, entries_of
+from transforms.python.reach.kernels import registrations_of
 from transforms.python.reach.reached import (
     ELSEWHERE,
     TESTS,
@@ -22,7 +23,6 @@ from transforms.python.reach.reached import (
     returned_values,
     scripted,
 )
-from transforms.python.reach.registrations import Registrations
 from transforms.python.reach.tree import Definition, SourceTree, tree_path
 from transforms.python.reach.unfaked import unfaked
 from transforms.python.reach.unread import remarks
@@ -62,30 +62,20 @@ class PythonTransform:
 
     def analyse(self, project: Project) -> Iterable[Finding]:
         """Every finding in the selected files."""
-        listed = project.files(self.suffixes)
-        package = project.root.name if "__init__.py" in listed else ""
-        # What no symbol reaches is not read, save the two files that say which names this PyTorch has.
-        paths, elsewhere = [], []
-        for path in listed:
-            where = f"/{package}/{path}" if package else f"/{path}"
-            test = TESTS.search(path) is not None and not project.named(path)
-            if where.endswith((SYMBOLIC_SHAPES, SIZEVARS)) or not (test or ELSEWHERE.search(where)):
-                paths.append(path)
-            elif not test:
-                elsewhere.append(path)
+        paths, elsewhere = _paths(project)
         selected = project.facts(extract, [path for path in paths if project.selected(path)])
         if not any(name.split(".")[0] in ("torch", "") for facts in selected.values() for _, name in facts.imports):
             return []  # no tensors there, so the rest of the tree need not be read
         others = project.facts(extract, [path for path in paths if not project.selected(path)])
         facts = {**selected, **others}
-        tree = SourceTree({path: facts[path] for path in paths if path in facts}, package)
-        registrations = Registrations(tree)
+        registrations = registrations_of(project, paths, lambda: facts)
+        tree = registrations.tree
         if not is_torch(tree):
             for line in remarks(registrations.roles, project.selected):
                 project.remark(line)
         functions = reach(tree, registrations)
         pytorch = (project.root / NATIVE_FUNCTIONS).is_file()
-        missing_fakes = [] if pytorch else list(unfaked(project, tree, registrations))
+        missing_fakes = [] if pytorch else unfaked(project, registrations)
         with_sympy = [calls for calls in project.facts(sympy_calls, elsewhere).values() if calls.names]
         jobs = self._jobs(tree, functions, project, with_sympy)
         in_functions = project.map(findings, jobs, "python")
@@ -93,12 +83,10 @@ class PythonTransform:
 
     def operators(self, project: Project) -> Collection[str]:
         """The operators that Python registers, without overloads."""
-        listed = project.files(self.suffixes)
-        package = project.root.name if "__init__.py" in listed else ""
-        paths = [path for path in listed if not (TESTS.search(path) or ELSEWHERE.search(f"/{package}/{path}"))]
-        tree = SourceTree(dict(project.facts(extract, paths)), package)
-        names = {name for definition in tree.definitions() for name in decorated_operators(definition.function)}
-        names.update(Registrations(tree).operators.values())
+        registrations = registrations_of(project, _paths(project)[0])
+        names = {n for definition in registrations.tree.definitions() for n in decorated_operators(definition.function)}
+        names.update(registrations.operators.values())
+        names.update(role.operator for roles in registrations.roles.values() for role in roles if role.dispatched)
         return frozenset(name.partition(".")[0] for name in names if name)
 
     def functions(self, project: Project) -> Mapping[str, tuple[str, ...]]:
@@ -152,6 +140,24 @@ class PythonTransform:
             FileJob(path, tree_path(tree, path), project.read(path), jobs, words, styles.of(path), home, minimum)
             for (path, _), jobs in sorted(chosen.items())
         ]
+
+
+def _paths(project: Project) -> tuple[list[str], list[str]]:
+    """The Python files that are read, and what else there is but tests: no symbol reaches that.
+
+    The two files that say which names this PyTorch has are always read.
+    """
+    listed = project.files((".py",))
+    package = project.root.name if "__init__.py" in listed else ""
+    paths, elsewhere = [], []
+    for path in listed:
+        where = f"/{package}/{path}" if package else f"/{path}"
+        test = TESTS.search(path) is not None and not project.named(path)
+        if where.endswith((SYMBOLIC_SHAPES, SIZEVARS)) or not (test or ELSEWHERE.search(where)):
+            paths.append(path)
+        elif not test:
+            elsewhere.append(path)
+    return paths, elsewhere
 
 
 def _operators(project: Project, torch: Target | None, names: Collection[str]) -> Iterable[NativeFunction]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -78,6 +78,10 @@ class MemoryProject:
     def selected(self, path: str) -> bool:
         """Everything is."""
         return True
+
+    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Made anew each time."""
+        return make()
 
     def in_scope(self, path: str, root: Root) -> bool:
         """Everything is."""

@@ -209,6 +209,50 @@ def test_a_custom_op_without_a_fake(tmp_path: Path) -> None:
     )
 
 
+OF_LIBRARY = """\
+lib = torch.library.Library("lib", "FRAGMENT")
+lib.define("fold(Tensor x) -> Tensor")
+
+
+def fold(x):
+    return x.clone()
+
+
+lib.impl("fold", fold, "CUDA")
+"""
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        OF_LIBRARY + '\nlib._register_fake("fold", fold)\n',
+        OF_LIBRARY + '\nlib.impl("fold", fold, "Meta")\n',
+        OF_LIBRARY.replace('"CUDA"', '"CompositeExplicitAutograd"'),
+        OF_LIBRARY.replace("return x.clone()", "x.zero_()"),
+        OF_LIBRARY.replace("FRAGMENT", "IMPL"),
+        OF_LIBRARY.replace('Library("lib"', "Library(name"),
+    ],
+)
+def test_a_library_whose_operator_symbols_pass_or_that_defines_none(tmp_path: Path, source: str) -> None:
+    assert python_missing(tmp_path, source) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        OF_LIBRARY,
+        (
+            'torch.library.define("lib::fold", "(Tensor x) -> Tensor")\n\n\n@torch.library.impl("lib::fold", "cuda")\n'
+            "def fold(x):\n    return x.clone()\n"
+        ),
+    ],
+)
+def test_a_library_whose_operator_has_no_fake(tmp_path: Path, source: str) -> None:
+    (finding,) = python_missing(tmp_path, source, kernels='m.def("lib::fold_all(Tensor x) -> Tensor");')
+    assert finding.operators == ("lib::fold",)
+    assert finding.message == "lib::fold has kernels from Python, and no fake was found"
+
+
 def python_missing(root: Path, source: str, kernels: str = "") -> list[Finding]:
     """The findings of the rule in a Python file beside C++ that holds `kernels`."""
     files = {"lib/p.py": "import torch\nfrom torch import Tensor\n\n\n" + source, "c.cpp": kernels}

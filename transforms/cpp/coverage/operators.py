@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from transforms.cpp.reach.calls import backend_folder, is_kernel
+from transforms.cpp.reach.device import SUFFIXES
 from transforms.cpp.reach.reached import Reacher, left_out
 from transforms.cpp.reading.facts import FileFacts, Function, Registration
 from transforms.python.reach.fakes import Fakes
@@ -18,7 +19,6 @@ _ABOVE = re.compile(
     r"^(?:Autograd|Autocast|FuncTorch|ADInplaceOrView|Functionalize|Python|Batched|Tracer|BackendSelect)"
 )
 _STABLE = re.compile(rb"\b(STABLE_)?TORCH_LIBRARY\w*\s*\(")
-_DEVICE = (".cu", ".cuh", ".mm")
 # Namespaces that are called by the dispatcher's functions and by the standard library's.
 _FOREIGN = ("at::", "torch::", "std::", "c10::")
 
@@ -145,7 +145,7 @@ def _kernel_below(reacher: Reacher, path: str, registration: Registration) -> tu
             called = list(_called(reacher, pending.pop(0)))
             kernels = [function for function in called if is_kernel(function) and not function.structured]
             if kernels:  # one that everybody has the device for, where there are several
-                return root, min(kernels, key=lambda function: function.path.endswith(_DEVICE))
+                return root, min(kernels, key=lambda function: function.path.endswith(SUFFIXES))
             fresh = {(function.path, function.start): function for function in called}
             pending += (function for node, function in fresh.items() if node not in seen)
             seen.update(fresh)

@@ -48,6 +48,9 @@ class Registry(Protocol):
     def note(self, role: Role, arguments: Arguments) -> tuple[Value, ...]:
         """What a registration gives for the functions that it gets."""
 
+    def defined(self, schemas: Iterable[str]) -> None:
+        """An operator gets its schema."""
+
     def object_of(self, definition: Definition) -> Instance | None:
         """What its decorators make of a function, where that is an object of the tree."""
 
@@ -230,7 +233,10 @@ class Evaluation:
                 return texts.method(callee.receiver.text, name, [values for _, values in arguments])
             if name == "Library":
                 strings = [value.text for value in all_values(arguments) if isinstance(value, Text)]
-                return (Library(strings[0], strings[2] if len(strings) > 2 else ""),) if strings else ()
+                defines = strings[1:2] in (["DEF"], ["FRAGMENT"])
+                return (Library(strings[0], strings[2] if len(strings) > 2 else "", defines),) if strings else ()
+            if callee.name == "torch.library.define":
+                self._registry.defined(value.text for value in all_values(arguments[:1]) if isinstance(value, Text))
             if name == "str":
                 return arguments[0][1] if arguments else ()
             if name == "partial" and arguments and arguments[0][0] == "0":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from codemod.model.transform import Project
@@ -10,6 +10,7 @@ from transforms.python.reach.reached import TESTS
 from transforms.python.reach.registrations import Registrations
 from transforms.python.reach.tree import SourceTree
 from transforms.python.reading.extract import extract
+from transforms.python.reading.facts import FileFacts
 
 FAKE, COMPOSITE = "fake", "composite"
 _WORDS = {FAKE: (b"register_fake", b"impl_abstract", b"Meta"), COMPOSITE: (b"CompositeImplicitAutograd",)}
@@ -29,19 +30,32 @@ def mentioned(path: str, source: bytes) -> frozenset[str]:
     return frozenset(kind for kind, words in _WORDS.items() if any(word in source for word in words))
 
 
-def python_registrations(project: Project) -> Registrations:
-    """What the Python of a tree registers, tests left out unless they are named."""
-    listed = project.files((".py",))
-    paths = [path for path in listed if not TESTS.search(path) or project.named(path)]
-    package = project.root.name if "__init__.py" in listed else ""
-    return Registrations(SourceTree(project.facts(extract, paths), package))
+def source_paths(project: Project) -> list[str]:
+    """The Python files of a tree, tests left out unless they are named."""
+    return [path for path in project.files((".py",)) if not TESTS.search(path) or project.named(path)]
+
+
+def registrations_of(
+    project: Project, paths: Sequence[str], facts: Callable[[], Mapping[str, FileFacts]] | None = None
+) -> Registrations:
+    """What the files of `paths` register, with the tree that they are, made once for all who ask for the same.
+
+    `facts` gives those of the files where they are read already.
+    """
+
+    def made() -> Registrations:
+        package = project.root.name if "__init__.py" in project.files((".py",)) else ""
+        read = facts() if facts is not None else project.facts(extract, paths)
+        return Registrations(SourceTree({path: read[path] for path in paths if path in read}, package))
+
+    return project.once((registrations_of, *paths), made)
 
 
 def python_kernels(
     project: Project, registrations: Callable[[], Registrations], kinds: Iterable[str]
 ) -> PythonKernels:
     """What the tree registers of `kinds`; `registrations` are only asked where a file mentions one."""
-    paths = [path for path in project.files((".py",)) if not TESTS.search(path) or project.named(path)]
+    paths = source_paths(project)
     if not any(mention.intersection(kinds) for mention in project.facts(mentioned, paths).values()):
         return PythonKernels()
     roles = registrations().roles.values()

@@ -68,10 +68,14 @@ class Text(NamedTuple):
 
 
 class Library(NamedTuple):
-    """A torch.library.Library with the dispatch key that it registers for where a call names none."""
+    """A torch.library.Library with the dispatch key that it registers for where a call names none.
+
+    `defines` says that operators may be defined with it: it was made with "DEF" or "FRAGMENT".
+    """
 
     namespace: str
     key: str
+    defines: bool = False
 
 
 class Operator(NamedTuple):
@@ -215,6 +219,6 @@ def role_of(role: Role, callee: Outside, name: str, rest: Arguments, arguments: 
     elif any("CompositeImplicit" in key for key in traced):
         kind = "composite"
     else:
-        kind = "default" if all(key == "default" or "CompositeExplicit" in key for key in traced) else ""
+        kind = "default" if traced and all(key == "default" or "CompositeExplicit" in key for key in traced) else ""
     eager = any(not key.endswith("Meta") for key in keys)
     return role._replace(traced=bool(traced), eager=eager, kind=kind)

@@ -7,7 +7,7 @@ torch.library, argument by argument: a wrapper's parameter is what the wrapper h
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from codemod.model.operators import operator_name
 from transforms.python.reach.evaluation import Evaluation
@@ -46,7 +46,10 @@ class Registrations:
         """The files that register lambdas, and as what."""
         self.operators: dict[Definition, str] = {}
         """The functions whose names stand for operators; "" where an operator's name is computed."""
-        self._tree = tree
+        self.defined_here: set[str] = set()
+        """The operators that Python defines by torch.library.define, or may define by the Library that it registers
+        their kernels with."""
+        self.tree = tree
         self._evaluation = Evaluation(tree, self)
         self._decorated: set[Definition] = set()
         self._written, self._statement = "", 1
@@ -107,6 +110,10 @@ class Registrations:
         made = (Local, Inner, Bound, Pending, Class, Instance)
         return any(isinstance(value, made) for value in self._evaluation.named(callee, scope, 0))
 
+    def defined(self, schemas: Iterable[str]) -> None:
+        """An operator gets its schema."""
+        self.defined_here.update(schema.partition("(")[0].partition(".")[0].strip() for schema in schemas)
+
     def object_of(self, definition: Definition) -> Instance | None:
         """What its decorators make of a function, where that is an object of the tree."""
         self._decorate(definition)
@@ -127,6 +134,8 @@ class Registrations:
             yield Role(f"compiled by {self._written}", True, inlined=True, statement=self._statement)
             return
         operators, rest = self._operators(name, callee.receiver, arguments)
+        if any(isinstance(value, Library) and value.defines for value in (callee.receiver, *all_values(arguments))):
+            self.defined_here.update(operators)
         for operator in operators or ("",):
             plain = Role(f"registered by {self._written}", True, statement=self._statement, operator=operator)
             yield role_of(plain, callee, name, rest, arguments)
@@ -144,7 +153,7 @@ class Registrations:
         if isinstance(receiver, Pending):
             return (receiver.role.operator,), rest
         if isinstance(receiver, Local):
-            meant = (receiver.definition, *self._tree.namesakes(receiver.definition))
+            meant = (receiver.definition, *self.tree.namesakes(receiver.definition))
             for definition in meant:
                 self._decorate(definition)
             return tuple(dict.fromkeys(filter(None, map(self.operators.get, meant)))), rest
@@ -189,7 +198,7 @@ class Registrations:
         if not isinstance(function, Inner) or isinstance(function.node, ast.Lambda):
             return None
         name = ".".join(filter(None, (function.scope.function, function.node.name)))
-        return self._tree.definition(function.scope.path, name)
+        return self.tree.definition(function.scope.path, name)
 
 
 def _settled(role: Role) -> str | int:

@@ -3,44 +3,67 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Collection
 
 from codemod.model.findings import Finding, Level, Mode, Step
 from codemod.model.transform import Project
+from transforms.python.flow.nodes import own_nodes
 from transforms.python.reach.fakes import fakes_of
 from transforms.python.reach.reached import ELSEWHERE
+from transforms.python.reach.registrars import Role
 from transforms.python.reach.registrations import Registrations
-from transforms.python.reach.tree import SourceTree, tree_path
+from transforms.python.reach.tree import Definition, tree_path
 
 RULE = "missing-fake"
-_CPP = (".cpp", ".cc", ".cxx", ".cu")
+_CPP = (".cpp", ".cc", ".cxx", ".cu", ".hip", ".mm")
 
 
-def unfaked(project: Project, tree: SourceTree, registrations: Registrations) -> Iterator[Finding]:
-    """A finding for each `custom_op` of the selected files that gets no fake, but in PyTorch itself.
+def unfaked(project: Project, registrations: Registrations) -> list[Finding]:
+    """A finding for each operator that the selected files make and that gets no fake, but in PyTorch itself.
 
-    What writes to an argument and returns None needs none (can_generate_trivial_fake_impl in torch/_library/utils.py),
-    and what C++ names may have its Meta kernel there.
+    Python makes it by `custom_op`, or by a Library and kernels. What writes to an argument and returns nothing needs no
+    fake (can_generate_trivial_fake_impl in torch/_library/utils.py), and what C++ names may have its Meta kernel there.
     """
     fakes = fakes_of(registrations, project.read)
-    seen: set[str] = set()
+    made: dict[str, tuple[Definition, Role]] = {}
     for definition, roles in registrations.roles.items():
-        where = "/" + tree_path(tree, definition.path)
+        where = "/" + tree_path(registrations.tree, definition.path)
         if not project.selected(definition.path) or ELSEWHERE.search(where) or where.startswith("/torch/"):
             continue
-        for operator in sorted({role.operator for role in roles if role.opaque and not role.kind and role.operator}):
-            if operator in seen or fakes.has(operator) or _in_cpp(project, operator):
-                continue
-            seen.add(operator)
-            source = project.read(definition.path)
-            node = _function(source, definition.function.line, definition.function.own_name)
-            if node is not None and not (isinstance(node.returns, ast.Constant) and node.returns.value is None):
-                yield _finding(definition.path, source, definition.function.line, operator, node)
+        for role in sorted(roles):
+            concrete = role.dispatched and not role.traced and role.operator in registrations.defined_here
+            if role.operator and not role.kind and (role.opaque or concrete) and not fakes.has(role.operator):
+                made.setdefault(role.operator, (definition, role))
+    in_cpp = _in_cpp(project, made)
+    findings = (_of_operator(project, *held) for operator, held in sorted(made.items()) if operator not in in_cpp)
+    return [finding for finding in findings if finding is not None]
 
 
-def _in_cpp(project: Project, operator: str) -> bool:
-    name = operator.rpartition("::")[2].encode()
-    return any(b'"' + name in project.read(path) for path in project.files(_CPP))
+def _in_cpp(project: Project, operators: Collection[str]) -> set[str]:
+    """Those of `operators` that some C++ file may register: it has a string that begins with the name."""
+    names = {operator.rpartition("::")[2].encode(): operator for operator in operators}
+    if not names:
+        return set()
+    pattern = re.compile(rb'"(?:\w+::)?(' + b"|".join(sorted(map(re.escape, names))) + rb")\b")
+    found = {name for path in project.files(_CPP) for name in pattern.findall(project.read(path))}
+    return {operator for operator in operators if operator.rpartition("::")[2].encode() in found}
+
+
+def _of_operator(project: Project, definition: Definition, role: Role) -> Finding | None:
+    source = project.read(definition.path)
+    node = _function(source, definition.function.line, definition.function.own_name)
+    if node is None or _returns_nothing(node):
+        return None
+    return _finding(definition.path, source, definition.function.line, role, node)
+
+
+def _returns_nothing(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function says that it returns None, or has no `return` with a value."""
+    if node.returns is not None:
+        return isinstance(node.returns, ast.Constant) and node.returns.value is None
+    returned = (inner for inner in own_nodes(node) if isinstance(inner, ast.Return))
+    return all(inner.value is None for inner in returned)
 
 
 def _function(source: bytes, line: int, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
@@ -53,8 +76,11 @@ def _function(source: bytes, line: int, name: str) -> ast.FunctionDef | ast.Asyn
 
 
 def _finding(
-    path: str, source: bytes, line: int, operator: str, node: ast.FunctionDef | ast.AsyncFunctionDef
+    path: str, source: bytes, line: int, role: Role, node: ast.FunctionDef | ast.AsyncFunctionDef
 ) -> Finding:
+    operator = role.operator
+    what = "is a custom_op" if role.opaque else "has kernels from Python"
+    how = "is made by torch.library.custom_op" if role.opaque else f"is {role.why}"
     start = sum(len(text) for text in source.splitlines(keepends=True)[: node.lineno - 1]) + node.col_offset
     names = ast.arguments(
         posonlyargs=[ast.arg(a.arg) for a in node.args.posonlyargs],
@@ -76,8 +102,8 @@ def _finding(
         Level.MANUAL,
         node.name,
         (operator,),
-        f"{operator} is a custom_op, and no fake was found",
+        f"{operator} {what}, and no fake was found",
         f"register a fake: {sketch}",
         "no-fake",
-        (Step(path, line, f"{operator} is made by torch.library.custom_op"),),
+        (Step(path, line, f"{operator} {how}"),),
     )

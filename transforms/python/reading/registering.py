@@ -62,7 +62,8 @@ class Collector:
                 self._keep_methods()
         for inner in nodes:
             if isinstance(inner, ast.Call) and id(inner) not in decorators and _may_register(inner, anywhere=not name):
-                if any(isinstance(a, (ast.Name, ast.Attribute, ast.Call, ast.Lambda)) for a in _arguments(inner)):
+                named = (ast.Name, ast.Attribute, ast.Call, ast.Lambda)
+                if _callee(inner) == "define" or any(isinstance(a, named) for a in _arguments(inner)):
                     self._calls.append((name, unparsed(inner)))
                     if "." in name and name.partition(".")[0] == self._class.name and self._registers(inner):
                         self._keep_methods()

@@ -35,7 +35,7 @@ def refused(root: Path, files: dict[str, str]) -> dict[str, str]:
     return {finding.function: finding.refusal for finding in found if finding.refusal}
 
 
-@pytest.mark.parametrize("name", ["lib.cu", "lib.cuh", "lib.mm", "lib.cpp", "lib.h"])
+@pytest.mark.parametrize("name", ["lib.cu", "lib.cuh", "lib.hip", "lib.mm", "lib.cpp", "lib.h"])
 def test_a_launcher_is_left_alone_whatever_it_is_registered_for(tmp_path: Path, name: str) -> None:
     code = KERNEL + "Tensor glow(const Tensor& x) { auto y = at::empty({x.size(0)}); burn<<<1, 32>>>(y, 1); return y; }"
     files = {name: code + COMPOSITE}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,10 @@ class Tree:
 
     def named(self, path: str) -> bool:
         return False
+
+    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Made anew each time."""
+        return make()
 
     def in_scope(self, path: str, root: Root) -> bool:
         return True
