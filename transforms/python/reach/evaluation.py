@@ -14,6 +14,7 @@ from transforms.python.reach.registrars import (
     API,
     COMPILED,
     DEPTH,
+    LEFT_TO_EAGER,
     OPERATOR,
     STEPS,
     Arguments,
@@ -48,6 +49,9 @@ class Registry(Protocol):
     def note(self, role: Role, arguments: Arguments) -> tuple[Value, ...]:
         """What a registration gives for the functions that it gets."""
 
+    def left(self, functions: Iterable[Value], recursive: bool) -> None:
+        """Functions are left to eager, and what they call where that is `recursive`."""
+
     def defined(self, schemas: Iterable[str]) -> None:
         """An operator gets its schema."""
 
@@ -69,6 +73,8 @@ class Evaluation:
                 self._bindings.setdefault((path, scope, name), []).append(text)
         self._classes = Classes(tree, self._wrappers)
         self._steps = 0
+        self._modules = False
+        """Whether what is compiled is evaluated, which may be a module."""
 
     def begin(self) -> None:
         """A statement begins; wrappers that call each other over and over are followed for `STEPS` calls of it."""
@@ -77,6 +83,11 @@ class Evaluation:
     def source_of(self, definition: Definition) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """A function that is kept for what it may register."""
         return parsed_function(self._wrappers.get((definition.path, definition.function.name), ""))
+
+    def forward(self, value: Value) -> Value | None:
+        """The method that a module runs when it is called; None for what is no module of the tree."""
+        method = self._classes.method(value, "forward") if isinstance(value, (Class, Instance)) else None
+        return Local(method) if method is not None else None
 
     def called_attributes(self, method: Definition) -> Iterator[str]:
         """The names of what a method calls of its own object."""
@@ -120,8 +131,12 @@ class Evaluation:
             case ast.Call():
                 slots = [(str(index), argument) for index, argument in enumerate(node.args)]
                 slots += [(keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg]
-                arguments = [(slot, self.value(argument, scope, depth + 1)) for slot, argument in slots]
                 callees = self.value(node.func, scope, depth + 1)
+                around, self._modules = self._modules, self._modules or any(map(_compiles, callees))
+                arguments = [(slot, self.value(argument, scope, depth + 1)) for slot, argument in slots]
+                self._modules = around
+                if any(slot == "recursive" and ast.unparse(argument) == "False" for slot, argument in slots):
+                    arguments.append(("recursive", (Text("False"),)))
                 return tuple(value for callee in callees for value in self.apply(callee, arguments, depth + 1))
             case ast.Attribute(value=ast.Call() | ast.Constant() as receiver, attr=name):
                 receivers = self.value(receiver, scope, depth + 1)
@@ -139,10 +154,10 @@ class Evaluation:
         if last_name(name) not in API and (match := OPERATOR.fullmatch(name)) is not None:
             return (Operator(f"{match[1] or match[2]}::{match[3]}"),)
         head, _, last = name.rpartition(".")
-        if self._classes:
+        if self._classes or self._modules:
             if head and (held := self._held(head, scope, depth)):
                 return tuple(v for value in held for v in self._attribute(value, last, depth + 1))
-            if (kind := self._classes.named(scope.path, name)) is not None:
+            if (kind := self._classes.named(scope.path, name, self._modules)) is not None:
                 return (kind,)
         if head and last in ("__name__", "ns"):
             return tuple(filter(None, map(named_by, self.named(head, scope, depth + 1))))
@@ -153,7 +168,8 @@ class Evaluation:
         definition = self._tree.resolve(caller, name) if caller else self._tree.globally(scope.path, name)
         if definition is not None:
             absolute = f"{self._tree.module_name(definition.path)}.{definition.function.name}"
-            if absolute in COMPILED or (definition.function.name in API and self._of_torch(definition.path)):
+            of_torch = definition.function.name in API and self._of_torch(definition.path)
+            if of_torch or absolute in COMPILED or LEFT_TO_EAGER.fullmatch(absolute):
                 return (Outside(absolute),)
             values.append(Local(definition))
         holder = scope.function
@@ -242,6 +258,10 @@ class Evaluation:
             if name == "partial" and arguments and arguments[0][0] == "0":
                 rest = [(str(int(slot) - 1) if slot.isdigit() else slot, values) for slot, values in arguments[1:]]
                 return tuple(Bound(function, rest) for function in arguments[0][1])
+            if LEFT_TO_EAGER.fullmatch(callee.name):
+                recursive = all(slot != "recursive" or not values for slot, values in arguments)
+                self._registry.left(functions_of(arguments), recursive)
+                return functions_of(arguments) or (Bound(callee, arguments),)
             if name in API or callee.name in COMPILED:
                 return self._registry.registered(callee, name, arguments)
         elif isinstance(callee, Inner):
@@ -335,3 +355,15 @@ class Evaluation:
                 certainly = certain and taken is not None
                 yield from self._statements(getattr(statement, "orelse", ()), scope, depth, certainly)
             yield from self._statements(getattr(statement, "finalbody", ()), scope, depth, certain)
+
+
+def _compiles(callee: Value) -> bool:
+    """Whether a call of this value compiles what it is given."""
+    match callee:
+        case Outside(name=name):
+            return name in COMPILED
+        case Bound(function=function):
+            return _compiles(function)
+        case Pending(role=role):
+            return role.inlined
+    return False

@@ -22,22 +22,23 @@ class Classes:
         """`wrappers` are the (file, name) of the functions and methods whose source is kept."""
         self._tree = tree
         self._registering = {(path, name.rpartition(".")[0]) for path, name in wrappers if "." in name}
-        self._bases: Mapping[tuple[str, str], tuple[str, ...]] = (
-            {(path, name): bases for path, facts in tree.facts.items() for name, bases in facts.registering.classes}
-            if self._registering
-            else {}
-        )
+        self._bases: Mapping[tuple[str, str], tuple[str, ...]] = {
+            (path, name): bases for path, facts in tree.facts.items() for name, bases in facts.registering.classes
+        }
 
     def __bool__(self) -> bool:
         return bool(self._registering)
 
-    def named(self, path: str, name: str) -> Class | None:
-        """The class that a dotted name means at the top of a file, None where none of its methods registers."""
+    def named(self, path: str, name: str, modules: bool = False) -> Class | None:
+        """The class that a dotted name means at the top of a file, None where none of its methods registers.
+
+        With `modules` a class with a `forward` is wanted too.
+        """
         place = self._place(path, name)
         made = Class(*place) if place is not None else None
-        if made is None or not any((c.path, c.name) in self._registering for c in self.lineage(made)):
-            return None
-        return made
+        if made is None or (modules and self.method(made, "forward") is not None):
+            return made
+        return made if any((c.path, c.name) in self._registering for c in self.lineage(made)) else None
 
     def lineage(self, kind: Class, above: Class | None = None) -> Iterator[Class]:
         """A class and its bases in the tree, the nearest first; with `above` only those behind that one."""

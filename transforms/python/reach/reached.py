@@ -138,7 +138,8 @@ def reach(tree: SourceTree, registrations: Registrations | None = None) -> dict[
 
     for definition in tree.definitions():
         roles = registrations.roles.get(definition, ())
-        called_by_torch = entry(tree, definition, roles)
+        left = definition in registrations.left_to_eager
+        called_by_torch = entry(tree, definition, roles) if not left else None
         if called_by_torch is not None:
             add(definition, *called_by_torch)
             functions[definition].operators |= _registered_for(tree, definition, roles)
@@ -152,7 +153,7 @@ def reach(tree: SourceTree, registrations: Registrations | None = None) -> dict[
                 continue
             if callee in registrations.operators:
                 continue  # the dispatcher calls its fake
-            if reached.inlined and _left_to_eager(tree, callee):
+            if reached.inlined and (_left_to_eager(tree, callee) or registrations.left_to_eager.get(callee)):
                 continue
             if tree_path(tree, callee.path) == "torch/__init__.py":
                 continue  # the sym_* functions themselves

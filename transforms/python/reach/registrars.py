@@ -31,6 +31,8 @@ DISPATCHED = FAKES - {"register_meta"} | CONCRETE | {"impl", "register_autograd"
 """What registers a function of an operator that is named."""
 API = TRACED | CONCRETE | BY_KEY | OPERATORS
 COMPILED = frozenset({"torch.compile", "torch.export.export"})
+LEFT_TO_EAGER = re.compile(r"torch\.(?:compiler|_dynamo(?:\.\w+)*)\.disable|torch\._disable_dynamo")
+"""What leaves a function to eager, with all that it calls where `recursive=False` is not given."""
 TRACED_KEY = re.compile(
     r"(?:DispatchKey\.)?(?:\w*Meta|default|Composite\w+|Autograd\w*|Functionalize|ADInplaceOrView|BackendSelect|Python\w*"
     r"|FuncTorch\w*|Batched\w*|PreDispatch|Fake)?"

@@ -14,6 +14,7 @@ from transforms.python.reach.evaluation import Evaluation
 from transforms.python.reach.registrars import (
     BY_KEY,
     COMPILED,
+    LEFT_TO_EAGER,
     Arguments,
     Bound,
     Class,
@@ -49,6 +50,9 @@ class Registrations:
         self.defined_here: set[str] = set()
         """The operators that Python defines by torch.library.define, or may define by the Library that it registers
         their kernels with."""
+        self.left_to_eager: dict[Definition, bool] = {}
+        """What decorators leave to eager; whether all that it calls is, too."""
+        self._current: Definition | None = None
         self.tree = tree
         self._evaluation = Evaluation(tree, self)
         self._decorated: set[Definition] = set()
@@ -87,7 +91,8 @@ class Registrations:
             return
         self._decorated.add(definition)
         scope = Scope(definition.path, definition.function.name.rpartition(".")[0])
-        around = self._written, self._statement
+        around = self._written, self._statement, self._current
+        self._current = definition
         self._statement = -len(self._decorated)
         for text in reversed(definition.function.decorators):
             self._written = "@" + text.partition("(")[0]
@@ -102,13 +107,21 @@ class Registrations:
                             self._objects[definition] = result
                             names = {role.operator for role in self._noted[before:] if role.operator}
                             self.operators[definition] = names.pop() if len(names) == 1 else ""
-        self._written, self._statement = around
+        self._written, self._statement, self._current = around
 
     def _may_register(self, callee: str, scope: Scope) -> bool:
         if MAY_REGISTER.search(callee.rpartition(".")[2]):
             return True
         made = (Local, Inner, Bound, Pending, Class, Instance)
-        return any(isinstance(value, made) for value in self._evaluation.named(callee, scope, 0))
+        return any(
+            isinstance(value, made) or (isinstance(value, Outside) and LEFT_TO_EAGER.fullmatch(value.name))
+            for value in self._evaluation.named(callee, scope, 0)
+        )
+
+    def left(self, functions: Iterable[Value], recursive: bool) -> None:
+        """Note what a decorator leaves to eager; by a call another name may be meant."""
+        if self._current is not None and any(value == Local(self._current) for value in functions):
+            self.left_to_eager[self._current] = recursive
 
     def defined(self, schemas: Iterable[str]) -> None:
         """An operator gets its schema."""
@@ -176,6 +189,10 @@ class Registrations:
         """What a registration gives for the functions that it gets."""
         functions = functions_of(arguments)
         self._noted.append(role)
+        if role.inlined:
+            methods = [self._evaluation.forward(value) for value in all_values(arguments)]
+            if modules := tuple(method for method in methods if method is not None):
+                self.note(role._replace(eager=True), [("0", modules)])
         for value in all_values(arguments):
             if isinstance(value, Bound) and isinstance(value.function, Local):
                 held = (v for _, values in value.arguments for v in values if isinstance(v, Instance))

@@ -16,10 +16,11 @@ from transforms.python.flow.nodes import dotted
 
 MAY_REGISTER = re.compile(
     r"regist|impl|custom_op|triton_op|fake|abstract|lowering|prim|meta"
-    r"|^(?:compile|export|make_fx|aot_function|Library|partial)$"
+    r"|^(?:compile|export|make_fx|aot_function|Library|partial|disable|_disable_dynamo)$"
 )
 REGISTERS = re.compile(r"regist|custom_op|triton_op|fake|abstract|^(?:impl|define)$")
 """What the methods of a class are kept for."""
+_COMPILING = re.compile(r"[\w.]*\b(?:compile|export)\(")
 LONGEST = 200
 """Lines of a call or a wrapper that is kept."""
 MOST_ITEMS = 64
@@ -52,6 +53,8 @@ class Collector:
         self._classes: dict[str, tuple[str, ...]] = {}
         self._class = ast.ClassDef("", [], [], [], [])
         self._kept: set[str] = set()
+        self._objects: list[tuple[str, str, str]] = []
+        """Bindings of objects made in functions, which matter where they are compiled."""
 
     def add(self, name: str, node: ast.AST, nodes: Sequence[ast.AST]) -> None:
         """Take in a scope with its own nodes."""
@@ -70,6 +73,8 @@ class Collector:
             elif isinstance(inner, ast.Assign) and len(inner.targets) == 1 and isinstance(inner.targets[0], ast.Name):
                 if _kept(inner.value) or (not name and _is_object(inner.value)):
                     self._bindings.append((name, inner.targets[0].id, unparsed(inner.value)))
+                elif isinstance(inner.value, ast.Call) and _is_object(inner.value):
+                    self._objects.append((name, inner.targets[0].id, f"{dotted(inner.value.func)}()"))
             elif isinstance(inner, ast.For) and isinstance(inner.target, ast.Name):
                 if items := _items(inner.iter):
                     self._bindings.append((name, inner.target.id, repr(items)))
@@ -77,6 +82,8 @@ class Collector:
                 self._wrappers[inner.name] = unparsed(inner)
             elif isinstance(inner, ast.ClassDef) and not name and inner.bases:
                 self._classes[inner.name] = tuple(filter(None, map(dotted, inner.bases)))
+                compiling = (decorator for decorator in inner.decorator_list if _callee(decorator) == "compile")
+                self._calls += (("", f"{unparsed(decorator)}({inner.name})") for decorator in compiling)
 
     def _registers(self, call: ast.Call) -> bool:
         """Whether a call in a method of the class at hand may register operators.
@@ -96,6 +103,10 @@ class Collector:
 
     def result(self) -> Registering:
         """What was gathered."""
+        compiling = [(scope, text) for scope, text in self._calls if _COMPILING.match(text)]
+        for scope, name, text in self._objects if compiling else ():
+            if any(scope == other and re.search(rf"\b{name}\b", call) for other, call in compiling):
+                self._bindings.append((scope, name, text))
         calls, bindings = dict.fromkeys(self._calls), dict.fromkeys(self._bindings)
         return Registering(tuple(calls), tuple(bindings), tuple(self._wrappers.items()), tuple(self._classes.items()))
 

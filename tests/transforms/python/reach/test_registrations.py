@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from codemod.model.findings import Root
 from transforms.python.reach.reached import reach
 from transforms.python.reach.tree import SourceTree
 from transforms.python.reading.extract import extract
@@ -292,3 +293,54 @@ def test_objects_of_who_knows_what_register_nothing() -> None:
     source = "class A(nn.Module):\n" + method + F + "a = A(f)\n"
     facts = extract("lib.py", source.encode())
     assert ("f" not in reached(lib=source), facts.registering.wrappers) == (True, ())
+
+
+MODULE = "from torch import nn\nclass M(nn.Module):\n    def forward(self, x):\n        return x\n"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "model = torch.compile(M())\n",
+        "model = M()\nfast = torch.compile(model, dynamic=True)\n",
+        "def run():\n    model = M(3)\n    model = torch.compile(model)\n    return model\n",
+        "program = torch.export.export(M(), args)\n",
+        "class N(M):\n    pass\nmodel = torch.compile(N())\n",
+    ],
+)
+def test_modules_that_are_compiled(use: str) -> None:
+    found = reached(lib=MODULE, user="import torch\nfrom lib import M\n" + use)["M.forward"]
+    assert (found.root, found.inlined, found.eager) == (Root.COMPILED, True, True)
+
+
+def test_a_decorator_compiles_a_class() -> None:
+    for decorator in ("@torch.compile\n", "@torch.compile(dynamic=True)\n"):
+        found = reached(lib=MODULE.replace("class M", decorator + "class M"))["M.forward"]
+        assert found.root == Root.COMPILED
+
+
+@pytest.mark.parametrize("use", ["model = M()", "model = wrap(M())", "re.compile(M())", "torch.compile(other())"])
+def test_modules_that_nobody_compiles(use: str) -> None:
+    assert reached(lib=MODULE, user="import re, torch\nfrom lib import M\n" + use)["M.forward"].root == Root.MODULE
+
+
+ALIASES = [
+    "from torch.compiler import disable as slow\n",
+    "import torch._dynamo as dynamo\nslow = dynamo.disable\n",
+    "import functools, torch\nslow = functools.partial(torch.compiler.disable, reason='eager')\n",
+    "import torch\ndef slow(fn):\n    return torch.compiler.disable(fn)\n",
+]
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_other_names_of_disable(alias: str) -> None:
+    compiled = "@torch.compile\ndef g(x):\n    return f(x)\n"
+    assert set(reached(lib=alias + "@slow\ndef f(x):\n    return h(x)\ndef h(x):\n    return x\n" + compiled)) == {"g"}
+
+
+def test_what_disable_leaves_alone() -> None:
+    recursive = "import functools, torch\nslow = functools.partial(torch.compiler.disable, recursive=False)\n"
+    compiled = "@torch.compile\ndef g(x):\n    return f(x)\n"
+    assert "h" in reached(lib=recursive + "@slow\ndef f(x):\n    return h(x)\ndef h(x):\n    return x\n" + compiled)
+    assert "f" in reached(lib=ALIASES[0] + F + "other = slow(f)\n" + compiled)
+    assert "f" in reached(lib="from logging import disable as slow\n@slow\n" + F + compiled)
