@@ -139,6 +139,7 @@ def missed_python(registered: set[python.Registration], project: CheckoutProject
     missed = set()
     for kind, operator, places in registered:
         named = {name for place in places for name in found.get(_without_lambdas(place), ())}
+        operator = operator.partition(".")[0]  # torch.library takes overloads with their operator's name
         if operator not in named and not (not operator and named):
             path, function = places[-1]
             missed.add(f"{operator or '?'} {kind}: {path} {function}{' (without its name)' if named else ''}")

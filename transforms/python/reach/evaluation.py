@@ -72,6 +72,11 @@ class Evaluation:
             for scope, name, text in facts.registering.bindings:
                 self._bindings.setdefault((path, scope, name), []).append(text)
         self._classes = Classes(tree, self._wrappers)
+        self._inner: dict[tuple[str, str], list[str]] = {}
+        for path, facts in tree.facts.items():
+            for function in facts.functions:
+                if "." in function.name and not function.method:
+                    self._inner.setdefault((path, function.name.rpartition(".")[0]), []).append(function.name)
         self._steps = 0
         self._modules = False
         """Whether what is compiled is evaluated, which may be a module."""
@@ -140,6 +145,8 @@ class Evaluation:
                 return tuple(value for callee in callees for value in self.apply(callee, arguments, depth + 1))
             case ast.Attribute(value=ast.Call() | ast.Constant() as receiver, attr=name):
                 receivers = self.value(receiver, scope, depth + 1)
+                if not receivers and name in API:
+                    return (Outside(name),)
                 return tuple(v for value in receivers for v in self._attribute(value, name, depth + 1))
             case ast.Name() | ast.Attribute():
                 return self.named(dotted(node), scope, depth)
@@ -214,6 +221,22 @@ class Evaluation:
                 return self.value(parsed_expression(text), Scope(place.path, place.name), depth + 1)
         return (Outside(name, value),)
 
+    def _getattr(self, values: Iterable[Value], names: Iterable[Value], depth: int) -> tuple[Value, ...]:
+        """What `getattr` gives for each value and each name."""
+        results: list[Value] = []
+        for value, name in itertools.product(values, names):
+            if not isinstance(name, Text):
+                continue
+            if isinstance(value, Operator):  # an overload of it
+                results.append(value)
+            elif isinstance(value, Outside) and value.receiver is None:
+                match = OPERATOR.fullmatch(f"{value.name}.{name.text}")
+                plain = Outside(f"{value.name}.{name.text}")
+                results.append(plain if match is None else Operator(f"{match[1] or match[2]}::{match[3]}"))
+            else:
+                results += self._attribute(value, name.text, depth)
+        return tuple(results)
+
     def _of_torch(self, path: str) -> bool:
         """Whether a file is PyTorch's own: what its functions register is known from their names."""
         return "/torch/" in "/" + tree_path(self._tree, path)
@@ -253,6 +276,8 @@ class Evaluation:
                 return (Library(strings[0], strings[2] if len(strings) > 2 else "", defines),) if strings else ()
             if callee.name == "torch.library.define":
                 self._registry.defined(value.text for value in all_values(arguments[:1]) if isinstance(value, Text))
+            if name == "getattr" and len(arguments) > 1:
+                return self._getattr(arguments[0][1], arguments[1][1], depth)
             if name == "str":
                 return arguments[0][1] if arguments else ()
             if name == "partial" and arguments and arguments[0][0] == "0":
@@ -270,8 +295,10 @@ class Evaluation:
         elif isinstance(callee, Local):
             place = (callee.definition.path, callee.definition.function.name)
             wrapper = self.source_of(callee.definition)
-            if wrapper is None:  # what it makes of a function runs that function
-                return functions_of(arguments)
+            if wrapper is None:  # what it makes of a function runs that function, and so may what it defines
+                inner = self._inner.get(place, ())
+                made = [self._tree.definition(place[0], name) for name in inner if len(inner) == 1]
+                return (*functions_of(arguments), *(Local(definition) for definition in made if definition is not None))
             return self._run(wrapper, Scope(*place, {}), arguments, depth)
         for function in functions_of(arguments):  # called by who knows whom
             if isinstance(function, Inner):

@@ -53,6 +53,8 @@ class Collector:
         self._classes: dict[str, tuple[str, ...]] = {}
         self._class = ast.ClassDef("", [], [], [], [])
         self._kept: set[str] = set()
+        self._plain: list[str] = []
+        """Calls at the top that are given constants alone, which matter where they make what registers."""
         self._objects: list[tuple[str, str, str]] = []
         """Bindings of objects made in functions, which matter where they are compiled."""
 
@@ -66,7 +68,11 @@ class Collector:
         for inner in nodes:
             if isinstance(inner, ast.Call) and id(inner) not in decorators and _may_register(inner, anywhere=not name):
                 named = (ast.Name, ast.Attribute, ast.Call, ast.Lambda)
-                if _callee(inner) == "define" or any(isinstance(a, named) for a in _arguments(inner)):
+                plain = not any(isinstance(argument, named) for argument in _arguments(inner))
+                if plain and _callee(inner) != "define":
+                    if isinstance(inner.func, ast.Name) and inner.args and not name:
+                        self._plain.append(unparsed(inner))
+                else:
                     self._calls.append((name, unparsed(inner)))
                     if "." in name and name.partition(".")[0] == self._class.name and self._registers(inner):
                         self._keep_methods()
@@ -107,6 +113,10 @@ class Collector:
         for scope, name, text in self._objects if compiling else ():
             if any(scope == other and re.search(rf"\b{name}\b", call) for other, call in compiling):
                 self._bindings.append((scope, name, text))
+        for text in self._plain:
+            callee = text.partition("(")[0]
+            if callee in self._wrappers or REGISTERS.search(callee):
+                self._calls.append(("", text))
         calls, bindings = dict.fromkeys(self._calls), dict.fromkeys(self._bindings)
         return Registering(tuple(calls), tuple(bindings), tuple(self._wrappers.items()), tuple(self._classes.items()))
 
@@ -188,6 +198,8 @@ def _is_wrapper(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             bound.add(node.id)
         elif isinstance(node, ast.Call) and (_may_register(node) or (by_name and _is_object(node))):
+            if _callee(node) == "Library":  # which it may return
+                return True
             registering.append(node)
     mentioned = (name.id for call in registering for name in ast.walk(call) if isinstance(name, ast.Name))
     return not bound.isdisjoint(mentioned)

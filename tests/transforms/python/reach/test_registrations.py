@@ -344,3 +344,33 @@ def test_what_disable_leaves_alone() -> None:
     assert "h" in reached(lib=recursive + "@slow\ndef f(x):\n    return h(x)\ndef h(x):\n    return x\n" + compiled)
     assert "f" in reached(lib=ALIASES[0] + F + "other = slow(f)\n" + compiled)
     assert "f" in reached(lib="from logging import disable as slow\n@slow\n" + F + compiled)
+
+
+MAKER = (
+    "def make(n):\n    @torch.library.register_fake(f'my::op{n}d')\n"
+    "    def f(x):\n        return x\n    return f\none = make(1)\n"
+)
+META_LIBRARY = (
+    "def meta_lib():\n    return torch.library.Library('my', 'IMPL', 'Meta')\n"
+    "def register_meta(name, overload='default'):\n    def wrap(g):\n"
+    "        meta_lib().impl(getattr(getattr(torch.ops.my, name), overload), g)\n        return g\n"
+    "    return wrap\n@register_meta('op')\n"
+)
+MADE = (
+    "def refuse(name):\n    def f(ctx, grad):\n        raise RuntimeError(name)\n    return f\n"
+    "torch.library.register_autograd('my::op', refuse('op'))\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "operator"),
+    [
+        (MAKER, "my::op1d"),
+        (META_LIBRARY + F, "my::op"),
+        (MADE, "my::op"),
+        (F + "lib_of(name()).impl('op', f, 'Meta')\n", ""),
+    ],
+)
+def test_makers_of_functions_and_libraries(source: str, operator: str) -> None:
+    (found,) = (found for name, found in reached(lib=source).items() if name.rpartition(".")[2] == "f")
+    assert found.operators == {operator} - {""}
