@@ -12,7 +12,7 @@ from transforms.cpp.flow.outcome import Outcome
 from transforms.cpp.flow.state import Emission, Sink, Site
 from transforms.cpp.reading.facts import Function
 from transforms.cpp.reading.lines import Lines
-from transforms.cpp.rules import leak, tensor_iterator
+from transforms.cpp.rules import leak, size_check, tensor_iterator
 
 
 def group_name(function: Function) -> str:
@@ -89,7 +89,7 @@ def check_findings(
     shared = tuple(_edit(outcome.function, emission, lines) for emission in needed)
     for emissions in outcome.checks:
         finding = _edited(outcome.function, reach, list(emissions), sites, lines, group, Level.REVIEW)
-        yield replace(finding, edits=(*finding.edits, *shared))
+        yield replace(finding, mode=size_check.MODE, edits=(*finding.edits, *shared))
         shared = ()
 
 

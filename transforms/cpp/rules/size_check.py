@@ -20,7 +20,7 @@ from codemod.model.transform import Example
 from transforms.cpp.flow.events import Replacement, SizeCheck
 
 NAME = "size-check"
-MODE = Mode.DIRECT_THROW
+MODE = Mode.PYTHON_BRANCH
 LEVEL = Level.REVIEW
 EVENTS = (SizeCheck,)
 EXAMPLES = (
