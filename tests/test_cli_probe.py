@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from tests.conftest import MakeTree, Symfix
@@ -87,3 +88,18 @@ def test_a_factory_is_named_with_its_module(tree: Path, symfix: Symfix) -> None:
     assert outcome.code == 2
     assert "--module models: names no factory" in outcome.err
     assert symfix("probe", "--module", "a:b", "--", "true", cwd=tree).code == 2
+
+
+def test_sarif_has_the_answers_at_lines_of_the_tree(tree: Path, symfix: Symfix, tmp_path: Path) -> None:
+    text = tmp_path / "error.txt"
+    text.write_text(error_at(tree / "a.cc", LINE))
+    document = json.loads(symfix("probe", "--format", "sarif", "--error", str(text), cwd=tree).out)
+    jsonschema.validate(document, json.loads((Path(__file__).parent / "sarif_subset.schema.json").read_text()))
+    (result,) = document["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert (result["ruleId"], result["level"]) == ("error", "error")
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("a.cc", LINE)
+    text.write_text(error_at(tmp_path / "elsewhere.cc", LINE))
+    (run,) = json.loads(symfix("probe", "--format", "sarif", "--error", str(text), cwd=tree).out)["runs"]
+    assert run["results"] == []
+    assert "1 answers at no line" in run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"]

@@ -48,8 +48,8 @@ _STEP = 25  # operators between two lines of progress
 @click.option("--all", "everything", is_flag=True,
               help="Also what is checked when it runs, and what torch's own code assumes.")  # fmt: skip
 @click.option("--no-source", is_flag=True, help="Do not look for findings at the lines that are named.")
-@click.option("--format", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True,
-              help="json is a report that --compare takes.")  # fmt: skip
+@click.option("--format", type=click.Choice(["text", "json", "markdown", "sarif"]), default="text",
+              show_default=True, help="json is a report that --compare takes.")  # fmt: skip
 @click.option("--exit-zero", is_flag=True, help="Exit 0 also where there is something to report.")
 @click.pass_context
 def probe(context: click.Context, /, **parameters: Any) -> int:
@@ -183,10 +183,14 @@ def _with_findings(context: click.Context, report: Report) -> tuple[Answer, ...]
 def _print(report: Report, answers: list[Answer], worse: list[Regression], parameters: dict[str, Any]) -> None:
     from codemod.probe.matrix import cause_lines, matrix_lines, matrix_markdown, regression_lines, totals
     from codemod.probe.report import markdown_lines, text_lines
+    from codemod.probe.sarif import sarif_log
+    from codemod.tree.checkout import find_checkout
 
     if parameters["format"] == "json":
         chosen = dataclasses.replace(report, answers=tuple(answers))
         write(chosen.to_json().encode("ascii") + b"\n")
+    elif parameters["format"] == "sarif":
+        write(sarif_log(answers, find_checkout(Path()).root))
     elif parameters["format"] == "markdown":
         show((matrix_markdown if report.subjects else markdown_lines)(report, answers))
     elif report.subjects and parameters["compare"]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -48,22 +49,30 @@ def sarif_log(
         _result(finding, names.index(finding.rule), places, fixes.get(finding, ()), prints[finding])
         for finding in sorted(chosen, key=lambda finding: (finding.level, order(finding)))[:MOST_RESULTS]
     ]
-    driver = {
-        "name": "symfix",
-        "semanticVersion": plan.symfix,
-        "rules": [_rule(by_name[name]) if name in by_name else {"id": name} for name in names],
-    }
+    described = [_rule(by_name[name]) if name in by_name else {"id": name} for name in names]
     notifications = [{"level": "error", "message": {"text": sarif(failure)}} for failure in plan.failures]
     if len(results) < len(chosen):
         left_out = f"{len(chosen) - len(results)} of {len(chosen)} results are left out: GitHub takes {MOST_RESULTS}"
         notifications.append({"level": "warning", "message": {"text": left_out}})
+    identity = "/".join(["symfix", *plan.options.get("paths", ())])
+    return sarif_document(plan.symfix, described, results, notifications, identity, sources.root, not plan.failures)
+
+
+def sarif_document(
+    version: str,
+    rules: Sequence[Mapping[str, Any]],
+    results: Sequence[Mapping[str, Any]],
+    notifications: Sequence[Mapping[str, Any]],
+    identity: str,
+    root: Path,
+    successful: bool = True,
+) -> bytes:
+    """The document of one run of symfix in its `version`; `identity` tells runs of one kind from others."""
     run = {
-        "tool": {"driver": driver},
-        "automationDetails": {"id": "/".join(["symfix", *plan.options.get("paths", ())]) + "/"},
-        "invocations": [
-            {"executionSuccessful": not plan.failures, "toolExecutionNotifications": notifications},
-        ],
-        "originalUriBaseIds": {_ROOT: {"uri": sources.root.as_uri() + "/"}},
+        "tool": {"driver": {"name": "symfix", "semanticVersion": version, "rules": rules}},
+        "automationDetails": {"id": f"{identity}/"},
+        "invocations": [{"executionSuccessful": successful, "toolExecutionNotifications": notifications}],
+        "originalUriBaseIds": {_ROOT: {"uri": root.as_uri() + "/"}},
         "columnKind": "utf16CodeUnits",
         "results": results,
     }
@@ -121,7 +130,7 @@ def _result(
 
 
 def _flow_location(step: Step) -> dict[str, Any]:
-    physical: dict[str, Any] = {"artifactLocation": _artifact(step.path)}
+    physical: dict[str, Any] = {"artifactLocation": artifact(step.path)}
     if step.line:
         physical["region"] = {"startLine": step.line}
     return {"location": {"physicalLocation": physical, "message": {"text": sarif(step.text)}}}
@@ -141,7 +150,7 @@ def _fixes(findings: Sequence[Finding], places: _Places) -> dict[Finding, list[d
         text = "Make the value symbolic" if count == 1 else f"Make the value symbolic, with all {count} places it needs"
         changes = [
             {
-                "artifactLocation": _artifact(path),
+                "artifactLocation": artifact(path),
                 "replacements": [places.replacement(edit) for edit in in_file],
             }
             for path, in_file in by_path(edits).items()
@@ -161,7 +170,7 @@ class _Places:
     def location(self, path: str, start: int, end: int) -> dict[str, Any]:
         """The bytes [start, end) of a file as a physicalLocation."""
         region = {**self._region(path, start, end), "snippet": {"text": decode(self._sources.of(path)[start:end])}}
-        return {"artifactLocation": _artifact(path), "region": region}
+        return {"artifactLocation": artifact(path), "region": region}
 
     def replacement(self, edit: Edit) -> dict[str, Any]:
         """An edit as a replacement."""
@@ -183,7 +192,8 @@ def _is_text(edit: Edit) -> bool:
     return True
 
 
-def _artifact(path: str) -> dict[str, str]:
+def artifact(path: str) -> dict[str, str]:
+    """A file of the tree, by its path below the root."""
     return {"uri": quote(encode(path)), "uriBaseId": _ROOT}
 
 
