@@ -127,3 +127,10 @@ def test_a_tree_under_no_version_control_is_left(make_tree: MakeTree, symfix: Sy
         assert "not a git checkout" in symfix("fix", "--yes", *COMMAND, cwd=root).err
         assert (root / "case.py").read_bytes() == CASE
         assert symfix("fix", "--yes", "--allow-no-vcs", *COMMAND, cwd=root).code == 0
+
+
+def test_checks_are_for_review(tree: Path, symfix: Symfix, runs: Runs) -> None:
+    outcome = symfix("fix", "--yes", "--level", "safe", *COMMAND, cwd=tree)
+    assert outcome.code == 1
+    assert "no rule has one here" in outcome.out.decode()
+    assert (tree / "case.py").read_bytes() == CASE

@@ -76,14 +76,10 @@ def _step(label: str, text: str) -> list[str]:
 
 
 def _read_error(name: str) -> tuple[Report, str]:
-    from codemod.borders.documents import read_bounded
+    from codemod.cli.probe import text_of
     from codemod.probe.texts import read_text
 
-    try:
-        content = sys.stdin.buffer.read() if name == "-" else read_bounded(Path(name))
-    except OSError as error:
-        raise SymfixError(f"{name}: the text cannot be read: {error.strerror}") from error
-    text = content.decode("utf-8", "replace")
+    text = text_of(name)
     report = read_text(text)
     if not report.answers:
         raise SymfixError(f"{name}: says nothing about shapes; give a whole traceback, or what TORCH_LOGS printed")

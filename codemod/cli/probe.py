@@ -103,7 +103,7 @@ def _asked(parameters: dict[str, Any]) -> tuple[Report, int]:
     if asked:
         return _operators(parameters), 0
     if parameters["error"]:
-        return read_text(_text(parameters["error"])), 0
+        return read_text(text_of(parameters["error"])), 0
     collector = Collector()
     if parameters["trace"]:
         for path in trace_files(parameters["trace"]):
@@ -147,7 +147,8 @@ def _operators(parameters: dict[str, Any]) -> Report:
     return joined(reports, selection.torch)
 
 
-def _text(name: str) -> str:
+def text_of(name: str) -> str:
+    """The text of a file that somebody pasted an error into, of standard input for "-"."""
     from codemod.borders.documents import read_bounded
 
     try:

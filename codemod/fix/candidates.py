@@ -54,6 +54,8 @@ def candidates_for(
     lines = _Lines(copy, made)
     for answer in answers:
         yield from _rewrites(answer, lines, groups, level)
+    if level < Level.REVIEW:
+        return
     for answer in answers:
         yield from _checks(answer, lines)
     for answer in answers:

@@ -151,7 +151,7 @@ def _result(record: dict[str, Any]) -> Any:
 
 
 def _call(record: dict[str, Any]) -> Call | None:
-    function, caller = record.get("function"), record.get("caller")
-    if not isinstance(function, list) or not isinstance(caller, list):
-        return None
-    return Call((str(function[0]), int(function[1]), str(function[2])), str(caller[0]), int(caller[1]), int(caller[2]))
+    match record:
+        case {"function": [str(file), int(first), str(name)], "caller": [str(path), int(line), int(column)]}:
+            return Call((file, first, name), path, line, column)
+    return None

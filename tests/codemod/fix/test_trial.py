@@ -1,0 +1,59 @@
+"""Runs of a program: how they end, and what is recorded of them. Nothing here imports torch."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from codemod.fix.trial import run_trial
+from codemod.probe.script import Program
+
+STAND_IN = """
+class OptimizeContext:
+    def __call__(self, function):
+        def compiled(*arguments):
+            return function(*arguments) + 1
+        return compiled
+"""
+CASE = """
+import torch._dynamo.eval_frame as frames
+
+def f(x):
+    return x * 2
+
+print(frames.OptimizeContext()(f)(3))
+print(frames.OptimizeContext()(len)('ab'))
+"""
+
+
+def make(folder: Path, case: str = CASE) -> Program:
+    package = folder / "torch" / "_dynamo"
+    package.mkdir(parents=True)
+    (folder / "torch" / "__init__.py").write_text("class Tensor: pass\ndef manual_seed(seed): pass\n")
+    (package / "__init__.py").touch()
+    (package / "eval_frame.py").write_text(STAND_IN)
+    (folder / "case.py").write_text(case)
+    return Program((sys.executable, "case.py"), folder)
+
+
+def test_what_compiled_functions_return_and_who_called_them_is_kept(tmp_path: Path) -> None:
+    program = make(tmp_path)
+    trial = run_trial(program)
+    assert (trial.status, trial.printed.split()) == (0, ["7", "3"])
+    assert trial.returned == ({"returned": {"number": 7.0}}, {"returned": {"number": 3.0}})
+    (call,) = trial.calls  # of what has no code of Python, no line is known
+    assert (Path(call.path).name, call.line, call.function[1:]) == ("case.py", 7, (4, "f"))
+    assert call.column in (-1, len("print("))
+
+
+def test_without_compiling_the_functions_themselves_are_called(tmp_path: Path) -> None:
+    trial = run_trial(make(tmp_path), eager=True)
+    assert trial.printed.split()[0] == "6"
+    assert trial.returned[0] == {"returned": {"number": 6.0}}
+
+
+def test_how_it_failed_is_the_last_error(tmp_path: Path) -> None:
+    trial = run_trial(make(tmp_path, "raise KeyError('no')\n"))
+    assert (trial.status, trial.error, trial.end) == (1, "KeyError: 'no'", "fails: KeyError: 'no'")
+    stuck = Program((sys.executable, "-c", "import time; time.sleep(60)"), tmp_path)
+    assert run_trial(stuck, seconds=0.5).status == 124
