@@ -115,7 +115,7 @@ def _marked(answer: Answer, mark: Mark, calls: Sequence[Call], lines: _Lines) ->
         parameters = parameters_of(lines.source(callee, function[0]), function[1], name)
         place = lines.original(tree, call.path, call.line)
         column = call.column if lines.unchanged(tree, *place) else -1
-        at = Call(call.function, place[0], place[1], column)
+        at = Call(call.function, *place, column, (place[1] + call.end[0] - call.line, call.end[1]))
         edit = mark_edit(place[0], lines.source(tree, place[0]), at, parameters, mark)
         if edit is not None:
             edits.setdefault(tree, []).append(edit)

@@ -117,7 +117,8 @@ def _evaluated_once(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 def _is_at(node: ast.Call, call: Call) -> bool:
-    return node.lineno == call.line and call.column in (-1, node.col_offset)
+    ends = call.column < 0 or (node.col_offset, node.end_lineno, node.end_col_offset) == (call.column, *call.end)
+    return node.lineno == call.line and ends
 
 
 def _argument(node: ast.Call, index: int, name: str) -> ast.expr | None:

@@ -33,13 +33,15 @@ _COARSE = {"torch.float16": 1e-2, "torch.bfloat16": 2e-2}
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a compiled function from outside. `column` counts bytes from 0, -1 where Python does not say it."""
+    """A call of a compiled function from outside. Columns count bytes from 0; -1 is one that Python does not say."""
 
     function: tuple[str, int, str]
     """The file, first line and name of what is compiled."""
     path: str
     line: int
     column: int
+    end: tuple[int, int]
+    """The line and the column behind its last byte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,9 @@ def _result(record: dict[str, Any]) -> Any:
 
 def _call(record: dict[str, Any]) -> Call | None:
     match record:
-        case {"function": [str(file), int(first), str(name)], "caller": [str(path), int(line), int(column)]}:
-            return Call((file, first, name), path, line, column)
+        case {
+            "function": [str(file), int(first), str(name)],
+            "caller": [str(path), int(line), int(column), int(last), int(end)],
+        }:
+            return Call((file, first, name), path, line, column, (last, end))
     return None

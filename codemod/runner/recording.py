@@ -128,10 +128,12 @@ def _write(code: CodeType | None, caller: FrameType | None, document: dict[str, 
         if code is not None:
             document["function"] = [code.co_filename, code.co_firstlineno, code.co_name]
         if caller is not None:
-            column = -1
+            line, last, column, end = caller.f_lineno, None, None, None
             if sys.version_info >= (3, 11):
-                *_, column, _end = list(caller.f_code.co_positions())[caller.f_lasti // 2]
-            document["caller"] = [caller.f_code.co_filename, caller.f_lineno, -1 if column is None else column]
+                _, last, column, end = list(caller.f_code.co_positions())[caller.f_lasti // 2]
+            if last is None or column is None or end is None:
+                last, column, end = line, -1, -1
+            document["caller"] = [caller.f_code.co_filename, line, column, last, end]
         path = os.path.join(os.environ[FOLDER], f"{_STARTED}-{os.getpid()}.jsonl")
         with open(path, "a", encoding="ascii") as file:
             file.write(json.dumps(document) + "\n")

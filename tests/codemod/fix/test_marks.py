@@ -13,8 +13,20 @@ FUNCTION = ("case.py", 3, "f")
 MARK = Mark(UNBACKED, "x", 0)
 
 
+def closing(text: str, column: int) -> int:
+    """The column behind the bracket that closes the first one after `column`."""
+    depth, place = 0, text.index("(", column)
+    while True:
+        depth += (text[place] == "(") - (text[place] == ")")
+        place += 1
+        if not depth:
+            return place
+
+
 def marked(source: str, line: int, column: int = -1, parameters: tuple[str, ...] = ("x", "y")) -> str | None:
-    edit = mark_edit("case.py", source.encode(), Call(FUNCTION, "case.py", line, column), parameters, MARK)
+    text = source.splitlines()[line - 1]
+    end = 0 if column < 0 else closing(text, column)
+    edit = mark_edit("case.py", source.encode(), Call(FUNCTION, "case.py", line, column, (line, end)), parameters, MARK)
     return None if edit is None else apply_edits(source.encode(), [edit]).decode()
 
 
@@ -76,3 +88,10 @@ def test_answers_name_the_marks_that_may_help() -> None:
     static = asked("recompiled", "tensor 'x' size mismatch at index 0. expected 3, actual 5")
     assert static == [Mark(DYNAMIC, "x", 0), Mark(UNBACKED, "x", 0)]
     assert asked("specialized", "x.size(0) == y.size(1)") == [Mark(UNBACKED, "x", 0), Mark(UNBACKED, "y", 1)]
+
+
+def test_a_call_is_told_from_those_on_its_result() -> None:
+    line = "torch._dynamo.decorators.mark_unbacked(x, 0)\n"
+    assert marked("import torch\nf(x).g(x).h()\n", 2, 0) == f"import torch\n{line}f(x).g(x).h()\n"
+    source = "import torch\nprint(f(g(2), 3).sum().item())\n"
+    assert marked(source, 2, 6) == f"import torch\nx = g(2)\n{line}print(f(x, 3).sum().item())\n"
