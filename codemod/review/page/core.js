@@ -3,6 +3,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const text = (number) => data.strings[number];
 const LEVELS = ["safe", "review", "manual"];
+const OUTCOMES = ["worse", "cured", "unchanged", "not provable"]; // what counts most comes first
 const MODES = ["", "direct throw", "Python branch", "TensorIterator", "leak into int64_t"];
 const $ = (id) => document.getElementById(id);
 
@@ -19,6 +20,9 @@ function h(tag, props, ...children) {
 }
 
 const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+
+/** What was seen of a shard, in a word; nothing where nothing was run. */
+const seenBadge = (shard) => shard.seen && h("b", { class: `seen ${shard.seen.replace(" ", "-")}` }, shard.seen);
 
 /** Text in which `code` stands between backticks. */
 function prose(string) {
@@ -37,7 +41,8 @@ function finding(list) {
 
 const groups = [];
 const shards = data.shards.map((entry, number) => {
-  const shard = { ...entry, number, groups: [], levels: [0, 0, 0], modes: [0, 0, 0, 0, 0], findings: 0 };
+  const seen = OUTCOMES.find((outcome) => entry.evidence.some((one) => one.outcome === outcome)) || "";
+  const shard = { ...entry, number, seen, groups: [], levels: [0, 0, 0], modes: [0, 0, 0, 0, 0], findings: 0 };
   for (const raw of entry.groups) {
     const group = { ...raw, shard, number: groups.length, findings: raw.findings.map(finding), editable: Boolean(raw.files) };
     group.key = group.editable ? group.decision.id : "";

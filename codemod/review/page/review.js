@@ -44,7 +44,7 @@ function open(shard, { at = 0, focus = true } = {}) {
   const main = $("changes");
   main.replaceChildren(
     h("div", { class: "title" },
-      h("div", { class: "what" }, h("h2", null, shard.name, " ", h("span", { class: "nth", id: "nth" })),
+      h("div", { class: "what" }, h("h2", null, shard.name, " ", seenBadge(shard), " ", h("span", { class: "nth", id: "nth" })),
         h("p", { class: "summary" }, LEVELS.map((name, level) => (shard.levels[level] ? h("span", { class: `dot ${name}` }, `${shard.levels[level]} ${name}`) : null)),
           [1, 2, 3, 4].filter((mode) => shard.modes[mode]).map((mode) => h("span", { class: "badge mode" }, `mode ${mode} ${MODES[mode]}: ${shard.modes[mode]}`)))),
       cards.some((card) => card.editable) ? h("div", { class: "decide", role: "group", "aria-label": "All of this operator" },

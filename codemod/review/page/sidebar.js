@@ -1,7 +1,7 @@
 // The list of operators, of which only the rows in sight are elements, and the filters above it.
 
 const ROW = 54; // pixels; the style's --row
-const filters = { search: "", decision: "", level: "", mode: "", rule: "", refusal: "" };
+const filters = { search: "", decision: "", level: "", mode: "", rule: "", refusal: "", evidence: "" };
 let listed = []; // the shards that match
 let matching = new Set(); // the groups that match
 
@@ -15,17 +15,21 @@ const DECISIONS = {
 };
 
 function matches(group, words) {
-  const { decision, level, mode, rule, refusal } = filters;
+  const { decision, level, mode, rule, refusal, evidence } = filters;
   if (decision && !DECISIONS[decision](group)) return false;
   if (level && group.level !== Number(level)) return false;
   if (mode && !group.findings.some((one) => one.mode === Number(mode))) return false;
   if (rule && !group.findings.some((one) => one.rule === rule)) return false;
   if (refusal && !group.findings.some((one) => one.refusal && (refusal === "*" || one.refusal === refusal))) return false;
+  if (evidence && (!group.editable || (group.shard.seen || "none") !== evidence)) return false;
   return words.every((word) => haystack(group).includes(word));
 }
 
+/** Whether anything of a shard is to decide. */
+const undecided = (shard) => shard.groups.some((group) => group.editable && !choiceOf(group));
+
 const ORDERS = {
-  decide: ["To decide first", (a, b) => Boolean(b.changes) - Boolean(a.changes) || a.number - b.number],
+  decide: ["To decide first", (a, b) => undecided(b) - undecided(a) || a.number - b.number],
   name: ["Name", (a, b) => a.number - b.number],
   findings: ["Most findings", (a, b) => b.findings - a.findings || a.number - b.number],
   changes: ["Most changes", (a, b) => b.changes - a.changes || a.number - b.number],
@@ -56,8 +60,11 @@ function fillFilters() {
   fill("by-rule", "Any", options(ranked(findings.map((one) => one.rule))));
   const refused = findings.filter((one) => one.refusal).map((one) => one.refusal);
   fill("by-refusal", "Any", [["*", `with a reason (${refused.length})`], ...options(ranked(refused))]);
-  $("order").replaceChildren(...Object.entries(ORDERS).map(([value, [label]]) => h("option", { value }, label)));
   for (const shard of shards) shard.changes = shard.groups.filter((group) => group.editable).length;
+  const seen = count(shards.filter((shard) => shard.changes).map((shard) => shard.seen || "none"));
+  const outcomes = [...OUTCOMES, "none"].filter((outcome) => seen.has(outcome));
+  fill("by-evidence", "Any", outcomes.map((outcome) => [outcome, `${outcome === "none" ? "not run" : outcome} (${seen.get(outcome)})`]));
+  $("order").replaceChildren(...Object.entries(ORDERS).map(([value, [label]]) => h("option", { value }, label)));
 }
 
 /** Find again what the filters let through, and show it. */
@@ -91,7 +98,7 @@ function rowOf(shard, index) {
     class: `row ${state}`, role: "option", id: `row-${shard.number}`, "aria-selected": String(shard === current.shard),
     "aria-posinset": index + 1, "aria-setsize": listed.length, click: () => open(shard),
   },
-  h("span", { class: "name" }, shard.name), h("span", { class: "status" }, label),
+  h("span", { class: "name" }, shard.name, " ", seenBadge(shard)), h("span", { class: "status" }, label),
   h("span", { class: "counts" },
     LEVELS.map((name, level) => (shard.levels[level] ? h("span", { class: `dot ${name}` }, `${shard.levels[level]} ${name}`) : null))),
   h("span", { class: "modes" }, modes.map((mode) => h("span", { title: `mode ${mode}: ${MODES[mode]}` }, `M${mode}\u2009${shard.modes[mode]} `))));
@@ -144,7 +151,7 @@ function listenToSidebar() {
     event.preventDefault();
   });
   $("filters").addEventListener("submit", (event) => event.preventDefault());
-  for (const name of ["decision", "level", "mode", "rule", "refusal"]) {
+  for (const name of ["decision", "evidence", "level", "mode", "rule", "refusal"]) {
     $(`by-${name}`).addEventListener("change", (event) => { filters[name] = event.target.value; filtered(); });
   }
   $("order").addEventListener("change", filtered);

@@ -22,6 +22,8 @@ _SIGNS = {"-": "red", "+": "green"}
 _ROOM_FOR_NUMBERS = 90  # columns
 _ROOM_FOR_LABELS = 50
 _MOST_NAMES = 12
+_MOST_BADGES = 3
+_OUTCOMES = {"cured": "bold green", "worse": "bold red"}
 CHOICES = {Choice.ACCEPT: ("accepted", "green"), Choice.REJECT: ("rejected", "red"), Choice.EDIT: ("edited", "cyan")}
 
 
@@ -44,6 +46,7 @@ class View:
         edits = decision.edits if decision and decision.choice is Choice.EDIT else item.group.edits
         page = _Page(width)
         self._head(page, item)
+        _badges(page, evidence)
         visible: set[tuple[str, int]] = set()
         edited = by_path(edits)
         for path, chosen in edited.items():
@@ -190,9 +193,19 @@ def _site(
             page.labelled("      ", 6, Text(f"flows by {place}  {one_line(step.text)}", "dim"))
 
 
+def _badges(page: _Page, evidence: Sequence[Evidence]) -> None:
+    """What was seen, a line an operator: it decides before the diff does."""
+    for record in evidence[:_MOST_BADGES]:
+        text = Text.assemble((record.outcome, _OUTCOMES.get(record.outcome, "bold")), f"  {one_line(record.operator)}")
+        if record.before is not None and record.after is not None:
+            text.append(f"  {record.before.status} → {record.after.status}")
+        page.labelled("seen              ", 18, text)
+    if len(evidence) > _MOST_BADGES:
+        page.labelled(" " * 18, 18, Text(f"and {plural(len(evidence) - _MOST_BADGES, 'other operator')}, below", "dim"))
+
+
 def _evidence(page: _Page, record: Evidence) -> None:
-    styles = {"cured": "bold green", "worse": "bold red"}
-    outcome = record.outcome, styles.get(record.outcome, "bold")
+    outcome = record.outcome, _OUTCOMES.get(record.outcome, "bold")
     head = Text.assemble("evidence  ", outcome, f"  {one_line(record.operator)}")
     if record.reason:
         head.append(f": {one_line(record.reason)}")

@@ -86,6 +86,18 @@ def test_evidence_is_told_before_and_after(tmp_path: Path) -> None:
     ]
 
 
+def test_what_was_seen_stands_above_the_diff(tmp_path: Path) -> None:
+    others = tuple(dataclasses.replace(PROVED, operator=name, outcome="not provable", before=None) for name in "abc")
+    lines = shown(tmp_path, item(tmp_path), evidence=(PROVED, *others))
+    assert lines[2:6] == [
+        "seen              cured  add  throws → passes",
+        "seen              not provable  a",
+        "seen              not provable  b",
+        "                  and 1 other operator, below",
+    ]
+    assert not any(line.startswith("seen") for line in shown(tmp_path, item(tmp_path)))
+
+
 def test_an_edit_is_shown_in_place_of_the_proposal(tmp_path: Path) -> None:
     one = item(tmp_path)
     old = one.group.edits[0]
