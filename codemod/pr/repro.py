@@ -6,6 +6,8 @@ from codemod.bundle.observed import Cure, cure
 from codemod.prove.evidence import Evidence
 
 _MAIN = '\n\nif __name__ == "__main__":\n'
+_GIVEN = ", given the compiled files of the library that importing it does not load"
+_LOADING = "    for library in sys.argv[1:]:\n        torch.ops.load_library(library)\n"
 _COUNTED = """\
     from torch._dynamo.testing import CompileCounterWithBackend
 
@@ -48,6 +50,8 @@ def script(evidence: Evidence) -> str:
         return evidence.repro
     value = "results({}, n)" if "\ndef results(" in head else "{}(*inputs(n))"
     body = wanted.format(compiled=value.format("compiled"), eager=value.format("operator"))
+    if "::" in evidence.operator:
+        return head + main + _LOADING + body
     return head.replace("import sys\n\nimport torch\n", "import torch\n") + main + body
 
 
@@ -56,8 +60,9 @@ def ends(evidence: Evidence) -> str:
     kind, before, after = cure(evidence), evidence.before, evidence.after
     if before is None or after is None or _MAIN not in evidence.repro:
         return ""
-    if kind == "compilations" and "\ndef symbolic(" not in evidence.repro:
-        return f"prints compiled {before.frames} times before this change, and {after.frames} times after it"
-    if kind in _ENDS and not (kind == "unbacked" and "\ndef symbolic(" in evidence.repro):
-        return "{} before this change, and {} after it".format(*_ENDS[kind])
-    return ""
+    if kind in _MAINS and "\ndef symbolic(" in evidence.repro:
+        return ""
+    counts = f"prints compiled {before.frames} times", f"{after.frames} times"
+    sides = counts if kind == "compilations" else _ENDS.get(kind)
+    given = _GIVEN if "::" in evidence.operator else ""
+    return f"{sides[0]} before this change, and {sides[1]} after it{given}" if sides else ""

@@ -122,6 +122,13 @@ def test_a_script_shows_what_was_seen() -> None:
         compile(text, "repro.py", "exec")
 
 
+def test_the_script_of_a_library_loads_it() -> None:
+    mine = replace(COMPILED, operator="mylib::foo")
+    assert "    for library in sys.argv[1:]:\n        torch.ops.load_library(library)\n    from torch" in script(mine)
+    assert "\nimport sys\n" in script(mine)
+    assert ends(mine).endswith("after it, given the compiled files of the library that importing it does not load")
+
+
 def test_a_script_that_shows_nothing_by_itself_is_not_said_to() -> None:
     for evidence in (TESTED, GUARDS, replace(COMPILED, repro=TRACED), replace(THROWS, repro="def operator(): ...\n")):
         assert ends(evidence) == ""
