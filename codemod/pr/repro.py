@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from codemod.bundle.observed import Cure, cure
 from codemod.prove.evidence import Evidence
 
 _MAIN = '\n\nif __name__ == "__main__":\n'
 _GIVEN = ", given the compiled files of the library that importing it does not load"
 _LOADING = "    for library in sys.argv[1:]:\n        torch.ops.load_library(library)\n"
+_IMPORTS = "import sys\n\nimport torch\n"
 _COUNTED = """\
     from torch._dynamo.testing import CompileCounterWithBackend
 
@@ -44,15 +47,17 @@ _ENDS: dict[Cure, tuple[str, str]] = {
 
 def script(evidence: Evidence) -> str:
     """The script, which prints what was seen; that of a user, or one that makes no graph to count, as it is."""
-    head, main, _ = evidence.repro.partition(_MAIN)
-    wanted = _MAINS.get(cure(evidence))
-    if not main or wanted is None or "\ndef symbolic(" in head:
+    head, main, body = evidence.repro.partition(_MAIN)
+    if not main or not body.startswith(_LOADING):
         return evidence.repro
-    value = "results({}, n)" if "\ndef results(" in head else "{}(*inputs(n))"
-    body = wanted.format(compiled=value.format("compiled"), eager=value.format("operator"))
-    if "::" in evidence.operator:
-        return head + main + _LOADING + body
-    return head.replace("import sys\n\nimport torch\n", "import torch\n") + main + body
+    body = body.removeprefix(_LOADING)
+    wanted = _MAINS.get(cure(evidence))
+    if wanted is not None and "\ndef symbolic(" not in head:
+        value = "results({}, n)" if "\ndef results(" in head else "{}(*inputs(n))"
+        body = wanted.format(compiled=value.format("compiled"), eager=value.format("operator"))
+    # A library's Python may need its compiled operators when it is imported; PyTorch's are there.
+    first = f"{_IMPORTS}\n{textwrap.dedent(_LOADING)}" if "::" in evidence.operator else "import torch\n"
+    return head.replace(_IMPORTS, first, 1) + main + body
 
 
 def ends(evidence: Evidence) -> str:

@@ -110,7 +110,8 @@ def test_sizes_are_read_from_the_script() -> None:
 
 
 def test_a_script_shows_what_was_seen() -> None:
-    assert script(THROWS) == REPRO
+    loading = "    for library in sys.argv[1:]:\n        torch.ops.load_library(library)\n"
+    assert script(THROWS) == REPRO.replace(loading, "").replace("import sys\n\n", "")
     assert ends(THROWS) == "throws before this change, and passes after it"
     counted = script(COMPILED)
     assert 'counter = CompileCounterWithBackend("aot_eager")' in counted
@@ -124,12 +125,13 @@ def test_a_script_shows_what_was_seen() -> None:
 
 def test_the_script_of_a_library_loads_it() -> None:
     mine = replace(COMPILED, operator="mylib::foo")
-    assert "    for library in sys.argv[1:]:\n        torch.ops.load_library(library)\n    from torch" in script(mine)
-    assert "\nimport sys\n" in script(mine)
+    loading = "import torch\n\nfor library in sys.argv[1:]:\n    torch.ops.load_library(library)\n"
+    assert script(mine).count("load_library") == script(mine).count(loading) == 1
     assert ends(mine).endswith("after it, given the compiled files of the library that importing it does not load")
 
 
 def test_a_script_that_shows_nothing_by_itself_is_not_said_to() -> None:
     for evidence in (TESTED, GUARDS, replace(COMPILED, repro=TRACED), replace(THROWS, repro="def operator(): ...\n")):
         assert ends(evidence) == ""
-        assert script(evidence) == evidence.repro
+        assert "CompileCounter" not in script(evidence)
+        assert "mark_unbacked" not in script(evidence)
