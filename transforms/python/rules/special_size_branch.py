@@ -9,7 +9,7 @@ may be another thing, so there the general path has to be one that expands, resh
 divides by a size serves 0 too once it divides by `torch.sym_max(size, 1)`. A number below 0 stands for "not given":
 no size is one. Where a decomposition asks for a size on some devices alone, the path of the others serves it. Left are
 branches that return a truth callers decide by, that end a loop or stop a recursion, and whose other path asks for a
-maximum, or another thing that an empty tensor has not.
+maximum, or another thing that an empty tensor has not, or slices by the size from the end (`x[:-0]` is empty).
 
 Why: the branch needs an answer while tracing, and the other path would have done.
 
@@ -25,6 +25,7 @@ import ast
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.writing.branches import (
+    counts_from_end,
     decided,
     divisions,
     general_path,
@@ -102,6 +103,9 @@ EXAMPLES = (
         "an empty tensor has no maximum",
     ),
     Example(
+        "def f(x: Tensor, n: SymInt):\n    if n > 0:\n        x = x[:-n]\n    return x\n", None, "x[:-0] is empty"
+    ),
+    Example(
         "def f(x: Tensor):\n    if x.numel() == 0:\n        return True\n    return bool(x.all())\n",
         None,
         "callers decide by what is returned",
@@ -136,6 +140,8 @@ def rewrite(place: Place) -> Rewrite | None:
         raise Undecided("whether the path for sizes in general serves this one too is not to be seen here")
     if shortcut and isinstance(branch, ast.If) and general is not None and needs_elements(place, branch, general):
         raise Undecided("the path for sizes in general asks for what an empty tensor has not")
+    if isinstance(branch, ast.If) and counts_from_end(branch, general_path(place, branch, general)):
+        raise Undecided("the path for sizes in general slices by a size from the end, where 0 is the beginning")
     divided = divisions(place, general_path(place, branch, general)) if isinstance(branch, ast.If) else []
     safe = never_zero(place, divided)
     if divided and not safe:
