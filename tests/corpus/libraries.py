@@ -1,6 +1,6 @@
 """What libraries register against what symfix makes of them: operators, names, device code, scope, time.
 
-    python tests/corpus/libraries.py [--trees DIR] [--seconds 600] [NAME…]
+    python tests/corpus/libraries.py [--trees DIR] [--seconds 600] [--format markdown] [NAME…]
 
 DIR holds the libraries as git repositories; the default is `libraries` beside the trees of PyTorch. What is registered
 is counted apart from symfix: C++ after the preprocessor, Python by importing it against a stub torch. Prints a table,
@@ -200,8 +200,16 @@ def _scan(tree: Path, cache: Path, row: Row, seconds: int) -> dict[str, Any]:
     return document
 
 
-def report(rows: Sequence[Row]) -> None:
-    """Print the table and what is below it."""
+def report(rows: Sequence[Row], markdown: bool) -> None:
+    """Print the table and what is below it; in Markdown the table alone, with the misses."""
+    if markdown:
+        for cells in (HEAD, ("---",) * len(HEAD), *(row.cells() for row in rows)):
+            print("| " + " | ".join(cells) + " |")
+        print()
+        for row in rows:
+            for miss in (*row.misses["C++"], *row.misses["Python"], *filter(None, [row.failure])):
+                print(f"- {row.name}: `{miss}`")
+        return
     widths = [max(len(cells[i]) for cells in (HEAD, *(row.cells() for row in rows))) for i in range(len(HEAD))]
     for cells in (HEAD, *(row.cells() for row in rows)):
         print("  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip())
@@ -228,6 +236,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--trees", type=Path, default=trees_folder() / "libraries")
     parser.add_argument("--seconds", type=int, default=600, help="of each scan, and of importing a library's modules")
+    parser.add_argument("--format", choices=("text", "markdown"), default="text")
     options = parser.parse_args()
     if not options.trees.is_dir():
         raise SystemExit(f"{options.trees}: no folder; give the one that holds the libraries with --trees")
@@ -240,7 +249,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="symfix-libraries-") as scratch:
             rows.append(examine(tree.resolve(), Path(scratch).resolve(), options.seconds))
         print(*rows[-1].cells(), file=sys.stderr, flush=True)
-    report(rows)
+    report(rows, options.format == "markdown")
     return 0 if all(row.right for row in rows) else 1
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import corpus_registered_cpp as cpp
 import corpus_registered_python as python
+import libraries
 import pytest
 from corpus_compile import compiler_version
 from corpus_trees import commit_all
@@ -129,3 +130,12 @@ def test_what_symfix_misses_is_named(tmp_path: Path) -> None:
     done = run(tmp_path)
     assert done.returncode == 1
     assert "    own::d custom_op: own/hidden.py f" in done.stdout.splitlines()
+
+
+def test_the_table_as_markdown(capsys: pytest.CaptureFixture[str]) -> None:
+    row = libraries.Row("own", cpp=1, python=2, misses={"C++": [], "Python": ["own::d custom_op: own/hidden.py f"]})
+    libraries.report([row], markdown=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("| library | C++ | found |")
+    assert lines[2].startswith("| own | 1 | 1 | 2 | 1 | 66.7 |")
+    assert lines[-1] == "- own: `own::d custom_op: own/hidden.py f`"
