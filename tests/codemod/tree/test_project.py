@@ -219,3 +219,9 @@ def test_files_are_asked_for_by_ending_and_folder(make_tree: MakeTree, base: Pat
     assert one.files([".cc"]) == ["a/x.cc", "ab/y.cc", "w.cc"]
     assert one.files([".cc", ".h"], ["a"]) == ["a/x.cc", "a/z.h"]
     assert one.files([".h", ".cc"], ["a/", "ab"]) == ["a/x.cc", "a/z.h", "ab/y.cc"]
+
+
+def test_what_is_made_once_is_kept_until_another_is_made(make_tree: MakeTree, base: Path) -> None:
+    tree, numbers = project(make_tree(FILES), base), iter(range(10))
+    made = [tree.once(key, lambda: next(numbers)) for key in ("a", "a", "b", "b", "a")]
+    assert made == [0, 0, 1, 1, 2]
