@@ -213,7 +213,7 @@ class Evaluation:
         if isinstance(value, Instance) and name in value.attributes:
             return value.attributes[name]
         method = self._classes.method(value, name)
-        if method is not None:
+        if method is not None and not (name in API and self._of_torch(method.path)):
             made = bound(method, value)
             return self.apply(made, (), depth) if "property" in method.function.decorators else (made,)
         for place in self._classes.lineage(value.kind if isinstance(value, Instance) else value):

@@ -374,3 +374,10 @@ MADE = (
 def test_makers_of_functions_and_libraries(source: str, operator: str) -> None:
     (found,) = (found for name, found in reached(lib=source).items() if name.rpartition(".")[2] == "f")
     assert found.operators == {operator} - {""}
+
+
+def test_what_pytorchs_own_objects_register_is_known_by_name() -> None:
+    method = "    def py_impl(self, key):\n        def inner(fn):\n            register(self, key, fn)\n"
+    source = "class Base:\n" + method + "            return fn\n        return inner\nclass Higher(Base):\n    pass\n"
+    user = "from torch._ops import Higher\nhigher = Higher()\n@higher.py_impl(DispatchKey.Meta)\n" + F
+    assert "f" in reached(torch___ops=source, torch__user=user)
