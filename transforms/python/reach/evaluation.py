@@ -164,7 +164,8 @@ class Evaluation:
         if self._classes or self._modules:
             if head and (held := self._held(head, scope, depth)):
                 return tuple(v for value in held for v in self._attribute(value, last, depth + 1))
-            if (kind := self._classes.named(scope.path, name, self._modules)) is not None:
+            kind = self._classes.named(scope.path, name, self._modules)
+            if kind is not None and not self._of_torch(kind.path):
                 return (kind,)
         if head and last in ("__name__", "ns"):
             return tuple(filter(None, map(named_by, self.named(head, scope, depth + 1))))

@@ -381,3 +381,6 @@ def test_what_pytorchs_own_objects_register_is_known_by_name() -> None:
     source = "class Base:\n" + method + "            return fn\n        return inner\nclass Higher(Base):\n    pass\n"
     user = "from torch._ops import Higher\nhigher = Higher()\n@higher.py_impl(DispatchKey.Meta)\n" + F
     assert "f" in reached(torch___ops=source, torch__user=user)
+    library = "class Library:\n    def impl(self, name, fn, key=''):\n        self.m.impl(name, fn, key)\n"
+    user = "import torch\nlib = torch.library.Library('aten', 'IMPL', 'MPS')\nlib.impl('op', f)\n" + F
+    assert "f" not in reached(torch__library=library, torch____init__="", torch__user=user)
