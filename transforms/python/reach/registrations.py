@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from codemod.model.operators import operator_name
 from transforms.python.reach.evaluation import Evaluation
+from transforms.python.reach.foreign import given_away
 from transforms.python.reach.registrars import (
     BY_KEY,
     COMPILED,
@@ -204,8 +205,9 @@ class Registrations:
             if definition is None and isinstance(function, Inner) and function.scope.names is None:
                 self.lambdas.append((function.scope.path, role))
             elif isinstance(function, Inner) and function.scope.names is not None:
+                away = given_away(self.tree, function)
                 for node in ast.walk(function.node):  # the wrapper's parameters that it calls, or passes on
-                    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in away:
                         passed = function.scope.names.get(node.id, ())
                         self.note(role, [("0", tuple(value for value in passed if isinstance(value, Local)))])
         return (Operator(role.operator),) if role.opaque and functions else functions

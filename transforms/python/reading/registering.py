@@ -192,6 +192,8 @@ def _is_wrapper(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     bound: set[str] = set()
     registering: list[ast.Call] = []
     by_name = REGISTERS.search(function.name) is not None
+    if by_name and any(isinstance(inner, FunctionNode) for inner in function.body):
+        return True
     for node in _body(function):
         if isinstance(node, ast.arg):
             bound.add(node.arg)

@@ -384,3 +384,15 @@ def test_what_pytorchs_own_objects_register_is_known_by_name() -> None:
     library = "class Library:\n    def impl(self, name, fn, key=''):\n        self.m.impl(name, fn, key)\n"
     user = "import torch\nlib = torch.library.Library('aten', 'IMPL', 'MPS')\nlib.impl('op', f)\n" + F
     assert "f" not in reached(torch__library=library, torch____init__="", torch__user=user)
+
+
+@pytest.mark.parametrize(("call", "traced"), [("helion.kernel()(f)", False), ("functools.wraps(f)", True), ("f", True)])
+def test_what_another_library_compiles_is_not_traced(call: str, traced: bool) -> None:
+    maker = (
+        "import functools, helion, torch\n"
+        f"def fake_of(f):\n    def run(*args):\n        kernel = {call}\n        return kernel(*args)\n    return run\n"
+        "def register(name):\n    def wrap(f):\n        torch.library.register_fake(name, fake_of(f))\n"
+        "        return f\n    return wrap\n"
+    )
+    found = reached(lib=maker + "@register('my::op')\ndef g(x):\n    return x\n")
+    assert ("g" in found, found["fake_of.run"].operators) == (traced, {"my::op"})
