@@ -22,7 +22,7 @@ CONVERTED = [
     "flat_product", "padded_width", "stack_extents", "masked_pool", "checked_pair", "tile_mean_backward",
     "pick_rows_meta", "backward", "as_column", "neighbor_degree", "turn_meta", "flat_gaps",
 ]  # fmt: skip
-REVIEWED = ["row_spread", "repeat_row", "trailing_window_backward", "row_sums"]
+REVIEWED = ["row_spread", "repeat_row", "nearest_row_cpu", "gaps_cpu", "trailing_window_backward", "row_sums"]
 LEFT = {
     "row_parity": "loop-bound",
     "column_walk": "loop-bound",
@@ -43,7 +43,6 @@ LEFT = {
     "byte_budget": "container-size",
     "traced_extent": "address",
     "extent_record": "stored",
-    "nearest_row_cpu": "no-fake",
 }
 UNREACHED = ["padded_extent", "blend_rows_cpu", "fold_rows", "pick_rows_cpu", "load_table", "best_rows",
               "turn_cpu", "blend_cpu", "head_rows"]  # fmt: skip

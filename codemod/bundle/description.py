@@ -94,7 +94,9 @@ def describe(
 def _title(shard: Shard, evidence: Sequence[Evidence]) -> str:
     part = shard.name.removeprefix(shard.about)
     number = f", part {part[1:]}" if shard.kind == "operator" and part[1:].isdigit() else ""
-    said = observed.title(evidence, f"Use symbolic sizes in {shard.about.strip() or shard.name}")
+    modes = {finding.mode for group in shard.groups for finding in group.findings if finding.edits}
+    done = "Add a fake of" if modes == {Mode.TENSOR_ITERATOR} else "Use symbolic sizes in"
+    said = observed.title(evidence, f"{done} {shard.about.strip() or shard.name}")
     return message_line(f"[dynamic shapes] {said}{number}")
 
 

@@ -72,6 +72,8 @@ def proved(evidence: Sequence[Evidence], reused: bool) -> list[str]:
         else:
             text = f"{entry.operator} {entry.outcome}: {entry.reason}"
         lines += step("prove", text, reused)
+        mended = [name for name, (old, new) in entry.opcheck.items() if new == "passes" != old]
+        lines += step("", f"opcheck's {', '.join(mended)}: fails → passes") if mended else []
         for check in entry.cured_checks[:_MOST_CHECKS]:
             lines += step("", f"{describe_check(check)}: fails → passes")
         more = len(entry.cured_checks) - _MOST_CHECKS

@@ -31,6 +31,11 @@ class Edit:
     old: bytes
     new: bytes
 
+    @property
+    def paragraph(self) -> bool:
+        """Whether it only inserts whole definitions, blank lines before them: several may go to one place."""
+        return self.start == self.end and self.new.startswith((b"\n\n", b"\r\n\r\n")) and self.new.endswith(b"\n")
+
 
 def by_path(edits: Iterable[Edit]) -> dict[str, tuple[Edit, ...]]:
     """`edits` by file, each once: the files and the edits of each sorted."""
@@ -40,6 +45,7 @@ def by_path(edits: Iterable[Edit]) -> dict[str, tuple[Edit, ...]]:
 def apply_edits(source: bytes, edits: Iterable[Edit]) -> bytes:
     """Return `source` with every edit applied; identical edits count once.
 
+    Paragraphs that go to one place follow one another in the order of their text.
     Raises EditConflict where edits overlap or where `source` does not hold an edit's old bytes.
     """
     out: list[bytes] = []
@@ -49,7 +55,8 @@ def apply_edits(source: bytes, edits: Iterable[Edit]) -> bytes:
         if source[edit.start : edit.end] != edit.old:
             raise EditConflict(f"{edit.path}: bytes {edit.start}-{edit.end} are no longer {edit.old!r}")
         same_place = previous is not None and previous.start == previous.end == edit.start == edit.end
-        if edit.start < position or same_place:
+        parted = previous is not None and previous.paragraph and edit.paragraph
+        if edit.start < position or (same_place and not parted):
             raise EditConflict(f"{edit.path}: two edits meet at byte {edit.start}")
         out += (source[position : edit.start], edit.new)
         position = edit.end

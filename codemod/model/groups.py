@@ -120,7 +120,7 @@ class _Taken:
 
 
 def meet(first: Edit, second: Edit) -> bool:
-    """Whether two edits of one file overlap, or insert at one place; touching is no overlap."""
+    """Whether two edits of one file overlap, or insert at one place what is no paragraph; touching is no overlap."""
     if first.start == first.end == second.start == second.end:
-        return True
+        return not (first.paragraph and second.paragraph)
     return first.start < second.end and second.start < first.end

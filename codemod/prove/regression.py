@@ -52,6 +52,38 @@ def make_test(operator: str, repro: str, frames: int) -> str:
     return f"def {method_name(operator)}(self):\n{body}\n"
 
 
+def make_opcheck_test(operator: str, repro: str) -> str:
+    """The method, not indented, that gives what `repro` calls to `torch.library.opcheck`, for each of its sizes.
+
+    "" where the script cannot be written so: it is no Python, or its operator is more than one call of an overload.
+    """
+    try:
+        tree = ast.parse(repro)
+    except (SyntaxError, ValueError):
+        return ""
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    sizes = _sizes(tree)
+    if "results" in functions or not {"operator", "inputs"} <= functions.keys() or not sizes:
+        return ""
+    match functions["operator"].body:
+        case [ast.Return(value=ast.Call(func=ast.Attribute() as overload, args=args, keywords=keywords))]:
+            names = [argument.arg for argument in functions["operator"].args.args]
+        case _:
+            return ""
+    named = f", {{{', '.join(f'{k.arg!r}: {ast.unparse(k.value)}' for k in keywords)}}}" if keywords else ""
+    positional = "".join(f"{ast.unparse(argument)}, " for argument in args)
+    kept = [node for node in tree.body if _belongs(node) and getattr(node, "name", "") != "operator"]
+    lines = [
+        *"\n\n".join(ast.get_source_segment(repro, node) or "" for node in kept).split("\n"),
+        "",
+        f"for n in ({', '.join(map(str, sizes))}{',' if len(sizes) == 1 else ''}):",
+        f"    {', '.join(names)}{',' if len(names) == 1 else ''} = inputs(n)",
+        f"    torch.library.opcheck({ast.unparse(overload)}, ({positional[: -1 if len(args) == 1 else -2]}){named})",
+    ]
+    body = textwrap.indent("\n".join(lines), "    ", lambda line: bool(line.strip()))
+    return f"def {method_name(operator).removesuffix('_symbolic_sizes')}_opcheck(self):\n{body}\n"
+
+
 def _belongs(node: ast.stmt) -> bool:
     """Whether a statement of the script is part of what is shown."""
     if isinstance(node, ast.Assign):

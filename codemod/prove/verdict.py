@@ -29,6 +29,8 @@ MODES = (
 SymIntArrayRef.h (1), torch/csrc/utils/python_arg_parser.h and c10/core/SymInt.cpp (4), ATen/TensorIterator.cpp and
 torch/_subclasses/fake_tensor.py (3), torch/fx/experimental/symbolic_shapes.py (2)."""
 TOLERANCE = {"torch.float16": 1e-2, "torch.bfloat16": 3e-2, "torch.float64": 1e-7, "torch.complex128": 1e-7}
+DIFFERS = "differs"
+"""How the end of a test begins that saw a fake and its kernel differ (codemod/runner/fakes.py)."""
 GRAVITY: tuple[Status, ...] = ("passes", "throws", "wrong", "hangs", "crashes")
 """From best to worst."""
 
@@ -121,6 +123,9 @@ def judge(before: Sequence[Case], after: Sequence[Case], reason: str = "") -> Ju
 def weighed(judgement: Judgement, opcheck: Mapping[str, tuple[str, str]]) -> Judgement:
     """`judgement` with what `torch.library.opcheck` says beside the runs: how its tests end before and after."""
     broken = [name for name, (old, new) in opcheck.items() if old == "passes" != new]
+    differing = [new for old, new in opcheck.values() if new.startswith(DIFFERS) and not old.startswith(DIFFERS)]
+    if differing and judgement.outcome != "worse":
+        return replace(judgement, outcome="worse", reason=f"its fake {differing[0]}")
     mended = [name for name, (old, new) in opcheck.items() if new == "passes" != old]
     if broken and judgement.outcome != "worse":
         text = " ".join(opcheck[broken[0]][1].split())[:200]

@@ -23,7 +23,7 @@ from codemod.prove.compiler import Diagnostic
 from codemod.prove.evidence import Evidence, Outcome, Status
 from codemod.prove.installed import built, over_installed, packages_of
 from codemod.prove.isolate import RUNNER, Ended, Limits, run
-from codemod.prove.regression import make_test
+from codemod.prove.regression import make_opcheck_test, make_test
 from codemod.prove.run_folder import LOCK, run_folder
 from codemod.prove.task import Settings, Task
 from codemod.prove.verdict import ended, headline, judge, weighed
@@ -152,7 +152,9 @@ def _with_test(
     """`evidence` with a regression test, where it can be written and was seen to fail before and to pass after."""
     if evidence.outcome != "cured" or evidence.after is None:
         return evidence
-    test = make_test(evidence.operator, evidence.repro, evidence.after.frames)
+    without_fake = evidence.before is not None and evidence.before.mode == 3 and evidence.opcheck
+    test = make_opcheck_test(evidence.operator, evidence.repro) if without_fake else ""
+    test = test or make_test(evidence.operator, evidence.repro, evidence.after.frames)
     if not test:
         return evidence
     ends_before, ends_after = on_both(partial(_run_identified, settings, "tests", (test,), overrides), *overlays)

@@ -215,7 +215,7 @@ def run(job: dict[str, Any], out: Path) -> None:
     sys.path[:0] = job.get("python_path") or []
     import torch
 
-    from . import check, imports, opcheck, opinfo, schema
+    from . import check, fakes, imports, opcheck, opinfo, schema
     from .setup import prepare
 
     obstacle = prepare(job)
@@ -243,7 +243,7 @@ def run(job: dict[str, Any], out: Path) -> None:
         if tried and operator.partition("::")[0] not in OPINFO_NAMESPACES:  # those are PyTorch's to check
             # With gradients, where some are wanted: then it also asks whether there is a formula.
             case = next((case for case in tried if case.piece == "backward"), tried[0])
-            report.opcheck(operator, opcheck.check(operator, case.script))
+            report.opcheck(operator, {**opcheck.check(operator, case.script), **fakes.check(operator)})
     report.close()
 
 

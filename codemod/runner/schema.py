@@ -61,7 +61,7 @@ def calls(operator: str, piece: str) -> Iterator[Call]:
 
 def _calls(operator: str, schema: Any, piece: str, inplace: bool) -> Iterator[Call]:
     namespace, _, name = operator.rpartition("::")
-    overload = _overload(operator, schema)
+    overload = overload_of(operator, schema)
     callee = f"torch.ops.{namespace}.{name}" + ("" if piece == "out" else f".{schema.overload_name or 'default'}")
     gradient = piece in ("backward", "double_backward")
     for number in accepted(overload, schema, gradient):
@@ -100,7 +100,7 @@ def refusal(operator: str) -> str:
     for schema in schemas(operator):
         if is_out(schema):
             continue
-        overload = _overload(operator, schema)
+        overload = overload_of(operator, schema)
 
         def work(first: int, schema: Any = schema, overload: Any = overload) -> Iterator[tuple[int, Any]]:
             for number in range(first, REFUSED):
@@ -111,7 +111,8 @@ def refusal(operator: str) -> str:
     return messages.most_common(1)[0][0] if messages else ""
 
 
-def _overload(operator: str, schema: Any) -> Any:
+def overload_of(operator: str, schema: Any) -> Any:
+    """The overload of an operator that has this schema."""
     namespace, _, name = operator.rpartition("::")
     return getattr(getattr(getattr(torch.ops, namespace), name), schema.overload_name or "default")
 

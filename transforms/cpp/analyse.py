@@ -12,6 +12,7 @@ from codemod.model.findings import Finding
 from codemod.model.operators import Reach
 from codemod.model.transform import Project
 from transforms.cpp.coverage.operators import obstacles
+from transforms.cpp.coverage.placing import Homes
 from transforms.cpp.coverage.report import missing_fake
 from transforms.cpp.decisions import DERIVATIVES, decide
 from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
@@ -197,11 +198,12 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         yield from check_findings(outcome, why, lines, f"checks of {group_name(function)}")
     covered: set[Key] = set()
     libraries = facts if own is None else {path: file for path, file in facts.items() if not _is_pytorchs(path)}
+    homes = Homes(project, in_python)
     for obstacle in obstacles(libraries, functools.cache(lambda: fakes_of(in_python(), project.read)), project.read):
         if obstacle.root is not None:
             covered.add((obstacle.root.path, obstacle.root.start))
         if project.selected(obstacle.operator.path):
-            yield missing_fake(obstacle, project.read)
+            yield missing_fake(obstacle, project.read, schemas, homes)
     selected = {key: why for key, why in stopped.items() if project.selected(key[0]) and key not in covered}
     yield from kernels.findings({(f.path, f.start): f for path, _ in selected for f in facts[path].functions}, selected)
 

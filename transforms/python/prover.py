@@ -53,9 +53,16 @@ class PythonProver:
         modules: dict[str, set[str]] = defaultdict(set)
         reasons: dict[str, str] = {}
         changed_functions: dict[tuple[str, str], set[str]] = defaultdict(set)
+        added: dict[str, set[str]] = defaultdict(set)
+        """The modules that get what they have not had, by operator."""
         for finding in findings:
-            if finding.edits:
+            edited = {edit.path for edit in finding.edits if edit.path.endswith(SUFFIX)}
+            if finding.path.endswith(SUFFIX) and edited:
                 changed_functions[finding.path, finding.function].update(edit.path for edit in finding.edits)
+            elif edited:  # what Python adds to operators of C++
+                for operator in finding.operators:
+                    modules[operator] |= edited
+                    added[operator] |= edited
         for (path, name), edited in sorted(changed_functions.items()):
             changed = tree.definition(path, name)
             operators = list(self._operators(changed)) if changed is not None else []
@@ -74,7 +81,7 @@ class PythonProver:
             if packages is not None and operator in reasons:
                 overrides.append(Override((), reason=reasons[operator]))
                 continue
-            places = self._places(operator, changed_modules) if packages is None else ()
+            places = self._places(operator, changed_modules, added[operator]) if packages is None else ()
             overrides.append(
                 Override(
                     (operator,),
@@ -102,9 +109,9 @@ class PythonProver:
                 overrides.append(Override((operator,), imports=imports, roots=roots))
         return overrides
 
-    def _places(self, operator: str, changed: Collection[str]) -> tuple[Place, ...]:
-        """The modules to import: those that register anything for an operator; where none does, the `changed` ones."""
-        paths = {definition.path for named, definition in self._registrations if named == operator} or changed
+    def _places(self, operator: str, changed: Collection[str], added: Collection[str] = ()) -> tuple[Place, ...]:
+        """The modules to import: those that register anything for an operator, and `added`; else the `changed` ones."""
+        paths = {d.path for named, d in self._registrations if named == operator}.union(added) or changed
         listed = frozenset(self._listed)
         return tuple(place_of(path, listed) for path in sorted(paths) if path.endswith(SUFFIX))
 

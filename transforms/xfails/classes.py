@@ -117,7 +117,7 @@ def _added(
     text = f"\n\n{text}".replace("\n", newline)
     edits = [Edit(path, end, end, b"", text.encode())]
     at = files[path].after_import
-    if at >= 0:
+    if at >= 0 and f"{_IMPORT}." in test.text:
         edits.insert(0, Edit(path, at, at, b"", f"import {_IMPORT}{newline}".encode()))
     return AddedTest(tuple(edits), f"{path}::{chosen.name}::{method}")
 

@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from codemod.prove.regression import make_test, method_name
+from codemod.prove.regression import make_opcheck_test, make_test, method_name
 
 REPRO = '''
 """aten::inner with symbolic sizes: backward."""
@@ -100,3 +100,53 @@ def test_what_cannot_be_written_as_a_method(old: str, new: str) -> None:
 )
 def test_names(operator: str, name: str) -> None:
     assert method_name(operator) == name
+
+
+CALL = """
+import sys
+
+import torch
+
+import lib.ops
+
+sizes = (4, 5)
+
+
+def inputs(n):
+    return (torch.rand(n),)
+
+
+def operator(x):
+    return torch.ops.lib.fold.default(x, 2, exact=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("return torch.ops.lib.fold.default(x, 2, exact=True)", "return fold(x)"),
+        ("return torch.ops", "y = torch.ops"),
+        ("def operator", "def other"),
+        ("def operator(x)", "def results(function, n): ...\n\n\ndef operator(x)"),
+        ("(4, 5)", "()"),
+        ("import sys", "import ("),
+    ],
+)
+def test_what_is_no_call_of_an_overload_is_no_test_of_opcheck(old: str, new: str) -> None:
+    assert make_opcheck_test("lib::fold", CALL.replace(old, new)) == ""
+
+
+def test_a_test_of_opcheck() -> None:
+    text = make_opcheck_test("lib::fold", CALL)
+    compile(text, "test", "exec")
+    assert text == dedent("""\
+        def test_lib_fold_opcheck(self):
+            import lib.ops
+
+            def inputs(n):
+                return (torch.rand(n),)
+
+            for n in (4, 5):
+                x, = inputs(n)
+                torch.library.opcheck(torch.ops.lib.fold.default, (x, 2), {'exact': True})
+        """)

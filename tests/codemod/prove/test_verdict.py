@@ -165,6 +165,9 @@ def test_opcheck_is_weighed_beside_the_runs() -> None:
     assert unchanged.outcome == "unchanged"
     assert weighed(unchanged, {}) == unchanged
     assert weighed(unchanged, {"test_schema": ("fails: a", "fails: b")}) == unchanged
+    assert weighed(unchanged, {"fake_as_kernel": ("differs: a", "differs: b")}) == unchanged
+    differing = weighed(unchanged, {"fake_as_kernel": ("stops: a", "differs from the kernel for (1,): shape (0,)")})
+    assert (differing.outcome, differing.reason) == ("worse", "its fake differs from the kernel for (1,): shape (0,)")
     mended = weighed(unchanged, {"test_schema": ("passes", "passes"), "test_faketensor": ("stride", "passes")})
     assert (mended.outcome, mended.reason) == ("cured", "opcheck's test_faketensor: fails → passes")
     cured = judge([case(status="throws", message=NUMEL)], [case()])

@@ -93,12 +93,13 @@ def test_nothing_is_missing(tmp_path: Path, source: str) -> None:
 
 def test_backends_alone(tmp_path: Path) -> None:
     (finding,) = missing(tmp_path, c=ALONE, t='@torch.library.register_fake("lib::fold")\ndef _(x, n): return x\n')
-    assert (finding.mode, finding.level, finding.refusal) == (Mode.LEAK, Level.MANUAL, "no-fake")
+    assert (finding.mode, finding.level, finding.refusal) == (Mode.TENSOR_ITERATOR, Level.MANUAL, "no-fake")
     assert (finding.operators, finding.function, finding.edits) == (("lib::fold",), "fold_cpu", ())
     assert finding.message == "lib::fold has kernels for CPU, and no Meta kernel or fake was found"
     assert finding.reason == (
         'register a fake: @torch.library.register_fake("lib::fold") def _(x, n=2, *, exact=False): ...  # -> Tensor'
         "; `fold_cpu` makes what it returns: `out = torch::empty({n, 2}, x.options())`"
+        "; not written by symfix: its parameters are not those of the schema"
     )
     assert [step.text for step in finding.reach] == ["lib::fold is registered for CPU"]
 

@@ -48,6 +48,8 @@ class Obstacle:
     """The keys that it has kernels for."""
     stable: bool = False
     """Whether its Meta or composite kernel is written with torch::stable, which has no symbolic accessor."""
+    kernels: tuple[Function, ...] = ()
+    """Those of its backends that are found, where these are all that it has."""
 
 
 def operators(facts: Mapping[str, FileFacts]) -> dict[str, Operator]:
@@ -97,7 +99,7 @@ def obstacles(
             obstacle = Obstacle(operator, ways[1], ways[0], backends) if ways is not None else None
         elif backends and not _needs_none(operator.schema):
             own = [(path, registration) for path, registration in operator.kernels if registration.key in backends]
-            obstacle = Obstacle(operator, _first(reacher, own), None, backends)
+            obstacle = Obstacle(operator, _first(reacher, own), None, backends, kernels=_all(reacher, own))
         if obstacle is not None and not fakes().has(name):
             yield obstacle
 
@@ -123,6 +125,15 @@ def _first(reacher: Reacher, kernels: list[tuple[str, Registration]]) -> Functio
         if functions:
             return functions[0]
     return None
+
+
+def _all(reacher: Reacher, kernels: list[tuple[str, Registration]]) -> tuple[Function, ...]:
+    """The definitions that `kernels` name; none where one of them is not found, or is not the only one of its name."""
+    named = [
+        [f for f in reacher.index.named(registration.function, path) if f.body >= 0] if registration.function else []
+        for path, registration in kernels
+    ]
+    return tuple(functions[0] for functions in named) if all(len(functions) == 1 for functions in named) else ()
 
 
 def _is_stable(source: bytes, registration: Registration) -> bool:

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import keyword
+from collections.abc import Callable, Mapping, Sequence
 
-from codemod.model.findings import Finding, Step
+from codemod.model.edits import Edit
+from codemod.model.findings import Finding, Level, Step
 from codemod.planning.naming import base_name
+from codemod.reporting.report import plural
+from transforms.cpp.coverage.kernel import body_of
 from transforms.cpp.coverage.operators import Obstacle
+from transforms.cpp.coverage.placing import Homes, edits_of
 from transforms.cpp.coverage.sketch import made, sketch
+from transforms.cpp.coverage.values import Underivable
 from transforms.cpp.rules.missing_fake import LEVEL, MODE, NAME
+from transforms.schema.schema import Argument, Schema
 
 
-def missing_fake(obstacle: Obstacle, read: Callable[[str], bytes]) -> Finding:
-    """The finding about one operator, at its definition; `read` gives the bytes of a file."""
+def missing_fake(
+    obstacle: Obstacle, read: Callable[[str], bytes], schemas: Mapping[str, Sequence[Schema]], homes: Homes
+) -> Finding:
+    """The finding about one operator, at its definition, with its fake where the kernels show that.
+
+    `read` gives the bytes of a file, `schemas` are those of ATen's operators, `homes` the modules that take fakes.
+    """
     operator, kernel = obstacle.operator, obstacle.kernel
     registration = operator.definition
     message, refusal, reason = _said(obstacle)
+    edits: tuple[Edit, ...] = ()
+    unwritten = ""
+    if obstacle.kernels:
+        try:
+            edits, left = written(obstacle, read, schemas, homes)
+        except Underivable as error:
+            unwritten = f"; not written by symfix: {error}"
     source = made(kernel, read(kernel.path)) if kernel is not None else ""
     seen = f"; `{kernel.name}` makes what it returns: `{source}`" if kernel is not None and source else ""
     keys = [f"{operator.name} is registered for {r.key or 'CompositeImplicitAutograd'}" for _, r in operator.kernels]
@@ -23,6 +42,10 @@ def missing_fake(obstacle: Obstacle, read: Callable[[str], bytes]) -> Finding:
     if obstacle.root is not None and kernel is not None and kernel is not obstacle.root:
         steps.append(Step(kernel.path, kernel.line, f"{obstacle.root.name} calls {kernel.name}"))
     function = obstacle.root or kernel
+    said = f"{reason}: {sketch(obstacle)}{seen}{unwritten}"
+    if edits:
+        stay = f"; {plural(left, 'check')} of the kernel, which a fake cannot make, stay there alone" if left else ""
+        said = f"the fake returns what `{kernel.name if kernel else ''}` makes{stay}"
     return Finding(
         operator.path,
         registration.start,
@@ -31,14 +54,44 @@ def missing_fake(obstacle: Obstacle, read: Callable[[str], bytes]) -> Finding:
         1,
         MODE,
         NAME,
-        LEVEL,
+        LEVEL if edits else Level.MANUAL,
         function.qualified if function is not None else "",
         tuple(filter(None, (base_name(operator.name),))),
         message,
-        f"{reason}: {sketch(obstacle)}{seen}",
-        refusal,
+        said,
+        "" if edits else refusal,
         tuple(steps),
+        (),
+        edits,
+        f"fake of {operator.name}" if edits else "",
     )
+
+
+def written(
+    obstacle: Obstacle, read: Callable[[str], bytes], schemas: Mapping[str, Sequence[Schema]], homes: Homes
+) -> tuple[tuple[Edit, ...], int]:
+    """The edits that write an operator's fake, and how many checks of its kernel they leave out.
+
+    Raises Underivable where its kernels do not show the fake, or no module is there for it.
+    """
+    operator = obstacle.operator
+    schema = operator.schema
+    if schema is None or any(not _usable(argument) for argument in schema.arguments):
+        raise Underivable("its schema is not read")
+    if any(argument.annotation for argument in (*schema.arguments, *schema.returns)):
+        raise Underivable("it writes to its arguments, or returns views of them")
+    bodies = [body_of(kernel, read(kernel.path), schema, schemas) for kernel in obstacle.kernels]
+    results = {body.result for body in bodies}
+    if len(results) > 1:
+        raise Underivable("its kernels return different things")
+    home = homes.of(operator.name)
+    if home is None:
+        raise Underivable("no module of Python is known to load it")
+    return edits_of(operator.name, schema, bodies[0], home), bodies[0].left
+
+
+def _usable(argument: Argument) -> bool:
+    return argument.name.isidentifier() and not keyword.iskeyword(argument.name)
 
 
 def _said(obstacle: Obstacle) -> tuple[str, str, str]:

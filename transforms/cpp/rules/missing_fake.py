@@ -6,12 +6,17 @@ CompositeImplicitAutograd) that call code which reads memory; those whose kernel
 torch::stable, which has no symbolic accessor; and operators that Python makes without a fake, by
 `torch.library.custom_op`, or by a Library and kernels. It looks for fakes in C++ and in Python. It says what to
 register, with a sketch: the arguments of the schema, and, where the kernel's source shows them, how its outputs are
-made. Nothing is edited. In PyTorch's own folders it says nothing.
+made. In PyTorch's own folders it says nothing.
+
+Where all kernels of an operator show what they return (factories such as `at::empty({n, x.size(1)}, x.options())`, over
+sizes that are read and computed in a straight line), it writes the fake, with the kernel's checks on sizes, ranks and
+dtypes as `torch._check`. It stands at the end of the module that registers the library's other fakes, or loads it.
 
 Why: tracing gives an operator tensors without memory. Where there is no kernel for them, or a composite gets to the
 first `data_ptr`, torch.compile stops or breaks the graph there; no rewrite of the operator's code helps.
 
-Fix safety: manual. The sketch says no more than was seen: what the outputs' sizes are is the author's to write.
+Fix safety: review, and manual where no fake is written: the sketch says no more than was seen. `symfix prove` and `fix`
+run the fake beside the kernel, with sizes 0 and 1, permuted strides and gaps, and take no fake that differs.
 
 References: torch/library.py (register_fake); torch/_library/utils.py (can_generate_trivial_fake_impl);
 c10/core/DispatchKey.h; torch/csrc/stable/library.h;
@@ -24,8 +29,8 @@ from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 
 NAME = "missing-fake"
-MODE = Mode.LEAK
-LEVEL = Level.MANUAL
+MODE = Mode.TENSOR_ITERATOR
+LEVEL = Level.REVIEW
 EXAMPLES = (
     Example(
         "Tensor f(const Tensor& x) { return at::zeros({x.dim()}, x.options()); }",

@@ -97,7 +97,7 @@ def _finding(
         start + len(f"def {node.name}"),
         node.lineno,
         node.col_offset + 1,
-        Mode.LEAK,
+        Mode.TENSOR_ITERATOR,
         RULE,
         Level.MANUAL,
         node.name,

@@ -1,0 +1,135 @@
+"""Whether an operator's fake says what its kernel does: shape, dtype, strides, device, and what shares memory.
+
+Each call that eager accepts is made again with sizes 0 and 1, with permuted strides and with gaps between the elements;
+the fake gets tensors with symbols for sizes. torch.library.opcheck asks the same, of one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.utils import _pytree as pytree
+
+from . import causes, schema
+from .cases import symbolic
+from .forks import survive
+
+NAME = "fake_as_kernel"
+PASSES, DIFFERS, STOPS = "passes", "differs", "stops"
+
+
+def check(operator: str) -> dict[str, str]:
+    """How the comparison ends, by `NAME`: "passes", "differs: …" or "stops: …"; empty where eager accepts no call."""
+    ends: list[str] = []
+    for each in schema.schemas(operator):
+        if schema.is_out(each):
+            continue
+        overload = schema.overload_of(operator, each)
+        for number in schema.accepted(overload, each, False):
+            ends += survive(partial(_ends, overload, each, number))
+            failed = next((end for end in ends if end != PASSES), "")
+            if failed:
+                return {NAME: failed}
+    return {NAME: PASSES} if ends else {}
+
+
+def _ends(overload: Any, each: Any, number: int, first: int) -> Iterator[tuple[int, Any]]:
+    positional, named = schema.Draw(number, False).arguments(each)
+    for index, variant in enumerate(variants((positional, named))):
+        if index >= first:
+            yield index, None
+            yield index, compared(overload, *variant)
+
+
+def variants(arguments: Any) -> Iterator[Any]:
+    """`arguments`, and the same with each of their sizes 0 and 1, with other strides, and with gaps."""
+    yield arguments
+    tensors = [leaf for leaf in pytree.tree_leaves(arguments) if isinstance(leaf, torch.Tensor)]
+    yield _mapped(arguments, permuted)
+    yield _mapped(arguments, gapped)
+    for size in sorted({size for tensor in tensors for size in tensor.shape if size > 1}):
+        for other in (0, 1):
+            yield _mapped(arguments, lambda tensor, size=size, other=other: resized(tensor, size, other))
+
+
+def _mapped(arguments: Any, change: Any) -> Any:
+    return pytree.tree_map(lambda leaf: change(leaf) if isinstance(leaf, torch.Tensor) else leaf, arguments)
+
+
+def permuted(tensor: torch.Tensor) -> torch.Tensor:
+    """The same values, the dimensions in the opposite order in memory."""
+    order = tuple(reversed(range(tensor.dim())))
+    return tensor.permute(order).contiguous().permute(order)
+
+
+def gapped(tensor: torch.Tensor) -> torch.Tensor:
+    """The same values, with gaps between them in memory."""
+    if not tensor.dim():
+        return tensor
+    return torch.stack((tensor, tensor), -1)[..., 0]
+
+
+def resized(tensor: torch.Tensor, size: int, other: int) -> torch.Tensor:
+    """A part of the values, contiguous: what has `size` elements along a dimension has `other` then."""
+    for dimension, length in enumerate(tensor.shape):
+        if length == size:
+            tensor = tensor.narrow(dimension, 0, other)
+    return tensor.clone(memory_format=torch.contiguous_format)
+
+
+def compared(overload: Any, positional: Any, named: Any) -> str | None:
+    """How one comparison ends; None where eager does not accept the arguments."""
+    try:
+        results, inputs = _results(overload, positional, named)
+    except Exception:
+        return None
+    mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
+    try:
+        with mode:
+            fakes, fake_inputs = _results(overload, *symbolic((positional, named), mode))
+    except Exception as error:
+        return f"{STOPS}: {causes.first_line(error)}"
+    mismatch = difference(results, inputs, fakes, fake_inputs)
+    shapes = ", ".join(str(tuple(t.shape)) for t in inputs)
+    return f"{DIFFERS} from the kernel for {shapes}: {mismatch}" if mismatch else PASSES
+
+
+def _results(overload: Any, positional: Any, named: Any) -> tuple[list[Any], list[torch.Tensor]]:
+    """What a call gives, and the tensors that it was given."""
+    if not isinstance(positional, list):
+        raise TypeError("a list of arguments is wanted")
+    inputs = [leaf for leaf in pytree.tree_leaves((positional, named)) if isinstance(leaf, torch.Tensor)]
+    return pytree.tree_leaves(overload(*positional, **named)), inputs
+
+
+def difference(results: list[Any], inputs: list[Any], fakes: list[Any], fake_inputs: list[Any]) -> str:
+    """In what a fake's results differ from the kernel's, "" where in nothing."""
+    alias = torch._C._is_alias_of  # type: ignore[attr-defined]
+    if len(results) != len(fakes):
+        return f"{len(fakes)} results, not {len(results)}"
+    for number, (real, fake) in enumerate(zip(results, fakes, strict=True)):
+        where = f"result {number}: " if len(results) > 1 else ""
+        if not isinstance(real, torch.Tensor) or not isinstance(fake, torch.Tensor):
+            if type(real) is not type(fake):
+                return f"{where}{type(fake).__name__}, not {type(real).__name__}"
+            continue
+        shape = tuple(int(size) for size in fake.shape)
+        if shape != tuple(real.shape):
+            return f"{where}shape {shape}, not {tuple(real.shape)}"
+        for name in ("dtype", "device", "layout"):
+            if getattr(real, name) != getattr(fake, name):
+                return f"{where}{name} {getattr(fake, name)}, not {getattr(real, name)}"
+        if real.layout == torch.strided and real.numel():  # the strides of dimensions with one element are no matter
+            strides = tuple(int(stride) for stride in fake.stride())
+            if any(a != b for a, b, size in zip(strides, real.stride(), shape, strict=True) if size > 1):
+                return f"{where}strides {strides}, not {tuple(real.stride())}"
+        for index, (given, fake_given) in enumerate(zip(inputs, fake_inputs, strict=True)):
+            shared = alias(real, given)
+            if real.numel() and shared != alias(fake, fake_given):
+                return f"{where}it {'shares' if shared else 'does not share'} the memory of tensor {index}"
+    return ""

@@ -1,0 +1,51 @@
+"""A fake beside its kernel: what differs in any way is said. Needs torch."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+from typing import Any
+
+import pytest
+
+if importlib.util.find_spec("torch") is None:
+    pytest.skip("torch is not installed", allow_module_level=True)
+
+import torch
+
+from codemod.runner import fakes, schema
+
+NUMBERS = itertools.count()
+
+
+def ends(kernel: Any, fake: Any) -> str:
+    """How the comparison ends for an operator of these two."""
+    name = f"symfix_fakes::op{next(NUMBERS)}"
+    torch.library.define(name, "(Tensor x) -> Tensor")
+    torch.library.impl(name, "CPU", kernel)
+    if fake is not None:
+        torch.library.register_fake(name, fake)
+    return fakes.check(name)[fakes.NAME]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "fake", "end"),
+    [
+        (torch.clone, lambda x: torch.empty_like(x), "passes"),
+        (lambda x: x, lambda x: x, "passes"),
+        (torch.clone, lambda x: x.new_empty((3, *x.shape[1:])), "differs from the kernel for"),
+        # The same for sizes that are neither 0 nor 1.
+        (torch.clone, lambda x: x.new_empty([s if s > 1 else 2 for s in x.shape]), "differs from the kernel for"),
+        # The same for what is contiguous.
+        (torch.clone, lambda x: x.new_empty(x.shape), "strides"),
+        (torch.clone, lambda x: torch.empty_like(x, dtype=torch.float64), "dtype torch.float64, not torch.float32"),
+        (torch.clone, lambda x: x, "it does not share the memory of tensor 0"),
+        (lambda x: x.clone(), lambda x: torch.empty_like(x, device="meta"), "device meta, not cpu"),
+        (torch.clone, lambda x: x.view(int(x.data_ptr())), "stops: "),
+        (torch.clone, None, "stops: "),
+    ],
+)
+def test_ends(kernel: Any, fake: Any, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema, "CALLS", 3)
+    said = ends(kernel, fake)
+    assert said == end if end == "passes" else end in said

@@ -1,0 +1,154 @@
+"""Fakes that are read from kernels: first those that cannot be, then what is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codemod.model.edits import apply_edits
+from codemod.model.findings import Level
+from tests.transforms.cpp.test_coverage import missing
+from transforms.cpp.coverage.kernel import body_of
+from transforms.cpp.coverage.placing import lines_of
+from transforms.cpp.coverage.values import Underivable
+from transforms.cpp.reading.extract import extract
+from transforms.schema.schema import Schema, parse_schema
+
+SCHEMA = "f(Tensor x, Tensor? w, int k, int[] sizes) -> Tensor"
+HEAD = "Tensor f(const Tensor& x, const std::optional<Tensor>& w, int64_t k, at::IntArrayRef sizes) {\n"
+ATEN: dict[str, tuple[Schema, ...]] = {
+    "t_": (parse_schema("t_(Tensor(a!) self) -> Tensor(a!)"),),
+    "t": (parse_schema("t(Tensor(a) self) -> Tensor(a)"),),
+    "fill_": (parse_schema("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)"),),
+    "fill": (parse_schema("fill.Scalar(Tensor self, Scalar value) -> Tensor"),),
+    "zero_": (parse_schema("zero_(Tensor(a!) self) -> Tensor(a!)"),),
+    "resize_": (parse_schema("resize_(Tensor(a!) self, SymInt[] size) -> Tensor(a!)"),),
+}
+
+
+def fake(body: str, schema: str = SCHEMA, head: str = HEAD) -> list[str]:
+    """The lines of the fake for a kernel of that body, without decorator and head."""
+    source = f"{head}{body}\n}}\n".encode()
+    (function,) = extract("f.cpp", source).functions
+    parsed = parse_schema(schema)
+    return [line.strip() for line in lines_of("lib::f", parsed, body_of(function, source, parsed, ATEN))[2:]]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (x.size(0) == 0) { return x; } return at::empty_like(x);",  # a branch on a size
+        "auto n = x.size(0); if (k) { n = 3; } return at::empty({n}, x.options());",
+        "auto n = x.size(0); for (int i = 0; i < k; ++i) { ++n; } return at::empty({n}, x.options());",
+        "auto out = at::empty_like(x); [&] { out = other(x); }(); return out;",
+        "auto n = helper(x); return at::empty({n}, x.options());",
+        "auto n = x.max().item<int64_t>(); return at::empty({n}, x.options());",
+        "return at::empty({(x.size(0) - k) / 2}, x.options());",  # C++ rounds to 0, Python down
+        "return at::empty({x.size(0) / k}, x.options());",
+        "return at::full({k}, 3);",  # its dtype is that of the number
+        "Tensor out; fill(out); return out;",
+        "auto out = at::empty_like(x); out.resize_({k}); return out;",
+        "auto out = at::empty_like(x); out.t_(); return out;",
+        "auto out = at::empty({k}, x.options().device(at::kCUDA)); return out;",
+        "auto s = x.sizes().vec(); for (auto& n : s) { s[0] = 1; } return at::empty(s, x.options());",
+        "auto s = x.sizes().vec(); s.insert(s.begin(), 1); return at::empty(s, x.options());",
+        "auto [a, b] = both(x); return a;",
+        "return std::make_tuple(at::empty_like(x), k);",
+        "return;",
+        "other(x);",
+    ],
+)
+def test_what_is_not_shown_is_not_written(body: str) -> None:
+    with pytest.raises(Underivable):
+        fake(body)
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("return at::empty_like(x);", ["return torch.empty_like(x)"]),
+        ("return torch::zeros({x.size(0), k}, x.options());", ["return x.new_zeros((x.shape[0], k))"]),
+        ("return x.new_empty({x.numel() / 2 + 1});", ["return x.new_empty(((x.numel() // 2) + 1,))"]),
+        (
+            "return at::empty(sizes, x.options().dtype(at::kLong));",
+            ["return x.new_empty(sizes, dtype=torch.int64)"],
+        ),
+        (
+            "return at::empty({k}, at::TensorOptions().dtype(x.scalar_type()).device(x.device()));",
+            ["return torch.empty((k,), dtype=x.dtype, device=x.device)"],
+        ),
+        # C++ knows no default device.
+        ("return at::zeros({k}, at::kLong);", ['return torch.zeros((k,), dtype=torch.int64, device="cpu")']),
+        ("auto out = at::empty_like(x); out.fill_(1); out.zero_(); return out;", ["return torch.empty_like(x)"]),
+        (
+            "auto out = at::empty_like(x); run([&] { out[0] = 1; }); return std::make_tuple(out, out);",
+            ["out = torch.empty_like(x)", "return out, out"],
+        ),
+        (
+            "auto s = x.sizes().vec(); s[k] = x.size(0) * 2; s.push_back(3); return at::empty(s, x.options());",
+            ["s = x.shape", "s = list(s)", "s[k] = x.shape[0] * 2", "s = [*s, 3]", "return x.new_empty(s)"],
+        ),
+        (
+            'TORCH_CHECK(x.dim() == 2 && w.has_value(), "f: a matrix, got ", k); return at::empty_like(*w);',
+            [
+                'torch._check(x.dim() == 2, lambda: "f: a matrix")',
+                'torch._check(w is not None, lambda: "f: a matrix")',
+                "return torch.empty_like(w)",
+            ],
+        ),
+        (
+            "TORCH_CHECK(x.sizes() == w->sizes()); TORCH_CHECK(x.is_contiguous()); return at::empty_like(x);",
+            [
+                "from torch.fx.experimental.symbolic_shapes import sym_eq",
+                "",
+                "torch._check(sym_eq(x.shape, w.shape))",
+                "return torch.empty_like(x)",
+            ],
+        ),
+        (
+            "auto n = std::max(x.size(0), k); auto m = w.has_value() ? x.size(1) : k; return at::ones({n, m}, x.options());",
+            ["return x.new_ones((torch.sym_max(x.shape[0], k), (x.shape[1] if w is not None else k)))"],
+        ),
+    ],
+)
+def test_what_is_written(body: str, lines: list[str]) -> None:
+    assert fake(body) == lines
+
+
+CPP = """\
+Tensor fold_cpu(const Tensor& x, int64_t n) { return at::empty({n, x.size(0)}, x.options()); }
+Tensor lift_cpu(const Tensor& x) { return at::empty_like(x); }
+TORCH_LIBRARY(lib, m) { m.def("fold(Tensor x, SymInt n=2) -> Tensor"); m.def("lift(Tensor x) -> Tensor"); }
+TORCH_LIBRARY_IMPL(lib, CPU, m) { m.impl("fold", fold_cpu); m.impl("lift", lift_cpu); }
+"""
+LOADS = "import os\n\nfrom other import x\n\ntorch.ops.load_library(x)\n"
+
+
+def test_fakes_go_to_the_module_that_loads_the_library(tmp_path: Path) -> None:
+    findings = missing(tmp_path, c=CPP, p=LOADS.replace("torch.ops", "import torch\ntorch.ops"))
+    assert [finding.level for finding in findings] == [Level.REVIEW] * 2
+    edits = {edit for finding in findings for edit in finding.edits}
+    source = LOADS.replace("torch.ops", "import torch\ntorch.ops")
+    assert apply_edits(source.encode(), edits).decode() == source + (
+        '\n\n@torch.library.register_fake("lib::fold")\n'
+        "def _(x: torch.Tensor, n: int = 2) -> torch.Tensor:\n    return x.new_empty((n, x.shape[0]))\n"
+        '\n\n@torch.library.register_fake("lib::lift")\n'
+        "def _(x: torch.Tensor) -> torch.Tensor:\n    return torch.empty_like(x)\n"
+    )
+
+
+def test_without_such_a_module_nothing_is_written(tmp_path: Path) -> None:
+    findings = missing(tmp_path, c=CPP, p="import torch\n")
+    assert {(finding.level, finding.edits) for finding in findings} == {(Level.MANUAL, ())}
+    assert all("no module of Python is known to load it" in finding.reason for finding in findings)
+
+
+def test_kernels_that_differ_have_no_fake(tmp_path: Path) -> None:
+    cuda = "Tensor lift_cuda(const Tensor& x) { return at::empty({3}, x.options()); }\n"
+    cuda += 'TORCH_LIBRARY_IMPL(lib, CUDA, m) { m.impl("lift", lift_cuda); }\n'
+    findings = missing(tmp_path, c=CPP + cuda, p="import torch\n\ntorch.ops.load_library('x')\n")
+    assert {finding.operators[0]: finding.level for finding in findings} == {
+        "lib::fold": Level.REVIEW,
+        "lib::lift": Level.MANUAL,
+    }

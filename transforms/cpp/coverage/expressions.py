@@ -1,0 +1,241 @@
+"""The expressions of a kernel as Python, as far as their sizes, dtypes and devices go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from transforms.cpp.coverage.factories import Factories
+from transforms.cpp.coverage.values import SCALAR_TYPES, Kind, Options, Underivable, Value, joined
+from transforms.cpp.reading.tree import Node
+
+_CAST = re.compile(r"static_cast<\s*(?:const\s+)?(?:int|int64_t|int32_t|size_t|uint64_t|long|unsigned)\s*>$")
+_INTEGER = re.compile(r"(\d+)[uUlL]*$")
+_CONSTANT = re.compile(r"(?:(?:at|torch|c10)::)?(?:k|ScalarType::)(\w+)$")
+_FORMAT = re.compile(r"(?:(?:at|torch|c10)::)?MemoryFormat::(Contiguous|ChannelsLast|ChannelsLast3d|Preserve)$")
+_FORMATS = {"Contiguous": "contiguous_format", "ChannelsLast": "channels_last",
+            "ChannelsLast3d": "channels_last_3d", "Preserve": "preserve_format"}  # fmt: skip
+_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+_VECTOR = re.compile(
+    r"std::vector\s*<\s*(?:int64_t|long|at::IntArrayRef::value_type)\s*>$|(?:at::|c10::|torch::)?IntArrayRef$"
+)
+_TUPLE = re.compile(r"std::(?:make_)?tuple\b(?:\s*<.*>)?$|std::make_pair$|std::forward_as_tuple$", re.S)
+
+
+class Expressions:
+    """Translates expressions, given the values of the names in scope."""
+
+    def __init__(self, names: Mapping[str, Value | None]) -> None:
+        self._names = names
+        self._factories = Factories(self.value)
+
+    def value(self, node: Node) -> Value:
+        """The expression in Python. Raises Underivable where it says nothing that a fake can say."""
+        made = getattr(self, f"_{node.kind}", None)
+        value = made(node) if made is not None else None
+        if not isinstance(value, Value):
+            raise Underivable(f"`{node.excerpt}`")
+        return value
+
+    def result(self, node: Node) -> Value:
+        """What a kernel returns: a tensor, or a tuple of such."""
+        parts = self._parts(node)
+        if parts is None:
+            value = self.value(node)
+            if value.kind not in ("tensor", "tensors"):
+                raise Underivable(f"`{node.excerpt}` is no tensor")
+            return value
+        values = [self.value(part) for part in parts]
+        if any(value.kind != "tensor" for value in values):
+            raise Underivable(f"`{node.excerpt}` holds what is no tensor")
+        if len(values) == 1 and node.kind == "initializer_list":
+            raise Underivable(f"`{node.excerpt}`")
+        return Value("other", ", ".join(value.text for value in values), joined(*values), False)
+
+    def _parts(self, node: Node) -> Sequence[Node] | None:
+        if node.kind == "initializer_list":
+            return node.children
+        function = node.field("function")
+        if node.kind == "call_expression" and function is not None and _TUPLE.match(function.text):
+            arguments = node.field("arguments")
+            return arguments.children if arguments is not None else None
+        if node.kind == "compound_literal_expression" and _TUPLE.match((node.field("type") or node).text):
+            inner = node.field("value")
+            return inner.children if inner is not None else None
+        return None
+
+    def _identifier(self, node: Node) -> Value | None:
+        text = node.text
+        if text in self._names:
+            return self._names[text]
+        return self._constant(text)
+
+    def _qualified_identifier(self, node: Node) -> Value | None:
+        return self._constant(node.text)
+
+    def _constant(self, text: str) -> Value | None:
+        kept = _FORMAT.match(text)
+        if kept is not None:
+            return Value("format", f"torch.{_FORMATS[kept[1]]}")
+        named = _CONSTANT.match(text)
+        if named is not None and named[1] in SCALAR_TYPES:
+            return Value("dtype", f"torch.{SCALAR_TYPES[named[1]]}", settled=True)
+        if named is not None and named[1] == "CPU":
+            return Value("device", '"cpu"', settled=True)
+        return None
+
+    def _number_literal(self, node: Node) -> Value | None:
+        number = _INTEGER.match(node.text)
+        return Value("int", number[1], natural=True, settled=True) if number is not None else None
+
+    def _true(self, node: Node) -> Value:
+        return Value("bool", "True", settled=True)
+
+    def _false(self, node: Node) -> Value:
+        return Value("bool", "False", settled=True)
+
+    def _parenthesized_expression(self, node: Node) -> Value:
+        return self.value(node.children[0])
+
+    def _condition_clause(self, node: Node) -> Value:
+        return self.value(node.children[-1])
+
+    def _pointer_expression(self, node: Node) -> Value | None:
+        value = self.value(node.children[0])
+        return replace(value, optional=False) if node.token == "*" and value.optional else None
+
+    def _initializer_list(self, node: Node) -> Value | None:
+        values = [self.value(child) for child in node.children]
+        if any(value.kind != "int" for value in values):
+            return None
+        ends = "," if len(values) == 1 else ""
+        return Value("ints", f"({', '.join(value.text for value in values)}{ends})", joined(*values))
+
+    def _compound_literal_expression(self, node: Node) -> Value | None:
+        kind, inner = node.field("type"), node.field("value")
+        return self.value(inner) if kind is not None and inner is not None and _VECTOR.match(kind.text) else None
+
+    def _unary_expression(self, node: Node) -> Value | None:
+        value = self.value(node.children[0])
+        if node.token == "-" or node.text.startswith("-"):
+            return (
+                Value("int", f"-{value.operand}", value.names, settled=value.settled) if value.kind == "int" else None
+            )
+        if node.text.startswith("!") and value.kind == "bool" and value.settled:
+            return Value("bool", f"not {value.operand}", value.names, False, settled=True)
+        return None
+
+    def _binary_expression(self, node: Node) -> Value | None:
+        left_node, right_node = node.field("left"), node.field("right")
+        if left_node is None or right_node is None:
+            return None
+        left, right = self.value(left_node), self.value(right_node)
+        names, token = joined(left, right), node.token
+        settled = left.settled and right.settled
+        if token in ("&&", "||") and left.kind == right.kind == "bool":
+            if not settled and token == "||":
+                return None  # `or` asks for the truth of the first
+            word = "and" if token == "&&" else "or"
+            return Value("bool", f"{left.operand} {word} {right.operand}", names, False, settled=settled)
+        if token in _COMPARISONS and left.kind == right.kind and left.kind in ("int", "dtype", "device", "bool"):
+            return Value("bool", f"{left.operand} {token} {right.operand}", names, False, settled=settled)
+        if token == "==" and left.kind == right.kind == "ints":
+            return Value("bool", f"sym_eq({left.text}, {right.text})", names | {"sym_eq"})
+        if left.kind == right.kind == "int" and token in ("+", "-", "*"):
+            natural = left.natural and right.natural and token != "-"
+            return Value("int", f"{left.operand} {token} {right.operand}", names, False, natural, settled)
+        if left.kind == right.kind == "int" and token in ("/", "%") and left.natural and right.natural:
+            word = "//" if token == "/" else "%"
+            return Value("int", f"{left.operand} {word} {right.operand}", names, False, True, settled)
+        return None
+
+    def _conditional_expression(self, node: Node) -> Value | None:
+        parts = [node.field(name) for name in ("condition", "consequence", "alternative")]
+        if any(part is None for part in parts):
+            return None
+        condition, first, second = (self.value(part) for part in parts if part is not None)
+        if not condition.settled or condition.kind != "bool" or first.kind != second.kind or first.kind == "options":
+            return None
+        text = f"{first.operand} if {condition.text} else {second.operand}"
+        natural = first.natural and second.natural
+        return Value(
+            first.kind, text, joined(condition, first, second), False, natural, first.settled and second.settled
+        )
+
+    def _subscript_expression(self, node: Node) -> Value | None:
+        receiver, indices = node.field("argument"), node.field("indices")
+        if receiver is None or indices is None or len(indices.children) != 1:
+            return None
+        value, index = self.value(receiver), self.value(indices.children[0])
+        if index.kind != "int" or value.kind not in ("ints", "tensors"):
+            return None
+        kind: Kind = "int" if value.kind == "ints" else "tensor"
+        return Value(kind, f"{value.operand}[{index.text}]", joined(value, index), natural=value.natural)
+
+    def _call_expression(self, node: Node) -> Value | None:
+        function, arguments = node.field("function"), node.field("arguments")
+        if function is None or arguments is None:
+            return None
+        if function.kind == "field_expression":
+            return self._method(node, function, arguments.children)
+        name = function.text
+        if _CAST.match(name) and len(arguments.children) == 1:
+            value = self.value(arguments.children[0])
+            return value if value.kind == "int" else None
+        if re.match(r"std::(?:max|min)\b", name) and len(arguments.children) == 2:
+            left, right = (self.value(child) for child in arguments.children)
+            if left.kind == right.kind == "int":
+                word = "sym_max" if name.startswith("std::max") else "sym_min"
+                natural = left.natural and right.natural
+                return Value("int", f"torch.{word}({left.text}, {right.text})", joined(left, right), natural=natural)
+            return None
+        return self._factories.function(name, arguments.children)
+
+    def _method(self, node: Node, function: Node, arguments: Sequence[Node]) -> Value | None:
+        receiver, field = function.field("argument"), function.field("field")
+        if receiver is None or field is None:
+            return None
+        value, name = self.value(receiver), field.text
+        if value.optional and function.token != "->":
+            if name == "has_value" or (name == "defined" and value.kind == "tensor"):
+                return Value("bool", f"{value.operand} is not None", value.names, False, settled=True)
+            return replace(value, optional=False) if name == "value" else None
+        if value.kind == "tensor":
+            return self._of_tensor(value, name, arguments)
+        if value.kind in ("ints", "tensors"):
+            if name in ("vec", "begin") and not arguments:
+                return value if name == "vec" else None
+            if name == "size" and not arguments:
+                return Value("int", f"len({value.text})", value.names, natural=True, settled=True)
+        if value.kind == "options":
+            return self._factories.with_option(value, name, arguments)
+        return None
+
+    def _of_tensor(self, tensor: Value, name: str, arguments: Sequence[Node]) -> Value | None:
+        names, text = tensor.names, tensor.operand
+        if name == "size" and len(arguments) == 1:
+            index = self.value(arguments[0])
+            if index.kind != "int":
+                return None
+            return Value("int", f"{text}.shape[{index.text}]", joined(tensor, index), natural=True)
+        if arguments:
+            return self._factories.method(tensor, name, arguments)
+        match name:
+            case "sizes":
+                return Value("ints", f"{text}.shape", names, natural=True)
+            case "numel":
+                return Value("int", f"{text}.numel()", names, natural=True)
+            case "dim" | "ndimension":
+                return Value("int", f"{text}.dim()", names, natural=True, settled=True)
+            case "scalar_type" | "dtype":
+                return Value("dtype", f"{text}.dtype", names, settled=True)
+            case "device":
+                return Value("device", f"{text}.device", names, settled=True)
+            case "is_floating_point" | "is_complex":
+                return Value("bool", f"{text}.{name}()", names, settled=True)
+            case "is_cuda" | "is_cpu":
+                return Value("bool", f"{text}.{name}", names, settled=True)
+            case "options":
+                return Value("options", "", names, options=Options(like=text))
+        return self._factories.method(tensor, name, arguments)

@@ -1,0 +1,65 @@
+"""What an expression of a kernel is in Python, where a fake may say the same of tensors without memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal["tensor", "int", "float", "bool", "ints", "tensors", "dtype", "device", "format", "options", "other"]
+
+
+class Underivable(Exception):
+    """The source does not show what a fake needs; the message says which part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`TensorOptions`: what of it is said, each as Python."""
+
+    like: str = ""
+    """The tensor whose `options()` they are."""
+    dtype: str = ""
+    device: str = ""
+    format: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An expression as Python. `names` are the locals of the fake that it rests on."""
+
+    kind: Kind
+    text: str
+    names: frozenset[str] = frozenset()
+    atomic: bool = True
+    """Whether it needs no parentheses as an operand or a receiver."""
+    natural: bool = False
+    """Whether, as a number, it is never negative, so that `/` of C++ and `//` of Python agree."""
+    settled: bool = False
+    """Whether its value is no matter of sizes: `if` may ask it while sizes are symbols."""
+    optional: bool = False
+    options: Options = field(default_factory=Options)
+
+    @property
+    def operand(self) -> str:
+        """The text as a part of a larger expression."""
+        return self.text if self.atomic else f"({self.text})"
+
+
+def joined(*values: Value) -> frozenset[str]:
+    """The locals that several values rest on."""
+    return frozenset().union(*(value.names for value in values))
+
+
+SCALAR_TYPES = {
+    "Byte": "uint8", "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64", "Half": "float16",
+    "Float": "float32", "Double": "float64", "Bool": "bool", "BFloat16": "bfloat16", "ComplexFloat": "complex64",
+    "ComplexDouble": "complex128", "UInt8": "uint8", "Int8": "int8", "Int16": "int16", "Int32": "int32",
+    "Int64": "int64", "Float16": "float16", "Float32": "float32", "Float64": "float64",
+}  # fmt: skip
+"""The dtypes of `at::kLong` and `at::ScalarType::Long` (c10/core/ScalarType.h; the second names, of
+torch/csrc/api/include/torch/types.h)."""
+TYPES = {
+    "Tensor": "tensor", "int": "int", "SymInt": "int", "float": "float", "bool": "bool", "int[]": "ints",
+    "SymInt[]": "ints", "Tensor[]": "tensors", "ScalarType": "dtype", "Device": "device", "MemoryFormat": "format",
+}  # fmt: skip
+"""What the arguments of a schema are."""
