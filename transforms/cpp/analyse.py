@@ -11,7 +11,7 @@ from functools import partial
 from codemod.model.findings import Finding
 from codemod.model.operators import Reach
 from codemod.model.transform import Project
-from transforms.cpp.coverage.operators import obstacles
+from transforms.cpp.coverage.operators import obstacles, operators
 from transforms.cpp.coverage.placing import Homes
 from transforms.cpp.coverage.report import missing_fake
 from transforms.cpp.decisions import DERIVATIVES, decide
@@ -198,7 +198,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         yield from check_findings(outcome, why, lines, f"checks of {group_name(function)}")
     covered: set[Key] = set()
     libraries = facts if own is None else {path: file for path, file in facts.items() if not _is_pytorchs(path)}
-    homes = Homes(project, in_python)
+    homes = Homes(project, in_python, operators(libraries))
     for obstacle in obstacles(libraries, functools.cache(lambda: fakes_of(in_python(), project.read)), project.read):
         if obstacle.root is not None:
             covered.add((obstacle.root.path, obstacle.root.start))

@@ -107,7 +107,7 @@ def test_what_is_not_shown_is_not_written(body: str) -> None:
             ],
         ),
         (
-            "auto n = std::max(x.size(0), k); auto m = w.has_value() ? x.size(1) : k; return at::ones({n, m}, x.options());",
+            "auto n = std::max(x.size(0), k), m = w.has_value() ? x.size(1) : k; return at::ones({n, m}, x.options());",
             ["return x.new_ones((torch.sym_max(x.shape[0], k), (x.shape[1] if w is not None else k)))"],
         ),
     ],
@@ -123,13 +123,14 @@ TORCH_LIBRARY(lib, m) { m.def("fold(Tensor x, SymInt n=2) -> Tensor"); m.def("li
 TORCH_LIBRARY_IMPL(lib, CPU, m) { m.impl("fold", fold_cpu); m.impl("lift", lift_cpu); }
 """
 LOADS = "import os\n\nfrom other import x\n\ntorch.ops.load_library(x)\n"
+LOADED = LOADS.replace("torch.ops", "import torch\ntorch.ops")
 
 
 def test_fakes_go_to_the_module_that_loads_the_library(tmp_path: Path) -> None:
-    findings = missing(tmp_path, c=CPP, p=LOADS.replace("torch.ops", "import torch\ntorch.ops"))
+    findings = missing(tmp_path, c=CPP, p=LOADED)
     assert [finding.level for finding in findings] == [Level.REVIEW] * 2
     edits = {edit for finding in findings for edit in finding.edits}
-    source = LOADS.replace("torch.ops", "import torch\ntorch.ops")
+    source = LOADED
     assert apply_edits(source.encode(), edits).decode() == source + (
         '\n\n@torch.library.register_fake("lib::fold")\n'
         "def _(x: torch.Tensor, n: int = 2) -> torch.Tensor:\n    return x.new_empty((n, x.shape[0]))\n"
@@ -152,3 +153,25 @@ def test_kernels_that_differ_have_no_fake(tmp_path: Path) -> None:
         "lib::fold": Level.REVIEW,
         "lib::lift": Level.MANUAL,
     }
+
+
+@pytest.mark.parametrize(
+    ("cpp", "python"),
+    [
+        (CPP, LOADS.replace("torch.ops", "import torch\nif x:\n    torch.ops")),
+        (CPP, LOADS.replace("torch.ops", "import torch\ntry:\n    torch.ops") + "except OSError:\n    pass\n"),
+        (CPP, LOADS.replace("torch.ops", "import torch\n\n\ndef load():\n    torch.ops")),
+        (CPP.replace("TORCH_LIBRARY(", "#ifdef LIFT\nTORCH_LIBRARY(", 1) + "#endif\n", LOADED),
+        (CPP.replace("CPU", "CUDA"), LOADED),
+    ],
+)
+def test_what_may_not_be_there_gets_no_fake(tmp_path: Path, cpp: str, python: str) -> None:
+    findings = missing(tmp_path, c=cpp, p=python)
+    assert {(finding.level, finding.edits) for finding in findings} == {(Level.MANUAL, ())}
+    assert len(findings) == 2
+
+
+def test_a_guard_of_the_whole_file_is_no_condition(tmp_path: Path) -> None:
+    guarded = f"#ifndef LIB\n#define LIB\n{CPP}#endif\n"
+    findings = missing(tmp_path, c=guarded, p=LOADED)
+    assert {finding.level for finding in findings} == {Level.REVIEW}

@@ -6,7 +6,7 @@ import ast
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from codemod.model.edits import Edit
@@ -32,8 +32,10 @@ class Home:
 class Homes:
     """The modules that fakes go into, by namespace."""
 
-    def __init__(self, project: Project, registrations: Callable[[], Registrations]) -> None:
+    def __init__(self, project: Project, registrations: Callable[[], Registrations], defined: Collection[str]) -> None:
+        """`defined` are the operators that C++ defines: Python that adds to them is imported with them."""
         self._project = project
+        self._defined = defined
         self._registrations = registrations
         self._found: dict[str, Home | None] = {}
 
@@ -41,7 +43,8 @@ class Homes:
         """The module for the fakes of an operator's namespace, None where none is known to load what defines it.
 
         The one that registers most fakes for the namespace, else most of anything, else the one that loads the compiled
-        library: with `load_library`, or as a module of a package that has no such file of Python.
+        library: with `load_library`, or as a module of a package that has no such file of Python. Both stand at its
+        top, for a fake of an operator that is not there raises.
         """
         namespace = operator.partition("::")[0]
         if namespace not in self._found:
@@ -53,7 +56,9 @@ class Homes:
         registered = self._registrations()
         for definition, roles in registered.roles.items():
             for role in roles:
-                if role.operator.startswith(prefix) and not _apart(definition.path):
+                mine = role.operator.startswith(prefix) and role.operator in self._defined
+                top = "." not in definition.function.name
+                if mine and top and not role.opaque and not _apart(definition.path):
                     counts[definition.path] += 1000 if role.kind == "fake" else 1
         for path in sorted(counts, key=lambda path: (-counts[path], path)) or self._loading():
             source = self._project.read(path)
@@ -67,15 +72,30 @@ class Homes:
         for path, facts in sorted(tree.facts.items()):
             if _apart(path) or path.rpartition("/")[2] == "setup.py":
                 continue
-            if _LOADS.search(self._project.read(path)):
+            source = self._project.read(path)
+            if _LOADS.search(source) and any(b"load_library" in statement for statement in _at_top(source)):
                 return [path]
-            for _, target in facts.imports:
+            imported = b"\n".join(_at_top(source)) if facts.imports else b""
+            for name, target in facts.imports:
+                if not re.search(rb"\b%s\b" % name.encode(), imported):
+                    continue
                 package, name = tree.located(target)
                 if not name or "." in name or not package.endswith("__init__.py"):
                     continue
                 if not _defines(self._project.read(package), tree.module_name(package), name):
                     compiled.append(path)
         return list(dict.fromkeys(compiled))
+
+
+def _at_top(source: bytes) -> list[bytes]:
+    """The statements of a module that always run: imports and calls that no branch, `try` or function holds."""
+    try:
+        statements = ast.parse(source).body
+    except (SyntaxError, ValueError):
+        return []
+    lines = source.splitlines()
+    kinds = (ast.Expr, ast.Import, ast.ImportFrom)
+    return [b"\n".join(lines[n.lineno - 1 : n.end_lineno]) for n in statements if isinstance(n, kinds)]
 
 
 def _apart(path: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from codemod.model.edits import Edit
@@ -16,6 +17,8 @@ from transforms.cpp.coverage.sketch import made, sketch
 from transforms.cpp.coverage.values import Underivable
 from transforms.cpp.rules.missing_fake import LEVEL, MODE, NAME
 from transforms.schema.schema import Argument, Schema
+
+_CONDITION = re.compile(rb"(?m)^[ \t]*#[ \t]*(if|ifdef|ifndef|endif)\b")
 
 
 def missing_fake(
@@ -80,6 +83,10 @@ def written(
         raise Underivable("its schema is not read")
     if any(argument.annotation for argument in (*schema.arguments, *schema.returns)):
         raise Underivable("it writes to its arguments, or returns views of them")
+    if "CPU" not in obstacle.backends:
+        raise Underivable("it has no kernel for the CPU, to run the fake beside")
+    if conditional(read(operator.path), operator.definition.start):
+        raise Underivable("not every build defines it, as #if says, and a fake of what is not there raises")
     bodies = [body_of(kernel, read(kernel.path), schema, schemas) for kernel in obstacle.kernels]
     results = {body.result for body in bodies}
     if len(results) > 1:
@@ -88,6 +95,16 @@ def written(
     if home is None:
         raise Underivable("no module of Python is known to load it")
     return edits_of(operator.name, schema, bodies[0], home), bodies[0].left
+
+
+def conditional(source: bytes, offset: int) -> bool:
+    """Whether a place of a file stands between `#if` and `#endif`; those around the whole file are no condition."""
+    opened = list(_CONDITION.finditer(source, 0, offset))
+    depth = 0
+    for match in opened:
+        depth += {b"if": 1, b"en": -1}[match[1][:2]]
+    guarded = bool(opened) and not source[: opened[0].start()].strip() and opened[0][1] != b"endif"
+    return depth - (guarded and source.rstrip().endswith(b"#endif")) > 0
 
 
 def _usable(argument: Argument) -> bool:
