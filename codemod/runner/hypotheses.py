@@ -1,0 +1,292 @@
+"""From what a kernel showed to a meta that says the same: the first rule that fits all observations.
+
+A result is like an argument, or of the shape that several broadcast to, or an argument without a dimension, or each of
+its sizes is one of an argument. Its strides are those of `empty_like`, contiguous, or by columns. Nothing is said where
+no rule fits, or where too little was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch._prims_common import make_contiguous_strides_for
+from torch.utils import _pytree as pytree
+
+ENOUGH = 8
+"""So many calls have to be accepted."""
+_NONE = (RuntimeError, LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
+"""What a rule raises that does not fit the arguments."""
+KINDS = 6
+"""So many have to differ in the shapes of their tensors."""
+Given = Mapping[str, Any]
+Shape = Callable[[Given], "tuple[int, ...]"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A shape: as Python, and computed. `like` is the argument whose shape it is, if it is one's."""
+
+    text: str
+    shape: Shape
+    like: str = ""
+
+
+class NoRule(Exception):
+    """No rule fits; the message says what was seen."""
+
+
+def body(each: Any, seen: Sequence[tuple[Given, Any]]) -> list[str]:
+    """The lines of the meta's body. Raises NoRule."""
+    if len(seen) < ENOUGH:
+        raise NoRule(f"eager accepts {len(seen)} of the calls that are made, of which {ENOUGH} are wanted")
+    kinds = {
+        tuple(tuple(leaf.shape) for leaf in pytree.tree_leaves(given) if isinstance(leaf, torch.Tensor))
+        for given, _ in seen
+    }
+    if len(kinds) < KINDS:
+        raise NoRule(f"eager accepts calls of {len(kinds)} kinds, of which {KINDS} are wanted")
+    if any(observation["changed"] for _, observation in seen):
+        raise NoRule("it changes the sizes, strides or dtype of an argument")
+    counts = {len(observation["results"]) for _, observation in seen}
+    if len(counts) != 1:
+        raise NoRule("it gives several results, at times more of them")
+    results = [result(each, [(given, o["results"][index]) for given, o in seen]) for index in range(counts.pop())]
+    if not results:
+        return ["return None" if not each.returns else "return []"]
+    return [f"return {', '.join(results)}"]
+
+
+def result(each: Any, seen: Sequence[tuple[Given, Any]]) -> str:
+    """The expression of one result. Raises NoRule."""
+    present = [(given, value) for given, value in seen if value is not None]
+    if len(present) < len(seen):
+        return _masked(each, seen, present)
+    if any(not isinstance(value, dict) or value["layout"] != "torch.strided" for _, value in seen):
+        raise NoRule("a result is no dense tensor")
+    shared = {tuple(value["shared"]) for _, value in seen}
+    if len(shared) != 1:
+        raise NoRule("a result shares the memory of an argument at times")
+    (names,) = shared
+    if names:
+        same = all(_spelled(given[names[0]]) == [v["shape"], v["stride"], v["dtype"]] for given, v in seen)
+        if len(names) == 1 and same:
+            return str(names[0])
+        raise NoRule("a result is a view of an argument")
+    for rule in shapes(each, seen):
+        if all(_fits(rule, given, value) for given, value in seen):
+            said = _of_shape(each, rule, seen)
+            if said:
+                return said
+    raise NoRule(f"no rule gives the shapes, strides and dtypes that were seen, as {_shown(seen)}")
+
+
+def _masked(each: Any, seen: Sequence[tuple[Given, Any]], present: Sequence[tuple[Given, Any]]) -> str:
+    """A result that is there where a flag says so."""
+    for argument in each.arguments:
+        kind = str(argument.type)
+        for index in range(argument.N or 0) if kind == "List[bool]" else [None] if kind == "bool" else []:
+            flags = [given[argument.name] if index is None else given[argument.name][index] for given, _ in seen]
+            if present and all(flag == (value is not None) for flag, (_, value) in zip(flags, seen, strict=True)):
+                name = argument.name if index is None else f"{argument.name}[{index}]"
+                return f"({result(each, present)} if {name} else None)"
+    raise NoRule("a result is undefined at times")
+
+
+def _spelled(value: Any) -> list[Any]:
+    return [list(value.shape), list(value.stride()), str(value.dtype)] if isinstance(value, torch.Tensor) else []
+
+
+def _shown(seen: Sequence[tuple[Given, Any]]) -> str:
+    given, value = seen[0]
+    shapes = [f"{name} {tuple(v.shape)}" for name, v in given.items() if isinstance(v, torch.Tensor)]
+    return f"{tuple(value['shape'])} {value['dtype']} for {', '.join(shapes)}"
+
+
+def _fits(rule: Rule, given: Given, value: Any) -> bool:
+    try:
+        return bool(list(rule.shape(given)) == value["shape"])
+    except _NONE:
+        return False
+
+
+def tensors(each: Any, seen: Sequence[tuple[Given, Any]]) -> list[str]:
+    """The arguments that are tensors in every call."""
+    return [a.name for a in each.arguments if all(isinstance(given.get(a.name), torch.Tensor) for given, _ in seen)]
+
+
+def shapes(each: Any, seen: Sequence[tuple[Given, Any]]) -> Iterator[Rule]:
+    """The rules to try, the plainest first."""
+    names = tensors(each, seen)
+    for name in names:
+        yield Rule(f"{name}.shape", partial(_part, name, slice(None)), name)
+    yield Rule("()", lambda given: ())
+    if len(names) > 1:
+        pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+        for several in (*pairs, tuple(names)):
+            text = f"_broadcast_shapes({', '.join(f'{name}.shape' for name in several)})"
+            yield Rule(text, partial(_broadcast, several))
+    yield from _reduced(each, names)
+    for name in names:
+        yield Rule(f"{name}.shape[:-1]", partial(_part, name, slice(None, -1)))
+        yield Rule(f"{name}.shape[1:]", partial(_part, name, slice(1, None)))
+        yield Rule(f"(*{name}.shape[:-2], sym_min({name}.shape[-2], {name}.shape[-1]))", partial(_by_matrix, name))
+    yield from _by_size(each, names, seen)
+
+
+def _reduced(each: Any, names: Sequence[str]) -> Iterator[Rule]:
+    """An argument without the dimension that another names, or with one element there."""
+    kinds = {a.name: str(a.type) for a in each.arguments}
+    if kinds.get("dim") not in ("int", "Optional[int]") or kinds.get("keepdim") != "bool":
+        return
+    for name in names:
+
+        def shape(given: Given, name: str = name) -> tuple[int, ...]:
+            tensor, dim = given[name], given["dim"]
+            dims = set(range(tensor.dim())) if dim is None else {dim % max(tensor.dim(), 1)}
+            kept = ((1 if index in dims else size) for index, size in enumerate(tensor.shape))
+            return tuple(kept) if given["keepdim"] else tuple(s for i, s in enumerate(tensor.shape) if i not in dims)
+
+        dims = "None if dim is None else (dim,)" if kinds["dim"] != "int" else "(dim,)"
+        reduce = f"utils.reduction_dims({name}.shape, {dims})"
+        yield Rule(f"_compute_reduction_shape({name}, {reduce}, keepdim)", shape)
+
+
+def _by_size(each: Any, names: Sequence[str], seen: Sequence[tuple[Given, Any]]) -> Iterator[Rule]:
+    """Each size is one of an argument's, or an integer that is given."""
+    ranks = {len(value["shape"]) for _, value in seen}
+    if len(ranks) != 1 or not (rank := ranks.pop()):
+        return
+    sizes: list[Rule] = []
+    for place in range(rank):
+        wanted = [value["shape"][place] for _, value in seen]
+        fitting = next((atom for atom in _atoms(each, names) if _agrees(atom, seen, wanted)), None)
+        if fitting is None:
+            return
+        sizes.append(fitting)
+    text = f"({', '.join(atom.text for atom in sizes)}{',' if rank == 1 else ''})"
+    yield Rule(text, lambda given: tuple(atom.shape(given)[0] for atom in sizes))
+
+
+def _agrees(atom: Rule, seen: Sequence[tuple[Given, Any]], wanted: Sequence[int]) -> bool:
+    try:
+        return all(atom.shape(given)[0] == size for (given, _), size in zip(seen, wanted, strict=True))
+    except _NONE:
+        return False
+
+
+def _atoms(each: Any, names: Sequence[str]) -> Iterator[Rule]:
+    """Single sizes, the plainest first."""
+    plain: list[Rule] = []
+    for name in names:
+        plain += (Rule(f"{name}.shape[{i}]", partial(_size, name, i)) for i in (0, 1, 2, 3, 4, -1, -2, -3))
+        plain.append(Rule(f"{name}.numel()", partial(_total, name)))
+    for argument in each.arguments:
+        if str(argument.type) == "int":
+            plain.append(Rule(argument.name, partial(_number, argument.name)))
+        elif str(argument.type) == "List[int]":
+            plain += (Rule(f"{argument.name}[{i}]", partial(_element, argument.name, i)) for i in (0, 1, 2))
+    yield from plain
+    for sign, number in (("+", 1), ("-", -1)):
+        yield from (Rule(f"{atom.text} {sign} 1", partial(_more, atom, number)) for atom in plain)
+    yield from (Rule(str(number), partial(_constant, number)) for number in (3, 2, 1))
+    for number in (2, 3):
+        yield from (Rule(f"{atom.text} // {number}", partial(_divided, atom, number)) for atom in plain)
+        yield from (Rule(f"{number} * {atom.text}", partial(_times, atom, number)) for atom in plain)
+    for atom in plain:
+        for other in plain:
+            yield Rule(f"{atom.text} // {other.text}", partial(_quotient, atom, other))
+            yield Rule(f"sym_min({atom.text}, {other.text})", partial(_least, atom, other))
+
+
+def _part(name: str, part: slice, given: Given) -> tuple[int, ...]:
+    return tuple(given[name].shape[part])
+
+
+def _broadcast(names: Sequence[str], given: Given) -> tuple[int, ...]:
+    return tuple(torch.broadcast_tensors(*(given[name] for name in names))[0].shape)  # type: ignore[no-untyped-call]
+
+
+def _by_matrix(name: str, given: Given) -> tuple[int, ...]:
+    return (*given[name].shape[:-2], min(given[name].shape[-2:]))
+
+
+def _size(name: str, index: int, given: Given) -> tuple[int, ...]:
+    return (given[name].shape[index],)
+
+
+def _total(name: str, given: Given) -> tuple[int, ...]:
+    return (given[name].numel(),)
+
+
+def _number(name: str, given: Given) -> tuple[int, ...]:
+    return (int(given[name]),)
+
+
+def _element(name: str, index: int, given: Given) -> tuple[int, ...]:
+    return (int(given[name][index]),)
+
+
+def _constant(number: int, given: Given) -> tuple[int, ...]:
+    return (number,)
+
+
+def _more(atom: Rule, number: int, given: Given) -> tuple[int, ...]:
+    return (atom.shape(given)[0] + number,)
+
+
+def _divided(atom: Rule, number: int, given: Given) -> tuple[int, ...]:
+    return (atom.shape(given)[0] // number,)
+
+
+def _times(atom: Rule, number: int, given: Given) -> tuple[int, ...]:
+    return (atom.shape(given)[0] * number,)
+
+
+def _quotient(atom: Rule, other: Rule, given: Given) -> tuple[int, ...]:
+    return (atom.shape(given)[0] // other.shape(given)[0],)
+
+
+def _least(atom: Rule, other: Rule, given: Given) -> tuple[int, ...]:
+    return (min(atom.shape(given)[0], other.shape(given)[0]),)
+
+
+def _of_shape(each: Any, rule: Rule, seen: Sequence[tuple[Given, Any]]) -> str:
+    """The expression of a tensor of that shape with the dtype and strides that were seen; "" where there is none."""
+    names = tensors(each, seen)
+    dtypes = {value["dtype"] for _, value in seen}
+    typed = [name for name in names if all(str(given[name].dtype) == v["dtype"] for given, v in seen)]
+    fixed = len(dtypes) == 1 and not typed
+    if not typed and not fixed:
+        return ""
+    order = [*([rule.like] if rule.like in typed else []), *typed, *([rule.like] if rule.like else []), *names]
+    base = order[0]
+    dtype = f", dtype={next(iter(dtypes))}" if fixed else "" if base in typed else f", dtype={typed[0]}.dtype"
+    if all(value["stride"] == _contiguous(value["shape"]) for _, value in seen):
+        if rule.like == base:
+            return f"torch.empty_like({base}{dtype}, memory_format=torch.contiguous_format)"
+        return f"{base}.new_empty({rule.text}{dtype})"
+    if all(value["stride"] == _by_columns(value["shape"]) for _, value in seen):
+        said = dtype.removeprefix(", dtype=") or f"{base}.dtype"
+        columns = f"make_contiguous_strides_for({rule.text}, row_major=False)"
+        return f"torch.empty_strided({rule.text}, {columns}, dtype={said}, device={base}.device)"
+    for name in dict.fromkeys([*([rule.like] if rule.like else []), *names]):
+        if all(list(given[name].shape) == v["shape"] and v["stride"] == _kept(given[name]) for given, v in seen):
+            dtype = f", dtype={next(iter(dtypes))}" if fixed else "" if name in typed else f", dtype={typed[0]}.dtype"
+            return f"torch.empty_like({name}{dtype})"
+    return ""
+
+
+def _by_columns(shape: Sequence[int]) -> list[int]:
+    return list(make_contiguous_strides_for(tuple(shape), row_major=False))
+
+
+def _contiguous(shape: Sequence[int]) -> list[int]:
+    return list(torch.empty(tuple(shape), device="meta").stride())
+
+
+def _kept(tensor: torch.Tensor) -> list[int]:
+    return list(torch.empty_like(torch.empty_strided(tensor.shape, tensor.stride(), device="meta")).stride())

@@ -1,0 +1,80 @@
+"""Metas that are drawn from what kernels show: first those that are not. Needs torch."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+from typing import Any
+
+import pytest
+
+if importlib.util.find_spec("torch") is None:
+    pytest.skip("torch is not installed", allow_module_level=True)
+
+import torch
+
+from codemod.runner import hypotheses, observing, schema
+
+NUMBERS = itertools.count()
+
+
+def drawn(kernel: Any, arguments: str = "Tensor x", returns: str = "Tensor", calls: Any = None) -> list[str]:
+    """The body of the meta for an operator with that kernel."""
+    name = f"symfix_drawn::op{next(NUMBERS)}"
+    torch.library.define(name, f"({arguments}) -> {returns}")
+    torch.library.impl(name, "CPU", kernel)
+    (each,) = schema.schemas(name)
+    overload = schema.overload_of(name, each)
+    made = list(observing.calls(overload, each, ()))[:60]
+    seen = zip(made, observing.observe(overload, each, made), strict=True)
+    return hypotheses.body(each, [(observing.bound(each, call), o) for call, o in seen if o is not None])
+
+
+def refuse(x: Any) -> Any:
+    raise RuntimeError("never")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "reason"),
+    [
+        (refuse, "eager accepts 0 of the calls"),
+        (lambda x: x.nonzero(), "no rule gives"),
+        (lambda x: x.t() if x.dim() == 2 else x.clone(), "shares the memory of an argument at times"),
+        (lambda x: x[..., :1], "a view of an argument"),
+        (lambda x: x.clone() if x.numel() > 20 else x.new_empty(3), "no rule gives"),
+        (lambda x: x.clone() if x.dtype != torch.float64 else x.float(), "no rule gives"),
+        (lambda x: x.to_sparse(), "no dense tensor"),
+    ],
+)
+def test_no_meta(kernel: Any, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observing, "DRAWN", 5)
+    with pytest.raises(hypotheses.NoRule, match=reason):
+        drawn(kernel)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments", "body"),
+    [
+        (torch.clone, "Tensor x", "torch.empty_like(x)"),
+        (lambda x: x, "Tensor(a) x", "x"),
+        (lambda x: x.new_empty(x.shape), "Tensor x", "torch.empty_like(x, memory_format=torch.contiguous_format)"),
+        (lambda x: x > 0, "Tensor x", "torch.empty_like(x, dtype=torch.bool)"),
+        (lambda x: x.sum(), "Tensor x", None),  # of whole numbers it is of another dtype
+        (lambda x: x.new_zeros(()), "Tensor x", "x.new_empty(())"),
+        (lambda x, n: x.new_zeros((n + 1, 2)), "Tensor x, int n", "x.new_empty((n + 1, 2))"),
+        (lambda x: x.new_zeros((x.numel(),)), "Tensor x", "x.new_empty((x.numel(),))"),
+        (
+            lambda x, dim, keepdim: x.amax(dim, keepdim).contiguous(),
+            "Tensor x, int dim, bool keepdim",
+            "x.new_empty(_compute_reduction_shape(x, utils.reduction_dims(x.shape, (dim,)), keepdim))",
+        ),
+    ],
+)
+def test_what_is_drawn(kernel: Any, arguments: str, body: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observing, "DRAWN", 5)
+    returns = "Tensor(a)" if "(a)" in arguments else "Tensor"
+    if body is None:
+        with pytest.raises(hypotheses.NoRule):
+            drawn(kernel, arguments, returns)
+    else:
+        assert drawn(kernel, arguments, returns) == [f"return {body}"]

@@ -1,0 +1,1 @@
+"""Metas for torch's own operators, as torch/_meta_registrations.py writes them."""
