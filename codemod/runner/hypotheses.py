@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 import torch
+import torch._meta_registrations
 from torch._prims_common import make_contiguous_strides_for
 from torch.utils import _pytree as pytree
 
@@ -20,7 +21,7 @@ ENOUGH = 8
 """So many calls have to be accepted."""
 _NONE = (RuntimeError, LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
 """What a rule raises that does not fit the arguments."""
-KINDS = 6
+KINDS = 4
 """So many have to differ in the shapes of their tensors."""
 Given = Mapping[str, Any]
 Shape = Callable[[Given], "tuple[int, ...]"]
@@ -81,7 +82,33 @@ def result(each: Any, seen: Sequence[tuple[Given, Any]]) -> str:
             said = _of_shape(each, rule, seen)
             if said:
                 return said
+    if said := _elementwise(each, seen):
+        return said
     raise NoRule(f"no rule gives the shapes, strides and dtypes that were seen, as {_shown(seen)}")
+
+
+def _elementwise(each: Any, seen: Sequence[tuple[Given, Any]]) -> str:
+    """What TensorIterator gives for all tensors, or for some of them: its strides are those of no single argument."""
+    names = tensors(each, seen)
+    subsets = [names, *([name] for name in names), *([a, b] for i, a in enumerate(names) for b in names[i + 1 :])]
+    for chosen in subsets:
+        text = f"elementwise_meta({', '.join(chosen)}, type_promotion=ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT)"
+        if chosen and all(_gives(text, chosen, given, value) for given, value in seen):
+            return text
+    return ""
+
+
+def _gives(text: str, names: Sequence[str], given: Given, value: Any) -> bool:
+    alike = {
+        name: torch.empty_strided(given[name].shape, given[name].stride(), dtype=given[name].dtype, device="meta")
+        for name in names
+    }
+    try:
+        made = eval(text, {**vars(torch._meta_registrations), **alike})
+    except _NONE:
+        return False
+    shape, _, dtype = _spelled(made)
+    return [shape, dtype] == [value["shape"], value["dtype"]] and _strided(value, list(made.stride()))
 
 
 def _masked(each: Any, seen: Sequence[tuple[Given, Any]], present: Sequence[tuple[Given, Any]]) -> str:
@@ -133,6 +160,9 @@ def shapes(each: Any, seen: Sequence[tuple[Given, Any]]) -> Iterator[Rule]:
     for name in names:
         yield Rule(f"{name}.shape[:-1]", partial(_part, name, slice(None, -1)))
         yield Rule(f"{name}.shape[1:]", partial(_part, name, slice(1, None)))
+        for other in names:
+            if other != name:
+                yield Rule(f"({name}.shape[0], *{other}.shape[1:])", partial(_first_of, name, other))
         yield Rule(f"(*{name}.shape[:-2], sym_min({name}.shape[-2], {name}.shape[-1]))", partial(_by_matrix, name))
     yield from _by_size(each, names, seen)
 
@@ -210,6 +240,10 @@ def _broadcast(names: Sequence[str], given: Given) -> tuple[int, ...]:
     return tuple(torch.broadcast_tensors(*(given[name] for name in names))[0].shape)  # type: ignore[no-untyped-call]
 
 
+def _first_of(name: str, other: str, given: Given) -> tuple[int, ...]:
+    return (given[name].shape[0], *given[other].shape[1:])
+
+
 def _by_matrix(name: str, given: Given) -> tuple[int, ...]:
     return (*given[name].shape[:-2], min(given[name].shape[-2:]))
 
@@ -265,19 +299,27 @@ def _of_shape(each: Any, rule: Rule, seen: Sequence[tuple[Given, Any]]) -> str:
     order = [*([rule.like] if rule.like in typed else []), *typed, *([rule.like] if rule.like else []), *names]
     base = order[0]
     dtype = f", dtype={next(iter(dtypes))}" if fixed else "" if base in typed else f", dtype={typed[0]}.dtype"
-    if all(value["stride"] == _contiguous(value["shape"]) for _, value in seen):
+    if all(_strided(value, _contiguous(value["shape"])) for _, value in seen):
         if rule.like == base:
             return f"torch.empty_like({base}{dtype}, memory_format=torch.contiguous_format)"
         return f"{base}.new_empty({rule.text}{dtype})"
-    if all(value["stride"] == _by_columns(value["shape"]) for _, value in seen):
+    if all(_strided(value, _by_columns(value["shape"])) for _, value in seen):
         said = dtype.removeprefix(", dtype=") or f"{base}.dtype"
         columns = f"make_contiguous_strides_for({rule.text}, row_major=False)"
         return f"torch.empty_strided({rule.text}, {columns}, dtype={said}, device={base}.device)"
     for name in dict.fromkeys([*([rule.like] if rule.like else []), *names]):
-        if all(list(given[name].shape) == v["shape"] and v["stride"] == _kept(given[name]) for given, v in seen):
+        if all(list(given[name].shape) == v["shape"] and _strided(v, _kept(given[name])) for given, v in seen):
             dtype = f", dtype={next(iter(dtypes))}" if fixed else "" if name in typed else f", dtype={typed[0]}.dtype"
             return f"torch.empty_like({name}{dtype})"
     return ""
+
+
+def _strided(value: Any, stride: Sequence[int]) -> bool:
+    """Whether a result has these strides, where they matter: of dimensions with more than one element."""
+    if 0 in value["shape"]:
+        return True
+    compared = zip(value["shape"], value["stride"], stride, strict=True)
+    return all(mine == other for size, mine, other in compared if size > 1)
 
 
 def _by_columns(shape: Sequence[int]) -> list[int]:

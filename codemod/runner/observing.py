@@ -23,6 +23,8 @@ from .forks import survive
 
 RECORDED = 6
 """How many calls of an overload are kept of those that PyTorch's samples make."""
+LONG = 6.0
+"""Seconds to look for such draws."""
 DRAWN = 12
 """How many draws of different kinds are made for an overload."""
 SAMPLES = 4
@@ -115,7 +117,7 @@ def _run(entry: Any, sample: Any) -> None:
 
 def calls(overload: Any, each: Any, known: Iterable[Arguments]) -> Iterator[Arguments]:
     """The calls to observe: those `known`, and draws; each as it is and changed in the ways above."""
-    schema.CALLS = DRAWN
+    schema.CALLS, schema.SECONDS = DRAWN, LONG
     drawn = (schema.Draw(number, False).arguments(each) for number in schema.accepted(overload, each, False))
     for arguments in (*known, *drawn):
         yield from fakes.variants(arguments)

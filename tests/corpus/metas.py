@@ -10,11 +10,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -217,9 +218,7 @@ def child(folder: Path) -> None:
         schema = next(s for s in schemas.schemas(own.name) if s.overload_name == own.overload_name)
         made = list(observing.calls(source, schema, recorded.get(source, ())))
         made = [call for call, seen in zip(made, observing.observe(source, schema, made), strict=True) if seen]
-        if "outputs" in entry:
-            made = [with_outs for call in made for with_outs in _with_outs(source, call, entry["outputs"])]
-        ends[entry["overload"]] = _ends(overload, made)
+        ends[entry["overload"]] = _ends(overload, source, made, entry.get("outputs", ()))
     print(json.dumps(ends))
 
 
@@ -230,7 +229,7 @@ def _overload(name: str) -> Any:
     return getattr(getattr(torch.ops.aten, base), overload)
 
 
-def _with_outs(overload: Any, call: Any, names: list[str]) -> Iterator[Any]:
+def _with_outs(overload: Any, call: Any, names: Sequence[str]) -> Iterator[Any]:
     """A call with tensors to write to: empty ones, and ones of the right shape and strides."""
     import torch
 
@@ -243,14 +242,32 @@ def _with_outs(overload: Any, call: Any, names: list[str]) -> Iterator[Any]:
         yield copied(call)[0], {**copied(call)[1], **dict(zip(names, map(make, results), strict=True))}
 
 
-def _ends(overload: Any, made: list[Any]) -> dict[str, Any]:
-    """How a meta ends beside its kernel, over all calls, and one compiled with unbacked sizes."""
-    from codemod.runner import fakes
-    from codemod.runner.observing import copied
+def _ends(overload: Any, source: Any, made: list[Any], outputs: Sequence[str]) -> dict[str, Any]:
+    """How a meta ends beside its kernel, over all calls, and one compiled with unbacked sizes.
 
-    ends = [end for end in (fakes.compared(overload, *copied(call)) for call in made) if end is not None]
+    Each call is made in a process of its own, as far as it ends that.
+    """
+    from codemod.runner import fakes
+    from codemod.runner.forks import survive
+    from codemod.runner.observing import STUCK, copied
+
+    def work(first: int) -> Iterator[tuple[int, Any]]:
+        for number in range(first, len(made)):
+            yield number, None
+            signal.alarm(5 * STUCK)
+            calls = _with_outs(source, made[number], outputs) if outputs else [made[number]]
+            compared = (fakes.compared(overload, *copied(call)) for call in calls)
+            yield number, [end for end in compared if end is not None]
+
+    def compiled(first: int) -> Iterator[tuple[int, Any]]:
+        for number in range(first, min(1, len(made))):
+            yield number, None
+            call = next(iter(_with_outs(source, made[number], outputs))) if outputs else made[number]
+            yield number, _unbacked(overload, call)
+
+    ends = [end for several in survive(work) for end in several]
     end = next((end for end in ends if end != "passes"), "passes" if len(ends) >= 8 else "too few calls are accepted")
-    return {"end": end, "samples": len(ends), "unbacked": _unbacked(overload, made[0]) if made else ""}
+    return {"end": end, "samples": len(ends), "unbacked": next(survive(compiled), "the process ends")}
 
 
 def _unbacked(overload: Any, call: Any) -> str:
