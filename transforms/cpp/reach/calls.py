@@ -13,6 +13,7 @@ _TEMPLATE = re.compile(r"<.*>")
 BACKEND_FOLDERS = frozenset(
     ("cuda", "hip", "cpu", "xpu", "mps", "metal", "vulkan", "mkldnn", "mkl", "miopen", "cudnn", "xnnpack", "nnapi")
 ) | {"quantized", "ao_sparse", "nested", "qnnpack", "hexagon", "kleidiai"}
+_FAR = 1_000
 _KERNEL_FEATURES = frozenset(("dispatch", "parallel", "data_ptr", "accessor", "launch"))
 
 
@@ -137,9 +138,15 @@ def _fits(function: Function, arguments: int) -> bool:
     return arguments <= len(function.params) or any("..." in p.type for p in function.params)
 
 
+def _takes_literals(function: Function, call: Call) -> bool:
+    """Whether no string literal is given to a Tensor, so that overloads of as many parameters can be told apart."""
+    types = [function.params[index].type for index in call.literals if index < len(function.params)]
+    return not any(re.search(r"\bTensor\b(?!\w*>)", kind) for kind in types)
+
+
 def _best(caller: Function, call: Call, candidates: list[Function]) -> list[Function]:
     """Those of the nearest scope, then those of them whose parameters are as many as the arguments."""
-    fitting = [f for f in candidates if _fits(f, call.arguments)]
+    fitting = [f for f in candidates if _fits(f, call.arguments) and _takes_literals(f, call)]
     if not fitting:
         return []
     ranks = [_distance(caller, f) for f in fitting]
@@ -152,7 +159,8 @@ def _best(caller: Function, call: Call, candidates: list[Function]) -> list[Func
 def _distance(caller: Function, function: Function) -> int:
     if caller.path == function.path:
         return 0
-    scope = function.qualified.rpartition("::")[0]
-    if scope and caller.qualified.startswith(scope + "::"):
-        return 1
-    return 2
+    if function.parent:  # classes of one name: that of the innermost namespace around the caller
+        scope, around = (f.qualified.split("::")[: -2 if f.parent else -1] for f in (function, caller))
+        return 1 + len(around) - len(scope) if around[: len(scope)] == scope else _FAR
+    space = function.qualified.rpartition("::")[0]
+    return 1 if space and caller.qualified.startswith(space + "::") else _FAR

@@ -12,6 +12,7 @@ from transforms.cpp.reading.blocks import (
     Scope,
     Statement,
     argument_counts,
+    arguments,
     read_blocks,
     without_defines,
     without_literals,
@@ -209,10 +210,26 @@ def _calls(code: bytes, offset: int, lines: _Lines) -> tuple[tuple[Call, ...], i
                 count = counts[opening]
             seen[name, dot or b"", count] = size - match.end(1)
     calls = [
-        Call("".join(decode(name[::-1]).split()), count, offset + start, bool(dot), lines.line(offset + start))
+        Call(
+            "".join(decode(name[::-1]).split()),
+            count,
+            offset + start,
+            bool(dot),
+            lines.line(offset + start),
+            _literals(code, start),
+        )
         for (name, dot, count), start in sorted(seen.items(), key=operator.itemgetter(1))
     ]
     return tuple(calls), candidates
+
+
+def _literals(code: bytes, start: int) -> tuple[int, ...]:
+    """Which arguments of the call that begins at `start` are string literals."""
+    opening = code.find(b"(", start)
+    if code.find(b'"', opening, code.find(b";", opening)) < 0:
+        return ()
+    spans = enumerate(arguments(code, opening))
+    return tuple(index for index, (begin, end) in spans if code[begin:end].lstrip().startswith(b'"'))
 
 
 _FLAT = re.compile(rb"\(([^(){}\[\]<>]*)\)")

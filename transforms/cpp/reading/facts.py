@@ -28,6 +28,8 @@ class Call:
     member: bool = False
     """Written after `.` or `->`."""
     line: int = 0
+    literals: tuple[int, ...] = ()
+    """The indices of the arguments that are string literals."""
 
 
 @compact
