@@ -106,7 +106,8 @@ def decide(
 
 def _whole(outcome: Outcome) -> bool:
     """Whether every accessor in the function converts; one that converts in part needs a person's eye."""
-    return not (outcome.unknown or outcome.lost or any(site.origin in outcome.concrete for site in outcome.sites))
+    guesses = outcome.unknown or outcome.lost or outcome.guarded
+    return not (guesses or any(site.origin in outcome.concrete for site in outcome.sites))
 
 
 def _extends(after: Outcome, before: Outcome) -> bool:

@@ -9,13 +9,24 @@
 
 namespace c10 {
 
-class SymInt;
+class SymInt {
+ public:
+  int64_t guard_int(const char* file, int64_t line) const;
+};
 class SymFloat;
 class SymBool;
 class SymIntArrayRef;
 class SymDimVector;
 
 SymIntArrayRef fromIntArrayRefSlow(IntArrayRef array_ref);
+
+struct TensorImpl {
+  void set_sizes_and_strides(
+      c10::SymIntArrayRef sizes,
+      c10::SymIntArrayRef strides,
+      std::optional<c10::SymInt> storage_offset = std::nullopt);
+  void set_storage_offset(int64_t storage_offset);
+};
 
 } // namespace c10
 

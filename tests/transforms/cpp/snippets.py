@@ -45,10 +45,14 @@ SCHEMAS = """\
 HEADER = """\
 #define TORCH_SYM_CHECK(cond, ...) TORCH_CHECK((cond).expect_true(__FILE__, __LINE__), __VA_ARGS__)
 namespace c10 {
-class SymInt { SymInt(int64_t); };
+class SymInt { SymInt(int64_t); int64_t guard_int(const char* file, int64_t line) const; };
 class SymFloat { SymFloat(double); };
 class SymIntArrayRef { SymIntArrayRef(int); };
 SymIntArrayRef fromIntArrayRefSlow(IntArrayRef array);
+struct TensorImpl {
+  void set_storage_offset(int64_t storage_offset);
+  void set_sizes_and_strides(SymIntArrayRef sizes, SymIntArrayRef strides, optional<SymInt> storage_offset = nullopt);
+};
 using SymDimVector = SmallVector<c10::SymInt, 5>;
 }
 namespace at {

@@ -15,7 +15,21 @@ _NAMES = 100
 
 
 def barred(flow: Flow, condition: Node, taken: bool) -> bool:
-    """Whether no symbolic tensor can be at hand where `condition` is true (`taken`) or false (not `taken`)."""
+    """Whether no tensor with symbolic sizes exists where `condition` is true (`taken`) or false (not `taken`)."""
+    return _known(flow, condition, taken, _CONCRETE, frozenset())
+
+
+def idle(flow: Flow, condition: Node, taken: bool) -> bool:
+    """Whether no symbolic tensor arrives where `condition` is true (`taken`) or false (not `taken`).
+
+    What stands there is converted with the rest of the function, where it can be.
+    """
+    return _known(flow, condition, taken, _CONCRETE, _SUBCLASS)
+
+
+def _known(flow: Flow, condition: Node, taken: bool, where: frozenset[str], where_not: frozenset[str]) -> bool:
+    """Whether a condition, true or false as `taken` says, rests on a call of `where` that is true, or of `where_not`
+    that is false."""
     pending, names = [(condition, taken)], _NAMES
     while pending:
         node, outcome = pending.pop()
@@ -32,6 +46,6 @@ def barred(flow: Flow, condition: Node, taken: bool) -> bool:
                 names -= 1
         elif node.kind == "call_expression":
             name = node.fields["function"].text.replace("->", ".").replace("::", ".").rpartition(".")[2]
-            if name in (_CONCRETE if outcome else _SUBCLASS):
+            if name in (where if outcome else where_not):
                 return True
     return False

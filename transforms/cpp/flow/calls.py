@@ -6,24 +6,21 @@ import re
 from collections.abc import Sequence
 
 from transforms.cpp.flow import containers, helpers, standard
+from transforms.cpp.flow.checks import CHECKS
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
-from transforms.cpp.flow.events import AccessorCall, FloatCast, FreeAccessorCall, IntCast, RankQuery
+from transforms.cpp.flow.events import AccessorCall, FloatCast, FreeAccessorCall, IntCast, LoopCount, RankQuery
 from transforms.cpp.flow.expressions import behind
 from transforms.cpp.flow.operators import resolve
 from transforms.cpp.flow.state import Site
 from transforms.cpp.flow.storing import coerce
 from transforms.cpp.flow.truth import size_check, truth
+from transforms.cpp.flow.whole import countable
 from transforms.cpp.reach.vocabulary import ACCESSORS
 from transforms.cpp.reading.syntax import LAUNCH
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import BOOL, FLOAT, INT, SIZE_T, STRING, TENSOR, UNKNOWN, Type, symbolic_spelling
 
-_CHECKS = frozenset(
-    {"TORCH_CHECK", "TORCH_CHECK_VALUE", "TORCH_CHECK_INDEX", "TORCH_CHECK_TYPE", "TORCH_CHECK_LINALG"}
-    | {"TORCH_CHECK_NOT_IMPLEMENTED", "TORCH_INTERNAL_ASSERT", "TORCH_INTERNAL_ASSERT_DEBUG_ONLY", "AT_ASSERT"}
-    | {"AT_ASSERTM", "TORCH_CHECK_IF_NOT_ON_CUDA", "TORCH_CHECK_WITH", "CHECK", "assert", "STD_TORCH_CHECK"}
-)
 _MESSAGES = frozenset({"AT_ERROR", "TORCH_WARN", "TORCH_WARN_ONCE", "TORCH_WARN_DEPRECATION", "str", "warn"})
 _SEQUENCE_ACCESSORS = ("sizes", "strides")
 _ITERATOR = Type("other", "TensorIterator")
@@ -77,7 +74,7 @@ def call(flow: Flow, node: Node) -> Type:
     if variable is not None:
         return _lambda_call(flow, node, variable.type, arguments)
     bare = name.split("::")[-1]
-    if bare in _CHECKS:
+    if bare in CHECKS:
         return _check(flow, function, arguments, 1 if bare == "TORCH_CHECK_WITH" else 0)
     if bare in _MESSAGES:
         for argument in arguments:
@@ -133,7 +130,7 @@ def _lambda_call(flow: Flow, node: Node, kind: Type, arguments: list[Node]) -> T
     if owner is None:
         for argument, value in zip(arguments, values, strict=True):
             flow.sink(argument, "callee-unknown", f"is an argument of `{node.beginning(40)}`", value)
-        return UNKNOWN
+        return kind.args[0] if kind.kind == "function" else UNKNOWN
     for variable, value in zip(owner.parameters, values, strict=False):
         if variable.deduced and variable.type.kind == "unknown":
             variable.type = value.with_origins(None)
@@ -189,12 +186,22 @@ def _site(
     for dimension, value in dimensions:
         flow.sink(dimension, "dimension", f"is the dimension given to `{api}`", value)
     flow.sites[start] = Site(start, node.start, node.end, api, receiver, free)
+    if start in flow.guarded:
+        return _guarded(flow, node, start, api)
     kind = Type("ints", "IntArrayRef") if api in _SEQUENCE_ACCESSORS else SIZE_T if api == "nbytes" else INT
     if start in flow.concrete or flow.passive:
         return kind
     if not flow.available(f"sym_{api}"):
         flow.sink(node, "not-in-version", f"this version has no `sym_{api}`", kind.with_origins({start}))
     return kind.with_origins({start})
+
+
+def _guarded(flow: Flow, node: Node, start: int, api: str) -> Type:
+    """A count of a loop: an integer again behind its guard."""
+    element = countable(node, api)
+    if element is not None:
+        flow.announce(LoopCount(frozenset({start}), element))
+    return Type("ints", "IntArrayRef") if api in _SEQUENCE_ACCESSORS else INT
 
 
 def _free_accessor(flow: Flow, node: Node, function: Node, arguments: list[Node], api: str) -> Type:
@@ -244,8 +251,9 @@ def _member_call(flow: Flow, node: Node, written: Type) -> Type:
             if dims and dimensions[0][1].kind in ("string", "other"):
                 return INT  # by name: a Dimname
             value = _site(flow, node, field.start, name, receiver.excerpt, dimensions)
-            if value.symbolic:
-                flow.announce(AccessorCall(value.origins, field, name, receiver.excerpt))
+            if value.symbolic or field.start in flow.guarded:
+                origins = value.origins or frozenset({field.start})
+                flow.announce(AccessorCall(origins, field, name, receiver.excerpt))
             return value
         if _may_be_tensor(flow, owner) and (name != "size" or dims):
             flow.unknown_receivers[field.start] = Site(field.start, node.start, node.end, name, receiver.excerpt)

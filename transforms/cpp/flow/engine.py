@@ -64,6 +64,8 @@ class Flow:
         """No symbolic tensor arrives here: accessors stay as they are."""
         self.concrete: set[int] = set()
         """Origins that were found to reach a sink."""
+        self.guarded: set[int] = set()
+        """Accessors that count loops, asked for their value by a guard."""
         self.refusals: list[Sink] = []
         self.variables: dict[int, Variable] = {}
         self.lambdas: dict[str, Lambda] = {}
@@ -80,6 +82,14 @@ class Flow:
         self.sinks: list[Sink] = []
         self.sites: dict[int, Site] = {}
         self.unknown_receivers: dict[int, Site] = {}
+        self.kernels: dict[int, str] = {}
+        """The names of kernels that are called without the dispatcher, by the offset of the call."""
+        self.idle: list[tuple[int, int]] = []
+        """The spans of code that no symbolic tensor arrives in."""
+        self.served: set[int] = set()
+        """Origins of values that a settled parameter of a helper is given."""
+        self.converted: set[int] = set()
+        """Accessors that are rewritten."""
         self.unreadable_sites: dict[int, Site] = {}
         """Accessors in code that the parser could not read."""
         self.iterators: dict[int, tuple[int, int]] = {}
@@ -158,6 +168,7 @@ class Flow:
     def announce(self, event: Event) -> None:
         """Have the rules that answer `event` write what the source is to read there."""
         for emission in emit(self.rewrites, event):
+            self.converted |= emission.origins
             key = (emission.start, emission.end, emission.new)
             earlier = self.emissions.get(key)
             self.emissions[key] = (

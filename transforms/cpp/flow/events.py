@@ -52,6 +52,26 @@ class FreeAccessorCall(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class LoopCount(Event):
+    """A size, written as `value`, that counts a loop and nothing else, in a function that converts but for it."""
+
+    value: Node
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetOfImpl(Event):
+    """`impl->set_storage_offset(offset)`, a `statement`, before the `following` one: a call of set_sizes_and_strides.
+
+    `last` is the last argument of that.
+    """
+
+    statement: Node
+    offset: Node
+    following: Node
+    last: Node
+
+
+@dataclass(frozen=True, slots=True)
 class RankQuery(Event):
     """`t.sizes().size()` or `….empty()`: `accessor` is `sizes`, `invoked` the whole call, `member` its last name."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, RENAMED, Flow, join, result_origin
-from transforms.cpp.flow.events import CalleeName, SequenceArgument
+from transforms.cpp.flow.events import CalleeName, OffsetOfImpl, SequenceArgument
 from transforms.cpp.flow.operators import Resolved, resolve
 from transforms.cpp.flow.storing import coerce
+from transforms.cpp.reach.calls import is_kernel
 from transforms.cpp.reach.vocabulary import symbolic_twins, symint_name
 from transforms.cpp.reading.facts import Function, Slot
 from transforms.cpp.reading.tree import Node
@@ -32,6 +33,7 @@ def call(
         values = [evaluate(flow, argument) for argument in arguments]
     namespace, _, bare = name.rpartition("::")
     candidates = _candidates(flow, bare, namespace, len(arguments))
+    _note_kernel(flow, node, bare, candidates)
     if namespace in ("at", "torch", "at::symint") or not candidates:
         operator = resolve(flow.vocabulary, bare, values, method=False)
         if operator is not None:
@@ -50,13 +52,23 @@ def call(
     return UNKNOWN
 
 
+def _note_kernel(flow: Flow, node: Node, name: str, candidates: list[Function]) -> None:
+    """A call that runs a kernel, without the dispatcher in between: no symbolic tensor comes back from it."""
+    bodies = [function for function in candidates if function.body >= 0]
+    stub = name.endswith("_stub") and not candidates  # a DispatchStub (aten/src/ATen/native/DispatchStub.h)
+    if not flow.passive and (stub or (bodies and all(map(is_kernel, bodies)))):
+        flow.kernels[node.start] = name
+
+
 def method(flow: Flow, node: Node, owner: Type, name: str, arguments: list[Node]) -> Type:
     """A method of a class: its declaration in the tree tells what it takes and returns."""
     values = [evaluate(flow, argument) for argument in arguments]
-    operator = _tensor_only(flow, owner, name, values)
+    operator = _tensor_only(flow, node, owner, name, values)
     if operator is not None:
         return apply(flow, node, _name_node(node.fields["function"]), operator, arguments, values)
     parent = owner.name.split("<")[0].split("::")[-1] if owner.kind == "other" else ""
+    if parent == "TensorImpl" and name == "set_storage_offset" and _set_with_sizes(flow, node, arguments, values):
+        return Type("void")
     candidates = [
         function
         for function in flow.vocabulary.functions.get(name, ())
@@ -79,11 +91,36 @@ def method(flow: Flow, node: Node, owner: Type, name: str, arguments: list[Node]
     return UNKNOWN
 
 
-def _tensor_only(flow: Flow, owner: Type, name: str, values: list[Type]) -> Resolved | None:
+def _set_with_sizes(flow: Flow, node: Node, arguments: list[Node], values: list[Type]) -> bool:
+    """Whether the next statement can set a symbolic offset with the sizes and strides of the same TensorImpl."""
+    statement = node.parent
+    block = statement.parent if statement is not None else None
+    if statement is None or block is None or len(values) != 1 or not values[0].symbolic:
+        return False
+    following = next((child for child in block.children if child.start >= statement.end), None)
+    setter = following.children[0] if following is not None and following.children else None
+    if following is None or setter is None or setter.kind != "call_expression":
+        return False
+    receiver = node.fields["function"].text.removesuffix("set_storage_offset")
+    given = setter.fields["arguments"].children
+    if setter.fields["function"].text != f"{receiver}set_sizes_and_strides" or len(given) != 2:
+        return False
+    overloads = flow.vocabulary.functions.get("set_sizes_and_strides", ())
+    if not any(len(f.params) == 3 and all("Sym" in p.type for p in f.params) for f in overloads):
+        return False
+    if arguments[0].kind != "identifier" and flow.lookup("storage_offset") is not None:
+        return False
+    flow.announce(OffsetOfImpl(values[0].origins, statement, arguments[0], following, given[1]))
+    return True
+
+
+def _tensor_only(flow: Flow, node: Node, owner: Type, name: str, values: list[Type]) -> Resolved | None:
     """The operator that a method of a value of unknown type must be: no class of the tree but Tensor has it."""
     if owner.kind != "unknown" or not any(value.symbolic for value in values):
         return None
-    if any(f.parent not in ("", "Tensor", "TensorBase") for f in flow.vocabulary.functions.get(name, ())):
+    others = (f for f in flow.vocabulary.functions.get(name, ()) if f.parent not in ("", "Tensor", "TensorBase"))
+    used = node.parent is not None and node.parent.kind != "expression_statement"
+    if any(not used or f.returns != "void" for f in others):
         return None
     operator = resolve(flow.vocabulary, name, values, method=True)
     return operator if operator is not None and operator.name != name else None
@@ -270,6 +307,7 @@ def _serve(flow: Flow, written: Node, function: Function, arguments: list[Node],
             continue
         if value.symbolic:
             flow.uses.add(slot)
+            flow.served |= value.origins or NOTHING
         elif value.kind not in ("int", "braces") and not argument.text.endswith("nullopt"):
             flow.conflicts.add(slot)
 

@@ -58,6 +58,8 @@ class Outcome:
     """Whether a symbolic value is returned."""
     checks: tuple[tuple[Emission, ...], ...] = ()
     """The edits of each check of a size that could be left to the running graph."""
+    guarded: bool = False
+    """Whether a loop is counted by a guard."""
     lost: str = ""
     """The refusal, where the function was not read: nothing in it is edited."""
     reason: str = ""
@@ -126,6 +128,7 @@ def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, 
         tuple(flow.iterators.values()),
         flow.gives,
         checks=tuple(tuple(flow.answers(check)) for check in flow.checks),
+        guarded=bool(flow.guarded),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from transforms.cpp.flow.dispatch import run
 from transforms.cpp.flow.engine import LEVELS, Flow
+from transforms.cpp.flow.whole import count_loops, half_converted
 from transforms.recursion import room
 
 _PASSES = 12
@@ -38,5 +39,14 @@ def _solve(flow: Flow) -> None:
             if sink.origins & bad:
                 flow.refusals.append(sink)
         if not bad:
-            return
+            if not flow.passive and (counts := count_loops(flow)):
+                flow.guarded |= counts
+                flow.concrete -= counts
+                flow.refusals = [sink for sink in flow.refusals if not sink.origins <= counts]
+                continue
+            held = half_converted(flow) if not flow.passive else []
+            flow.refusals += held
+            bad = frozenset().union(*(sink.origins for sink in held))
+            if not bad:
+                return
         flow.concrete |= bad

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from transforms.cpp.flow.branches import barred
+from transforms.cpp.flow.branches import barred, idle
+from transforms.cpp.flow.checks import exits
 from transforms.cpp.flow.containers import construct
 from transforms.cpp.flow.dispatch import STATEMENTS, evaluate, run
 from transforms.cpp.flow.engine import NOTHING, OWN_RESULT, Flow, parameter_origin
@@ -76,9 +77,17 @@ def _function(flow: Flow, node: Node) -> None:
 
 
 def _compound(flow: Flow, node: Node) -> None:
+    passive = flow.passive
     with flow.scope():
         for child in node.children:
             run(flow, child)
+            condition, taken = child.field("condition"), child.field("consequence")
+            if child.kind == "if_statement" and condition is not None and taken is not None and exits(taken):
+                # An `if` that every symbolic tensor enters and leaves the function in.
+                flow.passive = flow.passive or barred(flow, condition, False)
+                if idle(flow, condition, False):
+                    flow.idle.append((child.end, node.end))
+    flow.passive = passive
 
 
 def _expression(flow: Flow, node: Node) -> None:
@@ -237,7 +246,10 @@ def _branch(flow: Flow, node: Node) -> Node | None:
         child = node.field(name)
         if child is None:
             continue
-        flow.passive = passive or (condition is not None and barred(flow, condition, name != "alternative"))
+        if condition is not None:
+            flow.passive = passive or barred(flow, condition, name != "alternative")
+            if idle(flow, condition, name != "alternative"):
+                flow.idle.append((child.start, child.end))
         if name == "alternative" and [inner.kind for inner in child.children] == ["if_statement"]:
             return child.children[0]
         run(flow, child)

@@ -73,6 +73,25 @@ Tensor restride(const Tensor& self) {
   return self.as_strided(sizes, strides, offset);
 }
 
+// The offset of a TensorImpl, which is set with sizes and strides.
+Tensor relabel(const Tensor& self) {
+  Tensor result = self.detach();
+  auto* impl = result.unsafeGetTensorImpl();
+  impl->set_storage_offset(self.storage_offset());
+  impl->set_sizes_and_strides(self.sizes(), self.strides());
+  return result;
+}
+
+// A loop that a size counts, in a function that converts but for it.
+Tensor fold_steps(const Tensor& self) {
+  Tensor result = at::zeros(self.sizes(), self.options());
+  const auto steps = self.size(0);
+  for (const auto step : c10::irange(steps)) {
+    result = result.add(self.narrow(0, step, 1));
+  }
+  return result;
+}
+
 // Strides that stay concrete beside sizes that do not.
 Tensor restride_like(const Tensor& self, IntArrayRef stride) {
   return self.as_strided(self.sizes(), stride);

@@ -1,0 +1,111 @@
+"""Functions are converted where a symbolic tensor can pass, and left where something concrete stands on every way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codemod.model.findings import Level
+from tests.transforms.cpp.snippets import converted, findings
+
+EDIT = "Tensor y = x.view(x.sizes());"
+STOP = "takes_int(x.stride(0));"
+
+
+def body(text: str) -> str:
+    return f"Tensor f(const Tensor& x, bool b) {{ {text} }}".replace("EDIT", EDIT).replace("STOP", STOP)
+
+
+BLOCKED = [
+    "EDIT STOP return y;",
+    "STOP EDIT return y;",
+    "EDIT if (b) { STOP } else { STOP } return y;",
+    "EDIT if (b) { STOP } else if (x.is_cuda()) { STOP } else { STOP return y; } return y;",
+    "EDIT return b && takes_int(x.stride(0)) ? y : takes_int(x.stride(1)) ? y : x;".replace("b && ", ""),
+    "if (b) { EDIT STOP return y; } return x;",
+    "if (b) { EDIT if (y.is_cuda()) { return y; } STOP } return x;",
+    "if (x.dim() == 0) { return x; } EDIT for (const auto i : c10::irange(2)) { STOP } return y;",
+    "EDIT TORCH_CHECK(takes_int(x.stride(0)) == 1, b); return y;",
+    "EDIT if (b) { TORCH_CHECK(false); } else { STOP } return y;",
+    "EDIT if (b) { STOP } else { throw 1; } return y;",
+    "EDIT auto z = mystery(x); z.numel(); return y;",
+    "EDIT fade_stub(x.device().type(), y); return y;",
+    "EDIT fill(y); return y;",
+    "EDIT auto iter = TensorIterator::unary_op(y, x); return y;",
+]
+
+
+@pytest.mark.parametrize("text", BLOCKED)
+def test_what_every_way_meets_keeps_the_rest_concrete(tmp_path: Path, text: str) -> None:
+    source = body(text)
+    source = "static void fill(const Tensor& y) { y.data_ptr<float>()[0] = 1; }\n" + source
+    assert converted(tmp_path, source) == source
+    told = [finding for finding in findings(tmp_path, source) if finding.refusal == "half-conversion"]
+    assert told
+    assert all(finding.level is Level.MANUAL for finding in told)
+
+
+OPEN = [
+    "EDIT if (b) { fade_stub(x.device().type(), y); } return y;",
+    "EDIT if (b) { STOP } return y;",
+    "EDIT if (b) { STOP } else { y = y + 1; } return y;",
+    "EDIT if (b) { STOP return y; } return x;",
+    "EDIT bool z = b && takes_int(x.stride(0)); return y;",
+    "EDIT auto z = b ? takes_int(x.stride(0)) : 1; return y;",
+    "EDIT TORCH_CHECK(b, takes_int(x.stride(0))); return y;",
+    "EDIT auto later = [&] { STOP }; return y;",
+    "EDIT if (b) { STOP TORCH_CHECK(false); } return y;",
+    "if (b) { EDIT return y; } STOP return x;",
+    "EDIT if (x.is_quantized()) { STOP } return y;",
+    "if (isTensorSubclassLike(x)) { EDIT return y; } STOP return x;",
+    "EDIT if (!isTensorSubclassLike(x)) { STOP } return y;",
+]
+
+
+@pytest.mark.parametrize("text", OPEN)
+def test_what_only_some_ways_meet_does_not(tmp_path: Path, text: str) -> None:
+    assert "x.view_symint(x.sym_sizes())" in converted(tmp_path, body(text))
+
+
+def test_all_blockers_are_named_at_once(tmp_path: Path) -> None:
+    told = findings(tmp_path, body("EDIT STOP takes_int(x.storage_offset()); return y;"))
+    reason = next(finding.reason for finding in told if finding.refusal == "half-conversion")
+    assert "`x.stride` and `x.storage_offset`" in reason
+
+
+def test_sizes_that_only_messages_show_stay(tmp_path: Path) -> None:
+    source = body("TORCH_CHECK(b, x.sizes()); if (!b) { AT_ERROR(x.numel()); } return x;")
+    assert converted(tmp_path, source) == source
+    assert {finding.refusal for finding in findings(tmp_path, source)} == {"message"}
+    assert "x.sym_sizes()); if" in converted(
+        tmp_path, body("TORCH_CHECK(b, x.sizes()); if (x.numel() > 2) {} return x;")
+    )
+
+
+def test_a_caller_that_serves_a_symbolic_helper_gives_it_symbols(tmp_path: Path) -> None:
+    source = (
+        "static Tensor keep(const Tensor& x, IntArrayRef s) { return x.view(s); }\n"
+        "Tensor f(const Tensor& x) { return keep(x, x.sizes()); }\n"
+        "Tensor g(const Tensor& x) { takes_int(x.stride(0)); return keep(x, x.sizes()); }"
+    )
+    assert converted(tmp_path, source).count("keep(x, x.sym_sizes())") == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "EDIT auto n = x.size(0); takes_int(n); for (const auto i : c10::irange(n)) {} return y;",
+        "EDIT if (b) { for (const auto i : c10::irange(x.size(0))) {} } return y;",
+        "auto n = x.size(0); for (const auto i : c10::irange(n)) {} return x;",
+        "EDIT for (const auto n : x.sizes()) { for (const auto i : c10::irange(n)) {} } return y;",
+    ],
+)
+def test_loops_are_not_counted_by_a_guard_where_that_is_not_enough_or_not_needed(tmp_path: Path, text: str) -> None:
+    assert "guard_int" not in converted(tmp_path, body(text))
+
+
+def test_a_guard_is_for_review(tmp_path: Path) -> None:
+    source = body("EDIT for (const auto i : c10::irange(x.sizes()[0])) {} return y;")
+    assert "irange(x.sym_sizes()[0].guard_int(__FILE__, __LINE__))" in converted(tmp_path, source)
+    assert converted(tmp_path, source, Level.SAFE) == source

@@ -1,0 +1,229 @@
+"""Half conversions: accessors whose edits would not help, as what stays concrete stands on every way through them.
+
+A way is read off the blocks: what stands in a block is run with it, an arm of an `if`, `?:`, `&&` or `switch` is not,
+unless all arms agree; a loop is taken to run. A way that a `return` or a `throw` cuts short is the way of the
+block that it stands in alone: an early return is the special case, and what follows it the rule.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Collection, Iterable
+
+from transforms.cpp.flow.checks import CHECKS, FAILURES, called, exits, throws
+from transforms.cpp.flow.engine import NOTHING, Flow
+from transforms.cpp.flow.state import Sink, Site
+from transforms.cpp.reading.tree import Node
+
+HALF = "half-conversion"
+_CHOICES = frozenset({"if_statement", "conditional_expression"})
+_MOST = 100
+"""How many barriers are looked at: with so many, those behind them matter to nobody."""
+_COUNTS = frozenset({"loop-bound", "container-size"})
+_BLOCKS = frozenset({"compound_statement", "case_statement", "else_clause"})
+
+
+class Ways:
+    """The ways through one function, of which the places in `barriers`, by offset, are on some."""
+
+    def __init__(self, root: Node, barriers: Collection[int]) -> None:
+        self._barriers = sorted(barriers)[:_MOST]
+        self._root = root
+        self._memo: dict[int, frozenset[int]] = {}
+
+    def blockers(self, place: int) -> frozenset[int]:
+        """The barriers that every way through the byte at `place` meets; empty where there is a way without any."""
+        met: set[int] = set()
+        ended = False
+        chain = self._chain(place)
+        for node, inner in zip(reversed(chain[:-1]), reversed(chain[1:]), strict=True):
+            met |= self._beside(node, inner, after=not ended)
+            ended = ended or (node.kind in _BLOCKS and exits(node))
+        return frozenset(met)
+
+    def call_of(self, place: int) -> Node | None:
+        """The call of the method that is named at a place."""
+        chain = self._chain(place)
+        return next((node for node in reversed(chain) if node.kind == "call_expression"), None)
+
+    def _chain(self, place: int) -> list[Node]:
+        """The nodes around a place, from the function's on."""
+        chain = [self._root]
+        while (inner := _child(chain[-1], place)) is not None:
+            chain.append(inner)
+        return chain
+
+    def _beside(self, node: Node, inner: Node, *, after: bool) -> frozenset[int]:
+        """What a way through `inner`, a child of `node`, meets in the other children of `node`."""
+        others = [child for child in node.children if child is not inner and (after or child.start < inner.start)]
+        if node.kind in (*_CHOICES, "switch_statement"):
+            others = [child for child in others if child is node.field("condition")]
+        elif node.kind == "lambda_expression":
+            others = []
+        return frozenset().union(*(self._must(child) for child in others if not _optional(node, child)))
+
+    def _must(self, node: Node) -> frozenset[int]:
+        """The barriers that every way through `node` meets; all of those in its arms, where no arm is without."""
+        known = self._memo.get(id(node))
+        if known is None:
+            known = self._memo[id(node)] = self._compute(node)
+        return known
+
+    def _compute(self, node: Node) -> frozenset[int]:
+        met: set[int] = set()
+        forks: dict[int, Node] = {}
+        for barrier in self._within(node):
+            fork, sure = self._descend(node, barrier)
+            if sure:
+                met.add(barrier)
+            elif fork is not None:
+                forks[id(fork)] = fork
+        return frozenset(met).union(*(self._choice(fork) for fork in forks.values()))
+
+    def _within(self, node: Node) -> list[int]:
+        low, high = (bisect.bisect_left(self._barriers, end) for end in (node.start, node.end))
+        return self._barriers[low:high]
+
+    def _descend(self, node: Node, barrier: int) -> tuple[Node | None, bool]:
+        """The first choice on the way from `node` down to a barrier, and whether there is no condition on it."""
+        inner: Node | None = node
+        while inner is not None:
+            if inner.kind in _CHOICES:
+                return inner, False
+            if inner.kind == "lambda_expression" or (inner.kind in _BLOCKS and throws(inner)):
+                return None, False
+            below = _child(inner, barrier)
+            if below is not None and _optional(inner, below):
+                return None, False
+            inner = below
+        return None, True
+
+    def _choice(self, node: Node) -> frozenset[int]:
+        """Of an `if` or `?:` with all that follow in its last arm."""
+        choices = [node]
+        while (last := _alternative(choices[-1])) is not None and last.kind == node.kind:
+            choices.append(last)
+        last = _alternative(choices[-1])
+        met = self._must(last) if last is not None else None
+        thrown = last is not None and throws(last)
+        for choice in reversed(choices):
+            condition, taken = choice.field("condition"), choice.field("consequence")
+            arm = self._must(taken) if taken is not None else frozenset()
+            if met is None:
+                both: frozenset[int] = frozenset()
+            elif thrown:
+                both = arm
+            elif taken is not None and throws(taken):
+                both = met
+            else:
+                both = arm | met if arm and met else frozenset()
+            met = both | (self._must(condition) if condition is not None else frozenset())
+            thrown = False
+        return met or frozenset()
+
+
+def _child(node: Node, place: int) -> Node | None:
+    return next((child for child in node.children if child.start <= place < child.end), None)
+
+
+def _alternative(choice: Node) -> Node | None:
+    """The last arm of an `if` or `?:`, the `if` of an `else if`."""
+    last = choice.field("alternative")
+    if last is not None and last.kind == "else_clause" and [child.kind for child in last.children] == ["if_statement"]:
+        return last.children[0]
+    return last
+
+
+def _optional(node: Node, inner: Node) -> bool:
+    """Whether `node` may be evaluated without its child `inner`."""
+    if node.kind == "binary_expression" and node.token in ("&&", "||"):
+        return inner is not node.field("left")
+    if node.kind == "switch_statement":
+        return inner is not node.field("condition")
+    if node.kind == "argument_list" and node.parent is not None and called(node.parent) in CHECKS:
+        return inner is not node.children[0]
+    return False
+
+
+def in_message(root: Node, place: int) -> bool:
+    """Whether the byte at `place` is evaluated for the message of a failed check, and for nothing else."""
+    node: Node | None = root
+    while node is not None:
+        arguments = node.fields.get("arguments")
+        if node.kind == "call_expression" and arguments is not None:
+            shown = arguments.children[1:] if called(node) in CHECKS else arguments.children
+            if called(node) in CHECKS | FAILURES and any(a.start <= place < a.end for a in shown):
+                return True
+        node = _child(node, place)
+    return False
+
+
+def countable(node: Node, api: str) -> Node | None:
+    """The integer that an accessor's call gives, `x.size(0)` or `x.sizes()[0]`; None where it gives more than that."""
+    if api not in ("sizes", "strides"):
+        return node
+    outer = node.parent
+    return outer if outer is not None and outer.kind == "subscript_expression" and outer.start == node.start else None
+
+
+def count_loops(flow: Flow) -> frozenset[int]:
+    """The accessors that count loops and nothing else, and stop what would be converted without them."""
+    codes: dict[int, set[str]] = {}
+    for sink in flow.refusals:
+        for origin in sink.origins:
+            codes.setdefault(origin, set()).add(sink.code)
+    alone = [o for o in flow.sites if o in flow.concrete and codes.get(o, set()) <= _COUNTS and not flow.sites[o].free]
+    if not alone or not flow.available("guard_int"):
+        return NOTHING
+    counts = {origin for origin in alone if _integer_at(flow, origin)}
+    ways = Ways(flow.root, counts)
+    live = (origin for origin in flow.sites if origin not in flow.concrete and origin in flow.converted)
+    return NOTHING.union(*(ways.blockers(origin) for origin in live if not _idle(flow, origin)))
+
+
+def _integer_at(flow: Flow, origin: int) -> bool:
+    """Whether the accessor named at a place is called for one integer."""
+    call = Ways(flow.root, ()).call_of(origin)
+    return call is not None and countable(call, flow.sites[origin].api) is not None
+
+
+def half_converted(flow: Flow) -> list[Sink]:
+    """The sinks of all accessors that would be converted in vain; `flow` has been read to its end."""
+    live = [origin for origin in flow.sites if origin not in flow.concrete and origin in flow.converted]
+    barriers = _barriers(flow)
+    ways = Ways(flow.root, barriers)
+    sinks = []
+    for origin in (o for o in live if o not in flow.served and not _idle(flow, o)):
+        met = sorted(ways.blockers(origin)) if barriers else []
+        if met:
+            names = _listed(barriers[place] for place in met)
+            reason = f"would not help alone: every way through here passes {names}, which needs concrete sizes"
+            sinks.append(Sink(HALF, reason, met[0], met[0] + 1, frozenset({origin})))
+    if not sinks and live and not flow.settled and all(in_message(flow.root, origin) for origin in live):
+        for origin in live:
+            reason = "is only shown by a check that failed: nothing else here asks for sizes"
+            sinks.append(Sink("message", reason, origin, origin + 1, frozenset({origin})))
+    return sinks
+
+
+def _barriers(flow: Flow) -> dict[int, str]:
+    """The places that stop a symbolic tensor, and what stands there."""
+    places = {origin: _title(site) for origin, site in flow.sites.items() if origin in flow.concrete}
+    places |= {origin: _title(site) for origin, site in flow.unknown_receivers.items()}
+    places |= dict.fromkeys(flow.iterators, "a TensorIterator")
+    places |= {start: f"the kernel `{name}`" for start, name in flow.kernels.items()}
+    return {place: name for place, name in places.items() if not _idle(flow, place)}
+
+
+def _idle(flow: Flow, place: int) -> bool:
+    return any(start <= place < end for start, end in flow.idle)
+
+
+def _title(site: Site) -> str:
+    return f"`{site.receiver}.{site.api}`" if site.receiver and not site.free else f"`{site.api}`"
+
+
+def _listed(names: Iterable[str]) -> str:
+    """`a`, `b` and `c`."""
+    listed = list(dict.fromkeys(names))
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
