@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from codemod.model.findings import Finding
@@ -18,6 +18,7 @@ from transforms.cpp.decisions import DERIVATIVES, decide
 from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
 from transforms.cpp.flow.propagate import Key, Propagator
 from transforms.cpp.reach import headers, kernels
+from transforms.cpp.reach.calls import comes_to_kernel
 from transforms.cpp.reach.device import SUFFIXES as DEVICE
 from transforms.cpp.reach.device import is_device_code
 from transforms.cpp.reach.extensions import Use, uses, with_extension_names
@@ -37,6 +38,7 @@ from transforms.python.reach.fakes import fakes_of
 from transforms.python.reach.kernels import python_kernels, registrations_of, source_paths
 from transforms.python.reach.registrations import Registrations
 from transforms.schema import derivatives as derivatives_yaml
+from transforms.schema import references
 from transforms.schema.native_functions import NativeFunctions
 
 # Where PyTorch keeps operators and what they call; the rest of its own folders hold none.
@@ -150,6 +152,8 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         for line in remarks(facts, project.selected, project.named):
             project.remark(line)
     vocabulary = headers.load_vocabulary(project, facts, sources, schemas)
+    if own is not None:
+        vocabulary = replace(vocabulary, unserved=references.unserved(_registered(project), own.entries))
     reached = [
         function
         for path, file in facts.items()
@@ -166,8 +170,13 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         ]
         return project.map(partial(analyse, load_rewrites()), tasks, "following values")
 
-    results = follow([function for function in reached if _calls_accessor(function)])
-    base = {(o.function.path, o.function.start): o for outcomes in results for o in outcomes}
+    results = follow([f for f in reached if _calls_accessor(f) or comes_to_kernel(f, vocabulary.unserved)])
+    outcomes = {(o.function.path, o.function.start): o for several in results for o in several}
+    if blocked := frozenset(key for key, outcome in outcomes.items() if outcome.blocked):
+        reach, stopped = reached_and_stopped(entered, own, formulas, project.named, blocked)
+        tree = replace(tree, reach=reach)
+        reached = [function for function in reached if (function.path, function.start) in reach]
+    base = {key: o for key, o in outcomes.items() if key in tree.reach and _calls_accessor(o.function)}
     names = _fixed_names(tree)
     integers = integer_arguments(facts)
     device = DeviceCode(project)
@@ -206,6 +215,12 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
             yield missing_fake(obstacle, project.read, schemas, homes)
     selected = {key: why for key, why in stopped.items() if project.selected(key[0]) and key not in covered}
     yield from kernels.findings({(f.path, f.start): f for path, _ in selected for f in facts[path].functions}, selected)
+
+
+def _registered(project: Project) -> frozenset[str]:
+    """The operators that the Python of a PyTorch checkout registers a function for."""
+    paths = [path for path in project.files((".py",)) if path.startswith(references.FOLDERS)]
+    return frozenset().union(*project.facts(references.load, paths).values())
 
 
 def operators_of_tree(project: Project) -> frozenset[str]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from transforms.schema.entries import Value, schemas
 from transforms.schema.schema import Schema
 
 _CALL = re.compile(r"(?<![\w.>:])((?:\w+::)*[A-Za-z_]\w*)\s*\(")
+_RESULT = re.compile(r"result\d*")
+"""What formulas call an output that the schema has no name for (tools/autograd/load_derivatives.py)."""
 _NO_FORMULA = frozenset(("name", "dispatch", "output_differentiability"))
 _NO_FUNCTION = frozenset(("if", "not_implemented", "not_differentiable", "auto_linear", "auto_element_wise"))
 
@@ -24,8 +27,20 @@ class Derivative:
     @property
     def functions(self) -> tuple[str, ...]:
         """The names of the functions that the formulas call, in order, methods left out."""
-        calls = (name for _, formula in self.formulas for name in _CALL.findall(formula))
-        return tuple(dict.fromkeys(name for name in calls if name not in _NO_FUNCTION))
+        return _called(formula for _, formula in self.formulas)
+
+    @property
+    def in_backward(self) -> frozenset[str]:
+        """The unqualified names of the functions that backward formulas call, those of inputs and not of outputs."""
+        outputs = {result.name for result in self.schema.returns} - {
+            argument.name for argument in self.schema.arguments
+        }
+        backward = (
+            formula
+            for names, formula in self.formulas
+            if not all(name in outputs or _RESULT.fullmatch(name) for name in names.replace(" ", "").split(","))
+        )
+        return frozenset(name.rpartition("::")[2] for name in _called(backward))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +57,11 @@ class Derivatives:
             for name in dict.fromkeys(called.rpartition("::")[2] for called in entry.functions):
                 callers.setdefault(name, []).append(entry)
         return {name: tuple(entries) for name, entries in callers.items()}
+
+
+def _called(formulas: Iterable[str]) -> tuple[str, ...]:
+    calls = (name for formula in formulas for name in _CALL.findall(formula))
+    return tuple(dict.fromkeys(name for name in calls if name not in _NO_FUNCTION))
 
 
 def load(path: str, source: bytes) -> Derivatives:

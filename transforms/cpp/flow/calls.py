@@ -22,6 +22,8 @@ from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import BOOL, FLOAT, INT, SIZE_T, STRING, TENSOR, UNKNOWN, Type, symbolic_spelling
 
 _MESSAGES = frozenset({"AT_ERROR", "TORCH_WARN", "TORCH_WARN_ONCE", "TORCH_WARN_DEPRECATION", "str", "warn"})
+_READING = frozenset({"item"})
+"""Methods of Tensor that take a value out of its memory, which fake tensors have none of."""
 _SEQUENCE_ACCESSORS = ("sizes", "strides")
 _ITERATOR = Type("other", "TensorIterator")
 _IMPLEMENTATION = Type("other", "TensorImpl")
@@ -275,6 +277,8 @@ def _member_call(flow: Flow, node: Node, written: Type) -> Type:
             flow.sink(argument, "tensor-iterator", "is given to a TensorIterator", evaluate(flow, argument))
         return _ITERATOR if name == "build" or name.startswith(("add_", "set_", "declare_", "resize_")) else UNKNOWN
     if owner.kind == "tensor":
+        if name in _READING:
+            flow.kernels[node.start] = f"`{receiver.excerpt}.{name}`"
         return _tensor_method(flow, node, field, name, arguments)
     return helpers.method(flow, node, owner, name, arguments)
 

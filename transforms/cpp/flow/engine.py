@@ -83,7 +83,7 @@ class Flow:
         self.sites: dict[int, Site] = {}
         self.unknown_receivers: dict[int, Site] = {}
         self.kernels: dict[int, str] = {}
-        """The names of kernels that are called without the dispatcher, by the offset of the call."""
+        """Calls that no symbolic tensor comes back from, in words, by the offset of the call."""
         self.idle: list[tuple[int, int]] = []
         """The spans of code that no symbolic tensor arrives in."""
         self.served: set[int] = set()

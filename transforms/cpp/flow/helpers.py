@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, RENAMED, Flow, join, result_origin
 from transforms.cpp.flow.events import CalleeName, OffsetOfImpl, SequenceArgument
 from transforms.cpp.flow.operators import Resolved, resolve
 from transforms.cpp.flow.storing import coerce
 from transforms.cpp.reach.calls import is_kernel
-from transforms.cpp.reach.vocabulary import symbolic_twins, symint_name
+from transforms.cpp.reach.vocabulary import base_name, symbolic_twins, symint_name
 from transforms.cpp.reading.facts import Function, Slot
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import TENSOR, UNKNOWN, Type, parse_type, symbolic_spelling
 
+_ITERATOR = re.compile(r"\bTensorIterator(?:Base)?\b")
 _SCALARS = ("int", "ints", "wrap", "float", "iter", "braces")
 
 
@@ -56,8 +59,10 @@ def _note_kernel(flow: Flow, node: Node, name: str, candidates: list[Function]) 
     """A call that runs a kernel, without the dispatcher in between: no symbolic tensor comes back from it."""
     bodies = [function for function in candidates if function.body >= 0]
     stub = name.endswith("_stub") and not candidates  # a DispatchStub (aten/src/ATen/native/DispatchStub.h)
-    if not flow.passive and (stub or (bodies and all(map(is_kernel, bodies)))):
-        flow.kernels[node.start] = name
+    if stub or (bodies and all(map(is_kernel, bodies))):
+        flow.kernels[node.start] = f"the kernel `{name}`"
+    elif candidates and all(_ITERATOR.search(function.returns) for function in candidates):
+        flow.kernels[node.start] = "a TensorIterator"
 
 
 def method(flow: Flow, node: Node, owner: Type, name: str, arguments: list[Node]) -> Type:
@@ -140,6 +145,8 @@ def apply(
         return operator.result
     origins = join(*values).origins if values else None
     name = name_node.text.split("<")[0]
+    if base_name(name)[0] in flow.vocabulary.unserved:
+        flow.kernels[node.start] = f"`{name}`, which has kernels for backends alone,"
     if operator.name != name and operator.parameters:
         flow.announce(CalleeName(origins, name_node, name, operator.name))
     if origins and (operator.name != name or "_symint" in name):

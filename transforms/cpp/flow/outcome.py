@@ -12,6 +12,7 @@ from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import Rewrites
 from transforms.cpp.flow.solve import solve
 from transforms.cpp.flow.state import Emission, Sink, Site
+from transforms.cpp.flow.whole import is_blocked
 from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.definitions import find_definition
 from transforms.cpp.reading.facts import Function, Slot
@@ -60,6 +61,8 @@ class Outcome:
     """The edits of each check of a size that could be left to the running graph."""
     guarded: bool = False
     """Whether a loop is counted by a guard."""
+    blocked: bool = False
+    """Whether every way through comes to a kernel."""
     lost: str = ""
     """The refusal, where the function was not read: nothing in it is edited."""
     reason: str = ""
@@ -110,6 +113,7 @@ def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, 
     )
     try:
         solve(flow)
+        blocked = is_blocked(flow)
     except TooDeep as refused:
         return Outcome(function, (), (), (), (), frozenset(), lost="too-deep", reason=f"it is {refused}")
     finally:
@@ -129,6 +133,7 @@ def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, 
         flow.gives,
         checks=tuple(tuple(flow.answers(check)) for check in flow.checks),
         guarded=bool(flow.guarded),
+        blocked=blocked,
     )
 
 

@@ -41,6 +41,10 @@ class Ways:
             ended = ended or (node.kind in _BLOCKS and exits(node))
         return frozenset(met)
 
+    def on_all(self) -> frozenset[int]:
+        """The barriers that every way through the function meets."""
+        return self._must(self._root)
+
     def call_of(self, place: int) -> Node | None:
         """The call of the method that is named at a place."""
         chain = self._chain(place)
@@ -55,10 +59,12 @@ class Ways:
 
     def _beside(self, node: Node, inner: Node, *, after: bool) -> frozenset[int]:
         """What a way through `inner`, a child of `node`, meets in the other children of `node`."""
+        if node.kind in _CHOICES and inner is node.field("condition"):
+            return self._choice(node) if after else frozenset()
         others = [child for child in node.children if child is not inner and (after or child.start < inner.start)]
         if node.kind in (*_CHOICES, "switch_statement"):
             others = [child for child in others if child is node.field("condition")]
-        elif node.kind == "lambda_expression":
+        elif node.kind == "lambda_expression" and not _invoked(node):
             others = []
         return frozenset().union(*(self._must(child) for child in others if not _optional(node, child)))
 
@@ -90,7 +96,7 @@ class Ways:
         while inner is not None:
             if inner.kind in _CHOICES:
                 return inner, False
-            if inner.kind == "lambda_expression" or (inner.kind in _BLOCKS and throws(inner)):
+            if (inner.kind == "lambda_expression" and not _invoked(inner)) or (inner.kind in _BLOCKS and throws(inner)):
                 return None, False
             below = _child(inner, barrier)
             if below is not None and _optional(inner, below):
@@ -109,12 +115,15 @@ class Ways:
         for choice in reversed(choices):
             condition, taken = choice.field("condition"), choice.field("consequence")
             arm = self._must(taken) if taken is not None else frozenset()
+            both: frozenset[int]
             if met is None:
-                both: frozenset[int] = frozenset()
+                both = arm if _without_sizes(condition, False) else frozenset()
             elif thrown:
                 both = arm
-            elif taken is not None and throws(taken):
+            elif (taken is not None and exits(taken)) or _without_sizes(condition, True):
                 both = met
+            elif _without_sizes(condition, False):
+                both = arm
             else:
                 both = arm | met if arm and met else frozenset()
             met = both | (self._must(condition) if condition is not None else frozenset())
@@ -132,6 +141,27 @@ def _alternative(choice: Node) -> Node | None:
     if last is not None and last.kind == "else_clause" and [child.kind for child in last.children] == ["if_statement"]:
         return last.children[0]
     return last
+
+
+def _invoked(function: Node) -> bool:
+    """Whether a lambda is called where it is written, `[&] { … }()`."""
+    return function.parent is not None and function.parent.field("function") is function
+
+
+def _without_sizes(condition: Node | None, outcome: bool) -> bool:
+    """Whether a condition with that outcome says of a tensor that it is empty or has no dimension.
+
+    Symbolic sizes are never taken for 0 (torch/fx/experimental/symbolic_shapes.py specializes on 0 and 1).
+    """
+    while condition is not None and len(condition.children) == 1:
+        condition = condition.children[0]
+    if condition is None or condition.kind != "binary_expression" or condition.token not in ("==", "!=", ">"):
+        return False
+    left, right = condition.field("left"), condition.field("right")
+    if left is None or right is None or right.text != "0" or left.kind != "call_expression":
+        return False
+    asked = left.beginning(200).rpartition(".")[2]
+    return asked in ("numel()", "sym_numel()", "dim()", "ndimension()") and outcome == (condition.token == "==")
 
 
 def _optional(node: Node, inner: Node) -> bool:
@@ -154,7 +184,18 @@ def in_message(root: Node, place: int) -> bool:
             shown = arguments.children[1:] if called(node) in CHECKS else arguments.children
             if called(node) in CHECKS | FAILURES and any(a.start <= place < a.end for a in shown):
                 return True
+        if _prints(node) and any(child.start <= place < child.end for child in node.children[1:]):
+            return True
         node = _child(node, place)
+    return False
+
+
+def _prints(node: Node) -> bool:
+    """Whether a chain of `<<` writes to a stream: a string stands in it."""
+    while node.kind == "binary_expression" and node.token == "<<":
+        if node.children[-1].kind in ("string_literal", "concatenated_string"):
+            return True
+        node = node.children[0]
     return False
 
 
@@ -190,14 +231,15 @@ def _integer_at(flow: Flow, origin: int) -> bool:
 def half_converted(flow: Flow) -> list[Sink]:
     """The sinks of all accessors that would be converted in vain; `flow` has been read to its end."""
     live = [origin for origin in flow.sites if origin not in flow.concrete and origin in flow.converted]
-    barriers = _barriers(flow)
-    ways = Ways(flow.root, barriers)
+    everywhere = _barriers(flow)
+    barriers = {place: name for place, name in everywhere.items() if not _idle(flow, place)}
+    ways, idle_ways = Ways(flow.root, barriers), Ways(flow.root, everywhere)
     sinks = []
-    for origin in (o for o in live if o not in flow.served and not _idle(flow, o)):
-        met = sorted(ways.blockers(origin)) if barriers else []
+    for origin in (o for o in live if o not in flow.served):
+        met = sorted((idle_ways if _idle(flow, origin) else ways).blockers(origin)) if everywhere else []
         if met:
-            names = _listed(barriers[place] for place in met)
-            reason = f"would not help alone: every way through here passes {names}, which needs concrete sizes"
+            names = _listed(everywhere[place] for place in met)
+            reason = f"would not help alone: every way through here passes {names}, where symbolic tensors stop"
             sinks.append(Sink(HALF, reason, met[0], met[0] + 1, frozenset({origin})))
     if not sinks and live and not flow.settled and all(in_message(flow.root, origin) for origin in live):
         for origin in live:
@@ -206,13 +248,18 @@ def half_converted(flow: Flow) -> list[Sink]:
     return sinks
 
 
+def is_blocked(flow: Flow) -> bool:
+    """Whether every way through the function comes to a kernel, so that no symbolic tensor gets through it."""
+    places = [place for place in (*flow.iterators, *flow.kernels) if not _idle(flow, place)]
+    return not flow.passive and bool(places) and bool(Ways(flow.root, places).on_all())
+
+
 def _barriers(flow: Flow) -> dict[int, str]:
     """The places that stop a symbolic tensor, and what stands there."""
     places = {origin: _title(site) for origin, site in flow.sites.items() if origin in flow.concrete}
     places |= {origin: _title(site) for origin, site in flow.unknown_receivers.items()}
     places |= dict.fromkeys(flow.iterators, "a TensorIterator")
-    places |= {start: f"the kernel `{name}`" for start, name in flow.kernels.items()}
-    return {place: name for place, name in places.items() if not _idle(flow, place)}
+    return places | flow.kernels
 
 
 def _idle(flow: Flow, place: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from transforms.cpp.reading.facts import Call, Function
 
@@ -32,6 +32,12 @@ def is_kernel(function: Function) -> bool:
     No function that symbolic tensors reach can do that.
     """
     return bool(function.structured) or not _KERNEL_FEATURES.isdisjoint(function.features)
+
+
+def comes_to_kernel(function: Function, operators: Collection[str]) -> bool:
+    """Whether the body builds a TensorIterator, or may call a kernel: a stub, or one of `operators`."""
+    names = (call.callee.rpartition("::")[2] for call in function.calls)
+    return "iterator" in function.features or any(name.endswith("_stub") or name in operators for name in names)
 
 
 class Index:

@@ -1,11 +1,11 @@
-"""Composite operators whose body is a backend's kernel, and helpers that kernels call: explained, never edited."""
+"""Functions that only look as if symbols came through, and helpers that kernels call: explained, never edited."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from codemod.model.findings import Finding, Level, Mode
-from codemod.model.operators import Reach
+from transforms.cpp.reach.reached import FORWARD, Stop
 from transforms.cpp.reading.facts import Function
 
 # By feature, in the order in which they are told: the refusal, and what the body does.
@@ -20,14 +20,18 @@ _THROUGH_OTHERS = ("kernel-launch", "comes to a kernel of the device through wha
 
 
 def findings(
-    functions: Mapping[tuple[str, int], Function], stopped: Mapping[tuple[str, int], Reach]
+    functions: Mapping[tuple[str, int], Function], stopped: Mapping[tuple[str, int], Stop]
 ) -> Iterator[Finding]:
     """One finding for each stopped function that asks a tensor for its sizes; `functions` by path and start."""
-    for key, reach in stopped.items():
+    for key, (refusal, reach) in stopped.items():
         function = functions[key]
         if not function.candidates:
             continue
-        if reach.kind == "helper":
+        if refusal == FORWARD:
+            message = f"`{function.name}` serves forward-mode derivatives only"
+            reason = "formulas of outputs in derivatives.yaml call it, and no symbolic trace was seen to stop there;"
+            reason += " convert it with a test of torch.func.jvp over symbolic sizes"
+        elif reach.kind == "helper":
             refusal, message = "device-code", f"`{function.name}` is device code, and kernels call it too"
             reason = "it stays as they need it; symbols want a function of their own"
         else:

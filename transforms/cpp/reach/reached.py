@@ -11,7 +11,8 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import NamedTuple
 
 from codemod.model.callgraph import gather, shortest_ways, way
 from codemod.model.findings import Step
@@ -39,6 +40,28 @@ _MANUAL = "torch/csrc/autograd/FunctionsManual.cpp"
 
 
 Node = tuple[str, int]
+FORWARD = "forward-mode"
+
+
+class Stop(NamedTuple):
+    """Why no symbolic tensor works its way through a function: the refusal, "" where its own body is the reason."""
+
+    refusal: str
+    reach: Reach
+
+
+class Root(NamedTuple):
+    """A function that the dispatcher or autograd calls; `refusal` where that is not with symbolic tensors."""
+
+    function: Function
+    kind: str
+    operator: str
+    step: Step | None
+    refusal: str = ""
+
+    @property
+    def node(self) -> Node:
+        return self.function.path, self.function.start
 
 
 def left_out(path: str) -> bool:
@@ -58,14 +81,17 @@ def reached_and_stopped(
     natives: NativeFunctions | None,
     derivatives: Derivatives | None,
     named: Callable[[str], bool] = lambda path: False,
-) -> tuple[dict[Node, Reach], dict[Node, Reach]]:
-    """The functions that symbolic tensors reach, and the composite kernels that they enter only to be stopped.
+    blocked: Collection[Node] = (),
+) -> tuple[dict[Node, Reach], dict[Node, Stop]]:
+    """The functions that symbolic tensors reach, and those that they only look as if they did.
 
-    The latter read memory, pick a scalar type or launch a device's kernel: backend kernels whatever key they are
-    registered under. So are helpers in device code that kernels call too. `named` says which tests count.
+    Of the latter, composite kernels read memory, pick a scalar type or launch a device's kernel: backend kernels
+    whatever key they are registered under. So are helpers in device code that kernels call too. Others serve forward
+    derivatives alone. `named` says which tests count; symbols get no further than into `blocked` functions.
     """
-    reacher = Reacher(facts, natives, derivatives, named)
-    return reacher.run(), reacher.stopped
+    reacher = Reacher(facts, natives, derivatives, named, blocked)
+    reach = reacher.run()
+    return reach, {node: stop for node, stop in reacher.stopped.items() if node not in reach}
 
 
 class Reacher:
@@ -77,7 +103,9 @@ class Reacher:
         natives: NativeFunctions | None,
         derivatives: Derivatives | None,
         named: Callable[[str], bool] = lambda path: False,
+        blocked: Collection[Node] = (),
     ) -> None:
+        self.blocked = blocked
         self.facts = {path: facts[path] for path in sorted(facts) if named(path) or not left_out(path)}
         self.natives = natives
         self.derivatives = derivatives
@@ -103,18 +131,24 @@ class Reacher:
         self.reasons: dict[Node, Step | None] = {}
         self.labels: dict[Node, set[str]] = {}
         self.edges: dict[Node, dict[Node, int]] = {}
-        self.stopped: dict[Node, Reach] = {}
+        self.stopped: dict[Node, Stop] = {}
+        self.called: set[str] | None = None
+        """The names of all functions that are called, once they were asked for."""
 
     def run(self) -> dict[Node, Reach]:
         """The reached functions."""
-        for function, kind, operator, step in self.roots():
-            node = (function.path, function.start)
-            self.kinds.setdefault(node, kind)
-            self.labels.setdefault(node, set())
-            if operator:
-                self.labels[node].add(operator)
-            if self.reasons.get(node) is None:
-                self.reasons[node] = step
+        forward: dict[Node, Root] = {}
+        for root in self.roots():
+            if root.refusal:
+                forward.setdefault(root.node, root)
+                continue
+            self.kinds.setdefault(root.node, root.kind)
+            self.labels.setdefault(root.node, set())
+            if root.operator:
+                self.labels[root.node].add(root.operator)
+            if self.reasons.get(root.node) is None:
+                self.reasons[root.node] = root.step
+        self._set_aside(forward)
         # A path from an operator says more than that some code belongs to autograd.
         groups = [[n for n in self.kinds if self.labels[n]], [n for n in self.kinds if not self.labels[n]]]
         before = shortest_ways(groups, self.successors)
@@ -132,10 +166,21 @@ class Reacher:
                 unpacked[mask] = tuple(name for index, name in enumerate(names) if mask >> index & 1)
             reach = Reach(unpacked[mask], self.steps(way(node, before)), self.kinds.get(node, "helper"))
             if node in left_alone:
-                self.stopped[node] = reach
+                self.stopped[node] = Stop("", reach)
             else:
                 result[node] = reach
         return result
+
+    def _set_aside(self, roots: Mapping[Node, Root]) -> None:
+        """Stop at what `roots` lead to and no operator does; what of it runs for operators in general is no root."""
+        inside = shortest_ways([[n for n in self.kinds if self.labels[n]]], self.successors)
+        for node in shortest_ways([list(roots)], self.successors):
+            if node not in inside:
+                root = roots.get(node)
+                steps = (root.step,) if root is not None and root.step is not None else ()
+                operators = (root.operator,) if root is not None else ()
+                self.stopped[node] = Stop(FORWARD, Reach(operators, steps, "helper" if root is None else root.kind))
+                self.kinds.pop(node, None)
 
     def steps(self, nodes: list[Node]) -> tuple[Step, ...]:
         reason = self.reasons[nodes[0]]
@@ -151,6 +196,8 @@ class Reacher:
             callees: dict[Node, int] = {}
             self.edges[node] = callees
             caller = self.nodes[node]
+            if node in self.blocked:
+                return callees
             for call, functions in self.index.callees(caller, self.calls_of(caller)):
                 for function in functions:
                     if not self.ends_at(function) and not self.backend_only(function):
@@ -169,11 +216,20 @@ class Reacher:
             if not registers or any(start <= call.start < end for start, end in spans):
                 yield call
 
+    def is_unused(self, function: Function) -> bool:
+        """Whether nothing calls a function that a header defines for whoever includes it."""
+        if function.parent or not function.path.endswith(".h"):
+            return False
+        if self.called is None:
+            functions = (f for file in self.facts.values() for f in (*file.functions, *file.generated))
+            self.called = {call.callee.split("<")[0].rpartition("::")[2] for f in functions for call in f.calls}
+        return function.name not in self.called
+
     def backend_only(self, function: Function) -> bool:
         """Whether native_functions.yaml names the function as a kernel, but for backends alone."""
         return function.name in self.backend_kernels and not function.parent and not function.internal
 
-    def roots(self) -> Iterator[tuple[Function, str, str, Step | None]]:
+    def roots(self) -> Iterator[Root]:
         yield from self.native_roots()
         yield from self.registered_roots()
         yield from self.derivative_roots()
@@ -182,16 +238,16 @@ class Reacher:
                 if function.body >= 0 and _is_autograd_function(function):
                     step = Step(function.path, function.line, f"{function.parent} is a torch::autograd::Function")
                     if function.path not in self.device or function not in self.launchers:
-                        yield function, "Autograd", "", step
+                        yield Root(function, "Autograd", "", step)
                     else:
                         self.stop(function, "Autograd", "", step)
-                elif function.body >= 0 and not is_kernel(function):
+                elif function.body >= 0 and not is_kernel(function) and not self.is_unused(function):
                     if file.path.startswith(_AUTOGRAD):
-                        yield function, "Autograd", "", None
+                        yield Root(function, "Autograd", "", None)
                     elif function.qualified.startswith(_FUNCTORCH):
-                        yield function, "FuncTorch", "", None
+                        yield Root(function, "FuncTorch", "", None)
 
-    def native_roots(self) -> Iterator[tuple[Function, str, str, Step | None]]:
+    def native_roots(self) -> Iterator[Root]:
         if self.natives is None:
             return
         for entry, key, kernel in self.natives.kernels():
@@ -203,11 +259,11 @@ class Reacher:
             step = Step(self.natives.path, entry.line, f"{entry.schema.base} is {key}")
             for function in exact or kernels:
                 if not is_kernel(function):
-                    yield function, key, entry.schema.base, step
+                    yield Root(function, key, entry.schema.base, step)
                 else:
                     self.stop(function, key, entry.schema.base, step)
 
-    def registered_roots(self) -> Iterator[tuple[Function, str, str, Step | None]]:
+    def registered_roots(self) -> Iterator[Root]:
         for file in self.facts.values():
             keys = _COMPOSITE_KEYS if backend_folder(file.path) else SYMBOLIC_KEYS
             for registration in file.registrations:
@@ -220,26 +276,27 @@ class Reacher:
                 for function in self.registered(file, registration):
                     if not self.ends_at(function) or (kind == "Meta" and not function.structured):
                         # What is registered for Meta runs without memory, whatever else a template does elsewhere.
-                        yield function, kind, operator, step
+                        yield Root(function, kind, operator, step)
                     else:
                         self.stop(function, kind, operator, step)
 
     def stop(self, function: Function, kind: str, operator: str, step: Step) -> None:
         """Note a composite kernel that reads memory."""
         if function.body >= 0 and not function.structured:
-            self.stopped.setdefault(
-                (function.path, function.start), Reach(tuple(filter(None, (operator,))), (step,), kind)
-            )
+            reach = Reach(tuple(filter(None, (operator,))), (step,), kind)
+            self.stopped.setdefault((function.path, function.start), Stop("", reach))
 
     def registered(self, file: FileFacts, registration: Registration) -> list[Function]:
         """The kernel that a registration names, or what encloses the lambda that it is."""
         if registration.function:
-            return self.index.named(registration.function, file.path)
+            definitions = self.index.named(registration.function, file.path)
+            spaces = {_space(function) for function in file.functions}
+            return [f for f in definitions if _space(f) in spaces] or definitions
         if not registration.inline:
             return []
         return [f for f in file.functions if f.body >= 0 and f.start <= registration.start < f.end]
 
-    def derivative_roots(self) -> Iterator[tuple[Function, str, str, Step | None]]:
+    def derivative_roots(self) -> Iterator[Root]:
         callers = self.derivatives.callers() if self.derivatives is not None else {}
         path = self.derivatives.path if self.derivatives is not None else ""
         for name, entries in callers.items():
@@ -247,12 +304,18 @@ class Reacher:
                 if "autograd" in function.qualified.split("::"):
                     for entry in entries:
                         step = Step(path, entry.line, f"the derivative of {entry.schema.full_name} calls {name}")
-                        yield function, "AutogradManual", entry.schema.base, step
+                        refusal = "" if name in entry.in_backward else FORWARD
+                        yield Root(function, "AutogradManual", entry.schema.base, step, refusal)
         for file in self.facts.values():
             if file.path.endswith(_MANUAL):
                 for function in file.functions:
                     if function.body >= 0:
-                        yield function, "AutogradManual", "", None
+                        yield Root(function, "AutogradManual", "", None)
+
+
+def _space(function: Function) -> str:
+    """The scope of a function, its class included."""
+    return function.qualified.rpartition("::")[0]
 
 
 def _title(function: Function) -> str:

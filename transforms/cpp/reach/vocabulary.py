@@ -27,6 +27,8 @@ class Vocabulary:
     aliases: Mapping[str, str] = field(default_factory=dict)
     classes: frozenset[str] = frozenset()
     """Names of classes with a member or a method."""
+    unserved: frozenset[str] = frozenset()
+    """Base names of operators of the tree that have no kernel for symbolic tensors."""
     _symbolic: dict[str, list[Function]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def symbolic(self, name: str) -> Sequence[Function]:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from codemod.model.findings import Level
-from tests.transforms.cpp.snippets import converted, findings
+from tests.transforms.cpp.snippets import HEADER, MemoryProject, converted, findings
+from transforms.cpp.analyse import analyse_tree
 
 EDIT = "Tensor y = x.view(x.sizes());"
 STOP = "takes_int(x.stride(0));"
@@ -33,6 +34,14 @@ BLOCKED = [
     "EDIT fade_stub(x.device().type(), y); return y;",
     "EDIT fill(y); return y;",
     "EDIT auto iter = TensorIterator::unary_op(y, x); return y;",
+    "EDIT auto iter = sweep(y, x); return y;",
+    "EDIT auto z = [&] { STOP return y; }(); return z;",
+    "EDIT if (b) { return x; } else { STOP } return y;",
+    "EDIT if (x.dim() == 0) { y.add_(1); } else { STOP } return y;",
+    "EDIT if (x.dim() != 0) { STOP } return y;",
+    "if (x.view(x.sizes()).is_cuda()) { STOP } else { STOP } return x;",
+    "EDIT if (y.sum().item<bool>()) { return x; } return y;",
+    "if (!isTensorSubclassLike(x)) { EDIT STOP return y; } return x;",
 ]
 
 
@@ -40,6 +49,7 @@ BLOCKED = [
 def test_what_every_way_meets_keeps_the_rest_concrete(tmp_path: Path, text: str) -> None:
     source = body(text)
     source = "static void fill(const Tensor& y) { y.data_ptr<float>()[0] = 1; }\n" + source
+    source = "static TensorIterator sweep(const Tensor& y, const Tensor& x) { return unary(y, x); }\n" + source
     assert converted(tmp_path, source) == source
     told = [finding for finding in findings(tmp_path, source) if finding.refusal == "half-conversion"]
     assert told
@@ -49,6 +59,9 @@ def test_what_every_way_meets_keeps_the_rest_concrete(tmp_path: Path, text: str)
 OPEN = [
     "EDIT if (b) { fade_stub(x.device().type(), y); } return y;",
     "EDIT if (b) { STOP } return y;",
+    "EDIT if (x.dim() == 1) { y.add_(1); } else { STOP } return y;",
+    "EDIT if (x.dim() == 0) { STOP } return y;",
+    "EDIT if (b) { y.sum().item<bool>(); } return y;",
     "EDIT if (b) { STOP } else { y = y + 1; } return y;",
     "EDIT if (b) { STOP return y; } return x;",
     "EDIT bool z = b && takes_int(x.stride(0)); return y;",
@@ -109,3 +122,61 @@ def test_a_guard_is_for_review(tmp_path: Path) -> None:
     source = body("EDIT for (const auto i : c10::irange(x.sizes()[0])) {} return y;")
     assert "irange(x.sym_sizes()[0].guard_int(__FILE__, __LINE__))" in converted(tmp_path, source)
     assert converted(tmp_path, source, Level.SAFE) == source
+
+
+def test_sizes_that_only_a_stream_shows_stay(tmp_path: Path) -> None:
+    source = body('if (b) { std::cerr << "of size " << x.sizes(); } return x;')
+    assert converted(tmp_path, source) == source
+    assert "1 << x.sym_size(0)" not in converted(tmp_path, body("auto n = 1 << x.size(0); return x.view(x.sizes());"))
+
+
+HELP = "static Tensor help(const Tensor& x) { return x.view(x.sizes()); }\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "reached"),
+    [
+        pytest.param("auto y = help(x); fade_stub(x.device().type(), y); return y;", False, id="a kernel on every way"),
+        pytest.param("auto y = help(x); if (b) { fade_stub(x.device().type(), y); } return y;", True, id="on some"),
+        pytest.param("auto y = help(x); STOP return y;", True, id="a size, which a person can convert"),
+    ],
+)
+def test_helpers_of_functions_that_come_to_a_kernel_are_not_reached(tmp_path: Path, text: str, reached: bool) -> None:
+    assert ("x.view_symint(x.sym_sizes())" in converted(tmp_path, HELP + body(text))) is reached
+    both = HELP + body(text) + "\nTensor g(const Tensor& x) { return help(x); }"
+    assert "x.view_symint(x.sym_sizes())" in converted(tmp_path, both)
+
+
+ATEN = {
+    "aten/src/ATen/native/native_functions.yaml": """\
+- func: view(Tensor(a) self, SymInt[] size) -> Tensor(a)
+  variants: method
+  dispatch:
+    CPU, Meta: view
+- func: fade(Tensor self) -> Tensor
+- func: blur(Tensor self) -> Tensor
+- func: _fade_rows(Tensor self, Tensor(a!) out) -> ()
+  dispatch:
+    CPU: fade_rows_cpu
+- func: _blur_rows(Tensor self, Tensor(a!) out) -> ()
+  dispatch:
+    CPU: blur_rows_cpu
+""",
+    "torch/_meta_registrations.py": "@register_meta(aten._blur_rows)\ndef blur_rows(a, out):\n    pass\n",
+    "aten/src/ATen/native/Fade.cpp": """\
+namespace at { namespace native {
+Tensor fade(const Tensor& x) { auto y = x.view(x.sizes()); at::_fade_rows(x, y); return y; }
+Tensor blur(const Tensor& x) { auto y = x.view(x.sizes()); at::_blur_rows(x, y); return y; }
+}}
+""",
+}
+
+
+def test_an_operator_with_kernels_for_backends_alone_stops_symbols(tmp_path: Path) -> None:
+    for path, text in {**ATEN, "c10.h": HEADER}.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    project = MemoryProject(tmp_path, {**ATEN, "c10.h": HEADER}, tmp_path / "none.yaml")
+    project.vocabulary = None
+    told = {(f.function.rpartition("::")[2], f.refusal, bool(f.edits)) for f in analyse_tree(project)}
+    assert told == {("fade", "half-conversion", False), ("blur", "", True)}

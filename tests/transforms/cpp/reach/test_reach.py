@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from codemod.model.operators import Reach
-from transforms.cpp.reach.reached import reached
+from transforms.cpp.reach.kernels import findings
+from transforms.cpp.reach.reached import reached, reached_and_stopped
 from transforms.cpp.reading.extract import extract
 from transforms.schema import derivatives, native_functions
 
@@ -285,3 +286,56 @@ def test_the_same_whatever_the_order_of_files() -> None:
     forwards, backwards = reach(files), reach(dict(reversed(files.items())))
     assert forwards == backwards
     assert forwards["pad"].steps[0].text == "lib::a is registered for CompositeImplicitAutograd"
+
+
+def forward(code: str, backward: str, output: str) -> tuple[set[str], dict[str, str]]:
+    """The names that are reached, and the refusals of those that are stopped, of code that formulas call."""
+    manual = "torch/csrc/autograd/FunctionsManual.cpp"
+    facts = {manual: extract(manual, f"namespace torch {{ namespace autograd {{ {code} }} }}".encode())}
+    natives = native_functions.load("n.yaml", b"- func: blur(Tensor self) -> (Tensor Q, Tensor R)\n")
+    formulas = f"- name: blur(Tensor self) -> (Tensor Q, Tensor R)\n  self: {backward}\n  Q, R: {output}\n"
+    found, stopped = reached_and_stopped(facts, natives, derivatives.load("d.yaml", formulas.encode()))
+    names = {(f.path, f.start): f.name for f in facts[manual].functions}
+    assert not found.keys() & stopped.keys()
+    told = findings({(f.path, f.start): f for f in facts[manual].functions}, stopped)
+    assert {finding.refusal for finding in told} == {stop.refusal for stop in stopped.values()}
+    return {names[key] for key in found}, {names[key]: stop.refusal for key, stop in stopped.items()}
+
+
+JVP = (
+    "Tensor blur_jvp(const Tensor& t) { return shape_of(t).view(t.sizes()); } "
+    "Tensor shape_of(const Tensor& t) { return t.view(t.sizes()); }"
+)
+
+
+@pytest.mark.parametrize(
+    ("backward", "output", "stopped"),
+    [
+        ("grad", "blur_jvp(self_t)", {"blur_jvp", "shape_of"}),
+        ("shape_of(grad)", "blur_jvp(self_t)", {"blur_jvp"}),
+        ("blur_jvp(grad)", "blur_jvp(self_t)", set()),
+        ("grad", "self_t", set()),
+    ],
+)
+def test_what_forward_formulas_alone_call_is_no_way_of_symbols(backward: str, output: str, stopped: set[str]) -> None:
+    reached_names, told = forward(JVP, backward, output)
+    assert reached_names == {"blur_jvp", "shape_of"} - stopped
+    assert told == dict.fromkeys(stopped, "forward-mode")
+
+
+def test_a_registration_means_the_function_of_its_own_namespace() -> None:
+    files = {
+        "a.cpp": "namespace at { void loop(const Tensor& x) { x.sizes(); } }",
+        "b.cpp": "namespace at { namespace functorch { void loop(const Tensor& x) { x.sizes(); } } }",
+        "c.cpp": "namespace at { namespace functorch { static void own(const Tensor& x) {}\n"
+        "TORCH_LIBRARY_IMPL(_, FuncTorchBatched, m) { m.fallback(&loop); } } }",
+    }
+    assert "at::functorch::loop" in reach(files)
+    assert "at::loop" not in reach(files)
+
+
+def test_what_a_header_defines_and_nothing_calls_is_no_root() -> None:
+    header = "namespace at { namespace functorch { inline int64_t width(const Tensor& x) { return x.size(0); } } }"
+    user = "namespace at { namespace functorch { int64_t twice(const Tensor& x) { return 2 * width(x); } } }"
+    assert set(reach({"a.h": header})) == set()
+    assert set(reach({"a.h": header, "b.cpp": user})) == {"at::functorch::width", "at::functorch::twice"}
