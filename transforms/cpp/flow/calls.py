@@ -287,9 +287,7 @@ def _may_be_tensor(flow: Flow, owner: Type) -> bool:
     """Whether a receiver's type is not known: undeduced, or a template parameter."""
     if owner.kind != "other":
         return owner.kind == "unknown" and not owner.symbolic
-    if not flow.function.template or not owner.name.isidentifier():
-        return False
-    return owner.name not in flow.vocabulary.classes
+    return flow.is_template_parameter(owner)
 
 
 def _rank(flow: Flow, node: Node, field: Node) -> Type | None:

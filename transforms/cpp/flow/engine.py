@@ -66,6 +66,8 @@ class Flow:
         """Origins that were found to reach a sink."""
         self.guarded: set[int] = set()
         """Accessors that count loops, asked for their value by a guard."""
+        self.tensors: set[int] = set()
+        """Declarators of parameters of a template's type that operators take for a Tensor."""
         self.refusals: list[Sink] = []
         self.variables: dict[int, Variable] = {}
         self.lambdas: dict[str, Lambda] = {}
@@ -149,6 +151,11 @@ class Flow:
         if kind.kind == "other" and kind.name in self.vocabulary.aliases:
             return parse_type(self.vocabulary.aliases[kind.name])
         return kind
+
+    def is_template_parameter(self, kind: Type) -> bool:
+        """Whether a type, of the kind "other", may be a parameter of the function's template."""
+        named = self.function.template and kind.name.isidentifier()
+        return named and kind.name not in self.vocabulary.classes
 
     # --------------------------------------------------------------- bookkeeping
     def live(self, origins: Iterable[int]) -> frozenset[int]:

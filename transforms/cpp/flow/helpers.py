@@ -7,7 +7,7 @@ import re
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, RENAMED, Flow, join, result_origin
 from transforms.cpp.flow.events import CalleeName, OffsetOfImpl, SequenceArgument
-from transforms.cpp.flow.operators import Resolved, resolve
+from transforms.cpp.flow.operators import Resolved, parameters_of, resolve
 from transforms.cpp.flow.storing import coerce
 from transforms.cpp.reach.calls import is_kernel
 from transforms.cpp.reach.vocabulary import base_name, symbolic_twins, symint_name
@@ -40,6 +40,7 @@ def call(
     if namespace in ("at", "torch", "at::symint") or not candidates:
         operator = resolve(flow.vocabulary, bare, values, method=False)
         if operator is not None:
+            _note_tensors(flow, bare, arguments, values)
             target = _name_node(function)
             return apply(flow, node, target, operator, arguments, values)
     if candidates:
@@ -53,6 +54,19 @@ def call(
                 argument, "callee-unknown", f"is an argument of `{name[:60]}`, whose definition is not known", value
             )
     return UNKNOWN
+
+
+def _note_tensors(flow: Flow, name: str, arguments: list[Node], values: list[Type]) -> None:
+    """A parameter `T& x` is a Tensor where all overloads of an operator take one in its place."""
+    schemas = flow.vocabulary.schemas.get(name, ())
+    for index, (argument, value) in enumerate(zip(arguments, values, strict=True)):
+        variable = flow.lookup(argument.text) if value.kind == "other" and argument.kind == "identifier" else None
+        if variable is None or variable.parameter < 0 or not flow.is_template_parameter(value):
+            continue
+        taken = [parameters_of(schema, method=False, out="") for schema in schemas if not schema.outputs]
+        if taken and all(index < len(types) and types[index][0] == "Tensor" for types in taken):
+            flow.changed |= variable.declarator.start not in flow.tensors
+            flow.tensors.add(variable.declarator.start)
 
 
 def _note_kernel(flow: Flow, node: Node, name: str, candidates: list[Function]) -> None:

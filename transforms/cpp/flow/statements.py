@@ -11,7 +11,7 @@ from transforms.cpp.flow.state import Lambda, Variable
 from transforms.cpp.flow.storing import coerce, store
 from transforms.cpp.flow.truth import truth
 from transforms.cpp.reading.tree import Node
-from transforms.cpp.reading.types import UNKNOWN, Type, symbolic_spelling
+from transforms.cpp.reading.types import TENSOR, UNKNOWN, Type, symbolic_spelling
 from transforms.cpp.reading.vexing import as_variable
 
 _PARAMETERS = ("parameter_declaration", "optional_parameter_declaration", "variadic_parameter_declaration")
@@ -49,6 +49,7 @@ def declare_parameters(flow: Flow, function: Node, *, of_lambda: bool = False) -
         kind = flow.type_of(spelled.text + suffix.replace("[]", "*")) if spelled is not None else UNKNOWN
         deduced = spelled is not None and spelled.text == "auto"
         where = identifier or node
+        kind = TENSOR if where.start in flow.tensors else kind
         if of_lambda:
             variable = flow.declare(name, kind, where, node, deduced=False)
             variable.deduced = deduced

@@ -50,6 +50,12 @@ class Ways:
         chain = self._chain(place)
         return next((node for node in reversed(chain) if node.kind == "call_expression"), None)
 
+    def is_beside(self, place: int, name: str) -> bool:
+        """Whether the byte at `place` stands in one arm of a `?:`, and `name` is the other."""
+        choices = (node for node in self._chain(place) if node.kind == "conditional_expression")
+        arms = (node.field(arm) for node in choices for arm in ("consequence", "alternative"))
+        return any(arm is not None and arm.text == name for arm in arms)
+
     def _chain(self, place: int) -> list[Node]:
         """The nodes around a place, from the function's on."""
         chain = [self._root]
@@ -213,13 +219,28 @@ def count_loops(flow: Flow) -> frozenset[int]:
     for sink in flow.refusals:
         for origin in sink.origins:
             codes.setdefault(origin, set()).add(sink.code)
-    alone = [o for o in flow.sites if o in flow.concrete and codes.get(o, set()) <= _COUNTS and not flow.sites[o].free]
+    clamping = _clamping(flow)
+    alone = [
+        o for o in flow.sites if o in flow.concrete and codes.get(o, set()) <= _COUNTS and not flow.sites[o].free
+    ] + [o for o in clamping if codes[o] <= _COUNTS | {"parameter"}]
     if not alone or not flow.available("guard_int"):
         return NOTHING
     counts = {origin for origin in alone if _integer_at(flow, origin)}
     ways = Ways(flow.root, counts)
-    live = (origin for origin in flow.sites if origin not in flow.concrete and origin in flow.converted)
-    return NOTHING.union(*(ways.blockers(origin) for origin in live if not _idle(flow, origin)))
+    live = [o for o in flow.sites if o not in flow.concrete and o in flow.converted and not _idle(flow, o)]
+    return NOTHING.union(*(ways.blockers(origin) for origin in live), counts & clamping if live else NOTHING)
+
+
+def _clamping(flow: Flow) -> frozenset[int]:
+    """The accessors that a parameter of the function is clamped to, `n = n > x.size(0) ? x.size(0) : n`."""
+    ways = Ways(flow.root, ())
+    return frozenset(
+        origin
+        for sink in flow.refusals
+        if sink.code == "parameter" and sink.slot is not None and sink.slot.start == flow.function.start
+        for origin in sink.origins & flow.sites.keys() & flow.concrete
+        if ways.is_beside(origin, flow.function.params[sink.slot.index].name)
+    )
 
 
 def _integer_at(flow: Flow, origin: int) -> bool:

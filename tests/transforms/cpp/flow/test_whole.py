@@ -180,3 +180,38 @@ def test_an_operator_with_kernels_for_backends_alone_stops_symbols(tmp_path: Pat
     project.vocabulary = None
     told = {(f.function.rpartition("::")[2], f.refusal, bool(f.edits)) for f in analyse_tree(project)}
     assert told == {("fade", "half-conversion", False), ("blur", "", True)}
+
+
+@pytest.mark.parametrize(
+    ("text", "guarded"),
+    [
+        ("EDIT n = n >= x.size(0) ? x.size(0) : n; return y.narrow(0, 0, n);", True),
+        ("EDIT n = n >= x.size(0) ? n : x.size(0); return y.narrow(0, 0, n);", True),
+        ("EDIT n = n >= x.size(0) ? x.size(0) : 2; return y.narrow(0, 0, n);", False),
+        ("EDIT n = x.size(0); return y.narrow(0, 0, n);", False),
+        ("EDIT const auto m = n >= x.size(0) ? x.size(0) : n; return y.narrow(0, 0, m);", False),
+    ],
+)
+def test_a_size_that_a_parameter_is_clamped_to_is_guarded(tmp_path: Path, text: str, guarded: bool) -> None:
+    source = body(text).replace("bool b", "int64_t n")
+    assert ("x.sym_size(0).guard_int(__FILE__, __LINE__)" in converted(tmp_path, source)) is guarded
+    assert "guard_int" not in converted(tmp_path, source, Level.SAFE)
+
+
+TEMPLATE = "template <bool b, typename T> Tensor drop(T& input) { if (input.numel() == 0) { return input; } TAIL }"
+
+
+@pytest.mark.parametrize(
+    ("tail", "tensor"),
+    [
+        ("return at::sum(input);", True),
+        ("auto z = at::mul(input, 2); return z;", True),
+        ("return input.clone();", False),
+        ("return other(input);", False),
+        ("return at::arange(input);", False),
+    ],
+)
+def test_a_parameter_of_a_templates_type_is_what_operators_take_it_for(tmp_path: Path, tail: str, tensor: bool) -> None:
+    source = TEMPLATE.replace("TAIL", tail) + "\nTensor f(const Tensor& x) { return drop<false>(x); }"
+    assert ("input.sym_numel()" in converted(tmp_path, source)) is tensor
+    assert ("unknown-receiver" in {finding.refusal for finding in findings(tmp_path, source)}) is not tensor
