@@ -123,7 +123,7 @@ def findings(job: FileJob) -> list[Finding]:
         chosen = (scope for tree in trees for scope in scopes(tree) if scope.name in job.functions)
         return [_unread(job, scope.name, getattr(scope.node, "lineno", 1), _ENCODING) for scope in chosen]
     layout = Layout(job.source)
-    top = TopLevel(ast.Module(list(_outlines(trees, job)), []))
+    top = TopLevel(ast.Module(list(_outlines(trees, job)), []), job.source)
     refused: list[Finding] = []
     functions: list[Rewritten] = []
     outer: list[tuple[Scope, Interpreter]] = []  # the functions around the one at hand, outermost first

@@ -27,11 +27,13 @@ def find(
     inlined: bool = False,
     style: Style | None = None,
     home: bytes | None = b"import torch\n",
+    torch: bool = True,
     **runs: Any,
 ) -> list[Finding]:
     """The findings in every top-level function of a source, as if symbols reached it.
 
-    `runs` says who else runs it: `eager`, `scripted`, `sympy`; `home` is the file for helpers.
+    `runs` says who else runs it: `eager`, `scripted`, `sympy`; `home` is the file for helpers. With `torch` the file
+    imports torch below the source.
     """
     import ast
 
@@ -43,7 +45,9 @@ def find(
     if "aten.composed)" in source and "py_impl" not in source:
         jobs["composed"] = replace(job, composite=Composite(("composed.default",), ("composed", "_helper")))
     helpers = home_of(HELPERS_PATH, home) if home is not None else None
-    return findings(FileJob(path, path, source.encode(), jobs, frozenset(), style or Style(), helpers))
+    below = "\nimport torch\n" if torch and "from torch import" not in source else ""
+    whole = source + (below.replace("\n", "\r\n") if "\r\n" in source else below)
+    return findings(FileJob(path, path, whole.encode(), jobs, frozenset(), style or Style(), helpers))
 
 
 def apply(source: str, level: Level = Level.REVIEW, **options: object) -> str:

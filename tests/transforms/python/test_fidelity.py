@@ -16,12 +16,12 @@ IMPORT = "from torch.fx.experimental.symbolic_shapes import"
 
 
 def test_crlf_tabs_bom_and_no_final_newline(look: Any) -> None:
-    source = b"\xef\xbb\xbfdef f(x: Tensor):\r\n\tif x.numel() == 0:\r\n\t\treturn  x\r\n\treturn x + 1"
+    source = b"\xef\xbb\xbfimport torch\r\ndef f(x: Tensor):\r\n\tif x.numel() == 0:\r\n\t\treturn  x\r\n\treturn x + 1"
     edits = [edit for finding in look(source.decode("utf-8-sig")) for edit in finding.edits]
     assert edits
     found = look_bytes(source)
     result = apply_edits(source, found)
-    assert result.startswith(b"\xef\xbb\xbfdef f(x: Tensor):\r\n\tfrom torch.fx")
+    assert result.startswith(b"\xef\xbb\xbfimport torch\r\ndef f(x: Tensor):\r\n\tfrom torch.fx")
     assert b"\n" not in result.replace(b"\r\n", b"")
     assert result.endswith(b"\treturn x + 1")
     ast.parse(result)
@@ -170,9 +170,8 @@ def test_an_edit_may_be_suppressed_by_what_the_version_lacks() -> None:
     from transforms.python.rewrite import FileJob, Job, findings
 
     job = Job({}, {}, (), ())
-    old = FileJob(
-        "torch/a.py", "torch/a.py", CHECK.format("n = 1").encode(), {"f": job}, frozenset({"guard_size_oblivious"})
-    )
+    source = b"import torch\n" + CHECK.format("n = 1").encode()
+    old = FileJob("torch/a.py", "torch/a.py", source, {"f": job}, frozenset({"guard_size_oblivious"}))
     (finding,) = findings(old)
     assert (finding.level, finding.refusal, finding.edits) == (Level.MANUAL, "vocabulary", ())
 

@@ -103,6 +103,11 @@ EXAMPLES = (
         "an empty tensor has no maximum",
     ),
     Example(
+        "def f(x: Tensor):\n    n = x.size(0)\n    if n % 2:\n        x = x[1:]\n    return x\n",
+        None,
+        "a remainder is 0 for sizes in general too",
+    ),
+    Example(
         "def f(x: Tensor, n: SymInt):\n    if n > 0:\n        x = x[:-n]\n    return x\n", None, "x[:-0] is empty"
     ),
     Example(

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import libcst as cst
 
 from transforms.python.flow.nodes import called, dotted, own_nodes
+from transforms.python.flow.values import FLOAT, INT
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import bare, call, code
 from transforms.python.writing.place import Change, Place
@@ -76,7 +77,20 @@ def kinds(place: Place, node: cst.BaseExpression) -> set[str]:
             compared.add("shape")
         else:
             compared.add(_special(place, comparison))
+    if any(operator in code(leaf) for leaf in _plain_truths(place, node) for operator in "%-"):
+        compared.add("size")
     return compared or {"empty"}
+
+
+def _plain_truths(place: Place, node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+    """The numbers that a condition asks whether they are 0 without comparing them."""
+    if isinstance(node, cst.BooleanOperation):
+        yield from _plain_truths(place, node.left)
+        yield from _plain_truths(place, node.right)
+    elif isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+        yield from _plain_truths(place, node.expression)
+    elif place.conditions.value(node).kind in (INT, FLOAT):
+        yield node
 
 
 def _special(place: Place, comparison: cst.Comparison) -> str:

@@ -28,6 +28,8 @@ SYMBOLIC_ONLY = frozenset(
 )  # fmt: skip
 SCRIPTED_BESIDE = frozenset({"torch.sym_ite", "torch.sym_min", "torch.sym_max", "torch.sym_int", "torch.sym_float"})
 """What may stand behind `if torch.jit.is_scripting() else` where TorchScript reads the function and eager does not."""
+_TORCH_BELOW = re.compile(rb"^[ \t]+import torch\s*$|^from [\w.]+ import \*", re.MULTILINE)
+"""Torch by its name where no statement at the top imports it: below a condition, or with all that a module has."""
 NOT_TRACED = frozenset({"sym_eq", "expect_true"})
 """What Dynamo does not trace in a function that it inlines (torch/_dynamo/variables/torch.py)."""
 
@@ -89,11 +91,11 @@ class TopLevel:
     """What the statements at the top of a file import and define; made once for all functions of the file.
 
     `modules` has the local name of each imported module, `imported_functions` that of each function of symbolic_shapes,
-    `arithmetic` the names of functions that only compute, `torch` what torch is called, "" where only parts of it are
-    imported, and `body` the statements.
+    `arithmetic` the names of functions that only compute, `torch` what torch is called, "" where the file never names
+    it, and `body` the statements. `source` is the whole file.
     """
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, source: bytes) -> None:
         self.body = tree.body
         self.torch = ""
         self.alias = ""
@@ -101,8 +103,7 @@ class TopLevel:
         self.modules: dict[str, str] = {}
         for node in tree.body:
             self._read_import(node)
-        sources = [node.module for node in tree.body if isinstance(node, ast.ImportFrom) and not node.level]
-        if not self.torch and not {"torch", "torch.nn"}.intersection(sources):
+        if not self.torch and _TORCH_BELOW.search(source):
             self.torch = "torch"
         self.arithmetic = frozenset(
             node.name for node in tree.body if isinstance(node, ast.FunctionDef) and only_arithmetic(node)
@@ -157,9 +158,9 @@ class Names:
 
     @property
     def torch(self) -> str:
-        """What the file calls torch. Raises Undecided where it imports only parts of it."""
+        """What the file calls torch. Raises Undecided where it never names it."""
         if not self.top.torch:
-            raise Undecided("the file imports names from torch, but not torch: import it, then run symfix again")
+            raise Undecided("the file does not import torch: import it, then run symfix again")
         return self.top.torch
 
     def module(self, name: str) -> str:

@@ -86,7 +86,8 @@ def test_added_statements_are_as_narrow_as_the_tree(rewrite: Any) -> None:
 
 def test_levels_and_line_ends_of_the_file_are_kept() -> None:
     source = (
-        b"def f(x: Tensor, y: Tensor):\r\n\tfrom torch.fx.experimental.symbolic_shapes import guard_or_false\r\n\r\n"
+        b"import torch\r\n\r\n\r\ndef f(x: Tensor, y: Tensor):\r\n"
+        b"\tfrom torch.fx.experimental.symbolic_shapes import guard_or_false\r\n\r\n"
         b"\tif x.numel() == 0 or y.numel() == 0:\r\n\t\treturn x\r\n\treturn y\r\n"
     )
     job = FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, (), ())}, frozenset(), Style(60))

@@ -20,7 +20,7 @@ def imported(source: str, path: str = "models/net.py", limit: int = 88) -> str:
     """A source in whose function `guard_or_false` and `sym_eq` are made known."""
     tree, layout = ast.parse(source), Layout(source.encode())
     function = next(node for node in tree.body if isinstance(node, ast.FunctionDef))
-    names = Names(TopLevel(tree), [function], path)
+    names = Names(TopLevel(tree, source.encode()), [function], path)
     insertions = names.imports(layout, {"guard_or_false", "sym_eq"}, Style(limit).fits)
     edits = [Edit(path, start, end, layout.source[start:end], text.encode()) for start, end, text in insertions]
     return apply_edits(layout.source, edits).decode()
