@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import Protocol
 
 from transforms.python.flow.nodes import dotted
 from transforms.python.reach import texts
@@ -27,7 +26,7 @@ from transforms.python.reach.registrars import (
     Operator,
     Outside,
     Pending,
-    Role,
+    Registry,
     Scope,
     Text,
     Value,
@@ -38,25 +37,6 @@ from transforms.python.reach.registrars import (
 )
 from transforms.python.reach.tree import Definition, SourceTree, tree_path
 from transforms.python.reading.registering import last_name, parsed_expression, parsed_function
-
-
-class Registry(Protocol):
-    """Who takes what is found to be registered."""
-
-    def registered(self, callee: Outside, name: str, arguments: Arguments) -> tuple[Value, ...]:
-        """What a call of one of PyTorch's registrars gives."""
-
-    def note(self, role: Role, arguments: Arguments) -> tuple[Value, ...]:
-        """What a registration gives for the functions that it gets."""
-
-    def left(self, functions: Iterable[Value], recursive: bool) -> None:
-        """Functions are left to eager, and what they call where that is `recursive`."""
-
-    def defined(self, schemas: Iterable[str]) -> None:
-        """An operator gets its schema."""
-
-    def object_of(self, definition: Definition) -> Instance | None:
-        """What its decorators make of a function, where that is an object of the tree."""
 
 
 class Evaluation:
@@ -78,12 +58,15 @@ class Evaluation:
                 if "." in function.name and not function.method:
                     self._inner.setdefault((path, function.name.rpartition(".")[0]), []).append(function.name)
         self._steps = 0
+        self._evaluated: dict[tuple[str, str, str, bool], tuple[int, tuple[Value, ...]]] = {}
+        """For each binding of the statement at hand how deep it was evaluated, and what it gave."""
         self._modules = False
         """Whether what is compiled is evaluated, which may be a module."""
 
     def begin(self) -> None:
         """A statement begins; wrappers that call each other over and over are followed for `STEPS` calls of it."""
         self._steps = 0
+        self._evaluated.clear()
 
     def source_of(self, definition: Definition) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """A function that is kept for what it may register."""
@@ -183,7 +166,7 @@ class Evaluation:
         holder = scope.function
         while not head:
             for text in self._bindings.get((scope.path, holder, name), ()):
-                values += self.value(parsed_expression(text), Scope(scope.path, holder), depth + 1)
+                values += self._bound_to(text, Scope(scope.path, holder), depth + 1)
             if not holder:
                 break
             holder = holder.rpartition(".")[0]
@@ -197,6 +180,19 @@ class Evaluation:
             target = "" if head else self._tree.imported(scope.path, name)
             values += self._lying(target, depth) if target else ()
         return tuple(values) or (Outside(name),)
+
+    def _bound_to(self, text: str, scope: Scope, depth: int) -> tuple[Value, ...]:
+        """What the expression `text` that a name is bound to may be; evaluated once, as names are made of one another.
+
+        A name that is made of itself adds nothing to what it is.
+        """
+        key = (scope.path, scope.function, text, self._modules)
+        reached, values = self._evaluated.get(key, (depth + 1, ()))
+        if reached > depth:
+            self._evaluated[key] = (depth, ())
+            values = self.value(parsed_expression(text), scope, depth)
+            self._evaluated[key] = (depth, values)
+        return values
 
     def _held(self, name: str, scope: Scope, depth: int) -> list[Value]:
         """The classes and objects of the tree that a dotted name may be."""
@@ -219,7 +215,7 @@ class Evaluation:
             return self.apply(made, (), depth) if "property" in method.function.decorators else (made,)
         for place in self._classes.lineage(value.kind if isinstance(value, Instance) else value):
             for text in self._bindings.get((place.path, place.name, name), ()):
-                return self.value(parsed_expression(text), Scope(place.path, place.name), depth + 1)
+                return self._bound_to(text, Scope(place.path, place.name), depth + 1)
         return (Outside(name, value),)
 
     def _getattr(self, values: Iterable[Value], names: Iterable[Value], depth: int) -> tuple[Value, ...]:

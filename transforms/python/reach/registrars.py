@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol
 
 from transforms.python.reach.tree import Definition
 
@@ -224,3 +224,22 @@ def role_of(role: Role, callee: Outside, name: str, rest: Arguments, arguments: 
         kind = "default" if traced and all(key == "default" or "CompositeExplicit" in key for key in traced) else ""
     eager = any(not key.endswith("Meta") for key in keys)
     return role._replace(traced=bool(traced), eager=eager, kind=kind)
+
+
+class Registry(Protocol):
+    """Who takes what is found to be registered."""
+
+    def registered(self, callee: Outside, name: str, arguments: Arguments) -> tuple[Value, ...]:
+        """What a call of one of PyTorch's registrars gives."""
+
+    def note(self, role: Role, arguments: Arguments) -> tuple[Value, ...]:
+        """What a registration gives for the functions that it gets."""
+
+    def left(self, functions: Iterable[Value], recursive: bool) -> None:
+        """Functions are left to eager, and what they call where that is `recursive`."""
+
+    def defined(self, schemas: Iterable[str]) -> None:
+        """An operator gets its schema."""
+
+    def object_of(self, definition: Definition) -> Instance | None:
+        """What its decorators make of a function, where that is an object of the tree."""
