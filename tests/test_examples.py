@@ -123,7 +123,7 @@ def test_a_schema_of_the_vocabulary_is_taken_over_with_kernel_declaration_and_de
     newer.write_text(yaml.replace("(Tensor self, int length)", "(Tensor self, SymInt length)"), encoding="utf-8")
     chosen = ("--level", "review", "--op", "trailing_window", "--vocabulary", str(newer))
 
-    assert symfix("apply", "--allow-no-vcs", *chosen, cwd=root).returncode == 1
+    assert symfix("apply", "--no-check", "--allow-no-vcs", *chosen, cwd=root).returncode == 1
 
     native = "aten/src/ATen/native"
     for path, text in {
@@ -133,7 +133,7 @@ def test_a_schema_of_the_vocabulary_is_taken_over_with_kernel_declaration_and_de
         "tools/autograd/derivatives.yaml": "- name: trailing_window(Tensor self, SymInt length) -> Tensor\n",
     }.items():
         assert text in (root / path).read_text(encoding="utf-8")
-    assert symfix("apply", "--allow-no-vcs", *chosen, cwd=root).returncode == 0
+    assert symfix("apply", "--no-check", "--allow-no-vcs", *chosen, cwd=root).returncode == 0
 
 
 @pytest.mark.parametrize("level", ["safe", "review"])
@@ -150,10 +150,10 @@ def test_apply_is_the_diff_and_a_second_apply_changes_nothing(
     expected = git("diff", cwd=root)
     git("checkout", "-q", ".", cwd=root)
 
-    assert symfix("apply", "--level", level, cwd=root).returncode == 1
+    assert symfix("apply", "--no-check", "--level", level, cwd=root).returncode == 1
     assert git("diff", cwd=root) == expected
 
     git("commit", "-q", "-a", "-m", "applied", cwd=root)
-    again = symfix("apply", "--level", level, cwd=root)
+    again = symfix("apply", "--no-check", "--level", level, cwd=root)
     assert again.returncode == 0, again.stdout
     assert git("status", "--porcelain", cwd=root) == b""

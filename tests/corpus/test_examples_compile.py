@@ -1,4 +1,4 @@
-"""The C++ of examples/ type-checks against torch's headers, as it is and after `symfix apply` at either level."""
+"""The C++ of examples/ type-checks against torch's headers after `symfix apply` at either level."""
 
 from __future__ import annotations
 
@@ -38,10 +38,6 @@ def errors(root: Path) -> list[str]:
     contexts = {path: contents(root, includes.headers_of(path, HEADERS)) for path in SOURCES}
     results = compiler.check_all(root, SOURCES, contexts)
     return [error for error in results.values() if error]
-
-
-def test_examples_compile() -> None:
-    assert errors(EXAMPLES) == []
 
 
 @pytest.mark.parametrize("level", ["safe", "review"])

@@ -29,7 +29,7 @@ torch.library.register_autograd("ring::blend", blend_backward, setup_context=ble
 @torch.library.custom_op("ring::head_rows", mutates_args=())
 def head_rows(source: Tensor, share: float) -> Tensor:
     """The first rows, so many as the share is."""
-    return source[: int(source.shape[0] * share)].clone()
+    return source[: int(source.shape[0] * share)].clone(memory_format=torch.contiguous_format)
 
 
 @head_rows.register_fake

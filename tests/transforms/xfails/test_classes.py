@@ -89,12 +89,14 @@ def test_several_tests_go_behind_different_methods(tmp_path: Path) -> None:
 
 def test_a_librarys_own_class_gets_the_import_too(tmp_path: Path) -> None:
     tree = project(tmp_path, test_blend=LIBRARY, test_other=LIBRARY.replace("blend", "other").replace("Blend", "Other"))
-    (added,) = transform().add_tests(tree, [NewTest(("mylib::blend",), test("blend").text)])
-    assert added is not None
-    new = apply_edits(LIBRARY.encode(), added.edits).decode()
-    assert new.startswith("import torch\nimport torch._dynamo.testing\nfrom torch.testing")
-    assert new.endswith("\n\n\tdef test_blend_symbolic_sizes(self):\n\t    x = 1\n\n\t    self.assertEqual(x, 1)\n")
-    compile(new, "test_blend.py", "exec")
+    plain = test("blend").text
+    for text, imported in ((plain.replace("x = 1", "x = torch._dynamo.testing.same"), True), (plain, False)):
+        (added,) = transform().add_tests(tree, [NewTest(("mylib::blend",), text)])
+        assert added is not None
+        new = apply_edits(LIBRARY.encode(), added.edits).decode()
+        assert new.startswith("import torch\nimport torch._dynamo.testing\nfrom torch.testing") == imported
+        assert new.endswith("\n\n\t" + text.replace("\n    ", "\n\t    "))
+        compile(new, "test_blend.py", "exec")
 
 
 @pytest.mark.parametrize(
