@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 from codemod.model.findings import Root
-from transforms.python.reach import evaluation
 from transforms.python.reach.reached import reach
 from transforms.python.reach.tree import SourceTree
 from transforms.python.reading.extract import extract
-from transforms.python.reading.registering import parsed_expression
 
 
 def reached(**files: str) -> Any:
@@ -398,18 +396,3 @@ def test_what_another_library_compiles_is_not_traced(call: str, traced: bool) ->
     )
     found = reached(lib=maker + "@register('my::op')\ndef g(x):\n    return x\n")
     assert ("g" in found, found["fake_of.run"].operators) == (traced, {"my::op"})
-
-
-def test_names_that_are_made_of_one_another_are_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    evaluated = 0
-
-    def counting(text: str) -> Any:
-        nonlocal evaluated
-        evaluated += 1
-        assert evaluated < 10_000
-        return parsed_expression(text)
-
-    monkeypatch.setattr(evaluation, "parsed_expression", counting)
-    chain = "".join(f"n{i} = Kind(n{i - 1}, n{i - 1}, n{(i + 1) % 12})\n" for i in range(1, 12))
-    reached(a=f"n0 = Kind('my', n11)\n{chain}{F}n11.register_fake('my::op')(n11, f)\n")
-    assert evaluated
