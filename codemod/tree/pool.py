@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from codemod.errors import SymfixError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 # Below this many items, starting processes costs more than they save.
 _FEW = 8
@@ -45,6 +45,10 @@ def run(
     if jobs <= 1 or len(items) < _FEW:
         yield from ((index, _guarded(function, item)) for index, item in enumerate(items))
         return
+    import multiprocessing  # with the futures a tenth of what a command takes to start
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from concurrent.futures.process import BrokenProcessPool
+
     size = max(1, min(32, len(items) // (jobs * 8)))
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
     gc.freeze()  # keep the collector from touching, and so copying, the pages that the children share
@@ -80,7 +84,9 @@ def _start(function: Callable[[Any], Any], items: Sequence[Any]) -> None:
 
 def _die_with_parent() -> None:
     """End this worker when its parent is killed, which otherwise leaves it waiting for work for ever."""
-    parent = multiprocessing.parent_process()
+    from multiprocessing import parent_process
+
+    parent = parent_process()
     if parent is not None:
         parent.join()
     os._exit(1)
