@@ -13,30 +13,48 @@ from tests.conftest import MakeTree, Symfix
 
 ROOT = Path(__file__).parents[1]
 
-INTERRUPTED_AT_IMPORT = """
+IMPORTS_COUNTED = """
 import os, signal, sys
 
 class Interrupt:
-    left = int(sys.argv.pop(1))
+    count, last = 0, int(sys.argv.pop(1))
 
     def find_spec(self, name, path=None, target=None):
-        self.left -= 1
-        if not self.left:
+        self.count += 1
+        if self.count == self.last:
             os.kill(os.getpid(), signal.SIGINT)
 
 from codemod.cli import main
-sys.meta_path.insert(0, Interrupt())
+interrupt = Interrupt()
+sys.meta_path.insert(0, interrupt)
 signal.signal(signal.SIGINT, signal.default_int_handler)
-main()
+try:
+    main()
+finally:
+    if not interrupt.last:
+        print(interrupt.count, file=sys.stderr)
 """
 
 
-@pytest.mark.parametrize("imports", [1, 2, 3, 10, 40, 100, 120])
-def test_interrupted_while_modules_load_it_says_so_in_one_line(tmp_path: Path, imports: int) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED_AT_IMPORT, str(imports), "scan", "--help"],
-        cwd=ROOT, capture_output=True, text=True,
-    )  # fmt: skip
+def interrupted_at_import(number: int) -> subprocess.CompletedProcess[str]:
+    """Run `symfix scan --help`, interrupted as module `number` is looked for; 0: never, and the number of modules that
+    were looked for is its standard error.
+    """
+    command = [sys.executable, "-c", IMPORTS_COUNTED, str(number), "scan", "--help"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def imports() -> int:
+    """How many modules `symfix scan --help` looks for."""
+    done = interrupted_at_import(0)
+    assert done.returncode == 0
+    return int(done.stderr)
+
+
+@pytest.mark.parametrize("tenths", range(10))
+def test_interrupted_while_modules_load_it_says_so_in_one_line(imports: int, tenths: int) -> None:
+    done = interrupted_at_import(max(1, imports * tenths // 10))
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "symfix: interrupted\n")
 
 
