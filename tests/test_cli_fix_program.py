@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from codemod.fix import repair
+from codemod.fix.candidates import Candidate
+from codemod.fix.trees import Tree
 from codemod.fix.trial import Trial
+from codemod.fix.verdict import Verdict
+from codemod.model.edits import Edit
 from codemod.probe.answers import Answer, Compilation, Report
 from codemod.probe.script import Program
 from codemod.probe.trace import Frame
@@ -133,4 +137,45 @@ def test_checks_are_for_review(tree: Path, symfix: Symfix, runs: Runs) -> None:
     outcome = symfix("fix", "--yes", "--level", "safe", *COMMAND, cwd=tree)
     assert outcome.code == 1
     assert "no rule has one here" in outcome.out.decode()
+    assert (tree / "case.py").read_bytes() == CASE
+
+
+def test_a_file_that_changes_while_the_program_runs_is_said(
+    tree: Path, symfix: Symfix, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = runs.run_trial
+
+    def changing(program: Program, eager: bool = False, seconds: float | None = None) -> Trial:
+        trial = first(program, eager, seconds)
+        if runs.ran == 3:
+            (tree / "case.py").write_bytes(b"# new\n" + CASE)
+        return trial
+
+    monkeypatch.setattr(repair, "run_trial", changing)
+    outcome = symfix("fix", "--yes", *COMMAND, cwd=tree)
+    assert outcome.code == 2
+    assert outcome.err.splitlines()[-1].startswith("symfix: case.py: bytes ")
+    assert outcome.err.endswith("changed while the program ran; give the same command again\n")
+    assert (tree / "case.py").read_bytes() == b"# new\n" + CASE
+
+
+def test_where_one_tree_cannot_be_written_none_is(
+    tree: Path, make_tree: MakeTree, symfix: Symfix, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dirty = make_tree({"lib.py": CASE}, "library")
+    (dirty / "lib.py").write_bytes(b"# mine\n" + CASE)
+    ended = Trial(0, "", "", (), (), Report("", (), ()))
+
+    def run(self: repair.Repair) -> tuple[Trial, Trial, Trial]:
+        for root, path in ((tree, "case.py"), (dirty, "lib.py")):
+            edit = Edit(path, 0, 0, b"", b"import os\n")
+            self.made.append(Candidate("an import", Tree(root), (edit,), Frame(str(root / path), 1, "f"), ""))
+        self.verdict = Verdict(True, "ends well", "")
+        return ended, ended, ended
+
+    monkeypatch.setattr(repair.Repair, "run", run)
+    outcome = symfix("fix", "--yes", *COMMAND, cwd=tree)
+    assert (outcome.code, outcome.err.splitlines()[-1]) == (
+        2, "symfix: lib.py: not committed; commit or stash first, or give --allow-dirty",
+    )  # fmt: skip
     assert (tree / "case.py").read_bytes() == CASE

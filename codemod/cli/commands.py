@@ -21,8 +21,8 @@ from codemod.cli.running import (
     load_plan,
     plan_option,
     refuse_dirty,
+    refuse_without_git,
 )
-from codemod.errors import SymfixError
 from codemod.model import transform
 from codemod.model.decisions import Choice
 from codemod.model.findings import Level
@@ -82,11 +82,8 @@ def _change(run: Run, write_files: bool) -> int:
     from codemod.writing.diff import unified_diff
     from codemod.writing.write import write_changes
 
-    if write_files and run.checkout.git_dir is None and not run.values["allow_no_vcs"]:
-        raise SymfixError(
-            f"{run.checkout.root}: not a git checkout, so nothing could be undone;"
-            " see symfix diff, or give --allow-no-vcs"
-        )
+    if write_files and not run.values["allow_no_vcs"]:
+        refuse_without_git(run.checkout)
     if write_files and not run.values["allow_dirty"]:
         refuse_dirty(run, ())
     run, plan = load_plan(run)

@@ -7,13 +7,13 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from codemod.cli.running import coloured
+from codemod.cli.running import coloured, not_committed, refuse_without_git
 from codemod.errors import SymfixError
 from codemod.model.findings import Level
 from codemod.model.groups import Group, make_groups
@@ -33,7 +33,9 @@ _OUTERMOST = re.compile(r'^\s*File "([^"]+\.py)", line \d+, in <module>\s*$', re
 
 def fix_program(context: click.Context, command: Sequence[str], parameters: dict[str, Any]) -> int:
     """Run `command`, or the program of the error that was given, and offer what a second run shows to cure it."""
+    from codemod.fix.candidates import changes_of
     from codemod.fix.repair import Repair
+    from codemod.model.edits import EditConflict
     from codemod.probe.script import Program
     from codemod.prove.isolate import terminable
 
@@ -50,14 +52,17 @@ def fix_program(context: click.Context, command: Sequence[str], parameters: dict
     repair = Repair(Program(tuple(command)), sources.groups, level, _say, only_failures)
     note(f"symfix: running {shlex.join(command)}, again without torch.compile, and once for each change that may help")
     with terminable():
-        before, eager, after = repair.run()
+        try:
+            before, eager, after = repair.run()
+            changes = changes_of(repair.made)
+        except EditConflict as error:
+            raise SymfixError(f"{error}: changed while the program ran; give the same command again") from error
     show(_step("reproduce", before.end + f"; frames compiled {before.compilations}"))
     if repair.verdict is None:
         return _stopped(repair, before, eager)
     for candidate in repair.made:
         show(_step("locate", f"{_place(candidate)}: {candidate.why}"))
         show(_step("plan", candidate.what))
-    changes = _changes(repair.made)
     for tree, files in changes.items():
         show(coloured(line) for line in _diff(tree, files))
     show(_step("prove", repair.verdict.reason))
@@ -125,19 +130,6 @@ def _place(candidate: Candidate) -> str:
     return place_text(dataclasses.replace(candidate.asked, path=relative))
 
 
-def _changes(made: Sequence[Candidate]) -> dict[Tree, list[Change]]:
-    from codemod.model.edits import apply_edits, by_path
-    from codemod.writing.changes import Change
-
-    changes: dict[Tree, list[Change]] = {}
-    for tree in dict.fromkeys(candidate.tree for candidate in made):
-        edits = by_path(edit for candidate in made if candidate.tree == tree for edit in candidate.edits)
-        for path, own in edits.items():
-            old = (tree.root / path).read_bytes()
-            changes.setdefault(tree, []).append(Change(path, old, apply_edits(old, own), own))
-    return changes
-
-
 def _diff(tree: Tree, changes: Sequence[Change]) -> list[str]:
     from codemod.writing.diff import unified_diff
 
@@ -182,7 +174,7 @@ class _Sources:
         options = scan.make_context("scan", ["--scope", "all", str(path)], parent=self._context.parent)
         return begin(options, options.params)
 
-    def write(self, changes: dict[Tree, list[Change]], parameters: dict[str, Any], left: bool) -> int:
+    def write(self, changes: Mapping[Tree, Sequence[Change]], parameters: dict[str, Any], left: bool) -> int:
         """Write the changes to trees of the user's own, once that is agreed to; the exit code.
 
         `left` says that the program still fails, or is wrong.
@@ -203,17 +195,22 @@ class _Sources:
         if not parameters["yes"] and not click.confirm(f"Write this to {visible(names)}?", default=True, err=True):
             show(_step("apply", "not written"))
             return 1
+        runs = {tree: self._run(tree.root / files[0].path) for tree, files in own.items()}
         for tree, files in own.items():
-            run = self._run(tree.root / files[0].path)
-            if run.checkout.git is None and not parameters["allow_no_vcs"]:
-                raise SymfixError(f"{tree.root}: not a git checkout, so nothing could be undone; give --allow-no-vcs")
-            dirty = set() if parameters["allow_dirty"] else set(run.checkout.dirty([change.path for change in files]))
-            unclean = sorted(dirty & {change.path for change in files})
-            if unclean:
-                raise SymfixError(f"{unclean[0]}: not committed; commit or stash first, or give --allow-dirty")
-            write_changes(run.project.listing, run.journal, files)
+            _refuse_unsafe(runs[tree], [change.path for change in files], parameters)
+        for tree, files in own.items():
+            write_changes(runs[tree].project.listing, runs[tree].journal, files)
         show(_step("apply", f"wrote {names}" + ("" if parameters["allow_no_vcs"] else "; see it with git diff")))
         return 1 if left or len(own) < len(changes) else 0
+
+
+def _refuse_unsafe(run: Run, edited: Sequence[str], parameters: dict[str, Any]) -> None:
+    """Raise SymfixError where what is written to the files `edited` could not be undone with git."""
+    if not parameters["allow_no_vcs"]:
+        refuse_without_git(run.checkout)
+    changed = [] if parameters["allow_dirty"] else run.checkout.dirty(untracked=edited)
+    if not set(edited).isdisjoint(changed):
+        raise not_committed(run.checkout, [path for path in changed if path in edited])
 
 
 def _without(prefix: str, finding: Any) -> Any:

@@ -22,6 +22,7 @@ from codemod.model.groups import Group, make_groups
 from codemod.model.plan import Plan
 from codemod.planning.operators import Operators, TreeNames
 from codemod.terminal import and_more, note, style
+from codemod.tree.checkout import Checkout
 
 if TYPE_CHECKING:
     from codemod.model.decisions import Decision
@@ -190,10 +191,24 @@ def refuse_dirty(run: Run, edited: list[str] | tuple[()]) -> None:
     """Raise SymfixError where a tracked file is changed, or one of `edited` is not tracked."""
     changed = run.checkout.dirty(untracked=edited)
     if changed:
-        more = and_more(len(changed) - 1)
-        name = run.checkout.filtered(changed[0])
-        why = f", or differs only by git's filter {name}, which symfix does not run (git status does)" if name else ""
-        raise SymfixError(f"{changed[0]}{more}: not committed{why}; commit or stash first, or give --allow-dirty")
+        raise not_committed(run.checkout, changed)
+
+
+def not_committed(checkout: Checkout, changed: Sequence[str]) -> SymfixError:
+    """The refusal to write beside files that were changed, and how to go on."""
+    more = and_more(len(changed) - 1)
+    name = checkout.filtered(changed[0])
+    why = f", or differs only by git's filter {name}, which symfix does not run (git status does)" if name else ""
+    return SymfixError(f"{changed[0]}{more}: not committed{why}; commit or stash first, or give --allow-dirty")
+
+
+def refuse_without_git(checkout: Checkout) -> None:
+    """Raise SymfixError where no git would let the user undo what is written."""
+    if checkout.git_dir is None:
+        raise SymfixError(
+            f"{checkout.root}: not a git checkout, so nothing could be undone;"
+            " give --allow-no-vcs to write all the same"
+        )
 
 
 def coloured(line: str) -> str:

@@ -10,11 +10,12 @@ from codemod.fix.checks import check_edit
 from codemod.fix.marks import Mark, mark_edit, marks_for, parameters_of
 from codemod.fix.trees import Copy, Tree, tree_of
 from codemod.fix.trial import Call, Trial
-from codemod.model.edits import Edit, EditConflict, apply_edits, by_path
+from codemod.model.edits import Edit, EditConflict
 from codemod.model.findings import Finding, Level
 from codemod.model.groups import Group
 from codemod.probe.answers import Answer
 from codemod.probe.trace import Frame
+from codemod.writing.changes import Change, changes_of_edits, read_source
 
 Groups = Callable[[Tree, str], Sequence[Group]]
 """The groups of findings of one file, by its path below the root of a tree."""
@@ -36,13 +37,22 @@ class Candidate:
     why: str = field(compare=False)
 
 
-def contents_of(candidates: Sequence[Candidate]) -> dict[Tree, dict[str, bytes]]:
-    """The changed files of all candidates together. Raises EditConflict where they meet one another."""
-    contents: dict[Tree, dict[str, bytes]] = {}
+def changes_of(candidates: Sequence[Candidate]) -> dict[Tree, tuple[Change, ...]]:
+    """What all candidates together change in each tree.
+
+    Raises EditConflict where they meet one another or a file has changed since, SymfixError where one cannot be read.
+    """
+    changes: dict[Tree, tuple[Change, ...]] = {}
     for tree in dict.fromkeys(candidate.tree for candidate in candidates):
-        edits = by_path(edit for candidate in candidates if candidate.tree == tree for edit in candidate.edits)
-        contents[tree] = {path: apply_edits((tree.root / path).read_bytes(), own) for path, own in edits.items()}
-    return contents
+        edits = [edit for candidate in candidates if candidate.tree == tree for edit in candidate.edits]
+        sources = {path: read_source(tree.root, path) for path in {edit.path for edit in edits}}
+        changes[tree] = changes_of_edits(edits, sources)
+    return changes
+
+
+def contents_of(candidates: Sequence[Candidate]) -> dict[Tree, dict[str, bytes]]:
+    """The new bytes of the files that all candidates together change. Raises as changes_of."""
+    return {tree: {change.path: change.new for change in own} for tree, own in changes_of(candidates).items()}
 
 
 def candidates_for(
@@ -166,6 +176,6 @@ def conflict_free(candidates: Sequence[Candidate]) -> bool:
     """Whether the changes of all candidates can be made together."""
     try:
         contents_of(candidates)
-    except (EditConflict, OSError):
+    except EditConflict:
         return False
     return True

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from codemod.borders.files import read_below
@@ -56,7 +57,7 @@ def make_changes(
     paths = sorted({path for group in accepted for path in group.paths})
     listing.check(paths)
     _check_current(listing, plan, paths)
-    sources = {path: _read(listing, path) for path in paths}
+    sources = {path: read_source(listing.root, path) for path in paths}
     count = partial(count_errors, transforms)
     allowed = dict(zip(paths, mapper(count, sorted(sources.items())), strict=True))
     refused: list[Finding] = []
@@ -83,8 +84,13 @@ def changes_in(groups: Iterable[Group], sources: Mapping[str, bytes]) -> tuple[C
 
     Raises EditConflict where edits overlap or do not fit `sources`.
     """
-    edited = by_path(edit for group in groups for edit in group.edits)
-    changes = (Change(path, sources[path], apply_edits(sources[path], edits), edits) for path, edits in edited.items())
+    return changes_of_edits((edit for group in groups for edit in group.edits), sources)
+
+
+def changes_of_edits(edits: Iterable[Edit], sources: Mapping[str, bytes]) -> tuple[Change, ...]:
+    """As changes_in, of edits."""
+    edited = by_path(edits).items()
+    changes = (Change(path, sources[path], apply_edits(sources[path], own), own) for path, own in edited)
     return tuple(change for change in changes if change.new != change.old)
 
 
@@ -119,9 +125,10 @@ def _check_current(listing: Listing, plan: Plan, paths: Iterable[str] | None = N
         )
 
 
-def _read(listing: Listing, path: str) -> bytes:
+def read_source(root: Path, path: str) -> bytes:
+    """The bytes of a file below `root`. Raises SymfixError, which names it, where it cannot be read."""
     try:
-        return read_below(listing.root, path)
+        return read_below(root, path)
     except OSError as error:
         raise SymfixError(f"{path}: cannot be read: {error.strerror}") from error
 
