@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,7 +26,7 @@ from transforms.cpp.reach.libraries import with_libraries
 from transforms.cpp.reach.reached import reached_and_stopped
 from transforms.cpp.reach.schemas import Schemas, integer_arguments
 from transforms.cpp.reach.unread import remarks
-from transforms.cpp.reach.vocabulary import ACCESSORS, has_symbolic_twin
+from transforms.cpp.reach.vocabulary import ACCESSORS, Vocabulary, has_symbolic_twin
 from transforms.cpp.reading import SUFFIXES
 from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import FileFacts, Function
@@ -163,19 +162,10 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         if not has_symbolic_twin(vocabulary, function)
     ]
 
-    def follow(functions: Sequence[Function]) -> list[list[Outcome]]:
-        tasks = [
-            Task(path, project.read(path), tuple(in_file), vocabulary)
-            for path, in_file in tasks_by_file(functions).items()
-        ]
-        return project.map(partial(analyse, load_rewrites()), tasks, "following values")
-
-    results = follow([f for f in reached if _calls_accessor(f) or comes_to_kernel(f, vocabulary.unserved)])
-    outcomes = {(o.function.path, o.function.start): o for several in results for o in several}
+    outcomes = _follow(project, reached, vocabulary)
     if blocked := frozenset(key for key, outcome in outcomes.items() if outcome.blocked):
         reach, stopped = reached_and_stopped(entered, own, formulas, project.named, blocked)
         tree = replace(tree, reach=reach)
-        reached = [function for function in reached if (function.path, function.start) in reach]
     base = {key: o for key, o in outcomes.items() if key in tree.reach and _calls_accessor(o.function)}
     names = _fixed_names(tree)
     integers = integer_arguments(facts)
@@ -194,17 +184,10 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         list(Schemas(facts, own, None if at_home else schemas, formulas).families()),
     ).run(base)
     yield from decide(project, facts, tree.reach, base, propagation, load_rewrites())
-    symbolic = [
-        function
-        for function in reached
-        if (function.path, function.start) not in base and (function.path, function.start) not in propagation.outcomes
-        if _checks_size(project.read(function.path)[function.body : function.end])
-    ]
-    for outcome in itertools.chain.from_iterable(follow(symbolic)):
-        function = outcome.function
-        lines = Lines(project.read(function.path))
-        why = tree.reach[function.path, function.start]
-        yield from check_findings(outcome, why, lines, f"checks of {group_name(function)}")
+    for key, outcome in outcomes.items():
+        if key in tree.reach and key not in base and key not in propagation.outcomes:
+            lines = Lines(project.read(key[0]))
+            yield from check_findings(outcome, tree.reach[key], lines, f"checks of {group_name(outcome.function)}")
     covered: set[Key] = set()
     libraries = facts if own is None else {path: file for path, file in facts.items() if not _is_pytorchs(path)}
     homes = Homes(project, in_python, operators(libraries))
@@ -215,6 +198,23 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
             yield missing_fake(obstacle, project.read, schemas, homes)
     selected = {key: why for key, why in stopped.items() if project.selected(key[0]) and key not in covered}
     yield from kernels.findings({(f.path, f.start): f for path, _ in selected for f in facts[path].functions}, selected)
+
+
+def _follow(project: Project, functions: Sequence[Function], vocabulary: Vocabulary) -> dict[Key, Outcome]:
+    """What comes of the values in those of `functions` that may hold a site."""
+    candidates = [
+        function
+        for function in functions
+        if _calls_accessor(function)
+        or comes_to_kernel(function, vocabulary.unserved)
+        or _checks_size(project.read(function.path)[function.body : function.end])
+    ]
+    tasks = [
+        Task(path, project.read(path), tuple(in_file), vocabulary)
+        for path, in_file in tasks_by_file(candidates).items()
+    ]
+    results = project.map(partial(analyse, load_rewrites()), tasks, "following values")
+    return {(o.function.path, o.function.start): o for outcomes in results for o in outcomes}
 
 
 def _registered(project: Project) -> frozenset[str]:
