@@ -159,6 +159,14 @@ def and_more(count: int) -> str:
     return f" and {count:,} more" if count > 0 else ""
 
 
+def listed(names: Iterable[str], most: int = sys.maxsize) -> str:
+    """`names` in a sentence, no more than `most` of them: `a`, `a and b`, `a, b and 3 more`."""
+    shown = list(names)
+    if len(shown) > most:
+        shown = [*shown[:most], f"{len(shown) - most} more"]
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+
+
 def one_line(text: str) -> str:
     """`text` with a single space for any white space: what quotes source may span lines."""
     return visible(" ".join(text.split()))

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from codemod.borders import quoting
 from codemod.bundle.description import Description
-from codemod.bundle.observed import listed
 from codemod.model.findings import Mode
 from codemod.model.xfails import describe_check
 from codemod.prove.evidence import Evidence, Verdict
 from codemod.reporting.report import plural
+from codemod.terminal import listed
 
 _MOST = 8
 

@@ -11,6 +11,7 @@ from typing import Literal
 
 from codemod.model.xfails import describe_check
 from codemod.prove.evidence import Evidence, Verdict
+from codemod.terminal import listed
 
 Cure = Literal["", "throws", "wrong", "unbacked", "compilations", "guards", "tests"]
 """What was cured: it threw or gave wrong results; failed with unbacked sizes alone; was compiled more often; depended
@@ -145,14 +146,6 @@ def sizes_of(script: str) -> tuple[int, ...]:
 def times(count: int) -> str:
     """`once`, `3 times`."""
     return "once" if count == 1 else f"{count} times"
-
-
-def listed(names: Iterable[str], most: int) -> str:
-    """`names` in a sentence, no more than `most` of them: `a`, `a and b`, `a, b and 3 more`."""
-    shown = list(names)
-    if len(shown) > most:
-        shown = [*shown[:most], f"{len(shown) - most} more"]
-    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
 
 
 def _piece(evidence: Evidence) -> str:

@@ -14,7 +14,7 @@ from codemod.cli.root import group
 from codemod.cli.running import accepted_option, begin, exit_code, plan_option
 from codemod.errors import SymfixError
 from codemod.reporting.report import plural
-from codemod.terminal import encode, note, show, write_exact
+from codemod.terminal import encode, listed, note, show, write_exact
 
 if TYPE_CHECKING:
     from codemod.bundle.commits import Commit
@@ -117,7 +117,6 @@ def _make(run: Run, bundle: Bundle, form: str, output: Path | None) -> None:
 
 def _set_branches(bundle: Bundle, commits: list[Commit]) -> None:
     from codemod.bundle.make import set_branches
-    from codemod.bundle.observed import listed
     from codemod.bundle.repository import PREFIX
     from codemod.terminal import table
 

@@ -21,7 +21,7 @@ from codemod.model.plan import Plan
 from codemod.planning.applied import Applied, load_applied
 from codemod.planning.operators import UnknownOperator
 from codemod.reporting.report import plural
-from codemod.terminal import note
+from codemod.terminal import listed, note
 
 if TYPE_CHECKING:
     from codemod.bundle.description import Description
@@ -215,7 +215,6 @@ def _remembering(mapper: Mapper) -> Mapper:
 
 
 def _shards(run: Run, changes: Changes, sources: Mapping[str, bytes], limits: Limits, names: ShardNames) -> list[Shard]:
-    from codemod.bundle.observed import listed
     from codemod.bundle.shard_file import load
     from codemod.bundle.shards import make_shards, with_bases
     from codemod.bundle.tree import over_limits

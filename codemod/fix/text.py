@@ -8,7 +8,6 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from codemod.bundle.description import Description
-from codemod.bundle.observed import listed
 from codemod.fix.landing import Landing
 from codemod.model.findings import Finding
 from codemod.model.xfails import describe_check
@@ -16,7 +15,7 @@ from codemod.planning.naming import matches_operator
 from codemod.prove.evidence import Evidence
 from codemod.prove.table import verdict_text
 from codemod.reporting.report import plural
-from codemod.terminal import one_line, shorten, style, visible, width
+from codemod.terminal import listed, one_line, shorten, style, visible, width
 
 _LABEL = 11
 _FEWEST_LINES, _AROUND = 12, 22

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from codemod.model.findings import Finding, Root
+from codemod.terminal import listed
 
 OPERATORS = "operators"
 MODULES = "modules"
@@ -71,7 +72,7 @@ class Scope:
             which = f"{functions:,} {'function' if functions == 1 else 'functions'} of modules"
             parts.append(f"--scope {MODULES} adds {_findings(len(modules))} in {which}")
         if others:
-            which = " and ".join(", ".join(sorted(set(others))).rsplit(", ", 1))
+            which = listed(sorted(set(others)))
             parts.append(f"--scope {ALL} adds {_findings(len(others))} in {which}")
         return "; ".join(parts)
 

@@ -18,6 +18,7 @@ from codemod.model.xfails import describe_check
 from codemod.pr import repro
 from codemod.pr.template import render_template
 from codemod.prove.evidence import Evidence
+from codemod.terminal import listed
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -106,7 +107,7 @@ def _observed(description: Description) -> list[str]:
 
 def _not_run(description: Description) -> list[str]:
     reasons = [observed.sentence(entry) for entry in description.evidence if entry.outcome == "not provable"]
-    names = observed.listed((f"`{name}`" for name in description.not_run), most=_MOST_NAMES)
+    names = listed((f"`{name}`" for name in description.not_run), most=_MOST_NAMES)
     return [*reasons, *([f"{names}: no evidence"] if names else [])]
 
 

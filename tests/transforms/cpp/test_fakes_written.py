@@ -139,6 +139,13 @@ def test_fakes_go_to_the_module_that_loads_the_library(tmp_path: Path) -> None:
     )
 
 
+def test_torch_is_imported_above_what_a_decorator_begins(tmp_path: Path) -> None:
+    source = "import os\n\n\n@cache\ndef f():\n    pass\n\n\nimport torch.ops\n\ntorch.ops.load_library('x')\n"
+    edits = {edit for finding in missing(tmp_path, c=CPP, p=source) for edit in finding.edits}
+    written = apply_edits(source.encode(), edits).decode()
+    assert written.startswith("import os\n\n\nimport torch\n\n@cache\ndef f():\n")
+
+
 def test_without_such_a_module_nothing_is_written(tmp_path: Path) -> None:
     findings = missing(tmp_path, c=CPP, p="import torch\n")
     assert {(finding.level, finding.edits) for finding in findings} == {(Level.MANUAL, ())}

@@ -143,17 +143,18 @@ def edits_of(operator: str, schema: Schema, body: Body, home: Home) -> tuple[Edi
 
 def _with_torch(home: Home, statements: Sequence[ast.stmt], newline: str) -> Edit:
     """`import torch` behind the imports of the standard library, before all others."""
-    offset, before, after = 0, "", newline
+    offset, after = 0, newline
     lines = home.source.splitlines(keepends=True)
     for node in statements:
         documents = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         standard = isinstance(node, (ast.Import, ast.ImportFrom)) and _standard(node)
         if not (documents or standard):
-            offset = sum(map(len, lines[: node.lineno - 1]))
+            first = min(d.lineno for d in (*getattr(node, "decorator_list", ()), node))
+            offset = sum(map(len, lines[: first - 1]))
             others = isinstance(node, (ast.Import, ast.ImportFrom)) and not _own(node, home.path)
             after = "" if others else newline
             break
-    return Edit(home.path, offset, offset, b"", f"{before}import torch{newline}{after}".encode())
+    return Edit(home.path, offset, offset, b"", f"import torch{newline}{after}".encode())
 
 
 def _standard(node: ast.Import | ast.ImportFrom) -> bool:

@@ -8,8 +8,9 @@ block that it stands in alone: an early return is the special case, and what fol
 from __future__ import annotations
 
 import bisect
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
+from codemod.terminal import listed
 from transforms.cpp.flow.checks import CHECKS, FAILURES, called, exits, throws
 from transforms.cpp.flow.engine import NOTHING, Flow
 from transforms.cpp.flow.state import Sink, Site
@@ -259,7 +260,7 @@ def half_converted(flow: Flow) -> list[Sink]:
     for origin in (o for o in live if o not in flow.served):
         met = sorted((idle_ways if _idle(flow, origin) else ways).blockers(origin)) if everywhere else []
         if met:
-            names = _listed(everywhere[place] for place in met)
+            names = listed(dict.fromkeys(everywhere[place] for place in met))
             reason = f"would not help alone: every way through here passes {names}, where symbolic tensors stop"
             sinks.append(Sink(HALF, reason, met[0], met[0] + 1, frozenset({origin})))
     if not sinks and live and not flow.settled and all(in_message(flow.root, origin) for origin in live):
@@ -289,9 +290,3 @@ def _idle(flow: Flow, place: int) -> bool:
 
 def _title(site: Site) -> str:
     return f"`{site.receiver}.{site.api}`" if site.receiver and not site.free else f"`{site.api}`"
-
-
-def _listed(names: Iterable[str]) -> str:
-    """`a`, `b` and `c`."""
-    listed = list(dict.fromkeys(names))
-    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
