@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 import pytest
 
-from codemod.cli.options import start
 from codemod.cli.root import group
+from codemod.cli.run import start
 from codemod.tree.config import user_config
 from tests.conftest import MakeTree, Symfix
 from tests.test_cli import FILES, rows
@@ -62,7 +62,7 @@ def test_the_trees_options_go_before_the_users_and_lower_what_is_done_at_once(
 ) -> None:
     lines = b"[tool.symfix]\njobs = 100000\nmax-open = 50\nbase = 'main'\nlevel = 'safe'\nremote = 'evil'\n"
     tree = make_tree({**FILES, "pyproject.toml": lines})
-    monkeypatch.setattr("codemod.cli.options.default_jobs", lambda: 3)
+    monkeypatch.setattr("codemod.cli.run.default_jobs", lambda: 3)
     user_config().parent.mkdir()
     user_config().write_bytes(b"level = 'review'\nmax-lines = 9\n")
     context = parsed("pr", str(tree))

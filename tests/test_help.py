@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -10,6 +11,18 @@ import pytest
 
 from codemod.cli.root import group
 
+BESIDE_CLI = {"codemod", "codemod.errors", "codemod.terminal", "codemod.model", "codemod.model.choices"}
+"""What of the engine declares commands, beside the room cli itself."""
+COMPLETION = {"_SYMFIX_COMPLETE": "bash_complete", "COMP_WORDS": "symfix scan --", "COMP_CWORD": "2"}
+MODULES_OF_RUNS = """
+import sys
+from codemod.cli import main
+for arguments in sys.argv[1:]:
+    try:
+        main(arguments.split())
+    except SystemExit as ended:
+        print(ended.code, *sorted(sys.modules), file=sys.stderr)
+"""
 CONTEXT = click.Context(group, info_name="symfix", terminal_width=80, max_content_width=80)
 
 
@@ -39,10 +52,25 @@ def test_the_list_of_commands_says_what_their_own_help_begins_with() -> None:
         assert command.get_short_help_str(200) in " ".join(listed.split())
 
 
+def modules_of_runs(*runs: str, **environment: str) -> list[set[str]]:
+    """The modules that are loaded after each of these runs of the command, in one process."""
+    command = [sys.executable, "-c", MODULES_OF_RUNS, *runs]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **environment})
+    lines = [line.split() for line in done.stderr.splitlines()]
+    assert [line[0] for line in lines] == ["0"] * len(runs)
+    return [set(line[1:]) for line in lines]
+
+
 def test_what_says_the_version_loads_no_command() -> None:
-    script = (
-        "import sys\nfrom codemod.cli import main\ntry:\n    main(['--version'])\nexcept SystemExit:\n    pass\n"
-        "print(sorted(name for name in sys.modules if name.startswith(('codemod.tree', 'codemod.model', 'libcst'))))"
-    )
-    output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    assert output.splitlines()[1:] == ["[]"]
+    (modules,) = modules_of_runs("--version")
+    assert [name for name in modules if name.startswith(("codemod.tree", "codemod.model", "libcst"))] == []
+
+
+def test_help_and_completion_load_nothing_that_works() -> None:
+    names = group.list_commands(CONTEXT)
+    helps = modules_of_runs(*(f"{name} --help" for name in names))
+    for name, modules in zip(["completion", *names], [*modules_of_runs("", **COMPLETION), *helps], strict=True):
+        loaded = {module for module in modules if module.partition(".")[0] in ("codemod", "transforms")}
+        beside = {module for module in loaded if module.rpartition(".")[0] != "codemod.cli"} - {"codemod.cli"}
+        assert beside <= BESIDE_CLI, name
+        assert modules & {"libcst", "tree_sitter", "sqlite3", "hashlib", "yaml", "git", "codemod.cli.run"} == set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -36,25 +37,30 @@ finally:
 """
 
 
-def interrupted_at_import(number: int) -> subprocess.CompletedProcess[str]:
-    """Run `symfix scan --help`, interrupted as module `number` is looked for; 0: never, and the number of modules that
-    were looked for is its standard error.
+HELP = ("scan", "--help")
+WORK = ("scan", "no-such-folder")
+"""A run that loads what does the work, and has none."""
+
+
+def interrupted_at_import(number: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run symfix, interrupted as module `number` is looked for; 0: never, and the number of modules that were looked
+    for ends its standard error.
     """
-    command = [sys.executable, "-c", IMPORTS_COUNTED, str(number), "scan", "--help"]
+    command = [sys.executable, "-c", IMPORTS_COUNTED, str(number), *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
 
-@pytest.fixture(scope="module")
-def imports() -> int:
-    """How many modules `symfix scan --help` looks for."""
-    done = interrupted_at_import(0)
-    assert done.returncode == 0
-    return int(done.stderr)
+@functools.cache
+def imports(*arguments: str) -> int:
+    """How many modules symfix looks for."""
+    return int(interrupted_at_import(0, *arguments).stderr.splitlines()[-1])
 
 
-@pytest.mark.parametrize("tenths", range(10))
-def test_interrupted_while_modules_load_it_says_so_in_one_line(imports: int, tenths: int) -> None:
-    done = interrupted_at_import(max(1, imports * tenths // 10))
+@pytest.mark.parametrize(
+    ("arguments", "tenth"), [*((HELP, n) for n in range(0, 10, 2)), *((WORK, n) for n in (6, 7, 9))]
+)
+def test_interrupted_while_modules_load_it_says_so_in_one_line(arguments: tuple[str, ...], tenth: int) -> None:
+    done = interrupted_at_import(max(1, imports(*arguments) * tenth // 10), *arguments)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "symfix: interrupted\n")
 
 

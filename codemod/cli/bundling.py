@@ -1,4 +1,4 @@
-"""What bundle and pr share: their options, and the shards of a run, proved to add up to the whole change."""
+"""What bundle and pr share: the shards of a run, proved to add up to the whole change."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from codemod.cli.compiling import compiler_settings, note_unknown
-from codemod.cli.options import Run, target_options
+from codemod.cli.run import Run
 from codemod.cli.running import changes_of, chosen_groups, load_plan, refuse_dirty, resolved
 from codemod.model import transform
 from codemod.model.decisions import followed
@@ -30,30 +30,6 @@ if TYPE_CHECKING:
     from codemod.bundle.shard_names import ShardNames
     from codemod.bundle.shards import Limits, Shard
     from codemod.writing.changes import Changes, Mapper
-
-C = TypeVar("C", bound=Callable[..., Any])
-
-_OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.option(
-        "--group", type=click.Choice(["operator", "file", "module"]), default="operator", show_default=True,
-        help="What one shard is about; a module is a folder.",
-    ),
-    click.option("--max-files", type=click.IntRange(1), metavar="N", help="Part a shard that touches more files."),
-    click.option("--max-lines", type=click.IntRange(1), metavar="N", help="Part a shard that changes more lines."),
-    click.option(
-        "--shards", "shard_file", type=click.Path(path_type=Path), metavar="FILE",
-        help="The shards of this file, which --save-shards wrote and you may have edited.",
-    ),
-    click.option("--allow-dirty", is_flag=True, help="Also where other files have changes that are not committed."),
-)  # fmt: skip
-
-
-def shard_options(command: C) -> C:
-    """The options that say how a plan is split, and what proves it."""
-    command = target_options(command)
-    for decorate in reversed(_OPTIONS):
-        command = decorate(command)
-    return command
 
 
 @dataclass(frozen=True, slots=True)

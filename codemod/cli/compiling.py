@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codemod.borders.files import read_below
-from codemod.cli.options import Run
+from codemod.cli.run import Run
 from codemod.errors import SymfixError
 from codemod.reporting.report import plural
 from codemod.terminal import note

@@ -7,14 +7,16 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
+from codemod.cli.root import loading
 from codemod.errors import SymfixError
 
 
 def complete_operators(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The names that begin so, of the checkout's last plan; none where there is no such plan: nothing is analysed."""
-    from codemod.planning.operators import Operators
-    from codemod.tree.cache import Cache
-    from codemod.tree.checkout import find_checkout, user_cache
+    with loading():
+        from codemod.planning.operators import Operators
+        from codemod.tree.cache import Cache
+        from codemod.tree.checkout import find_checkout, user_cache
 
     try:
         kept = Cache.of(find_checkout(Path()).root, user_cache()).last_plan()
@@ -26,7 +28,8 @@ def complete_operators(context: click.Context, parameter: click.Parameter, incom
 
 def complete_rules(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The rules whose names begin so, each with the first line of its page."""
-    from codemod.reporting.manual import all_rules
+    with loading():
+        from codemod.reporting.manual import all_rules
 
     return [
         CompletionItem(rule.name, help=rule.doc.strip().partition("\n")[0])

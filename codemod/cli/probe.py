@@ -14,8 +14,8 @@ import click
 
 from codemod.cli.root import group
 from codemod.errors import SymfixError
+from codemod.model.choices import MOST_JOBS
 from codemod.terminal import note, show, write
-from codemod.tree.config import MOST_JOBS
 
 if TYPE_CHECKING:
     from codemod.probe.answers import Answer, Report

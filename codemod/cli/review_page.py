@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from codemod.cli.options import Run
+from codemod.cli.run import Run
 from codemod.errors import SymfixError
 from codemod.model.findings import Level
 from codemod.model.groups import Group

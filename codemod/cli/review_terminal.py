@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from codemod.cli.options import Run
+from codemod.cli.run import Run
 from codemod.errors import SymfixError
 from codemod.model import transform
 from codemod.model.decisions import Choice, summary

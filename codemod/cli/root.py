@@ -1,8 +1,15 @@
-"""The command `symfix` itself. A subcommand's module is loaded when that command is asked for."""
+"""The command `symfix` itself.
+
+A subcommand's module is loaded when that command is asked for. It declares the command, its options and its help, and
+so imports only what declares; what does the work is a module of its own, imported within `loading` when the command
+runs.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import signal
+from collections.abc import Iterator
 from importlib import import_module
 from typing import NamedTuple
 
@@ -33,6 +40,17 @@ _COMMANDS = {
 """The commands in the order in which they are used."""
 
 
+@contextlib.contextmanager
+def loading() -> Iterator[None]:
+    """Modules are imported within: Ctrl-C ends the process at once, for nobody can catch it in the middle of that."""
+    heard = end_at_interrupt()
+    try:
+        yield
+    finally:
+        if heard:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class _Lazy(click.Group):
     """Loads the module of a command when it is asked for, which adds the command to the group."""
 
@@ -41,10 +59,8 @@ class _Lazy(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in _COMMANDS:
-            heard = end_at_interrupt()
-            import_module(f"codemod.cli.{_COMMANDS[cmd_name].module}")
-            if heard:
-                signal.signal(signal.SIGINT, signal.default_int_handler)
+            with loading():
+                import_module(f"codemod.cli.{_COMMANDS[cmd_name].module}")
         return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

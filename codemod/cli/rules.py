@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from codemod.cli.completion import complete_rules
-from codemod.cli.root import group
+from codemod.cli.root import group, loading
 from codemod.errors import SymfixError, nearest
 from codemod.terminal import show
 
@@ -22,7 +22,8 @@ def rule(name: str | None, every: bool, format: str) -> int:
       symfix rule sym-accessor
       symfix rule --all --format markdown > RULES.md
     """
-    from codemod.reporting.manual import all_rules, markdown_list, markdown_page, reference, rule_list, rule_page
+    with loading():
+        from codemod.reporting.manual import all_rules, markdown_list, markdown_page, reference, rule_list, rule_page
 
     if name is not None and every:
         raise click.UsageError("give the name of a rule, or --all")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from codemod.borders.documents import read_bounded
 from codemod.borders.files import read_below
-from codemod.cli.options import Run, start
+from codemod.cli.run import Run, start
 from codemod.errors import SymfixError, nearest
 from codemod.model import transform
 from codemod.model.decisions import Choice, followed, standing
@@ -28,19 +28,8 @@ if TYPE_CHECKING:
     from codemod.model.decisions import Decision
     from codemod.writing.changes import Changes
 
-C = TypeVar("C", bound=Callable[..., Any])
 _STYLES = {"+": ["green"], "-": ["red"], "@": ["cyan"], "d": ["bold"]}
 """The colour of a diff's line by its first character."""
-
-
-def plan_option(meaning: str) -> Callable[[C], C]:
-    """`--plan` for one command."""
-    return click.option("--plan", "plan_file", type=click.Path(path_type=Path), metavar="FILE", help=meaning)
-
-
-def accepted_option(meaning: str) -> Callable[[C], C]:
-    """`--accepted` for one command."""
-    return click.option("--accepted", is_flag=True, help=meaning)
 
 
 def begin(context: click.Context, parameters: dict[str, Any]) -> Run:

@@ -17,10 +17,10 @@ from codemod.borders.documents import Shape, load_document
 from codemod.borders.files import read_below, read_file
 from codemod.borders.quoting import json_text
 from codemod.errors import SymfixError
+from codemod.model.choices import SCOPES
 from codemod.model.decisions import DECISION, HASHES, Decision, decision_from_json, decision_to_json
 from codemod.model.edits import EDIT, edit_from_json, edit_to_json
 from codemod.model.findings import Finding, Level, Mode, Step
-from codemod.model.scope import SCOPES
 
 FORMAT = "symfix-plan"
 VERSION = 2

@@ -6,14 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from codemod.model.choices import ALL, MODULES
 from codemod.model.findings import Finding, Root
 from codemod.terminal import listed
-
-OPERATORS = "operators"
-MODULES = "modules"
-ALL = "all"
-SCOPES = (OPERATORS, MODULES, ALL)
-"""From the narrowest to the widest."""
 
 # What lies beside a library's own code, by the parts of a path: its folders, then the name of its file.
 _FOLDERS = {

@@ -11,12 +11,12 @@ from typing import Any
 
 from codemod import __version__
 from codemod.borders.files import read_below, read_file
+from codemod.model.choices import ALL
 from codemod.model.findings import Finding
 from codemod.model.groups import refuse_overlaps
 from codemod.model.identity import with_ids
 from codemod.model.operators import qualified
 from codemod.model.plan import Plan
-from codemod.model.scope import ALL
 from codemod.model.suppress import suppress, suppressions
 from codemod.model.transform import ENTRY_POINT_GROUP, Transform
 from codemod.tree.cache import code_version, dependency_versions, installed_version, racy

@@ -16,7 +16,6 @@ from codemod.terminal import shorten, shorten_path, style, table, visible, width
 
 THROWING = frozenset({Mode.DIRECT_THROW, Mode.TENSOR_ITERATOR})
 """The modes in which a symbol cannot pass; in the others other sizes compile again."""
-SORTS = ("impact", "findings", "name")
 
 _FEWEST_ROWS, _FRAME = 5, 4
 """Rows that are always shown; lines of the table that are none: its head, the count of the rest, and empty ones."""

@@ -19,7 +19,7 @@ from codemod.borders.documents import LARGEST_SETTINGS, load_toml
 from codemod.borders.files import read_below
 from codemod.borders.private import read_settings, say_once
 from codemod.errors import SymfixError
-from codemod.model.scope import SCOPES
+from codemod.model.choices import FORMATS, LEVELS, MOST_JOBS, SCOPES, SHARD_KINDS
 from codemod.terminal import visible
 from codemod.tree.checkout import Checkout
 
@@ -50,21 +50,17 @@ _KEYS: Mapping[str, Any] = {
     "base": str,
     "repro": {str: str},
 }
-FORMATS = ("text", "json", "csv", "github", "sarif", "baseline")
-"""What `scan` prints."""
-MOST_JOBS = 1024
-"""The most processes, or tasks of a cluster, that can be asked for."""
 VERSION = re.compile(r"\d{1,3}\.\d{1,3}(?:\.\d{1,3})?", re.ASCII)
 """A release of torch."""
 USERS_ALONE = ("allow-dirty", "allow-no-vcs", "remote", "repo")
 """The keys that a checkout cannot set."""
 
 _CHOICES = {
-    "level": ("safe", "review", "manual"),
+    "level": LEVELS,
     "format": FORMATS,
     "mode": (1, 2, 3, 4),
     "scope": SCOPES,
-    "group": ("operator", "file", "module"),
+    "group": SHARD_KINDS,
 }
 _OLD_NAMES = {"min-torch": "torch"}
 _POSITIVE = ("jobs", "max-files", "max-lines", "max-open")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from codemod.bundle.make import sources_of
 from codemod.bundle.shards import closure, make_shards
-from codemod.cli.options import Run
+from codemod.cli.run import Run
 from codemod.model import transform
 from codemod.model.findings import Level
 from codemod.planning.analysis import analyse

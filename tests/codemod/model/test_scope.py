@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from codemod.model.choices import ALL, MODULES, OPERATORS, SCOPES
 from codemod.model.findings import Finding, Level, Mode, Root
-from codemod.model.scope import ALL, MODULES, OPERATORS, SCOPES, Scope, beside
+from codemod.model.scope import Scope, beside
 
 
 @pytest.mark.parametrize(
