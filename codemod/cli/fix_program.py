@@ -20,7 +20,7 @@ from codemod.model.groups import Group, make_groups
 from codemod.terminal import decode, note, show, visible
 
 if TYPE_CHECKING:
-    from codemod.cli.options import Run
+    from codemod.cli.run import Run
     from codemod.fix.candidates import Candidate
     from codemod.fix.repair import Repair
     from codemod.fix.trees import Tree
@@ -81,7 +81,7 @@ def _step(label: str, text: str) -> list[str]:
 
 
 def _read_error(name: str) -> tuple[Report, str]:
-    from codemod.cli.probe import text_of
+    from codemod.cli.probe_report import text_of
     from codemod.probe.texts import read_text
 
     text = text_of(name)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from codemod.cli.completion import complete_operators, complete_rules
 from codemod.model.choices import LEVELS, MOST_JOBS, SCOPES, SHARD_KINDS
-
-if TYPE_CHECKING:
-    from codemod.cli.run import Run as Run
 
 C = TypeVar("C", bound=Callable[..., Any])
 
