@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -14,20 +13,12 @@ EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 SOURCES = sorted(path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*.cpp"))
 HEADERS = [path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*.h")]
 INCLUDE = torch_include()
+TOGETHER = "together.cpp"
 
 pytestmark = [
     pytest.mark.skipif(INCLUDE is None, reason="torch is not installed (pip install torch==2.13.0): no headers"),
     pytest.mark.skipif(not compiler_version(), reason="g++ is not installed"),
 ]
-
-
-@pytest.fixture(autouse=True)
-def _kept_for_all(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep results for all tests here, in whichever worker: much of the tree is the same before and after."""
-    base = tmp_path_factory.getbasetemp()
-    kept = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "compiled"
-    kept.mkdir(mode=0o700, exist_ok=True)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(kept))
 
 
 def errors(root: Path) -> list[str]:
@@ -36,6 +27,11 @@ def errors(root: Path) -> list[str]:
     compiler = Compiler("c++20", (INCLUDE, INCLUDE / "torch/csrc/api/include"), tree_includes=("aten/src",))
     includes = Includes(root)
     contexts = {path: contents(root, includes.headers_of(path, HEADERS)) for path in SOURCES}
+    # Most of the time goes to torch's headers. Each source includes what it needs, so that all of them together show
+    # what each alone does; where they do not, each is compiled alone.
+    (root / TOGETHER).write_text("".join(f'#include "{root / path}"\n' for path in SOURCES), encoding="utf-8")
+    if not compiler.check(root, TOGETHER, contents(root, [*SOURCES, *HEADERS])):
+        return []
     results = compiler.check_all(root, SOURCES, contexts)
     return [error for error in results.values() if error]
 
@@ -46,3 +42,14 @@ def test_examples_compile_after_apply(tmp_path: Path, level: str) -> None:
     assert apply_in(root, level) == 1
     assert "aten/src/ATen/native/Blend.cpp" in changed_files(EXAMPLES, root)
     assert errors(root) == []
+
+
+def test_what_does_not_compile_is_named(tmp_path: Path) -> None:
+    root = copy_tree(EXAMPLES, tmp_path / "examples")
+    for path in SOURCES:
+        (root / path).write_text("static int same;\n", encoding="utf-8")  # not to be compiled together
+    assert errors(root) == []
+    (root / SOURCES[-1]).write_text("int f() { return no_such_name; }\n", encoding="utf-8")
+    (error,) = errors(root)
+    assert error.startswith(f"{SOURCES[-1]}:1: ")
+    assert "no_such_name" in error
