@@ -2,23 +2,59 @@
 
 from __future__ import annotations
 
+import compileall
 import fcntl
+import select
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from hypothesis import settings
 
 from codemod.borders import private
+from codemod.prove import isolate
+
+if TYPE_CHECKING:
+    from xdist.remote import Producer
+    from xdist.scheduler import WorkStealingScheduling
 
 # A slow machine is no failure.
 settings.register_profile("symfix", deadline=None)
 settings.load_profile("symfix")
 
+ROOT = Path(__file__).parents[1]
+
 MakeTree = Callable[..., Path]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile the modules of the command, which tests start hundreds of times.
+
+    Where $PYTHONDONTWRITEBYTECODE is set each start would compile them again, unlike one of what pip installed.
+    """
+    if not hasattr(config, "workerinput"):  # before pytest-xdist starts its workers
+        for package in ("codemod", "transforms"):
+            compileall.compile_dir(ROOT / package, quiet=2)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long tests come first, so that none of them runs alone at the end."""
+    items.sort(key=lambda item: ROOT / "tests/corpus" not in item.path.parents)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> WorkStealingScheduling | None:
+    """Give each worker tests that stand together, whose fixtures it makes once; one that has none left takes of others.
+
+    Another `--dist` than the usual stands.
+    """
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
 
 
 @pytest.fixture(autouse=True)
@@ -106,6 +142,29 @@ def await_true(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+LONG = 3000.0
+"""Seconds of a limit that is not to be reached by waiting, see `time_is_up_at`."""
+
+
+@pytest.fixture
+def time_is_up_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], float]:
+    """Have the time of a process be up once it has made a file, however busy the machine is; returns its limit."""
+    receive = isolate._receive
+
+    def ended_at(path: Path) -> float:
+        def impatient(place: socket.socket, seconds: float) -> dict[str, Any]:
+            while seconds == LONG and not select.select([place], [], [], 0.05)[0]:
+                if path.exists():
+                    path.unlink()  # the next process has its own time
+                    raise TimeoutError
+            return receive(place, seconds)
+
+        monkeypatch.setattr(isolate, "_receive", impatient)
+        return LONG
+
+    return ended_at
 
 
 def free(path: Path) -> bool:

@@ -6,11 +6,10 @@ import hashlib
 import importlib.util
 import json
 import re
-import select
 import shutil
-import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from codemod.cli import main
 from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Mode
 from codemod.model.plan import Plan
-from codemod.prove import isolate
 from codemod.prove.verdict import Judgement, judge
 
 RUNNER = Path(__file__).parent.parent.parent / "codemod" / "runner"
@@ -91,9 +89,6 @@ FAULTS = (
 )
 
 
-TIMEOUT = 3000  # seconds; what is endless is stopped once it runs
-
-
 def plan(text: str) -> Plan:
     """The faulty edits of the source `text` as one group of changes, each in the name of its operator."""
     source = text.encode()
@@ -111,7 +106,10 @@ def plan(text: str) -> Plan:
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
 def test_planted_faults_are_caught(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    time_is_up_at: Callable[[Path], float],
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     tree = tmp_path / "tree"
@@ -122,20 +120,10 @@ def test_planted_faults_are_caught(
     for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
         subprocess.run(["git", *command], cwd=tree, check=True)
     monkeypatch.chdir(tree)
-    receive = isolate._receive
-
-    def impatient(place: socket.socket, seconds: float) -> dict[str, Any]:
-        """What the keeper says; time is up once the endless loop has begun, however busy the machine is."""
-        while seconds == TIMEOUT and not select.select([place], [], [], 0.1)[0]:
-            if (tmp_path / "endless").exists():
-                (tmp_path / "endless").unlink()
-                raise TimeoutError
-        return receive(place, seconds)
-
-    monkeypatch.setattr(isolate, "_receive", impatient)
+    timeout = time_is_up_at(tmp_path / "endless")
     with pytest.raises(SystemExit) as ended:
         main(["prove", "--plan", str(tmp_path / "plan.json"), "--python", sys.executable, "--timeout",
-              str(TIMEOUT), "--jobs", "1", "--format", "json"])  # fmt: skip
+              str(int(timeout)), "--jobs", "1", "--format", "json"])  # fmt: skip
     found = json.loads(capsys.readouterr().out)["operators"]
     said = {evidence["operator"].rpartition("::")[2]: evidence for evidence in found}
     outcomes = {name: (e["outcome"], e["after"] and e["after"]["status"]) for name, e in said.items()}

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -113,15 +113,19 @@ def test_it_has_the_environment_and_the_folder_that_are_named(tmp_path: Path) ->
 @pytest.mark.usefixtures("_ways")
 def test_an_endless_loop_is_ended_with_all_it_started(tmp_path: Path, alive: Path) -> None:
     loop = 'subprocess.Popen([sys.executable, "-c", "while True: pass"], pass_fds=[alive.fileno()])\nwhile True: pass'
-    assert python(LOCKING + loop, Limits(seconds=3, memory=1 << 30), tmp_path).how == "timed out"
+    assert python(LOCKING + loop, Limits(seconds=1, memory=1 << 30), tmp_path).how == "timed out"
     assert free(alive)
 
 
 @pytest.mark.usefixtures("_grouped")
 @pytest.mark.parametrize(("after", "how"), [("", "ended"), ("time.sleep(600)", "timed out")])
-def test_elsewhere_its_group_is_ended(tmp_path: Path, alive: Path, after: str, how: str) -> None:
+def test_elsewhere_its_group_is_ended(
+    tmp_path: Path, alive: Path, after: str, how: str, time_is_up_at: Callable[[Path], float]
+) -> None:
     start = 'subprocess.Popen([sys.executable, "-c", "while True: pass"], pass_fds=[alive.fileno()])\n'
-    ended = python(LOCKING + start + after, Limits(seconds=3 if after else PATIENCE, memory=1 << 30), tmp_path)
+    start += 'open("left", "w").close()\n'
+    seconds = time_is_up_at(tmp_path / "left") if after else PATIENCE
+    ended = python(LOCKING + start + after, Limits(seconds, memory=1 << 30), tmp_path)
     assert (ended.how, ended.code) == (how, -signal.SIGKILL if after else 0)
     await_true(lambda: free(alive))
 
@@ -130,9 +134,10 @@ def test_elsewhere_its_group_is_ended(tmp_path: Path, alive: Path, after: str, h
 @pytest.mark.parametrize("program", [LEAVES, RUNS_AWAY], ids=["leaves", "runs away"])
 @pytest.mark.parametrize(("after", "how"), [("", "ended"), ("time.sleep(600)", "timed out")])
 def test_what_has_left_its_session_is_ended_too(
-    tmp_path: Path, alive: Path, program: str, after: str, how: str
+    tmp_path: Path, alive: Path, program: str, after: str, how: str, time_is_up_at: Callable[[Path], float]
 ) -> None:
-    ended = python(LOCKING + program + after, Limits(seconds=3 if after else PATIENCE, memory=1 << 30), tmp_path)
+    seconds = time_is_up_at(tmp_path / "left") if after else PATIENCE
+    ended = python(LOCKING + program + after, Limits(seconds, memory=1 << 30), tmp_path)
     assert ended.how == how
     assert free(alive)
 

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -104,8 +104,10 @@ def test_memory_has_a_limit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [COMMAND, BARE], ids=["as the system can", "without namespaces"])
-def test_what_takes_too_long_is_ended_with_all_it_started(tmp_path: Path, command: tuple[str, ...]) -> None:
-    ended = run(tmp_path, FOREVER, 3, command)
+def test_what_takes_too_long_is_ended_with_all_it_started(
+    tmp_path: Path, command: tuple[str, ...], time_is_up_at: Callable[[Path], float]
+) -> None:
+    ended = run(tmp_path, FOREVER, time_is_up_at(tmp_path / "started"), command)
     assert ended is not None
     assert ended.how == "timed out"
     assert free(tmp_path / "alive")
