@@ -152,6 +152,17 @@ def test_a_plan_of_shards_that_cannot_be_used(
     refused(symfix("bundle", "--shards", path, cwd=tree), said)
 
 
+def test_of_a_long_name_the_middle_is_left_out(tree: Path, symfix: Symfix, tmp_path: Path) -> None:
+    path = tmp_path / "shards.yaml"
+    key = f"c.cc:{'f' * 70_000}"
+    path.write_text(f"format: symfix-shards\nversion: 1\nshards:\n- {{name: a, changes: ['{key}']}}\n")
+    outcome = symfix("bundle", "--dry-run", "--shards", path, cwd=tree)
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"symfix: {path}: shard a: there is no change 'c.cc:fff")
+    assert outcome.err.endswith("fff' now; make the file again with --save-shards\n")
+    assert len(outcome.err) < 1500
+
+
 def test_patches_need_a_folder_of_their_own(tree: Path, symfix: Symfix, tmp_path: Path) -> None:
     refused(symfix("bundle", "--format", "patches", cwd=tree), "--output DIR")
     (tmp_path / "full").mkdir()

@@ -17,6 +17,7 @@ from codemod.errors import SymfixError, system_error
 from codemod.terminal import note, one_line
 
 _DEBUG = "SYMFIX_DEBUG"
+_MOST, _ADVICE = 1200, 300  # characters of an error, and of its end
 
 
 def run(arguments: Sequence[str] | None, catch_interrupt: bool) -> int:
@@ -33,7 +34,7 @@ def run(arguments: Sequence[str] | None, catch_interrupt: bool) -> int:
             if catch_interrupt:
                 signal.signal(signal.SIGINT, at_once)
     except SymfixError as error:
-        note(f"symfix: {error}")
+        _say(str(error))
     except click.ClickException as error:
         usage = io.StringIO()
         error.show(usage)
@@ -46,13 +47,20 @@ def run(arguments: Sequence[str] | None, catch_interrupt: bool) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except OSError as error:
-        note(f"symfix: {system_error(error)}")
+        _say(system_error(error))
     except Exception as error:
         if os.environ.get(_DEBUG):
             for line in traceback.format_exc().splitlines():
                 note(line)
-        note(f"symfix: {_library_error(error) or _fault(error)}")
+        _say(_library_error(error) or _fault(error))
     return 2
+
+
+def _say(message: str) -> None:
+    """The one line of an error. Of one that quotes a long name the middle is left out: the file and the advice stay."""
+    if len(message) > _MOST:
+        message = f"{message[: _MOST - _ADVICE]} … {message[-_ADVICE:]}"
+    note(f"symfix: {message}")
 
 
 def _prepare() -> None:

@@ -199,7 +199,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--keep", type=Path, help="where failing rounds are kept [default: a new temporary folder]")
     parser.add_argument("--seconds", type=float, default=20, help="of the processor that a run may take [20]")
     parser.add_argument("--memory", type=int, default=600, help="megabytes that a run may hold [600]")
-    parser.add_argument("--limit", type=float, default=60, help="seconds after which a run hangs [60]")
+    parser.add_argument("--limit", type=float, default=60, help="seconds without work after which a run hangs [60]")
     options = parser.parse_args(arguments)
     keep = options.keep or Path(tempfile.mkdtemp(prefix="symfix-fuzz-kept-"))
     bounds = Bounds(options.seconds, options.memory, options.limit)

@@ -61,7 +61,7 @@ class Bounds:
     """Of the processor; killed at once and a half."""
     megabytes: int
     limit: float
-    """Seconds after which it hangs."""
+    """Seconds without work after which it hangs."""
 
 
 class State(NamedTuple):

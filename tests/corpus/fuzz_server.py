@@ -59,7 +59,8 @@ class Server:
             limit: float, processor: float) -> Outcome:  # fmt: skip
         """Run the command in `folder`, with its output in `log`.out and .err.
 
-        It is killed after `limit` seconds, or when one of its processes has had `processor` seconds of a processor.
+        It is killed once it does nothing for `limit` seconds, or when one of its processes has had `processor` seconds
+        of a processor.
         """
         out, err = Path(f"{log}.out"), Path(f"{log}.err")
         answer = self._request({
@@ -111,7 +112,7 @@ def serve() -> None:
                 questions.close()
                 _become(question)
                 return
-            answer = _wait(pid, begun, question["limit"])
+            answer = wait(pid, begun, question["limit"])
         answers.write(json.dumps(answer).encode("ascii") + b"\n")
         answers.flush()
     os._exit(0)
@@ -133,9 +134,13 @@ def _become(question: Mapping[str, Any]) -> None:
     sys.argv = ["symfix", *question["arguments"]]
 
 
-def _wait(pid: int, begun: float, limit: float) -> dict[str, Any]:
+def wait(pid: int, begun: float, limit: float) -> dict[str, Any]:
+    """How the child `pid`, the first of a group of processes, ends: killed once it does nothing for `limit` seconds."""
     handle = os.pidfd_open(pid)
-    ended = bool(select.select([handle], [], [], limit)[0])
+    used, before = 0.0, -1.0
+    # On a busy machine it may be slow without end; what hangs does nothing meanwhile.
+    while not (ended := bool(select.select([handle], [], [], limit)[0])) and used > before:
+        used, before = _processor(pid), used
     os.close(handle)
     if not ended:
         os.killpg(pid, signal.SIGKILL)
@@ -166,13 +171,25 @@ def _gone(group: int) -> bool:
 
 
 def _runs_in(group: int, process: str) -> bool:
+    stat = _stat(process)
+    # A zombie is dead, and not yet reaped by whoever inherited it.
+    return bool(stat) and int(stat[2]) == group and stat[0] != "Z"
+
+
+def _processor(group: int) -> float:
+    """Seconds of the processor that the processes of the group `group`, and those that they waited for, have had."""
+    stats = [_stat(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+    ticks = sum(sum(map(int, stat[11:15])) for stat in stats if stat and int(stat[2]) == group)
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _stat(process: str) -> list[str]:
+    """The fields of /proc/PID/stat from the state on (man 5 proc, field 3); none where it is gone."""
     try:
         stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return False
-    # A zombie is dead, and not yet reaped by whoever inherited it.
-    state, _, its_group = stat.rpartition(")")[2].split()[:3]
-    return int(its_group) == group and state != "Z"
+        return []
+    return stat.rpartition(")")[2].split()
 
 
 def _load_what_it_loads(question: Mapping[str, Any]) -> None:

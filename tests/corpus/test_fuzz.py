@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -31,7 +34,7 @@ from fuzz_promises import (
     snapshot,
 )
 from fuzz_round import Round, Surroundings
-from fuzz_server import Outcome, Server
+from fuzz_server import Outcome, Server, wait
 from fuzz_special import SPECIALS
 from fuzz_trees import EXAMPLES, Source
 
@@ -44,6 +47,13 @@ def test_damaged_trees_break_no_promise(numbers: range, tmp_path: Path) -> None:
     assert tally.rounds == len(numbers)
     assert tally.edits > 0
     assert not tally.failed, report(tally, 0)
+
+
+@pytest.mark.parametrize(("work", "timed_out"), [("sum(range(1 << 26))", False), ("time.sleep(600)", True)])
+def test_what_is_slow_does_not_hang(work: str, timed_out: bool, tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", f"import time; {work}"], start_new_session=True)
+    assert wait(process.pid, time.monotonic(), 0.5)["timed_out"] == timed_out
+    process.returncode = 0  # it was waited for
 
 
 def outcome(code: int = 0, err: bytes = b"", out: bytes = b"", **more: float) -> Outcome:
