@@ -191,7 +191,8 @@ def in_message(root: Node, place: int) -> bool:
             shown = arguments.children[1:] if called(node) in CHECKS else arguments.children
             if called(node) in CHECKS | FAILURES and any(a.start <= place < a.end for a in shown):
                 return True
-        if _prints(node) and any(child.start <= place < child.end for child in node.children[1:]):
+        # Asked first, as it holds for one link of a chain at most: `_prints` reads all that are left of it.
+        if any(child.start <= place < child.end for child in node.children[1:]) and _prints(node):
             return True
         node = _child(node, place)
     return False
