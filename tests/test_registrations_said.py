@@ -24,7 +24,7 @@ REMARKS = [
 
 
 def scan(tree: Path, *options: str) -> str:
-    command = [str(Path(sys.executable).with_name("symfix")), "scan", "--exit-zero", "--no-cache", *options]
+    command = [str(Path(sys.executable).with_name("symfix")), "scan", "--exit-zero", *options]
     return subprocess.run(command, cwd=tree, capture_output=True, text=True, check=True).stdout
 
 
