@@ -170,6 +170,7 @@ def test_kernels_that_differ_have_no_fake(tmp_path: Path) -> None:
         (CPP, LOADS.replace("torch.ops", "import torch\n\n\ndef load():\n    torch.ops")),
         (CPP.replace("TORCH_LIBRARY(", "#ifdef LIFT\nTORCH_LIBRARY(", 1) + "#endif\n", LOADED),
         (CPP.replace("CPU", "CUDA"), LOADED),
+        (CPP, "from .ops import *\n"),
     ],
 )
 def test_what_may_not_be_there_gets_no_fake(tmp_path: Path, cpp: str, python: str) -> None:

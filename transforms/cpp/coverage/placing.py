@@ -77,7 +77,7 @@ class Homes:
                 return [path]
             imported = b"\n".join(_at_top(source)) if facts.imports else b""
             for name, target in facts.imports:
-                if not re.search(rb"\b%s\b" % name.encode(), imported):
+                if not name.isidentifier() or not re.search(rb"\b%s\b" % name.encode(), imported):
                     continue
                 package, name = tree.located(target)
                 if not name or "." in name or not package.endswith("__init__.py"):

@@ -68,7 +68,7 @@ class AutogradCode:
         name = "".join(part.title() for part in base.split("_"))
         blocks: dict[str, list[str]] = {}
         for match in _NODE.finditer(text):
-            if re.fullmatch(rf"{name}Backward\w*?\d+", match[1]):
+            if re.fullmatch(rf"{re.escape(name)}Backward\w*?\d+", match[1]):
                 blocks.setdefault(match[1], []).append(match[0])
         chosen = [block for parts in blocks.values() if any(map(mentioned.search, parts)) for block in parts]
         if not chosen:

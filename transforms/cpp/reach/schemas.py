@@ -131,7 +131,7 @@ class Schemas:
         """The parameters that an entry's formulas hand the argument to; None where they use it otherwise."""
         slots: set[Slot] = set()
         for _, formula in derivative.formulas:
-            uses = len(re.findall(rf"(?<![\w.]){name}\b", formula))
+            uses = len(re.findall(rf"(?<![\w.]){re.escape(name)}\b", formula))
             for match in _CALL.finditer(formula):
                 for index, argument in enumerate(split_arguments(formula, match.end() - 1)):
                     if argument != name:

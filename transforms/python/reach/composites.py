@@ -92,7 +92,7 @@ def _registered(function: Function) -> Iterator[tuple[tuple[str, str], None]]:
 
 def entries_of(yaml: bytes, names: Collection[str]) -> Sequence[NativeFunction]:
     """The operators of those names in a native_functions.yaml. Raises SymfixError where one of them is broken."""
-    pattern = re.compile(ENTRY.format("|".join(sorted(names))).encode(), re.MULTILINE)
+    pattern = re.compile(ENTRY.format("|".join(map(re.escape, sorted(names)))).encode(), re.MULTILINE)
     blocks = b"".join(match[0] for match in pattern.finditer(yaml))
     try:
         return load("native_functions.yaml", blocks).entries if blocks else ()

@@ -323,7 +323,7 @@ def scripted(tree: SourceTree, functions: Mapping[Definition, Reached]) -> set[D
     A file may be written for it; decompositions may be handed to it by their operator; and it reads what those call.
     """
     operators = {name for facts in tree.facts.values() for name in facts.scripted_operators}
-    named = re.compile(rf"\baten\.(?:{'|'.join(sorted(operators))})\b") if operators else None
+    named = re.compile(rf"\baten\.(?:{'|'.join(map(re.escape, sorted(operators)))})\b") if operators else None
     queue = []
     for definition in functions:
         function = definition.function
