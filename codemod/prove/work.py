@@ -329,8 +329,8 @@ def _start(settings: Settings, overlay: _Overlay, folder: Path) -> Ended:
 
 
 def _server(settings: Settings) -> tuple[str, ...]:
-    """The command of a process that has torch, and runs jobs."""
-    return settings.target.python, str(RUNNER), "--serve", _cache(settings)
+    """The command of a process that has torch, and for a tree of PyTorch its samples, and runs jobs."""
+    return settings.target.python, str(RUNNER), "--serve", _cache(settings) if settings.version else ""
 
 
 def _cache(settings: Settings) -> str:

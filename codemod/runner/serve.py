@@ -19,7 +19,10 @@ from . import contain, keeper
 
 
 def main(cache: str) -> int:
-    """Serve requests until stdin ends, with the index of samples in the folder `cache`; returns the exit code."""
+    """Serve requests until stdin ends, with the index of samples in the folder `cache`; returns the exit code.
+
+    With "" no index is loaded: operators of a library are none that PyTorch's samples call.
+    """
     requests = socket.socket(fileno=os.dup(0))
     keeper.release_stdin()
     way = contain.find_way(network=False)  # a fork takes longer once torch is there
@@ -45,8 +48,9 @@ def warm(cache: str) -> None:
     from . import job, opinfo  # noqa: F401
 
     torch.set_num_threads(1)
-    opinfo.entries()
-    opinfo.Index(cache).open("forward")
+    if cache:
+        opinfo.entries()
+        opinfo.Index(cache).open("forward")
     torch.compile(torch.sin, backend="aot_eager", dynamic=True)(torch.ones(3))
     torch._dynamo.reset()
 
