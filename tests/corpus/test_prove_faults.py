@@ -173,20 +173,18 @@ def run_module(folder: Path, condition: str, cases: Any) -> dict[str, Any]:
     return found
 
 
-def judged(folder: Path, before: str, after: str) -> Judgement:
-    """The judgement of the change of one condition to another."""
-    one = run_module(folder / "before", before, None)
-    other = run_module(folder / "after", after, {name: found["cases"] for name, found in one.items()})
-    (operator,) = one
-    return judge(one[operator]["cases"], other[operator]["cases"])
-
-
 def test_a_branch_on_a_size_is_cured_by_the_right_polarity_only(tmp_path: Path) -> None:
     branch = "x.shape[0] == 0"
-    right = judged(tmp_path, branch, f"guard_or_false({branch})")
+    before = run_module(tmp_path / "before", branch, None)
+    ((operator, found),) = before.items()
+
+    def judged(after: str, condition: str) -> Judgement:
+        """The judgement of the change of the branch to another condition."""
+        other = run_module(tmp_path / after, condition, {operator: found["cases"]})
+        return judge(found["cases"], other[operator]["cases"])
+
+    right = judged("right", f"guard_or_false({branch})")
     assert (right.outcome, right.before and right.before.mode) == ("cured", 2)
-    shutil.rmtree(tmp_path / "after")
-    shutil.rmtree(tmp_path / "before")
-    wrong = judged(tmp_path, branch, f"guard_or_true({branch})")
+    wrong = judged("wrong", f"guard_or_true({branch})")
     assert wrong.outcome == "worse"
     assert wrong.reason.startswith("wrong with unbacked sizes")
