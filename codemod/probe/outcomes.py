@@ -77,6 +77,9 @@ def _without_repro(answer: Answer) -> Answer:
 def _of_case(case: Mapping[str, Any], function: str, package: str, asserted: Sequence[Answer]) -> list[Answer]:
     """The answer of how one case came out; none where it passes."""
     status, message = case["status"], str(case["message"])
+    if function.endswith(" fake") and status in ("throws", "wrong"):
+        frame = _registered(case.get("place", ""))
+        return [Answer("fake", f"the fake {message}", owner(frame, package) if frame else "", frame, None, function)]
     if status in ("throws", "crashes", "hangs"):
         text = first_sentence(_PLACE.sub("", message)) if status == "throws" else f"{status}: {message}"
         return [Answer("error", text, *_thrown(message, case.get("place", ""), package), None, function)]
@@ -88,6 +91,12 @@ def _of_case(case: Mapping[str, Any], function: str, package: str, asserted: Seq
     if status == "refuses":
         return [_refusal(message, function, asserted)]
     return []
+
+
+def _registered(source: str) -> Frame | None:
+    """The line `FILE:LINE` as a place."""
+    path, _, line = source.rpartition(":")
+    return Frame(path, int(line), "") if path and line.isdecimal() else None
 
 
 def _thrown(message: str, outside: str, package: str) -> tuple[str, Frame | None]:

@@ -14,6 +14,7 @@ MODES = {
     "vmap": "under torch.vmap",
     "unbacked": "compiled with every size unbacked",
     "sizes": "what was compiled so, called with other sizes that eager takes",
+    "fake": "a library's fake beside the kernel, with other sizes and strides",
 }
 STATUSES = {
     "crashes": ("crash", "ends the process"),

@@ -101,6 +101,14 @@ def _watches() -> dict[str, Callable[[ModuleType], None]]:
     return table
 
 
+def attend() -> None:
+    """Do it in this process: now where torch is loaded already, else once it is."""
+    if _SHAPES in sys.modules:
+        watch(sys.modules[_SHAPES])
+    else:
+        sys.meta_path.insert(0, _Finder({_SHAPES: watch}))
+
+
 if __name__ == "sitecustomize":
     sys.meta_path.insert(0, _Finder(_watches()))
     _next_customization()

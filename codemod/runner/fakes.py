@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -36,6 +37,21 @@ def check(operator: str) -> dict[str, str]:
             if failed:
                 return {NAME: failed}
     return {NAME: PASSES} if ends else {}
+
+
+def compare(overload: Any, positional: list[Any], named: dict[str, Any]) -> dict[str, str]:
+    """As `check`, for one call and its variants, in this process."""
+    ends = [end for variant in variants((positional, named)) if (end := compared(overload, *variant)) is not None]
+    return {NAME: next((end for end in ends if end != PASSES), PASSES)} if ends else {}
+
+
+def source(operator: str) -> str:
+    """Where the fake of an operator is registered in Python, as `file:line`; "" where that is not known."""
+    try:
+        registry: Any = import_module("torch._library.simple_registry").singleton
+        return str(registry.find(operator).fake_impl.kernel.source)
+    except (ImportError, AttributeError):
+        return ""
 
 
 def _ends(overload: Any, each: Any, number: int, first: int) -> Iterator[tuple[int, Any]]:

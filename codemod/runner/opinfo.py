@@ -93,6 +93,11 @@ def _homes() -> dict[int, str]:
     return expressions
 
 
+def public_name(function: Any) -> str:
+    """The expression of one of PyTorch's public callables, "" for any other."""
+    return _homes().get(id(function), "")
+
+
 def callee(entry: Any) -> tuple[str, str]:
     """The expression of what the entry calls, and the lines it needs."""
     expression = _homes().get(id(entry.op))

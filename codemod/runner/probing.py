@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import torch
 import torch._dynamo
 
-from . import cases, causes, check, factories, opinfo, schema, sizes, subjects, tracing
+from . import cases, causes, check, factories, fakes, opinfo, schema, sizes, subjects, tracing
 from .documents import write_json
 
 CASES = {"forward": 4, "unbacked": 4, "backward": 2, "inplace": 1, "out": 3, "vmap": 1}
@@ -24,7 +25,13 @@ CASES = {"forward": 4, "unbacked": 4, "backward": 2, "inplace": 1, "out": 3, "vm
 BUDGET = 20.0
 """Seconds of processor time to look for the cases of one mode."""
 NO_INPUTS = "no inputs could be made that eager accepts"
+OWN_NAMESPACES = frozenset({"aten", "prim", "prims", "quantized", "quantized_decomposed"})
+"""Those of PyTorch, whose fakes its own tests compare."""
 _REASON = re.compile(r"- \d+/\d+: (.+)")
+Find = Callable[[str, "Report"], Iterator[cases.Case]]
+"""The cases of a mode; says in the report why there are none."""
+Compare = Callable[[], tuple[dict[str, str], str]]
+"""How the fake is beside the kernel (`fakes.check`), nothing where there is none, and where it is registered."""
 
 
 class Report:
@@ -71,13 +78,25 @@ def run(job: dict[str, Any], out: Path) -> None:
     """Probe the subject of `job` in its modes, in turn."""
     report = Report(out)
     report.document["traced"] = tracing.start(job["trace"])
-    modes = job["modes"]
+    subject = job["probe"]
+    own = "::" in subject and subject.partition("::")[0] not in OWN_NAMESPACES
+
+    def compare() -> tuple[dict[str, str], str]:
+        return (fakes.check(subject), fakes.source(subject)) if own else ({}, "")
+
+    probe(job["modes"], report, partial(_cases, subject), compare)
+
+
+def probe(modes: Sequence[str], report: Report, find: Find, compare: Compare) -> None:
+    """Run the cases that `find` has of each mode."""
     for mode in modes:
         if mode == "sizes":
             continue  # with `unbacked`, whose graphs these are
         started = time.process_time()
         report.running(mode, None)
-        for case in islice(_cases(job["probe"], mode, report), CASES[mode]):
+        if mode == "fake":
+            _fake(*compare(), report)
+        for case in islice(find(mode, report), CASES.get(mode, 0)):
             report.running(mode, case)
             if mode == "unbacked":
                 _unbacked(case, report, "sizes" in modes)
@@ -91,17 +110,28 @@ def run(job: dict[str, Any], out: Path) -> None:
     report.write()
 
 
-def _cases(subject: str, mode: str, report: Report) -> Iterator[Any]:
+def _cases(subject: str, mode: str, report: Report) -> Iterator[cases.Case]:
     """The cases of a mode, the first that eager accepts of each call."""
-    piece = "forward" if mode == "unbacked" else mode
+    piece = piece_of(mode)
     if factories.is_factory(subject):
         made = list(factories.cases(subject, piece, f"{mode}:{subject}:0"))
         report.mode(mode)["reason"] = NO_INPUTS if piece in factories.PIECES and not made else ""
         yield from made
-        return
+    else:
+        yield from cases_of(subject, mode, report, _calls(subject, piece))
+
+
+def piece_of(mode: str) -> str:
+    """The piece of an operator (`script.PIECES`) that the cases of a mode run."""
+    return "forward" if mode == "unbacked" else mode
+
+
+def cases_of(subject: str, mode: str, report: Report, calls: Iterable[cases.Call]) -> Iterator[cases.Case]:
+    """The case of each of `calls` that eager accepts; says in the report where it accepts none of them."""
+    piece = piece_of(mode)
     until = time.process_time() + BUDGET
     any_case = False
-    for number, call in enumerate(_calls(subject, piece)):
+    for number, call in enumerate(calls):
         made = cases.make(subject, piece, f"{mode}:{subject}:{number}", call)[:1]
         any_case = any_case or bool(made)
         report.mode(mode)["reason"] = "" if any_case else NO_INPUTS
@@ -126,6 +156,12 @@ def _compiled(mode: str, case: Any, report: Report) -> None:
     if status == "passes" and result.guards:
         status = "guards"
     report.add(mode, case, status, result.message, guards=result.guards, frames=result.frames, place=result.place)
+
+
+def _fake(ends: dict[str, str], source: str, report: Report) -> None:
+    for end in ends.values():
+        status = {fakes.PASSES: "passes", fakes.STOPS: "throws"}.get(end.partition(":")[0], "wrong")
+        report.add("fake", cases.Case("", "", ""), status, "" if status == "passes" else end, place=source)
 
 
 def _unbacked(case: Any, report: Report, with_sizes: bool) -> None:

@@ -6,6 +6,9 @@ import logging
 import warnings
 from typing import Any
 
+DYNAMO: dict[str, Any] = {"verbose": True, "capture_scalar_outputs": True, "capture_dynamic_output_shape_ops": True}
+"""Settings of `torch._dynamo.config`; the first keeps the traceback below the compiler."""
+
 
 def prepare(job: dict[str, Any]) -> str:
     """Import torch and load what the job names; returns why a module of it cannot be imported, "" where all can.
@@ -21,9 +24,8 @@ def prepare(job: dict[str, Any]) -> str:
     logging.disable(logging.CRITICAL)
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
-    torch._dynamo.config.verbose = True  # keep the traceback below the compiler
-    torch._dynamo.config.capture_scalar_outputs = True
-    torch._dynamo.config.capture_dynamic_output_shape_ops = True
+    for name, value in DYNAMO.items():
+        setattr(torch._dynamo.config, name, value)
     for library in job.get("libraries") or ():
         libraries.load(library)
     return imports.import_all(job.get("imports") or (), job.get("stand_ins") or ())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -31,3 +33,30 @@ def start(folder: str) -> bool:
     log.addHandler(handler)
     assumptions.watch(import_module("torch.fx.experimental.symbolic_shapes"))
     return True
+
+
+@contextmanager
+def traced(folder: str) -> Iterator[bool]:
+    """As `start`, until the context is left: then the process is traced as it was before."""
+    internal: Any = import_module("torch._logging._internal")
+    shapes: Any = import_module("torch.fx.experimental.symbolic_shapes")
+    table: Any = getattr(import_module("torch._logging.structured"), "INTERN_TABLE", {})
+    log: Any = getattr(internal, "trace_log", logging.getLogger("torch.__trace"))
+    handlers, level, enabled, names = list(log.handlers), log.level, vars(log).get("isEnabledFor"), dict(table)
+    assumed = vars(shapes.ShapeEnv).get("_log_suppressed_dde")
+    try:
+        yield start(folder)
+    finally:
+        for handler in [handler for handler in log.handlers if handler not in handlers]:
+            log.removeHandler(handler)
+            handler.close()
+        for handler in handlers:
+            log.addHandler(handler)
+        log.setLevel(level)
+        vars(log).pop("isEnabledFor", None)
+        if enabled is not None:
+            log.isEnabledFor = enabled
+        table.clear()
+        table.update(names)
+        if assumed is not None:
+            shapes.ShapeEnv._log_suppressed_dde = assumed

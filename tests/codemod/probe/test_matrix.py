@@ -26,7 +26,7 @@ def test_the_table_fits_and_only_has_what_asks_for_something() -> None:
     lines = matrix_lines(report(forward=GUARD, vmap=Cell(""), out=Cell("throws")), [], False)
     header, row = lines[:2]
     assert header.split() == list(MODES)
-    assert row.split() == ["nn.functional.nll_loss", "guard", "12", "ok", "ok", "throws", "-", "ok", "ok"]
+    assert row.split() == ["nn.functional.nll_loss", "guard", "12", "ok", "ok", "throws", "-", "ok", "ok", "ok"]
     assert max(map(len, lines)) <= 80
     assert not any(line.startswith("mul ") for line in lines)
     assert "guard N    passes, for sizes that satisfy so many conditions" in lines
@@ -64,6 +64,6 @@ def test_what_is_worse_says_how() -> None:
 
 def test_markdown_has_both_tables() -> None:
     lines = list(matrix_markdown(report(out=Cell("throws")), [guard("nn.functional.nll_loss out")]))
-    assert "| operator | forward | backward | inplace | out | vmap | unbacked | sizes |" in lines
-    assert "| `nn.functional.nll_loss` | ok | ok | ok | throws | ok | ok | ok |" in lines
+    assert "| operator | forward | backward | inplace | out | vmap | unbacked | sizes | fake |" in lines
+    assert "| `nn.functional.nll_loss` | ok | ok | ok | throws | ok | ok | ok | ok |" in lines
     assert "| guard | `x.size(0) == 2` | `nn.functional.nll_loss out` | `a.py:3` | torch |" in lines

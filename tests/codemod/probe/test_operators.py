@@ -54,10 +54,10 @@ def test_a_crash_and_a_hang_cost_their_modes(monkeypatch: pytest.MonkeyPatch) ->
     modes = operators.probe_operator(selection(), "add").subjects[0].modes
     assert {mode: cell.status for mode, cell in modes.items()} == {
         "forward": "passes", "backward": "crashes", "inplace": "passes", "out": "passes", "vmap": "passes",
-        "unbacked": "hangs", "sizes": "",
+        "unbacked": "hangs", "sizes": "", "fake": "passes",
     }  # fmt: skip
     assert modes["backward"].message == "SIGSEGV"
-    assert runs.asked == [list(MODES), ["inplace", "out", "vmap", "unbacked", "sizes"]]
+    assert runs.asked == [list(MODES), ["inplace", "out", "vmap", "unbacked", "sizes", "fake"], ["fake"]]
 
 
 def test_a_torch_without_a_trace_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

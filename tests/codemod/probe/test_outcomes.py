@@ -107,3 +107,12 @@ def test_a_size_for_which_it_compiles_again_has_the_guard_that_did_not_hold() ->
     (answer,) = reported(run(sizes=[case("recompiles", "2 becomes 0: x.size(0) != 0", reason=reason)])).answers
     assert (answer.kind, answer.text) == ("recompiled", "2 becomes 0: x.size(0) != 0")
     assert answer.place == Frame("refs/a.py", 7, "f", "if x.numel() == 0:")
+
+
+def test_a_fake_that_differs_is_where_it_is_registered() -> None:
+    message = "differs from the kernel for (0, 3): shape (3, 2), not (0, 2)"
+    (answer,) = reported(run(fake=[case("wrong", message, place="/home/u/lib.py:12")])).answers
+    assert (answer.kind, answer.text, answer.function) == ("fake", f"the fake {message}", "topk fake")
+    assert (answer.place, answer.owner) == (Frame("/home/u/lib.py", 12, ""), "your code")
+    (answer,) = reported(run(fake=[case("throws", "stops: NotImplementedError: no fake", place="")])).answers
+    assert (answer.place, answer.owner, answer.text) == (None, "", "the fake stops: NotImplementedError: no fake")
