@@ -18,7 +18,7 @@ from codemod.probe.trace import Frame
 KINDS = {
     "error": "could not be compiled",
     "wrong": "another result than eager's",
-    "refused": "sizes that eager takes fail when what was compiled is called with them",
+    "refused": "sizes or strides that eager takes fail when what was compiled is called with them",
     "specialized": "a size became a constant: each other value compiles again",
     "recompiled": "compiled again",
     "guard": "only sizes that satisfy it are served by what was compiled",

@@ -89,7 +89,7 @@ def _of_case(case: Mapping[str, Any], function: str, package: str, asserted: Seq
         answer = recompilation(case["reason"], function, package)
         return [_without_repro(replace(answer, text=message))]
     if status == "refuses":
-        return [_refusal(message, function, asserted)]
+        return [_refusal(case, function, package, asserted)]
     return []
 
 
@@ -111,11 +111,13 @@ def _thrown(message: str, outside: str, package: str) -> tuple[str, Frame | None
     return whose, None if passes_calls_on(path, package) else frame
 
 
-def _refusal(message: str, function: str, asserted: Sequence[Answer]) -> Answer:
-    """The answer for a size that is refused, with the line whose condition it does not satisfy."""
+def _refusal(case: Mapping[str, Any], function: str, package: str, asserted: Sequence[Answer]) -> Answer:
+    """The answer for a size that is refused, with the line whose condition it does not satisfy, or that raised."""
+    message = str(case["message"])
     expression = _ASSERTION.search(message)
     condition = in_arguments(expression[1], {}) if expression else ""
     cause = next((answer for answer in asserted if condition and answer.text == condition), None)
     if cause is None:
-        return Answer("refused", message, "", None, None, function)
+        whose, place = _thrown(message, case.get("place", ""), package)
+        return Answer("refused", _PLACE.sub("", message), whose, place, None, function)
     return Answer("refused", message, cause.owner, cause.place, None, function)

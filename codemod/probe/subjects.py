@@ -13,7 +13,7 @@ MODES = {
     "out": "with `out=`",
     "vmap": "under torch.vmap",
     "unbacked": "compiled with every size unbacked",
-    "sizes": "what was compiled so, called with other sizes that eager takes",
+    "sizes": "what was compiled so, with other sizes and strides that eager takes",
     "fake": "a library's fake beside the kernel, with other sizes and strides",
 }
 STATUSES = {
@@ -21,7 +21,7 @@ STATUSES = {
     "hangs": ("hangs", "does not end in time"),
     "wrong": ("wrong", "gives another result than eager"),
     "throws": ("throws", "cannot be compiled, or fails when it is called"),
-    "refuses": ("refuse", "refuses sizes that eager takes"),
+    "refuses": ("refuse", "refuses sizes or strides that eager takes"),
     "recompiles": ("again", "compiles again for other sizes"),
     "guards": ("guard", "passes, for sizes that satisfy so many conditions"),
     "passes": ("ok", "passes"),

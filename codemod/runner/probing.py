@@ -28,6 +28,8 @@ NO_INPUTS = "no inputs could be made that eager accepts"
 OWN_NAMESPACES = frozenset({"aten", "prim", "prims", "quantized", "quantized_decomposed"})
 """Those of PyTorch, whose fakes its own tests compare."""
 _REASON = re.compile(r"- \d+/\d+: (.+)")
+End = tuple[str, str, dict[str, Any]]
+"""A status, its message, and what more a case has: the guard that did not hold (`reason`), or what raised (`place`)."""
 Find = Callable[[str, "Report"], Iterator[cases.Case]]
 """The cases of a mode; says in the report why there are none."""
 Compare = Callable[[], tuple[dict[str, str], str]]
@@ -182,9 +184,9 @@ def _unbacked(case: Any, report: Report, with_sizes: bool) -> None:
         report.mode("sizes")["seconds"] += round(time.process_time() - started, 3)
 
 
-def _other_sizes(repro: check.Repro, compiled: Any, random: bool) -> tuple[str, str, dict[str, Any]]:
-    """(the worst that the graph does in other sizes that eager takes, what that is, the guard that did not hold)."""
-    ends: dict[str, tuple[str, str, dict[str, Any]]] = {}
+def _other_sizes(repro: check.Repro, compiled: Any, random: bool) -> End:
+    """The worst that the graph does in other sizes that eager takes; where all are well, with other strides."""
+    ends: dict[str, End] = {}
     for label, inputs in sizes.others(repro.inputs(repro.sizes[0])):
         try:
             expected = _seeded(repro.operator, inputs)
@@ -198,7 +200,36 @@ def _other_sizes(repro: check.Repro, compiled: Any, random: bool) -> tuple[str, 
         if status == "wrong" and _same_for_known_sizes(repro, inputs, expected, random):
             continue
         ends[status] = status, f"{label}: {message}", {"reason": reason}
+    if not ends:
+        ends = _other_strides(repro, random)
     return next((ends[status] for status in ("wrong", "refuses", "recompiles") if status in ends), ("passes", "", {}))
+
+
+def _other_strides(repro: check.Repro, random: bool) -> dict[str, End]:
+    """How a call ends, by its status, whose tensors lie in memory in the opposite order; empty where well.
+
+    Strides are guarded, so a graph is compiled for these, of a name that is no mode's: it is no recompilation of the
+    operator's. What fails for known sizes too has another cause.
+    """
+    inputs = repro.inputs(repro.sizes[0])
+    permuted = [fakes.permuted(value) if sizes.is_sized(value) else value for value in inputs]
+    if all(new.stride() == old.stride() for new, old in zip(permuted, inputs, strict=True) if sizes.is_sized(old)):
+        return {}
+    try:
+        expected = _seeded(repro.operator, permuted)
+    except Exception:  # not valid
+        return {}
+    operator = check.Repro(repro.text, f"strides:{repro.name}").operator
+    try:
+        actual = _seeded(torch.compile(operator, backend="aot_eager", fullgraph=True), permuted, mark=True)
+    except Exception as error:
+        status, message = "refuses", causes.describe(error)
+        place = causes.where(causes.chain(error), outside=True)
+    else:
+        status, message, place = "wrong", check.difference(actual, expected, random), ""
+    if not message or _same_for_known_sizes(repro, permuted, expected, random):
+        return {}
+    return {status: (status, f"strides in the opposite order: {message}", {"place": place})}
 
 
 def _called(compiled: Any, inputs: Sequence[Any], expected: Any, random: bool) -> tuple[str, str, str]:

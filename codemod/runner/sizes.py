@@ -19,9 +19,9 @@ def others(inputs: Sequence[Any]) -> Iterator[tuple[str, list[Any]]]:
 
     Each size, wherever it stands, plus one, doubled, 0 and 1; then all at once, also as `ALL`.
     """
-    for label, change in _changes({size for tensor in inputs if _is_sized(tensor) for size in tensor.shape}):
+    for label, change in _changes({size for tensor in inputs if is_sized(tensor) for size in tensor.shape}):
         try:
-            changed = [_resized(value, change) if _is_sized(value) else value for value in inputs]
+            changed = [_resized(value, change) if is_sized(value) else value for value in inputs]
         except RuntimeError:  # a dtype that has no kernel for it
             continue
         yield label, changed
@@ -64,7 +64,8 @@ def settled(function: Callable[..., Any], inputs: Sequence[Any], shapes_only: bo
     return not any(difference(result, results[0], shapes_only) for result in results[1:])
 
 
-def _is_sized(value: Any) -> bool:
+def is_sized(value: Any) -> bool:
+    """Whether it is a tensor whose sizes and strides can be others."""
     return isinstance(value, torch.Tensor) and value.layout == torch.strided
 
 

@@ -39,6 +39,12 @@ torch.library.register_fake("symfix_tested::rows", rows_fake, lib=library)
 
 def halves(x):
     return x / 2
+
+
+def dense_alone(x):
+    if x.is_contiguous():
+        return x + 1
+    return x - 1 if x.size(0) == 7 else x + 1
 """
 
 
@@ -92,3 +98,10 @@ def test_what_cannot_be_asked_is_said(library: ModuleType) -> None:
         symfix_probe(library.halves, (x.to_sparse(),), modes=["forward"])
     with pytest.raises(RuntimeError, match="selected index k out of range"):
         symfix_probe(torch.topk, (x, 20))
+
+
+def test_strides_in_the_opposite_order_are_asked_too(library: ModuleType) -> None:
+    x = torch.rand(3, 4)
+    with pytest.raises(AssertionError, match="strides in the opposite order: "):
+        symfix_probe(library.dense_alone, (x,), modes=("unbacked", "sizes"))
+    assert symfix_probe(library.halves, (x,), modes=("unbacked", "sizes")).subjects[0].modes["sizes"].status == "passes"

@@ -116,3 +116,13 @@ def test_a_fake_that_differs_is_where_it_is_registered() -> None:
     assert (answer.place, answer.owner) == (Frame("/home/u/lib.py", 12, ""), "your code")
     (answer,) = reported(run(fake=[case("throws", "stops: NotImplementedError: no fake", place="")])).answers
     assert (answer.place, answer.owner, answer.text) == (None, "", "the fake stops: NotImplementedError: no fake")
+
+
+def test_strides_that_are_refused_have_the_line_that_raised() -> None:
+    message = "strides in the opposite order: Could not guard on data-dependent expression Eq(u0, 7)"
+    (answer,) = reported(run(sizes=[case("refuses", message, place="/home/u/lib.py:12 in f")])).answers
+    assert (answer.kind, answer.text) == ("refused", message)
+    assert (answer.place, answer.owner) == (Frame("/home/u/lib.py", 12, "f"), "your code")
+    (answer,) = reported(run(sizes=[case("refuses", f"{message} [torch/_refs/__init__.py:3 in narrow]")])).answers
+    assert (answer.text, answer.owner) == (message, "torch")
+    assert answer.place == Frame(f"{PACKAGE}/_refs/__init__.py", 3, "narrow")
