@@ -16,7 +16,7 @@ from codemod.model.choices import MOST_JOBS
 @click.option("--trace", type=click.Path(path_type=Path, exists=True), metavar="PATH",
               help="Read this trace, or folder of traces, that TORCH_TRACE made; nothing is run.")  # fmt: skip
 @click.option("--error", metavar="FILE",
-              help="Read the text of an error or of TORCH_LOGS from this file, - for standard input.")  # fmt: skip
+              help="Read an error, TORCH_LOGS or draft_export's report from a file, - for stdin.")  # fmt: skip
 @click.option("--op", multiple=True, metavar="GLOB",
               help="Ask operators: topk, 'linalg.*', 'mylib::*', '*' for all that PyTorch has samples of.")  # fmt: skip
 @click.option("--module", multiple=True, metavar="PKG:FACTORY",
@@ -44,7 +44,7 @@ def probe(context: click.Context, /, **parameters: Any) -> int:
       symfix probe -- python train.py           run it, and say what was compiled
       symfix probe -- pytest tests/test_it.py   the same of a test run
       symfix probe --trace FOLDER               what TORCH_TRACE=FOLDER recorded
-      symfix probe --error - < error.txt        an error, or a log of TORCH_LOGS
+      symfix probe --error - < error.txt        an error, a log, draft_export
       symfix probe --op 'linalg.*'              operators, mode by mode
       symfix probe --op 'mylib::*' --import mylib
       symfix probe --module mylib.models:tiny   a module, mode by mode

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from codemod.borders.documents import load_json
 from codemod.errors import SymfixError
 from codemod.probe.answers import Answer, Compilation, Report, merged
-from codemod.probe.places import asking, owner, torch_folder
+from codemod.probe.places import asking, folder_of, owner, torch_folder
 from codemod.probe.trace import Frame, Record
 from codemod.runner.causes import LENGTH, TELLING
 
+DRAFT = "draft_export"
+"""What answers are about that torch.export.draft_export gives."""
+_OF_DRAFT = frozenset(
+    {
+        "guard_added", "missing_fake_kernel", "mismatched_fake_kernel", "propagate_real_tensors",
+        "propagate_real_tensors_provenance",
+    }
+)  # fmt: skip
 _SYMBOL = re.compile(r"\b(?:s|u|zuf|zf)\d+\b")
 _EQUAL = re.compile(r"^Eq\((\w+), (-?\d+)\)$")
 _OPEN_EQUAL = re.compile(r"^Eq\((.+), (.+)\)$")
@@ -44,13 +52,15 @@ class Collector:
         sources: dict[str, dict[str, str]] = {}
         self._functions = {}
         self._specialized = set()
-        for record in records:
-            self._folder = self._folder or torch_folder(record.stack)
+        for record in _once(records):
+            self._folder = self._folder or torch_folder(record.stack) or folder_of(f.path for f in record.stack)
             if record.kind == "create_symbol":
                 names = sources.setdefault(record.compilation, {})
                 names[str(record.value.get("symbol"))] = str(record.value.get("source", ""))
             else:
-                self._answer(record, sources.get(record.compilation, {}), process)
+                own = record.value.get("symbol_to_sources")
+                named = {str(key): str(source) for key, source in own.items()} if isinstance(own, dict) else {}
+                self._answer(record, {**sources.get(record.compilation, {}), **named}, process)
 
     def report(self) -> Report:
         """What was answered so far."""
@@ -61,7 +71,7 @@ class Collector:
         value = record.value
         if record.kind == "dynamo_start":
             self._start(record, process)
-        elif record.kind == "guard_added_fast":
+        elif record.kind in ("guard_added_fast", "guard_added"):
             self._guard(record, sources)
         elif record.kind == "symbolic_shape_specialization" and value.get("reason") != "find":  # looked up, not asked
             name = next((str(source) for source in value.get("sources") or ()), str(value.get("symbol")))
@@ -69,10 +79,10 @@ class Collector:
         elif record.kind == "compilation_metrics" and value.get("fail_type"):
             self._failure(record)
         elif record.kind in ("missing_fake_kernel", "mismatched_fake_kernel"):
-            reason = f": {value['reason']}" if value.get("reason") else ""
+            reason = f": {str(value['reason']).strip()}" if value.get("reason") else ""
             self._add(record, "fake", f"{value.get('op', 'an operator')}{reason}")
-        elif record.kind == "propagate_real_tensors":
-            self._add(record, "assumed", f"{value.get('expr')} is {value.get('result')}")
+        elif record.kind.startswith("propagate_real_tensors"):
+            self._add(record, "error", real_tensors(str(value.get("expr")), str(value.get("result"))))
         elif record.kind == "artifact":
             self._artifact(record, sources)
 
@@ -100,10 +110,8 @@ class Collector:
 
     def _guard(self, record: Record, sources: Mapping[str, str]) -> None:
         expression = str(record.value.get("expr", ""))
-        if any(frame.function == "guard_or_defer_runtime_assert" for frame in record.stack):
-            kind = "assert"
-        else:
-            kind = guard_kind(expression)
+        deferred = any(frame.function == "guard_or_defer_runtime_assert" for frame in record.stack)
+        kind = "assert" if deferred or record.value.get("prefix") == "runtime_assert" else guard_kind(expression)
         self._add(record, kind, in_arguments(expression, sources))
 
     def _failure(self, record: Record) -> None:
@@ -129,7 +137,43 @@ class Collector:
             self._specialized.add((record.compilation, text))
         place, user, whose = asking(record.stack, record.user_stack, self._folder)
         compiled = self._functions.get(_frame_number(record))
-        self._answers.append(Answer(kind, text, whose, place, user, compiled.label if compiled is not None else ""))
+        label = compiled.label if compiled is not None else DRAFT if _is_draft(record) else ""
+        whose = whose if record.stack or record.user_stack else ""
+        self._answers.append(Answer(kind, text, whose, place, user, label))
+
+
+def _is_draft(record: Record) -> bool:
+    return record.kind in _OF_DRAFT or "symbol_to_sources" in record.value
+
+
+def _once(records: Iterable[Record]) -> Iterator[Record]:
+    """`records` without what is said twice where torch traces in detail (TORCH_DTRACE, draft_export).
+
+    `guard_added` stands before the `guard_added_fast` of the same guard, which has the whole stack, and tells it the
+    arguments; `propagate_real_tensors_provenance` stands after the `propagate_real_tensors` of the same expression
+    (torch/fx/experimental/symbolic_shapes.py).
+    """
+    held: Record | None = None
+    last: tuple[str, object] = ("", None)
+    for record in records:
+        expression = record.value.get("expr")
+        if held is not None and (record.kind, expression) == ("guard_added_fast", held.value.get("expr")):
+            named = {"symbol_to_sources": held.value.get("symbol_to_sources")}
+            record = replace(record, value={**record.value, **named})
+        elif held is not None:
+            yield held
+        held = record if record.kind == "guard_added" else None
+        again = record.kind == "propagate_real_tensors_provenance" and last == ("propagate_real_tensors", expression)
+        last = (record.kind, expression)
+        if held is None and not again:
+            yield record
+    if held is not None:
+        yield held
+
+
+def real_tensors(expression: str, result: str) -> str:
+    """What is said of a value that draft_export had to take from the real tensors: `export` stops there."""
+    return f"Could not guard on data-dependent expression {expression}; {result} for the real tensors"
 
 
 def recompilation(reason: str, function: str, torch: str) -> Answer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from codemod.probe.trace import Frame
 
@@ -13,6 +13,7 @@ COMPILED = "C++ of torch"
 
 _PACKAGE = re.compile(r"/(?:site|dist)-packages/([\w.-]+)")
 _FOLDER = re.compile(r"^(.*?/torch)/(?:_logging/_internal|_dynamo/convert_frame)\.py$")
+_INSIDE = re.compile(r"^(.*/torch)/(?:_dynamo|_subclasses|fx|_functorch|_refs|_prims\w*|nn|_ops|_decomp|_meta\w+)\b")
 # Below torch's folder. The code that answers questions about sizes, and asks none of its own:
 _ANSWERS = re.compile(
     r"__init__\.py|_logging/|utils/_sympy/|fx/experimental/(?:symbolic_shapes|sym_node|recording|_\w+)\.py"
@@ -31,6 +32,11 @@ _POLYFILLS = "_dynamo/polyfills/"
 def torch_folder(stack: Sequence[Frame]) -> str:
     """The folder of the torch that wrote a stack, which its own logging or Dynamo stands on; "" where neither does."""
     return next((match[1] for frame in reversed(stack) if (match := _FOLDER.match(frame.path))), "")
+
+
+def folder_of(paths: Iterable[str]) -> str:
+    """The folder of the torch that has one of these files; "" where none is torch's."""
+    return next((match[1] for path in paths if (match := _INSIDE.match(path))), "")
 
 
 def asking(stack: Sequence[Frame], user_stack: Sequence[Frame], torch: str) -> tuple[Frame | None, Frame | None, str]:

@@ -1,4 +1,4 @@
-"""Answers from what people have at hand: the text of an error, or what TORCH_LOGS printed. No run is needed."""
+"""Answers from what people have at hand: the text of an error, a report of draft_export, or what TORCH_LOGS printed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from codemod.probe.answers import Answer, Compilation, Report, merged
 from codemod.probe.collect import LOCATION, first_sentence, guard_kind, in_arguments, recompilation
-from codemod.probe.places import owner
+from codemod.probe.draft import read_draft
+from codemod.probe.places import folder_of, owner
 from codemod.probe.trace import Frame
 from codemod.runner.causes import TELLING
 
@@ -21,17 +22,18 @@ _CAUSED = re.compile(rf"^\s*Caused by: (?P<text>.*?)\s*#\s*{LOCATION.pattern}")
 _ASSUMED = re.compile(
     r"could not evaluate (.+?) due to data dependency, it was assumed to be (\w+) with no runtime assertions(.*)"
 )
-_TORCH = re.compile(r"^(.*/torch)/(?:_dynamo|_subclasses|fx|_functorch|_refs|_prims\w*|nn|_ops|_decomp|_meta\w+)\b")
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
 def read_text(text: str) -> Report:
-    """What a text says about shapes: an error with its traceback, recompilations, guards, silent assumptions.
+    """What a text says about shapes: an error with its traceback, recompilations, guards, silent assumptions, and what
+    draft_export reports.
 
     A report without answers where it says nothing of the kind. The version of torch is not in such a text.
     """
-    lines = [_PREFIX.sub("", line, count=1) for line in text.splitlines()]
-    torch = _torch_folder(lines)
-    answers: list[Answer] = []
+    lines = [_PREFIX.sub("", line, count=1) for line in _COLOUR.sub("", text).splitlines()]
+    torch = folder_of(match[1] for line in lines if (match := _FRAME.match(line)))
+    answers = read_draft(lines)
     compilations: list[Compilation] = []
     for line in lines:
         if recompiling := _RECOMPILING.search(line):
@@ -83,9 +85,3 @@ def _frame(match: re.Match[str] | None) -> Frame | None:
     if match is None:
         return None
     return Frame(match["path"], int(match["line"]), match["function"], match.groupdict().get("text") or "")
-
-
-def _torch_folder(lines: Sequence[str]) -> str:
-    """The folder of torch, from the tracebacks that go through it; "" where none does."""
-    paths = (match[1] for line in lines if (match := _FRAME.match(line)))
-    return next((match[1] for path in paths if (match := _TORCH.match(path))), "")

@@ -25,7 +25,8 @@ _HEADER = re.compile(r"^[VDIWEC]\d{4} \S+ \d+ \S+\] (\{.*)$")
 _KINDS = frozenset(
     {
         "artifact", "compilation_metrics", "create_symbol", "dynamo_start", "guard_added_fast",
-        "missing_fake_kernel", "mismatched_fake_kernel", "propagate_real_tensors", "symbolic_shape_specialization",
+        "guard_added", "missing_fake_kernel", "mismatched_fake_kernel", "propagate_real_tensors",
+        "propagate_real_tensors_provenance", "symbolic_shape_specialization",
     }
 )  # fmt: skip
 _ARTIFACTS = frozenset({"recompile_reasons", "torch_version", "symfix_assumed"})

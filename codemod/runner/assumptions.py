@@ -1,6 +1,7 @@
 """Adds what torch assumes about unknown sizes to its structured trace, inside the program that is probed.
 
-`ShapeEnv._log_suppressed_dde` (torch/fx/experimental/symbolic_shapes.py, since 2.8) only logs a text. symfix lays this
+`ShapeEnv._log_suppressed_dde` (torch/fx/experimental/symbolic_shapes.py, since 2.8) only logs a text; draft_export ends
+the trace that was there (`CaptureStructuredTrace` of torch/export/_draft_export.py), which is undone. symfix lays this
 file as `sitecustomize.py` before the program's others, which it then imports; the program's own code is unchanged.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -18,6 +20,7 @@ from types import ModuleType
 from typing import Any
 
 _SHAPES = "torch.fx.experimental.symbolic_shapes"
+_DRAFT = "torch.export._draft_export"
 RECORDING = "symfix_recording"
 """The name under which `recording.py` is laid beside this file, for a program whose results are compared."""
 
@@ -59,9 +62,27 @@ def watch(module: ModuleType) -> None:
     environment._log_suppressed_dde = log
 
 
+def keep_tracing(module: ModuleType) -> None:
+    """Let draft_export trace besides what traces already, not instead; a torch that has another one is left alone."""
+    capture = getattr(module, "CaptureStructuredTrace", None)
+    enter = getattr(capture, "__enter__", None)
+    if capture is None or enter is None:
+        return
+
+    def entered(self: Any) -> Any:
+        log = logging.getLogger("torch.__trace")
+        handlers = list(log.handlers)
+        entered = enter(self)
+        for handler in handlers:
+            log.addHandler(handler)
+        return entered
+
+    capture.__enter__ = entered
+
+
 def _trace(expression: Any, assumed: Any) -> None:
     try:
-        logging: Any = import_module("torch._logging")
+        logs: Any = import_module("torch._logging")
         structured: Any = import_module("torch._logging.structured")
         user_stack = import_module("torch._guards").TracingContext.extract_stack()
         stack = import_module("torch.utils._traceback").CapturedTraceback.extract().summary()
@@ -73,9 +94,12 @@ def _trace(expression: Any, assumed: Any) -> None:
             "user_stack": structured.from_traceback(user_stack),
             "stack": structured.from_traceback(_without_own(stack)),
         }
-        logging.trace_structured("artifact", metadata_fn=lambda: document)
+        logs.trace_structured("artifact", metadata_fn=lambda: document)
     except Exception:  # what is probed must not fail by it
         return
+
+
+_OWN: dict[str, Callable[[ModuleType], None]] = {_SHAPES: watch, _DRAFT: keep_tracing}
 
 
 def _without_own(stack: StackSummary) -> StackSummary:
@@ -95,18 +119,17 @@ def _next_customization() -> None:
 
 def _watches() -> dict[str, Callable[[ModuleType], None]]:
     """What is done to each module, with what stands beside this file where that is laid there too."""
-    table: dict[str, Callable[[ModuleType], None]] = {_SHAPES: watch}
+    table = dict(_OWN)
     if importlib.util.find_spec(RECORDING) is not None:
         table.update(import_module(RECORDING).watches())
     return table
 
 
 def attend() -> None:
-    """Do it in this process: now where torch is loaded already, else once it is."""
-    if _SHAPES in sys.modules:
-        watch(sys.modules[_SHAPES])
-    else:
-        sys.meta_path.insert(0, _Finder({_SHAPES: watch}))
+    """Do it in this process: now to the modules of torch that are loaded already, else once they are."""
+    for name in _OWN.keys() & sys.modules.keys():
+        _OWN[name](sys.modules[name])
+    sys.meta_path.insert(0, _Finder({name: look for name, look in _OWN.items() if name not in sys.modules}))
 
 
 if __name__ == "sitecustomize":
