@@ -33,8 +33,8 @@ from codemod.model.choices import MOST_JOBS
 @click.option("--all", "everything", is_flag=True,
               help="Also what is checked when it runs, and what torch's own code assumes.")  # fmt: skip
 @click.option("--no-source", is_flag=True, help="Do not look for findings at the lines that are named.")
-@click.option("--format", type=click.Choice(["text", "json", "markdown", "sarif"]), default="text",
-              show_default=True, help="json is a report that --compare takes.")  # fmt: skip
+@click.option("--format", type=click.Choice(["text", "json", "markdown", "sarif", "html"]), default="text",
+              show_default=True, help="json is a report that --compare takes, html a page.")  # fmt: skip
 @click.option("--exit-zero", is_flag=True, help="Exit 0 also where there is something to report.")
 @click.pass_context
 def probe(context: click.Context, /, **parameters: Any) -> int:

@@ -144,6 +144,10 @@ def _print(report: Report, answers: list[Answer], worse: list[Regression], param
     if parameters["format"] == "json":
         chosen = dataclasses.replace(report, answers=tuple(answers))
         write(chosen.to_json().encode("ascii") + b"\n")
+    elif parameters["format"] == "html":
+        from codemod.probe.page.html import render
+
+        write(render(report, answers))
     elif parameters["format"] == "sarif":
         write(sarif_log(answers, find_checkout(Path()).root))
     elif parameters["format"] == "markdown":

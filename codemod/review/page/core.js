@@ -5,21 +5,6 @@ const text = (number) => data.strings[number];
 const LEVELS = ["safe", "review", "manual"];
 const OUTCOMES = ["worse", "cured", "unchanged", "not provable"]; // what counts most comes first
 const MODES = ["", "direct throw", "Python branch", "TensorIterator", "leak into int64_t"];
-const $ = (id) => document.getElementById(id);
-
-/** An element. Of `props`, functions listen, `class` and `data-`/`aria-` are attributes, null and false are left out. */
-function h(tag, props, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(props || {})) {
-    if (value === null || value === undefined || value === false) continue;
-    if (typeof value === "function") element.addEventListener(name, value);
-    else element.setAttribute(name, value === true ? "" : value);
-  }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
-  return element;
-}
-
-const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 
 /** What was seen of a shard, in a word; nothing where nothing was run. */
 const seenBadge = (shard) => shard.seen && h("b", { class: `seen ${shard.seen.replace(" ", "-")}` }, shard.seen);

@@ -199,16 +199,6 @@ function setSplit(wanted, remember = true) {
   open(current.shard, { at: Math.max(0, at), focus: at > 0 });
 }
 
-function setting(name, value) {
-  try {
-    if (value === undefined) return localStorage.getItem(`symfix-${name}`);
-    localStorage.setItem(`symfix-${name}`, value);
-  } catch { /* a browser that keeps nothing */ }
-  return null;
-}
-
-const dark = () => (document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-
 function setTheme(name) {
   document.documentElement.dataset.theme = name;
   setting("theme", name);

@@ -345,7 +345,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def palettes() -> list[dict[str, str]]:
-    style = (files("codemod.review.page") / "style.css").read_text()
+    style = (files("codemod.pages") / "base.css").read_text()
     blocks = re.findall(r":root[^{]*\{([^}]*)\}", style)
     return [dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block)) for block in blocks]
 

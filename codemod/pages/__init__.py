@@ -1,0 +1,1 @@
+"""Pages: one HTML file each, that needs no network and lets none in; what they have in common in looks and tools."""
