@@ -61,7 +61,7 @@ def _asked(parameters: dict[str, Any]) -> tuple[Report, int]:
     collector = Collector()
     if parameters["trace"]:
         for path in trace_files(parameters["trace"]):
-            collector.take(read_trace(path), path.name)
+            collector.take(read_trace(path))
         return collector.report(), 0
     with traced(Program(tuple(command))) as ended:
         if not ended.traces:

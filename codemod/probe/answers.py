@@ -64,8 +64,8 @@ class Answer:
 
     `text` speaks of arguments (`x.size(0) > 5`) where the trace knows them. `place` is the line that asked, `user` the
     compiled program's line that led there where that is another; None where the trace does not say. `owner` is whose
-    `place` is: "your code", "torch", "C++ of torch", or a distribution's name. `finding` and `command` are filled where
-    the source at `place` has a finding of `scan`.
+    `place` is: "your code", "torch", "C++ of torch", "Python's library", or a package's name. `finding` and `command`
+    are filled where the source at `place` has a finding of `scan`.
     """
 
     kind: str

@@ -44,11 +44,11 @@ class Collector:
     _folder: str = ""
     _answers: list[Answer] = field(default_factory=list)
     _functions: dict[str, Compilation] = field(default_factory=dict)
-    _counts: dict[Compilation, set[str]] = field(default_factory=dict)
+    _counts: dict[Compilation, int] = field(default_factory=dict)
     _specialized: set[tuple[str, str]] = field(default_factory=set)
 
-    def take(self, records: Iterable[Record], process: str) -> None:
-        """Answer the records of one `process`, a name of its own among those that are taken."""
+    def take(self, records: Iterable[Record]) -> None:
+        """Answer the records of one process."""
         sources: dict[str, dict[str, str]] = {}
         self._functions = {}
         self._specialized = set()
@@ -60,17 +60,17 @@ class Collector:
             else:
                 own = record.value.get("symbol_to_sources")
                 named = {str(key): str(source) for key, source in own.items()} if isinstance(own, dict) else {}
-                self._answer(record, {**sources.get(record.compilation, {}), **named}, process)
+                self._answer(record, {**sources.get(record.compilation, {}), **named})
 
     def report(self) -> Report:
         """What was answered so far."""
-        compilations = (Compilation(c.function, c.path, c.line, len(attempts)) for c, attempts in self._counts.items())
+        compilations = (replace(compiled, count=count) for compiled, count in self._counts.items())
         return Report(self.torch, tuple(compilations), tuple(merged(self._answers)))
 
-    def _answer(self, record: Record, sources: Mapping[str, str], process: str) -> None:
+    def _answer(self, record: Record, sources: Mapping[str, str]) -> None:
         value = record.value
         if record.kind == "dynamo_start":
-            self._start(record, process)
+            self._start(record)
         elif record.kind in ("guard_added_fast", "guard_added"):
             self._guard(record, sources)
         elif record.kind == "symbolic_shape_specialization" and value.get("reason") != "find":  # looked up, not asked
@@ -101,12 +101,14 @@ class Collector:
             self._add(record, "assumed", in_arguments(f"{record.value.get('expr')}", sources)
                       + f" is {record.value.get('result')}")  # fmt: skip
 
-    def _start(self, record: Record, process: str) -> None:
+    def _start(self, record: Record) -> None:
+        """A compilation begins. `torch._dynamo.reset` has them numbered from 0 again, as after each test of many."""
+        self._specialized = {each for each in self._specialized if each[0] != record.compilation}
         if record.stack and record.compilation:
             frame = record.stack[-1]
             compiled = Compilation(frame.function, frame.path, frame.line, 0)
             self._functions[_frame_number(record)] = compiled
-            self._counts.setdefault(compiled, set()).add(f"{process} {record.compilation}")
+            self._counts[compiled] = self._counts.get(compiled, 0) + 1
 
     def _guard(self, record: Record, sources: Mapping[str, str]) -> None:
         expression = str(record.value.get("expr", ""))

@@ -111,7 +111,7 @@ def probe_operator(selection: Selection, name: str) -> Report:
             if traces.is_dir() and any(traces.iterdir()):
                 for path in trace_files(traces):
                     with contextlib.suppress(SymfixError):  # cut off before its first record
-                        collector.take(read_trace(path), f"{len(runs)} {path.name}")
+                        collector.take(read_trace(path))
         runs.append(document)
         running = document.get("running")
         if document.get("done"):

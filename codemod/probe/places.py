@@ -11,7 +11,10 @@ YOURS = "your code"
 TORCH = "torch"
 COMPILED = "C++ of torch"
 
+PYTHON = "Python's library"
+
 _PACKAGE = re.compile(r"/(?:site|dist)-packages/([\w.-]+)")
+_LIBRARY = re.compile(r"/lib(?:64)?/python3\.\d+/")
 _FOLDER = re.compile(r"^(.*?/torch)/(?:_logging/_internal|_dynamo/convert_frame)\.py$")
 _INSIDE = re.compile(r"^(.*/torch)/(?:_dynamo|_subclasses|fx|_functorch|_refs|_prims\w*|nn|_ops|_decomp|_meta\w+)\b")
 # Below torch's folder. The code that answers questions about sizes, and asks none of its own:
@@ -83,7 +86,7 @@ def passes_calls_on(path: str, torch: str) -> bool:
 
 
 def owner(frame: Frame | None, torch: str) -> str:
-    """Whose line it is: "torch", the name of an installed package, "your code"; "unknown" without a line."""
+    """Whose line it is: "torch", an installed package's name, Python's, "your code"; "unknown" without a line."""
     if frame is None:
         return "unknown"
     if _below(frame, torch):
@@ -91,4 +94,6 @@ def owner(frame: Frame | None, torch: str) -> str:
     package = _PACKAGE.search(frame.path)
     if package is not None:
         return package[1].removesuffix(".py")
+    if _LIBRARY.search(frame.path):
+        return PYTHON
     return "generated code" if frame.path.startswith("<") else YOURS

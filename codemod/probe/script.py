@@ -54,7 +54,7 @@ class Ended:
         """What the traces say."""
         collector = Collector()
         for path in self.traces:
-            collector.take(read_trace(path), path.name)
+            collector.take(read_trace(path))
         return collector
 
 

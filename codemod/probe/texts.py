@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from codemod.probe.answers import Answer, Compilation, Report, merged
 from codemod.probe.collect import LOCATION, first_sentence, guard_kind, in_arguments, recompilation
@@ -34,12 +36,12 @@ def read_text(text: str) -> Report:
     lines = [_PREFIX.sub("", line, count=1) for line in _COLOUR.sub("", text).splitlines()]
     torch = folder_of(match[1] for line in lines if (match := _FRAME.match(line)))
     answers = read_draft(lines)
-    compilations: list[Compilation] = []
+    again: list[Compilation] = []
     for line in lines:
         if recompiling := _RECOMPILING.search(line):
-            compilations.append(Compilation(recompiling["function"], recompiling["path"], int(recompiling["line"]), 1))
+            again.append(Compilation(recompiling["function"], recompiling["path"], int(recompiling["line"]), 1))
         elif reason := _REASON.match(line):
-            answers.append(recompilation(reason[1], compilations[-1].label if compilations else "", torch))
+            answers.append(recompilation(reason[1], again[-1].label if again else "", torch))
         elif guard := _GUARD.search(line):
             kind = "assert" if guard["prefix"] == "runtime_assert" else guard_kind(guard["expression"])
             answers.append(_answer(kind, in_arguments(guard["expression"], {}), guard["location"], torch))
@@ -48,7 +50,8 @@ def read_text(text: str) -> Report:
     error = next((match for line in lines if (match := TELLING.search(line))), None)
     if error is not None:
         answers.append(_error(lines, first_sentence(error[0]), torch))
-    return Report("", tuple(compilations), tuple(merged(answers)))
+    compilations = tuple(replace(each, count=1 + times) for each, times in Counter(again).items())
+    return Report("", compilations, tuple(merged(answers)))
 
 
 def _answer(kind: str, text: str, location: str, torch: str) -> Answer:

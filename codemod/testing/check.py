@@ -53,7 +53,7 @@ def symfix_probe(
         collector = Collector()
         if (folder / "traces").is_dir():
             for path in trace_files(folder / "traces"):
-                collector.take(read_trace(path), path.name)
+                collector.take(read_trace(path))
         report = report_of(subject.name, [document], collector.report())
     modes_of = report.subjects[0].modes
     if not any(modes_of[mode].cases for mode in chosen if mode != "fake" or len(chosen) == 1):

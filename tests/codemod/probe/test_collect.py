@@ -29,7 +29,7 @@ def artifact(name: str, payload: str, compilation: str = "0/1") -> Record:
 
 def collected(*records: Record) -> Report:
     collector = Collector()
-    collector.take(records, "a")
+    collector.take(records)
     return collector.report()
 
 
@@ -88,12 +88,20 @@ def test_a_guard_that_failed_names_its_source_unless_it_only_comes_first() -> No
 
 def test_processes_that_number_alike_are_counted_apart() -> None:
     collector = Collector()
-    for process in ("a", "b"):
-        collector.take(
-            [record("dynamo_start", {}, START), artifact("torch_version", '{"pytorch_version": "2.9"}')], process
-        )
+    for _ in range(2):
+        collector.take([record("dynamo_start", {}, START), artifact("torch_version", '{"pytorch_version": "2.9"}')])
     assert [c.count for c in collector.report().compilations] == [2]
     assert collector.report().torch == "2.9"
+
+
+def test_compilations_that_are_numbered_from_0_again_are_others() -> None:
+    other = record("dynamo_start", {}, Frame("/home/u/model.py", 50, "g"))
+    fixed = record("guard_added_fast", {"expr": "Eq(s0, 4)"}, USER)
+    report = collected(record("dynamo_start", {}, START), fixed, fixed, other, fixed, record("dynamo_start", {}, START))
+    assert [(c.function, c.count) for c in report.compilations] == [("f", 2), ("g", 1)]
+    assert [(a.function.partition(" ")[0], a.kind, a.count) for a in report.answers] == [
+        ("f", "specialized", 1), ("g", "specialized", 1),
+    ]  # fmt: skip
 
 
 def test_only_failures_about_sizes_are_answers() -> None:

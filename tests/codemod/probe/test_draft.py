@@ -119,7 +119,7 @@ def test_a_trace_of_draft_export_says_the_same_once() -> None:
             record("propagate_real_tensors", real), record("propagate_real_tensors_provenance", real)]  # fmt: skip
     for records in (detailed, both):
         collector = Collector()
-        collector.take(records, "a")
+        collector.take(records)
         assert {(answer.kind, answer.text, answer.place, answer.count) for answer in collector.report().answers} == {
             ("specialized", "x.size(0) == 4", ASKED, 1),
             ("error", "Could not guard on data-dependent expression u0 > 2; True for the real tensors", ASKED, 1),

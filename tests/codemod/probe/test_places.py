@@ -51,6 +51,8 @@ def test_a_library_is_named() -> None:
     line = Frame(f"{SITE}/vision_ops/fakes.py", 3, "fake")
     assert asking((MAIN, *CAPTURED, line, *PYTHON_ANSWERS), (USER,), TORCH)[2] == "vision_ops"
     assert owner(Frame(f"{SITE}/single.py", 3, "fake"), TORCH) == "single"
+    assert owner(Frame("/usr/lib/python3.11/random.py", 3, "randrange"), TORCH) == "Python's library"
+    assert owner(Frame("/home/u/lib/python3/model.py", 3, "f"), TORCH) == "your code"
 
 
 def test_c_code_is_named_by_the_line_that_calls_it() -> None:

@@ -44,7 +44,8 @@ V1122 06:59:39.4 12 torch/_dynamo/guards.py:5400] [0/1] [__recompiles]     - 0/0
 V1122 06:59:39.4 12 torch/_dynamo/guards.py:5400] [0/1] [__recompiles]     - 0/1: L['x'].size()[0] > 5  # if n > 5:  # m.py:3 in f
 """
     report = read_text(log)
-    assert [(c.function, c.line) for c in report.compilations] == [("f", 2)]
+    assert [(c.function, c.line, c.count) for c in report.compilations] == [("f", 2, 2)]
+    assert [c.count for c in read_text(log + log).compilations] == [3]
     assert [answer.text for answer in report.answers] == [
         "tensor 'x' size mismatch at index 0. expected 4, actual 7", "x.size(0) > 5",
     ]  # fmt: skip
