@@ -6,7 +6,7 @@ import logging
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -64,9 +64,12 @@ class Subject:
 
     def _has_rule(self) -> bool:
         """Whether vmap has more for the operator than its loop over the samples, which makes all sizes constants."""
-        named = (f"{self.name}.{own.overload_name}".rstrip(".") for own in self._own)
-        has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
-        return any(has_kernel(name, key) for name in named for key in _RULES)
+        for own in self._own:
+            name = f"{self.name}.{own.overload_name}".rstrip(".")
+            with suppress(RuntimeError):  # TorchScript's own, which the dispatcher does not know
+                if any(torch._C._dispatch_has_kernel_for_dispatch_key(name, key) for key in _RULES):
+                    return True
+        return False
 
     def compare(self, positional: Sequence[Any], named: Mapping[str, Any]) -> tuple[dict[str, str], str]:
         """How the operator's fake is beside its kernel, as `fakes.check` says it, and where it is registered."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -86,6 +87,8 @@ def _varying(tensors: list[torch.Tensor]) -> list[int]:
 
 def _mapped(operator: str, text: str, arguments: spell.Arguments, style: str, call: Call) -> Iterator[str]:
     count = len(arguments.tensors)
+    first = _batch(arguments.tensors)
+    sizes = (first, first + 1, first + 3)
     choices = [[True] * count]
     if count > 1:
         choices += [[i == 0 for i in range(count)], [i > 0 for i in range(count)]]
@@ -97,7 +100,13 @@ def _mapped(operator: str, text: str, arguments: spell.Arguments, style: str, ca
             ]
         except spell.Unspeakable:
             return
-        yield render("vmap", Parts(operator, text, arguments.names, makers, (3, 4, 6), call.preface, "", batched))
+        yield render("vmap", Parts(operator, text, arguments.names, makers, sizes, call.preface, "", batched))
+
+
+def _batch(tensors: list[torch.Tensor]) -> int:
+    """The first size of the batch: one that no tensor has, for equal sizes share a symbol, and add a guard."""
+    taken = {size for tensor in tensors for size in tensor.shape}
+    return next(size for size in itertools.count(3) if size not in taken)
 
 
 def accepted(text: str, name: str) -> bool:

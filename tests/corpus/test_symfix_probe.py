@@ -85,7 +85,9 @@ def test_a_fake_that_is_wrong_fails_with_its_lines(library: ModuleType) -> None:
 
 def test_what_cannot_be_asked_is_said(library: ModuleType) -> None:
     x = torch.rand(3, 4)
-    assert symfix_probe(library.halves, (x,), modes=["forward"]).subjects[0].name == "symfix_tested.halves"
+    report = symfix_probe(library.halves, (x,), modes=["forward", "vmap"])
+    assert report.subjects[0].name == "symfix_tested.halves"
+    assert [cell.status for cell in report.subjects[0].modes.values() if cell.cases] == ["passes", "passes"]
     with pytest.raises(TypeError, match="neither an operator, nor a function"):
         symfix_probe(lambda x: x, (x,))
     with pytest.raises(ValueError, match=r"modes=.*'sideways'.*: give a collection of forward, backward"):
