@@ -102,4 +102,4 @@ def test_sarif_has_the_answers_at_lines_of_the_tree(tree: Path, symfix: Symfix, 
     text.write_text(error_at(tmp_path / "elsewhere.cc", LINE))
     (run,) = json.loads(symfix("probe", "--format", "sarif", "--error", str(text), cwd=tree).out)["runs"]
     assert run["results"] == []
-    assert "1 answers at no line" in run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"]
+    assert "1 answer at no line" in run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"]

@@ -10,6 +10,7 @@ from codemod.borders.quoting import code, markdown
 from codemod.probe.answers import KINDS, Answer, Report
 from codemod.probe.report import place_text
 from codemod.probe.subjects import MODES, STATUSES, Regression, Subject
+from codemod.reporting.report import plural
 from codemod.terminal import and_more, one_line, shorten, style, visible, width
 
 _STYLES = {"crashes": "red", "hangs": "red", "wrong": "red", "throws": "red", "refuses": "red", "recompiles": "yellow",
@@ -36,8 +37,9 @@ def totals(report: Report) -> str:
     asking = sum(subject.asks for subject in report.subjects)
     rest = f"{asking} with something to see" if asking else "all pass in every mode that they have"
     modules = sum(":" in subject.name and "::" not in subject.name for subject in report.subjects)
-    noun = "operator" if not modules else "module" if modules == count else "operator and module"
-    return f"{_count(count, noun)} over torch {visible(report.torch)}: {rest}"
+    operators = [plural(count - modules, "operator")] if count > modules or not modules else []
+    asked = " and ".join([*operators, *([plural(modules, "module")] if modules else [])])
+    return f"{asked} over torch {visible(report.torch)}: {rest}"
 
 
 def regression_lines(regressions: Sequence[Regression]) -> list[str]:
@@ -84,7 +86,7 @@ def _group_lines(place: str, group: Sequence[Answer]) -> Iterator[str]:
     if len(about) > shown:
         rest = sorted({visible(answer.function) for answer in group if answer.text in list(about)[shown:]})
         named = f"{', '.join(rest[:_NAMED])}{and_more(len(rest) - _NAMED)}"
-        yield f"      {_count(len(about) - shown, 'condition')} more, of {named}"
+        yield f"      {plural(len(about) - shown, 'condition')} more, of {named}"
     first = next((answer for answer in group if answer.finding or answer.advice), None)
     if first is not None:
         yield from (f"      {style(one_line(text), 'cyan')}" for text in (first.advice, first.finding) if text)
@@ -133,7 +135,3 @@ def matrix_markdown(report: Report, answers: Sequence[Answer]) -> Iterator[str]:
             where = code(f"{Path(frame.path).name}:{frame.line}") if frame else ""
             cells = (answer.kind, code(answer.text), code(answer.function), where, markdown(answer.owner))
             yield f"| {' | '.join(cells)} |"
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

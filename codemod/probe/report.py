@@ -9,6 +9,7 @@ from pathlib import Path
 from codemod.borders.quoting import code, markdown
 from codemod.probe.answers import KINDS, Answer, Report
 from codemod.probe.trace import Frame
+from codemod.reporting.report import plural
 from codemod.terminal import one_line, style, visible
 
 _STYLES = {"error": "red", "wrong": "red", "refused": "red", "specialized": "red", "recompiled": "yellow",
@@ -40,8 +41,8 @@ def totals(report: Report, shown: Sequence[Answer]) -> str:
     """One line: what was compiled, and what of it asks for something."""
     compiled = sum(compilation.count for compilation in report.compilations)
     torch = f" over torch {visible(report.torch)}" if report.torch else ""
-    functions = f"{_count(len(report.compilations), 'function')} compiled {_times(compiled)}{torch}; "
-    answers = _count(sum(answer.asks for answer in shown), "answer")
+    functions = f"{plural(len(report.compilations), 'function')} compiled {_times(compiled)}{torch}; "
+    answers = plural(sum(answer.asks for answer in shown), "answer")
     fixable = sum(bool(answer.command) for answer in shown)
     return (
         (functions if report.compilations else "")
@@ -98,7 +99,3 @@ def markdown_lines(report: Report, answers: Sequence[Answer]) -> Iterable[str]:
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -13,6 +13,7 @@ from codemod.digest import digest
 from codemod.probe.answers import KINDS, Answer
 from codemod.probe.report import place_text
 from codemod.probe.trace import Frame
+from codemod.reporting.report import plural
 from codemod.reporting.sarif import artifact, sarif_document
 
 _LEVELS = {"error": "error", "wrong": "error", "refused": "error", "fake": "error", "assumed": "note", "assert": "note"}
@@ -32,7 +33,7 @@ def sarif_log(answers: Sequence[Answer], root: Path) -> bytes:
             left += 1
         else:
             results.append(_result(answer, frame, root, kinds.index(answer.kind)))
-    outside = f"{left} answers at no line of this tree are left out; symfix probe shows them"
+    outside = f"left out: {plural(left, 'answer')} at no line of this tree; symfix probe shows all"
     notifications = [{"level": "note", "message": {"text": outside}}] if left else []
     return sarif_document(__version__, [_rule(kind) for kind in kinds], results, notifications, "symfix/probe", root)
 

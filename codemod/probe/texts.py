@@ -10,7 +10,7 @@ from dataclasses import replace
 from codemod.probe.answers import Answer, Compilation, Report, merged
 from codemod.probe.collect import LOCATION, first_sentence, guard_kind, in_arguments, recompilation
 from codemod.probe.draft import read_draft
-from codemod.probe.places import folder_of, owner
+from codemod.probe.places import PYTHON, TORCH, folder_of, owner
 from codemod.probe.trace import Frame
 from codemod.runner.causes import TELLING
 
@@ -73,7 +73,7 @@ def _user_frame(lines: Sequence[str], torch: str) -> Frame | None:
     """The program's innermost line, of what torch calls its stack where it prints that, else of the traceback."""
     starts = [index for index, line in enumerate(lines) if re.match(r"\s*(?:from user code:|User Stack)", line)]
     stack = list(_frames(lines[starts[-1] :])) if starts else []
-    own = [frame for frame in stack or _frames(lines) if owner(frame, torch) != "torch"]
+    own = [frame for frame in stack or _frames(lines) if owner(frame, torch) not in (TORCH, PYTHON)]
     return own[-1] if own else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codemod.probe.answers import Answer, Report
-from codemod.probe.matrix import cause_lines, matrix_lines, matrix_markdown, regression_lines
+from codemod.probe.matrix import cause_lines, matrix_lines, matrix_markdown, regression_lines, totals
 from codemod.probe.subjects import MODES, Cell, Regression, Subject
 from codemod.probe.trace import Frame
 
@@ -67,3 +67,12 @@ def test_markdown_has_both_tables() -> None:
     assert "| operator | forward | backward | inplace | out | vmap | unbacked | sizes | fake |" in lines
     assert "| `nn.functional.nll_loss` | ok | ok | ok | throws | ok | ok | ok | ok |" in lines
     assert "| guard | `x.size(0) == 2` | `nn.functional.nll_loss out` | `a.py:3` | torch |" in lines
+
+
+def test_operators_and_modules_are_counted_apart() -> None:
+    names = ("mul", "mylib::scale", "mylib.models:tiny")
+    both = [Subject(name, dict.fromkeys(MODES, Cell("passes"))) for name in names]
+    rest = " over torch 2.13.0: all pass in every mode that they have"
+    assert totals(Report("2.13.0", (), (), tuple(both))) == f"2 operators and 1 module{rest}"
+    assert totals(Report("2.13.0", (), (), tuple(both[2:]))) == f"1 module{rest}"
+    assert totals(Report("2.13.0", (), (), ())) == f"0 operators{rest}"

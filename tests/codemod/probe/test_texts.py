@@ -30,6 +30,12 @@ def test_an_error_names_the_programs_line() -> None:
     assert answer.place == Frame("/home/u/model.py", 8, "masked", "if y.shape[0] == 0:")
 
 
+def test_pythons_own_library_is_not_the_program() -> None:
+    inner = '    if y.shape[0] == 0:\n   File "/usr/lib/python3.11/random.py", line 3, in choice\n    return n\n'
+    (answer,) = read_text(ERROR.replace("    if y.shape[0] == 0:\n", inner).replace("Caused by", "By")).answers
+    assert answer.place == Frame("/home/u/model.py", 8, "masked", "if y.shape[0] == 0:")
+
+
 def test_an_error_that_torch_caused_names_both_lines() -> None:
     text = ERROR.replace("# me/u/model.py:8 in masked", "# _refs/__init__.py:5 in narrow")
     (answer,) = read_text(text).answers
