@@ -28,7 +28,7 @@ _LOCAL = re.compile(r"\b[LG]\['(\w+)'\]")
 _SIZE = re.compile(r"\.(size|stride)\(\)\[(\d+)\]")
 _STATIC = re.compile(r"tensor '(.+?)' size mismatch at index (\d+)\. expected (\d+), actual (\d+)")
 _FRAMEWORK = "due to 0/1 specialization in the framework"
-LOCATION = re.compile(r"(?P<path>[^\s()#]+?):(?P<line>\d+) in (?P<function>[^\s()]+)")
+LOCATION = re.compile(r"(?P<path>[^\s()#]{1,1000}?):(?P<line>\d{1,9}) in (?P<function>[^\s()]+)")
 _ROW = re.compile(r"^(\d+/\d+): (.*)$")
 _ABOUT_SIZES = re.compile(
     r"data-dependent|symbolic sizes|SymInt|unbacked|Constraints violated|DataDependent|dynamic", re.I

@@ -24,7 +24,7 @@ _REASON = re.compile(r"^\s*The reason for the mismatch is: (?P<reason>.+?)\s*\.$
 _GUARD = re.compile(r"^\s*Specifically, this guard was added: (?P<expression>.+), where (?P<sources>\{.*\})\.$")
 _UNKNOWN = re.compile(r"^\s*When exporting, we were unable to .*?`(?P<expression>.+)`")
 _TAKEN = re.compile(r"specialized to (?:a constant \(e\.g\. |evaluate to )`(?P<result>.+?)`")
-_FRAME = re.compile(r"^\s*File (?P<path>.+), lineno (?P<line>\d+), in (?P<function>\S+)$")
+_FRAME = re.compile(r"^\s*File (?P<path>.+), lineno (?P<line>\d{1,9}), in (?P<function>\S+)$")
 _ADVICE = re.compile(r"^\s*(?P<shapes>dynamic_shapes = .+)$")
 
 

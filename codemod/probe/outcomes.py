@@ -16,7 +16,8 @@ from codemod.probe.trace import Frame
 GENERATED = "the call"
 """Whose a line of a repro is: what the operator was called with."""
 _CASE = re.compile(r"\(<(\w+):\S+>:\d+\)$")
-_PLACE = re.compile(r" \[(?P<below>C\+\+ below )?(?P<path>[^\[\]\s]+):(?P<line>\d+) in (?P<function>[^\[\]\s]+)\]$")
+_PLACE = re.compile(r" \[(?P<below>C\+\+ below )?(?P<path>[^\[\]\s]+):(?P<line>\d{1,9}) in (?P<function>[^\[\]\s]+)\]$")
+_LINE = re.compile(r"(?P<path>.+):(?P<line>\d{1,9})")
 _ASSERTION = re.compile(r"Runtime assertion failed for expression (.+?) on node")
 _OF_TRACE = frozenset({"guard", "specialized", "assumed", "assert", "fake", "recompiled"})
 
@@ -95,8 +96,8 @@ def _of_case(case: Mapping[str, Any], function: str, package: str, asserted: Seq
 
 def _registered(source: str) -> Frame | None:
     """The line `FILE:LINE` as a place."""
-    path, _, line = source.rpartition(":")
-    return Frame(path, int(line), "") if path and line.isdecimal() else None
+    match = _LINE.fullmatch(source)
+    return Frame(match["path"], int(match["line"]), "") if match else None
 
 
 def _thrown(message: str, outside: str, package: str) -> tuple[str, Frame | None]:

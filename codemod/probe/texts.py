@@ -16,9 +16,9 @@ from codemod.runner.causes import TELLING
 
 # What logging puts before a line: `[rank0]:V1122 06:59:39.722000 123 torch/file.py:12] [0/1] `.
 _PREFIX = re.compile(r"^(?:\[rank\d+\]:\s?)?(?:[VDIWEC]\d{4} \S+ \d+ \S+\] )?(?:\[\S+\] )*")
-_FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+), in (\S+)\s*$')
+_FRAME = re.compile(r'^\s*File "([^"]+)", line (\d{1,9}), in (\S+)\s*$')
 _GUARD = re.compile(r"\b(?P<prefix>eval|runtime_assert) (?P<expression>.+?) \[guard added\](?P<location>.*)")
-_RECOMPILING = re.compile(r"Recompiling function (?P<function>\S+) in (?P<path>\S+):(?P<line>\d+)")
+_RECOMPILING = re.compile(r"Recompiling function (?P<function>\S+) in (?P<path>\S+):(?P<line>\d{1,9})\b")
 _REASON = re.compile(r"^\s*- \d+/\d+: (.+)$")
 _CAUSED = re.compile(rf"^\s*Caused by: (?P<text>.*?)\s*#\s*{LOCATION.pattern}")
 _ASSUMED = re.compile(

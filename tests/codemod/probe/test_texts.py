@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from codemod.probe.texts import read_text
 from codemod.probe.trace import Frame
 
@@ -72,3 +74,23 @@ could not evaluate Eq(u0, 1) due to data dependency, it was assumed to be False 
 
 def test_other_text_answers_nothing() -> None:
     assert read_text("hello\n\x00\nFile").answers == ()
+
+
+LONG = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'File "/a.py", line {LONG}, in f\n',
+        f"Recompiling function f in /a.py:{LONG}\n- 0/0: x > {LONG} # n # a.py:{LONG} in f\n",
+        (
+            f"1. Guard Added.\n Specifically, this guard was added: s0 > 1, where {{'s0': {LONG}}}.\n"
+            f" File /a.py, lineno {LONG}, in f\n"
+        ),
+        "1. Guard Added.\n Specifically, this guard was added: s0, where {" + "(" * 9000 + "}.\n",
+        "I1122 torch/a.py:1] eval s0 > 1 [guard added] " + "a" * 20_000 + "\n",
+    ],
+)
+def test_no_number_or_line_is_too_long_to_read(text: str) -> None:
+    assert all(answer.place is None for answer in read_text(text).answers)
