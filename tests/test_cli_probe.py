@@ -65,6 +65,22 @@ def test_a_program_that_compiles_nothing_is_run_as_it_is(tree: Path, symfix: Sym
     assert "the program ended with 3" in outcome.err
 
 
+def test_an_error_that_ends_the_program_is_an_answer(tree: Path, symfix: Symfix) -> None:
+    (tree / "export.py").write_text(
+        "import sys\n\n\ndef f():\n    raise RuntimeError('Could not guard on data-dependent expression u0 > 2')\n\n\n"
+        "sys.excepthook(ValueError, ValueError('shown'), None) if sys.argv[1:] else f()\n"
+    )
+    outcome = symfix("probe", "--no-source", "--", sys.executable, "export.py", cwd=tree)
+    assert outcome.code == 1
+    assert "Could not guard on data-dependent expression u0 > 2" in outcome.out.decode()
+    assert "export.py:5 in f" in outcome.out.decode()
+    assert "RuntimeError: Could not guard" in outcome.err
+    assert "compiled nothing" not in outcome.err
+    other = symfix("probe", "--no-source", "--", sys.executable, "export.py", "-v", cwd=tree)
+    assert (other.code, other.out) == (0, b"0 answers\n")
+    assert "ValueError: shown" in other.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

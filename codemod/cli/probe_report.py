@@ -64,9 +64,10 @@ def _asked(parameters: dict[str, Any]) -> tuple[Report, int]:
             collector.take(read_trace(path))
         return collector.report(), 0
     with traced(Program(tuple(command))) as ended:
-        if not ended.traces:
+        report = ended.report()
+        if not ended.traces and not report.answers:
             note("symfix: the program compiled nothing, or its torch writes no structured trace (2.4 and later do)")
-        return ended.collector().report(), ended.status
+        return report, ended.status
 
 
 def _operators(parameters: dict[str, Any]) -> Report:

@@ -22,6 +22,7 @@ _OF_DRAFT = frozenset(
     }
 )  # fmt: skip
 _SYMBOL = re.compile(r"\b(?:s|u|zuf|zf)\d+\b")
+_EXCEPTION = re.compile(r"^GuardOnDataDependentSymNode: (?=.)")  # what a traceback has before what a trace says
 _EQUAL = re.compile(r"^Eq\((\w+), (-?\d+)\)$")
 _OPEN_EQUAL = re.compile(r"^Eq\((.+), (.+)\)$")
 _LOCAL = re.compile(r"\b[LG]\['(\w+)'\]")
@@ -229,7 +230,7 @@ def first_sentence(reason: str) -> str:
     """The first cause of an error's text, without advice."""
     match = TELLING.search(reason)
     sentence = " ".join((match[0] if match else reason.strip().partition("\n")[0]).split())
-    return sentence[:LENGTH]
+    return _EXCEPTION.sub("", sentence)[:LENGTH]
 
 
 def _reasons(payload: str) -> list[str]:

@@ -7,12 +7,15 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from codemod.borders.documents import read_bounded
 from codemod.errors import SymfixError
+from codemod.probe.answers import Report, merged
 from codemod.probe.collect import Collector
+from codemod.probe.texts import read_text
 from codemod.probe.trace import read_trace, trace_files
 from codemod.runner import assumptions, recording
 
@@ -50,6 +53,16 @@ class Ended:
         """What `codemod/runner/recording.py` wrote, one file a process, in the order in which they began."""
         return sorted((self.folder / "records").iterdir())
 
+    def report(self) -> Report:
+        """What the traces say, and the errors that ended its processes, which torch.export does not trace."""
+        report = self.collector().report()
+        answers = list(report.answers)
+        said = {answer.text for answer in answers if answer.kind == "error"}
+        for path in sorted((self.folder / "raised").iterdir()):
+            text = read_bounded(path).decode("utf-8", "replace")
+            answers += (answer for answer in read_text(text).answers if answer.text not in said)
+        return replace(report, answers=tuple(merged(answers)))
+
     def collector(self) -> Collector:
         """What the traces say."""
         collector = Collector()
@@ -73,7 +86,7 @@ def traced(
         raise SymfixError(f"{program.command[0]}: there is no such program to run")
     with TemporaryDirectory(prefix="symfix-probe-") as name:
         folder = Path(name)
-        for below in ("traces", "hook", "records"):
+        for below in ("traces", "hook", "records", "raised"):
             (folder / below).mkdir()
         shutil.copyfile(assumptions.__file__, folder / "hook" / "sitecustomize.py")
         if records:
@@ -81,7 +94,7 @@ def traced(
         path = (str(folder / "hook"), *map(str, program.imports), os.environ.get("PYTHONPATH", ""))
         environment = {
             **os.environ, "TORCH_TRACE": str(folder / "traces"), **program.environment,
-            "PYTHONPATH": os.pathsep.join(filter(None, path)),
+            "PYTHONPATH": os.pathsep.join(filter(None, path)), assumptions.RAISED: str(folder / "raised"),
         }  # fmt: skip
         if records:
             environment |= {recording.FOLDER: str(folder / "records"), "PYTHONHASHSEED": "0"}

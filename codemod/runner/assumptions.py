@@ -13,16 +13,20 @@ import importlib.util
 import logging
 import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from traceback import StackSummary
-from types import ModuleType
+from types import ModuleType, TracebackType
 from typing import Any
 
 _SHAPES = "torch.fx.experimental.symbolic_shapes"
 _DRAFT = "torch.export._draft_export"
 RECORDING = "symfix_recording"
 """The name under which `recording.py` is laid beside this file, for a program whose results are compared."""
+RAISED = "SYMFIX_RAISED"
+"""The environment variable that names the folder for the errors that end processes."""
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -132,6 +136,22 @@ def attend() -> None:
     sys.meta_path.insert(0, _Finder({name: look for name, look in _OWN.items() if name not in sys.modules}))
 
 
+def keep_raised(folder: str) -> None:
+    """Write the error that ends this process to `folder`: torch.export traces none of its own."""
+    shown = sys.excepthook
+
+    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        with suppress(Exception):  # the program's own end is not disturbed
+            path = os.path.join(folder, f"{os.getpid()}.txt")
+            with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+                traceback.print_exception(kind, error, trace, file=file)
+        shown(kind, error, trace)
+
+    sys.excepthook = show
+
+
 if __name__ == "sitecustomize":
+    if RAISED in os.environ:
+        keep_raised(os.environ[RAISED])
     sys.meta_path.insert(0, _Finder(_watches()))
     _next_customization()
