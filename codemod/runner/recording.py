@@ -68,7 +68,9 @@ def _watch_export(module: ModuleType) -> None:
     def export(model: Any, *_: Any, **__: Any) -> Any:
         return _NotExported(model)
 
-    module.export = export  # type: ignore[attr-defined]
+    for name in ("export", "export_for_training", "draft_export"):
+        if hasattr(module, name):
+            setattr(module, name, export)
 
 
 class _NotExported:
