@@ -53,16 +53,17 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 def watch(module: ModuleType) -> None:
-    """Let the ShapeEnv of `module` trace its silent assumptions; a torch that has another one is left alone."""
+    """Let the ShapeEnv of `module` trace its silent assumptions, once; a torch that has another one is left alone."""
     environment = getattr(module, "ShapeEnv", None)
     original = getattr(environment, "_log_suppressed_dde", None)
-    if environment is None or original is None:
+    if environment is None or original is None or getattr(original, "traces", False):
         return
 
     def log(self: Any, expression: Any, assumed: Any) -> Any:
         _trace(expression, assumed)
         return original(self, expression, assumed)
 
+    log.traces = True  # type: ignore[attr-defined]
     environment._log_suppressed_dde = log
 
 

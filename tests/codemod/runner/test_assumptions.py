@@ -44,3 +44,19 @@ def test_another_torch_is_left_alone() -> None:
     module = ModuleType(NAME)
     assumptions.keep_tracing(module)
     assert not hasattr(module, "CaptureStructuredTrace")
+
+
+def test_an_assumption_is_traced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    traced: list[tuple[Any, Any]] = []
+    monkeypatch.setattr(assumptions, "_trace", lambda *assumed: traced.append(assumed))
+
+    class ShapeEnv:
+        def _log_suppressed_dde(self, expression: Any, assumed: Any) -> str:
+            return f"{expression} {assumed}"
+
+    module = ModuleType("torch.fx.experimental.symbolic_shapes")
+    module.ShapeEnv = ShapeEnv  # type: ignore[attr-defined]
+    for _ in range(2):
+        assumptions.watch(module)
+    assert ShapeEnv()._log_suppressed_dde("u0 == 1", False) == "u0 == 1 False"
+    assert traced == [("u0 == 1", False)]
