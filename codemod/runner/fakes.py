@@ -6,6 +6,7 @@ the fake gets tensors with symbols for sizes. torch.library.opcheck asks the sam
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
@@ -49,9 +50,11 @@ def source(operator: str) -> str:
     """Where the fake of an operator is registered in Python, as `file:line`; "" where that is not known."""
     try:
         registry: Any = import_module("torch._library.simple_registry").singleton
-        return str(registry.find(operator).fake_impl.kernel.source)
+        place = str(registry.find(operator).fake_impl.kernel.source)
     except (ImportError, AttributeError):
         return ""
+    # Of a `custom_op` that is called, not a decorator, torch notes its own line.
+    return "" if place.startswith(os.path.dirname(torch.__file__) + os.sep) else place
 
 
 def _ends(overload: Any, each: Any, number: int, first: int) -> Iterator[tuple[int, Any]]:

@@ -37,6 +37,19 @@ torch.library.register_fake("symfix_tested::twice", twice_fake, lib=library)
 torch.library.register_fake("symfix_tested::rows", rows_fake, lib=library)
 
 
+def fixed(x):
+    return x.new_empty(int(x.shape[0]), x.shape[1])
+
+
+def branching(x):
+    return x.new_empty(x.shape) if x.shape[0] == 7 else torch.empty_like(x)
+
+
+for fake in (fixed, branching):
+    name = f"symfix_tested::{fake.__name__}"
+    torch.library.custom_op(name, lambda x: x * 2, mutates_args=(), schema="(Tensor x) -> Tensor").register_fake(fake)
+
+
 def halves(x):
     return x / 2
 
@@ -107,3 +120,11 @@ def test_strides_in_the_opposite_order_are_asked_too(library: ModuleType) -> Non
     with pytest.raises(AssertionError, match="strides in the opposite order: "):
         symfix_probe(library.dense_alone, (x,), modes=("unbacked", "sizes"))
     assert symfix_probe(library.halves, (x,), modes=("unbacked", "sizes")).subjects[0].modes["sizes"].status == "passes"
+
+
+@pytest.mark.parametrize("name", ["fixed", "branching"])
+def test_fakes_that_hold_for_few_sizes_fail_though_opcheck_takes_them(library: ModuleType, name: str) -> None:
+    operator, x = getattr(torch.ops.symfix_tested, name), torch.rand(3, 4)
+    assert set(torch.library.opcheck(operator.default, (x,)).values()) == {"SUCCESS"}
+    with pytest.raises(AssertionError, match=rf"symfix_tested\.py:\d+ in {name}  \[your code\]"):
+        symfix_probe(operator, (x,), modes=("forward", "unbacked"))
