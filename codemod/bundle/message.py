@@ -17,7 +17,7 @@ _MOST = 8
 _WHY = {
     Mode.DIRECT_THROW: ("asks", "ask", "a tensor for concrete sizes where they may be symbols"),
     Mode.PYTHON_BRANCH: ("branches", "branch", "on a size that may be a symbol"),
-    Mode.TENSOR_ITERATOR: ("reads", "read", "memory, and the operator has no fake"),
+    Mode.TENSOR_ITERATOR: ("needs", "need", "memory, which a symbolic tensor has not, and the operator has no fake"),
     Mode.LEAK: ("turns", "turn", "a size that may be a symbol into an int64_t"),
 }
 """What code does in each mode, as one function and as several; what comes of it, evidence alone says."""

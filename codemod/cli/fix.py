@@ -59,9 +59,13 @@ def fix(context: click.Context, /, **parameters: Any) -> int:
       symfix fix torch.cov --until reproduce  a script that fails, and no more
       symfix fix 'linalg_*' --yes             several, and a table
       symfix fix --from operators.txt --yes
+      symfix fix _aminmax --mode 3 --level review
     \b
       symfix fix -- python train.py           a program that fails
       symfix fix --from-error error.txt       the program that a traceback is of
+
+    With --mode 3, in PyTorch, overloads that have a kernel and no way to trace get a meta that is drawn from what the
+    kernel shows on many calls, where it equals the kernel on each.
 
     An operator may be written in any way that PyTorch has for it. What is committed is proved first: the operator is
     run before and after the change, over the torch of --python. Expected failures that the evidence outdates go in

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from codemod.cli.bundling import bundle_of, open_repository, prove_compiling
+from codemod.cli.drawing import draw_metas
 from codemod.cli.prove_session import NO_INPUTS, ProofSession
 from codemod.cli.run import Run
 from codemod.cli.running import begin, changes_of, chosen_groups, coloured, load_plan, operators_of
@@ -21,10 +22,11 @@ from codemod.fix import text
 from codemod.fix.landing import Landing, land
 from codemod.fix.names import asked_for, names_in
 from codemod.model.choices import FIX_STEPS
-from codemod.model.findings import Level
+from codemod.model.findings import Level, Mode
 from codemod.model.groups import Group
 from codemod.reporting.report import plural
 from codemod.terminal import decode, encode, note, show, write_exact
+from codemod.tree.checkout import of_pytorch
 from codemod.writing.diff import unified_diff
 
 if TYPE_CHECKING:
@@ -60,6 +62,8 @@ class _Fixing:
     def __init__(self, run: Run) -> None:
         self._until = FIX_STEPS.index(run.values["until"])
         self._repository: Repository | None = open_repository(run) if self._reaches("commit") else None
+        if Mode.TENSOR_ITERATOR in run.selection.modes and of_pytorch(run.checkout):
+            draw_metas(run)
         self._run, self._plan = load_plan(run)
         names = operators_of(run, self._plan)
         resolved = {name: names.resolve(name, "") for name in run.values["op"]}

@@ -57,16 +57,20 @@ def begin(context: click.Context, parameters: dict[str, Any]) -> Run:
 def load_plan(run: Run) -> tuple[Run, Plan]:
     """The plan of `--plan`, else that of a new analysis, and `run` with the names that the plan has for `--op`.
 
+    A new analysis has the metas that were drawn in this checkout too.
     The plan's decisions are those made in this checkout, before those that a saved plan brings along. What it could
     not do is noted on stderr. Raises SymfixError where the saved plan cannot be read, files have changed since it was
     made, or `--op` names no operator of the tree.
     """
     from codemod.planning.analysis import analyse
     from codemod.planning.decision_store import DecisionStore
+    from codemod.planning.drawn import DrawnStore, with_drawn
 
     plan_file: Path | None = run.values.get("plan_file")
     if plan_file is None:
         plan = analyse(run.project, transform.load_transforms)
+        drawn = DrawnStore(run.journal).load()
+        plan = with_drawn(plan, run.project, drawn, transform.load_transforms()) if drawn else plan
     else:
         from codemod.writing.changes import check_plan
 

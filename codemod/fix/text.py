@@ -12,7 +12,7 @@ from codemod.fix.landing import Landing
 from codemod.model.findings import Finding
 from codemod.model.xfails import describe_check
 from codemod.planning.naming import matches_operator
-from codemod.prove.evidence import Evidence
+from codemod.prove.evidence import Evidence, describe_opcheck
 from codemod.prove.table import verdict_text
 from codemod.reporting.report import plural
 from codemod.terminal import listed, one_line, shorten, style, visible, width
@@ -72,7 +72,7 @@ def proved(evidence: Sequence[Evidence], reused: bool) -> list[str]:
             text = f"{entry.operator} {entry.outcome}: {entry.reason}"
         lines += step("prove", text, reused)
         mended = [name for name, (old, new) in entry.opcheck.items() if new == "passes" != old]
-        lines += step("", f"opcheck's {', '.join(mended)}: fails → passes") if mended else []
+        lines += step("", f"{', '.join(map(describe_opcheck, mended))}: fails → passes") if mended else []
         for check in entry.cured_checks[:_MOST_CHECKS]:
             lines += step("", f"{describe_check(check)}: fails → passes")
         more = len(entry.cured_checks) - _MOST_CHECKS

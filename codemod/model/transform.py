@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from codemod.errors import SymfixError
+from codemod.model.drawn import DrawnMeta
 from codemod.model.findings import Finding, Level, Mode, Root
 
 ENTRY_POINT_GROUP = "symfix.transforms"
@@ -123,6 +124,8 @@ class Override:
     """Modules that register the operators."""
     roots: tuple[str, ...] = ()
     """The folders of the tree from which `imports` are imported, "" for its root."""
+    fakes: bool = False
+    """Whether the change gives the operators of an installed library metas, to be compared with their kernels."""
     again: tuple[Part, ...] | None = None
     """What is compiled in the place of `parts`, which are a whole library, where that library is installed.
 
@@ -183,6 +186,17 @@ class NamesOperators(Protocol):
 
     def functions(self, project: Project) -> Mapping[str, tuple[str, ...]]:
         """Public Python functions of the tree, by name, with the operators that they end in."""
+
+
+@runtime_checkable
+class WritesMetas(Protocol):
+    """A transform that writes metas for operators of the tree."""
+
+    def metas(self, project: Project, drawn: Sequence[DrawnMeta]) -> Iterable[Finding]:
+        """A finding for each overload that the tree has and gives no meta: with the edit that adds what was `drawn`.
+
+        Without one, and with the reason, where none could be drawn.
+        """
 
 
 class Transform(Protocol):

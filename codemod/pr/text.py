@@ -17,7 +17,7 @@ from codemod.bundle.message import why
 from codemod.model.xfails import describe_check
 from codemod.pr import repro
 from codemod.pr.template import render_template
-from codemod.prove.evidence import Evidence
+from codemod.prove.evidence import Evidence, describe_opcheck
 from codemod.terminal import listed
 
 if TYPE_CHECKING:
@@ -139,6 +139,7 @@ def environment() -> Environment:
     sandbox.filters |= {
         "fenced": quoting.fenced, "code": quoting.code, "link": quoting.link, "cell": observed.cell,
         "result": observed.result, "check": describe_check,
+        "opcheck": describe_opcheck,
     }  # fmt: skip
     return sandbox
 

@@ -30,6 +30,8 @@ _DOCUMENT: Shape = {
     "network?": frozenset(["", "cut off", "open"]), "test?": str,
 }  # fmt: skip
 FOLDER = "evidence"
+FAKE = "fake_as_kernel"
+"""How the tests among those of opcheck begin that compare a fake with its kernel (codemod/runner/fakes.py)."""
 
 Status = Literal["passes", "throws", "wrong", "crashes", "hangs"]
 Outcome = Literal["cured", "unchanged", "worse", "not provable"]
@@ -84,9 +86,23 @@ class Evidence:
         return tuple(check for check, ends in self.checks.items() if ends == ("fails", "passes"))
 
     @property
+    def drawn(self) -> tuple[str, ...]:
+        """The overloads of PyTorch whose meta equals the kernel on every call that was compared, after the change."""
+        names = (name.partition(" ") for name, ends in self.opcheck.items() if ends[1] == "passes" != ends[0])
+        return tuple(overload for test, _, overload in names if test == FAKE and overload)
+
+    @property
     def passed_before(self) -> bool:
         """Whether there was nothing to cure."""
         return self.before is not None and self.before.status == "passes"
+
+
+def describe_opcheck(name: str) -> str:
+    """What a test of `Evidence.opcheck` shows, as the subject of a sentence."""
+    test, _, overload = name.partition(" ")
+    if test != FAKE:
+        return f"opcheck's {name}"
+    return f"the meta of {overload} beside its kernel" if overload else "the fake beside its kernel"
 
 
 def evidence_key(changes: Iterable[Change]) -> str:

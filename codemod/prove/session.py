@@ -34,7 +34,7 @@ def scratch() -> Path:
     return kept_folder(base / "prove", base)
 
 
-def _code_digest() -> str:
+def code_digest() -> str:
     """A digest of the code that makes verdicts: this package's, and what it runs beside torch."""
     packages = (_PACKAGE / "prove", _PACKAGE / "runner")
     return digest(*(path.read_bytes() for package in packages for path in sorted(package.rglob("*.py"))))[:_DIGITS]
@@ -78,7 +78,7 @@ class Provers:
             further=tuple(map(str, include)),
             flags=tuple(flag for prover in self for flag in prover.flags),
             sources=database.flags,
-            runner=_code_digest(),
+            runner=code_digest(),
         )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from codemod.prove.evidence import Outcome, Status, Verdict
+from codemod.prove.evidence import Outcome, Status, Verdict, describe_opcheck
 
 Case = Mapping[str, Any]
 
@@ -129,9 +129,9 @@ def weighed(judgement: Judgement, opcheck: Mapping[str, tuple[str, str]]) -> Jud
     mended = [name for name, (old, new) in opcheck.items() if new == "passes" != old]
     if broken and judgement.outcome != "worse":
         text = " ".join(opcheck[broken[0]][1].split())[:200]
-        return replace(judgement, outcome="worse", reason=f"opcheck's {broken[0]}: passes → fails: {text}")
+        return replace(judgement, outcome="worse", reason=f"{describe_opcheck(broken[0])}: passes → fails: {text}")
     if mended and judgement.outcome == "unchanged":
-        return replace(judgement, outcome="cured", reason=f"opcheck's {mended[0]}: fails → passes")
+        return replace(judgement, outcome="cured", reason=f"{describe_opcheck(mended[0])}: fails → passes")
     return judgement
 
 

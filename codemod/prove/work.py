@@ -41,6 +41,8 @@ class _Job:
     functions: tuple[str, ...]
     stand_ins: tuple[str, ...]
     """The packages whose compiled modules are among the libraries that are loaded."""
+    fakes: tuple[str, ...] = ()
+    """The operators whose metas are compared with their kernels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,8 @@ def _with_test(
     """`evidence` with a regression test, where it can be written and was seen to fail before and to pass after."""
     if evidence.outcome != "cured" or evidence.after is None:
         return evidence
-    without_fake = evidence.before is not None and evidence.before.mode == 3 and evidence.opcheck
+    library = "::" in evidence.operator  # of PyTorch's own operators a test compares with eager, as its tests do
+    without_fake = library and evidence.before is not None and evidence.before.mode == 3 and evidence.opcheck
     test = make_opcheck_test(evidence.operator, evidence.repro) if without_fake else ""
     test = test or make_test(evidence.operator, evidence.repro, evidence.after.frames)
     if not test:
@@ -237,7 +240,11 @@ def _jobs(overrides: Sequence[Override]) -> list[_Job]:
         together[tuple(sorted(names)), tuple(sorted(imports[operator]))].append(operator)
     functions = tuple(sorted({name for override in overrides for name in override.functions}))
     stand_ins = tuple(packages_of(overrides)) if built(overrides) else ()
-    return [_Job(tuple(operators), *key, functions, stand_ins) for key, operators in together.items()]
+    fakes = {operator for override in overrides if override.fakes for operator in override.operators}
+    return [
+        _Job(tuple(operators), *key, functions, stand_ins, tuple(o for o in operators if o in fakes))
+        for key, operators in together.items()
+    ]
 
 
 def _run_identified(
@@ -290,7 +297,7 @@ def _run(settings: Settings, job: _Job, overlay: _Overlay, cases: Mapping[str, A
         document = {
             "operators": job.operators, "libraries": overlay.libraries, "python_path": overlay.python_path,
             "pieces": job.pieces or None, "functions": job.functions, "imports": job.imports,
-            "stand_ins": job.stand_ins,
+            "stand_ins": job.stand_ins, "fakes": job.fakes,
             "repro": own_scripts(settings, job.operators) or None, "cases": cases,
             "cache": _cache(settings),
         }  # fmt: skip

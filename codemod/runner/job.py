@@ -244,6 +244,10 @@ def run(job: dict[str, Any], out: Path) -> None:
             # With gradients, where some are wanted: then it also asks whether there is a formula.
             case = next((case for case in tried if case.piece == "backward"), tried[0])
             report.opcheck(operator, {**opcheck.check(operator, case.script), **fakes.check(operator)})
+        elif tried and operator in (job.get("fakes") or ()):
+            from . import drawing
+
+            report.opcheck(operator, drawing.check(operator, index))
     report.close()
 
 
@@ -256,6 +260,10 @@ def main(arguments: list[str]) -> int:
         from . import checks
 
         checks.run(job, Path(out))
+    elif "draw" in job or "untraced" in job:
+        from . import drawing
+
+        drawing.run(job, Path(out))
     elif "choose" in job or "probe" in job:
         sys.path += job.get("search") or []
         from . import probing

@@ -18,7 +18,7 @@ import torch
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import fakes, opinfo, schema
+from . import fakes, schema
 from .forks import survive
 
 RECORDED = 6
@@ -64,10 +64,10 @@ def _copy(tensor: torch.Tensor) -> torch.Tensor:
     return copy.copy_(tensor.detach())
 
 
-def recorded(overloads: Collection[Any]) -> Mapping[Any, list[Arguments]]:
-    """The calls of `overloads` that PyTorch's samples end in, forward and backward."""
+def recorded(overloads: Collection[Any], entries: Iterable[Any]) -> Mapping[Any, list[Arguments]]:
+    """The calls of `overloads` that the samples of `entries` end in, forward and backward, or steps of optimizers."""
     mode = Recording(overloads)
-    for entry in opinfo.entries():
+    for entry in entries:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             gradient = entry.supports_autograd and torch.float32 in entry.supported_backward_dtypes("cpu")

@@ -90,6 +90,7 @@ class PythonProver:
                     functions=tuple(sorted(functions[operator])),
                     imports=tuple(place.module for place in places),
                     roots=tuple(dict.fromkeys(place.root for place in places)),
+                    fakes=packages is not None and operator in added,
                     reason=reasons.get(operator, ""),
                 )
             )

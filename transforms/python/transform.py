@@ -7,9 +7,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from codemod.model.drawn import DrawnMeta
 from codemod.model.findings import Finding
 from codemod.model.transform import Project, Prover, Rule
 from codemod.tree.checkout import NATIVE_FUNCTIONS
+from transforms.python.metas.drawn import findings as metas_of
 from transforms.python.reach.composites import composites, entries_of
 from transforms.python.reach.kernels import registrations_of
 from transforms.python.reach.reached import (
@@ -80,6 +82,10 @@ class PythonTransform:
         jobs = self._jobs(tree, functions, project, with_sympy)
         in_functions = project.map(findings, jobs, "python")
         return [*missing_fakes, *(finding for file_findings in in_functions for finding in file_findings)]
+
+    def metas(self, project: Project, drawn: Sequence[DrawnMeta]) -> Iterable[Finding]:
+        """The metas of `drawn` for PyTorch's own operators."""
+        return metas_of(project, drawn)
 
     def operators(self, project: Project) -> Collection[str]:
         """The operators that Python registers, without overloads."""

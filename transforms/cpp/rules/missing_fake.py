@@ -6,7 +6,13 @@ CompositeImplicitAutograd) that call code which reads memory; those whose kernel
 torch::stable, which has no symbolic accessor; and operators that Python makes without a fake, by
 `torch.library.custom_op`, or by a Library and kernels. It looks for fakes in C++ and in Python. It says what to
 register, with a sketch: the arguments of the schema, and, where the kernel's source shows them, how its outputs are
-made. In PyTorch's own folders it says nothing.
+made. Of PyTorch's own operators it says nothing by itself.
+
+For those, `symfix fix OP --mode 3` runs the kernels of the installed torch, of overloads that have neither a meta, a
+decomposition nor a composite kernel, and draws the meta that says what they return: like an argument, of the shape that
+several broadcast to, an argument without a dimension, or sizes that are an argument's. It goes to
+torch/_meta_registrations.py, with the out variants, where it equals the kernel on every call. What was drawn is kept
+for all commands; where nothing was, the reason is said, with the sample that differs.
 
 Where all kernels of an operator show what they return (factories such as `at::empty({n, x.size(1)}, x.options())`, over
 sizes that are read and computed in a straight line), it writes the fake, with the kernel's checks on sizes, ranks and
@@ -16,7 +22,8 @@ Why: tracing gives an operator tensors without memory. Where there is no kernel 
 first `data_ptr`, torch.compile stops or breaks the graph there; no rewrite of the operator's code helps.
 
 Fix safety: review, and manual where no fake is written: the sketch says no more than was seen. `symfix prove` and `fix`
-run the fake beside the kernel, with sizes 0 and 1, permuted strides and gaps, and take no fake that differs.
+run the fake beside the kernel, with sizes 0 and 1, permuted strides and gaps, and take no fake that differs. A drawn
+meta has none of the kernel's checks: it may take arguments that eager refuses.
 
 References: torch/library.py (register_fake); torch/_library/utils.py (can_generate_trivial_fake_impl);
 c10/core/DispatchKey.h; torch/csrc/stable/library.h;

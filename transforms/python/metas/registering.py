@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 HOME = "torch/_meta_registrations.py"
 # What turns the registrations into kernels, at the end of the file: a meta stands before it.
 _ACTIVATION = re.compile(rb"^def activate_meta\b", re.M)
+_REGISTERED = re.compile(rb"@register_meta\(([^()]*)\)")
+_OVERLOAD = re.compile(rb"\baten\.(\w+)(?:\.(\w+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +41,22 @@ class Meta:
         return [*decorators, *heads, *(f"    {line}" for line in self.body)]
 
 
-def with_metas(source: bytes, metas: Sequence[Meta]) -> bytes:
-    """The file with the metas in it, sorted by name. Raises ValueError where it has no place for them."""
-    place = _ACTIVATION.search(source)
-    if place is None:
-        raise ValueError(f"{HOME}: activate_meta is not there")
-    texts = ["\n".join(meta.lines()) + "\n\n\n" for meta in sorted(metas, key=lambda meta: meta.name)]
-    return source[: place.start()] + "".join(texts).encode() + source[place.start() :]
+def place(source: bytes) -> int | None:
+    """The offset in the file at which metas are added: a line's start, behind the last code before they are activated.
+
+    None where the file activates none.
+    """
+    activation = _ACTIVATION.search(source)
+    blank = source.rfind(b"\n\n", 0, activation.start()) if activation is not None else -1
+    return len(source[:blank].rstrip()) + 1 if blank >= 0 else None
+
+
+def paragraph(meta: Meta) -> bytes:
+    """What is inserted at `place` for a meta: blank lines before it, so that several may go there."""
+    return ("\n\n" + "\n".join(meta.lines()) + "\n").encode()
+
+
+def registered(source: bytes) -> frozenset[str]:
+    """The overloads that the file registers metas for, as `foo.default`; `foo` alone stands for all of its own."""
+    names = (name for call in _REGISTERED.finditer(source) for name in _OVERLOAD.findall(call[1]))
+    return frozenset((base + (b"." + overload if overload else b"")).decode() for base, overload in names)

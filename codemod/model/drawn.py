@@ -1,0 +1,50 @@
+"""Metas that were drawn from what the kernels of a running torch show, as they are kept between runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from codemod.borders.documents import Shape
+
+DRAWN: Shape = {
+    "operator": str, "overload": str, "torch": str, "parameters": [str], "body": [str], "outputs": [str],
+    "functional": str, "samples": int, "unbacked": str, "reason": str,
+}  # fmt: skip
+"""What `drawn_from_json` takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnMeta:
+    """A meta for one overload that has no way to trace, or the `reason` why none could be drawn."""
+
+    operator: str
+    """Qualified, without overload."""
+    overload: str
+    """`foo.default`, without namespace."""
+    torch: str
+    """The version of the torch whose kernel was run."""
+    parameters: tuple[str, ...] = ()
+    """As Python has them: `self`, `dim=None`, `*`."""
+    body: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    """The names of the out arguments, of an out variant."""
+    functional: str = ""
+    """Of an out variant: the overload among those drawn that it may be registered with."""
+    samples: int = 0
+    """How many calls it equals its kernel on."""
+    unbacked: str = ""
+    """How a compile with unbacked sizes ends: "passes", or why it stops."""
+    reason: str = ""
+
+
+def drawn_to_json(meta: DrawnMeta) -> dict[str, Any]:
+    """The entry that `drawn_from_json` reads."""
+    return asdict(meta)
+
+
+def drawn_from_json(entry: Mapping[str, Any]) -> DrawnMeta:
+    """The meta of an entry of the shape `DRAWN`."""
+    lists = {name: tuple(entry[name]) for name in ("parameters", "body", "outputs")}
+    return DrawnMeta(**{**entry, **lists})
