@@ -94,6 +94,8 @@ def _of_out(
         return {**entry, "reason": f"{name} has no meta"}
     functional = schema.overload_of(each.name, sibling)
     outputs = [argument.name for argument in each.arguments if argument.is_out]
+    if len(outputs) == 1 and outputs != ["out"]:
+        return {**entry, "reason": f"its out argument is {outputs[0]}, and out_wrapper takes one that is called out"}
     passed = [f"{a.name}={a.name}" if a.kwarg_only else a.name for a in each.arguments if not a.is_out]
     body = [f"return aten.{name}({', '.join(passed)})"]
     written: Entry = {"parameters": parameters(each), "body": body, "outputs": outputs}
@@ -147,8 +149,9 @@ def install(overload: Any, names: Sequence[str], body: Sequence[str], outputs: S
     space = dict(vars(torch._meta_registrations))
     exec("\n".join(lines), space)
     meta: Callable[..., Any] = space["meta"]
-    if outputs:
-        meta = out_wrapper(*outputs)(meta)
+    if outputs:  # as register_meta of torch/_decomp does: several out arguments are one parameter in Python
+        parted: Any = torch._decomp._convert_out_params
+        meta = parted(out_wrapper(*outputs)(meta))
     overload.py_impl(torch._C.DispatchKey.Meta)(meta)
     library: Any = torch._meta_registrations._meta_lib_dont_use_me_use_register_meta
     library.impl(overload, meta)

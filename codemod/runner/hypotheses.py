@@ -31,11 +31,15 @@ Shape = Callable[[Given], "tuple[int, ...]"]
 
 @dataclass(frozen=True)
 class Rule:
-    """A shape: as Python, and computed. `like` is the argument whose shape it is, if it is one's."""
+    """A shape: as Python, and computed. `like` is the argument whose shape it is, if it is one's.
+
+    `fixed` says that it has as many dimensions whatever the arguments have.
+    """
 
     text: str
     shape: Shape
     like: str = ""
+    fixed: bool = False
 
 
 class NoRule(Exception):
@@ -155,7 +159,7 @@ def shapes(each: Any, seen: Sequence[tuple[Given, Any]]) -> Iterator[Rule]:
     names = tensors(each, seen)
     for name in names:
         yield Rule(f"{name}.shape", partial(_part, name, slice(None)), name)
-    yield Rule("()", lambda given: ())
+    yield Rule("()", lambda given: (), fixed=True)
     if len(names) > 1:
         pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
         for several in (*pairs, tuple(names)):
@@ -203,7 +207,7 @@ def _by_size(each: Any, names: Sequence[str], seen: Sequence[tuple[Given, Any]])
             return
         sizes.append(fitting)
     text = f"({', '.join(atom.text for atom in sizes)}{',' if rank == 1 else ''})"
-    yield Rule(text, lambda given: tuple(atom.shape(given)[0] for atom in sizes))
+    yield Rule(text, lambda given: tuple(atom.shape(given)[0] for atom in sizes), fixed=True)
 
 
 def _agrees(atom: Rule, seen: Sequence[tuple[Given, Any]], wanted: Sequence[int]) -> bool:
@@ -304,6 +308,8 @@ def _of_shape(each: Any, rule: Rule, seen: Sequence[tuple[Given, Any]]) -> str:
     order = [*([rule.like] if rule.like in typed else []), *typed, *([rule.like] if rule.like else []), *names]
     base = order[0]
     dtype = f", dtype={next(iter(dtypes))}" if fixed else "" if base in typed else f", dtype={typed[0]}.dtype"
+    if not _strides_matter(rule, seen):
+        raise NoRule("no call shows which strides a result has where an argument's are permuted")
     if all(_strided(value, _contiguous(value["shape"])) for _, value in seen):
         if rule.like == base:
             return f"torch.empty_like({base}{dtype}, memory_format=torch.contiguous_format)"
@@ -317,6 +323,23 @@ def _of_shape(each: Any, rule: Rule, seen: Sequence[tuple[Given, Any]]) -> str:
             dtype = f", dtype={next(iter(dtypes))}" if fixed else "" if name in typed else f", dtype={typed[0]}.dtype"
             return f"torch.empty_like({name}{dtype})"
     return ""
+
+
+def _strides_matter(rule: Rule, seen: Sequence[tuple[Given, Any]]) -> bool:
+    """Whether a call shows which strides a result has: permuted ones were given, or there is one order alone."""
+    if rule.fixed and all(len(value["shape"]) < 2 for _, value in seen):
+        return True
+    return any(
+        sum(size > 1 for size in value["shape"]) > 1
+        and any(_permuted(tensor) for tensor in given.values() if isinstance(tensor, torch.Tensor))
+        for given, value in seen
+    )
+
+
+def _permuted(tensor: torch.Tensor) -> bool:
+    """Whether a tensor's dimensions lie in another order than theirs in memory."""
+    steps = [stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if size > 1]
+    return tensor.numel() > 0 and steps != sorted(steps, reverse=True)
 
 
 def _strided(value: Any, stride: Sequence[int]) -> bool:

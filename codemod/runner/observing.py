@@ -1,7 +1,8 @@
 """What a kernel makes of its arguments, seen by running it: shapes, dtypes, strides, and what shares memory.
 
 Calls are those that PyTorch's own samples end in, forward and backward, fused steps of optimizers, and draws from the
-schema. Each is made again with sizes 0 and 1, permuted strides, gaps between elements, and other dtypes.
+schema. Each is made again with sizes 0 and 1, permuted strides, gaps between elements, and other dtypes: of all
+tensors, of the first alone, and of all but the first.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ ENDED = 3
 STUCK = 2
 """Seconds after which a call is given up, which changed arguments may let run on for ever."""
 DTYPES = (torch.float64, torch.bfloat16, torch.int32, torch.bool)
+MIXED = (torch.float64, torch.bfloat16)
+"""The dtypes that a part of the tensors get."""
 Arguments = tuple[list[Any], dict[str, Any]]
 
 
@@ -123,6 +126,17 @@ def calls(overload: Any, each: Any, known: Iterable[Arguments]) -> Iterator[Argu
         yield from fakes.variants(arguments)
         for dtype in DTYPES:
             yield pytree.tree_map(partial(_converted, dtype), arguments)
+        for dtype in MIXED:
+            yield from _mixed(dtype, arguments)
+
+
+def _mixed(dtype: torch.dtype, arguments: Arguments) -> Iterator[Arguments]:
+    """The arguments with another dtype of the first tensor alone, and of all tensors but that."""
+    leaves, spec = pytree.tree_flatten(arguments)
+    first = next((index for index, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)), None)
+    for alone in (True, False):
+        changed = [_converted(dtype, leaf) if (index == first) is alone else leaf for index, leaf in enumerate(leaves)]
+        yield pytree.tree_unflatten(changed, spec)
 
 
 def _converted(dtype: torch.dtype, leaf: Any) -> Any:

@@ -34,6 +34,19 @@ def refuse(x: Any) -> Any:
     raise RuntimeError("never")
 
 
+def in_a_row(x: Any) -> Any:
+    """A copy of what has its elements in a row: nothing says how others would lie."""
+    if sum(size > 1 for size in x.shape) > 1:
+        raise RuntimeError("in a row, please")
+    return x.clone()
+
+
+def test_no_meta_where_part_of_the_tensors_has_another_dtype(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observing, "DRAWN", 5)
+    with pytest.raises(hypotheses.NoRule, match="no rule gives"):
+        drawn(lambda x, y: x.to(torch.float16, copy=True) if x.dtype != y.dtype else x.clone(), "Tensor x, Tensor y")
+
+
 @pytest.mark.parametrize(
     ("kernel", "reason"),
     [
@@ -44,6 +57,7 @@ def refuse(x: Any) -> Any:
         (lambda x: x.clone() if x.numel() > 20 else x.new_empty(3), "no rule gives"),
         (lambda x: x.clone() if x.dtype != torch.float64 else x.float(), "no rule gives"),
         (lambda x: x.to_sparse(), "no dense tensor"),
+        (in_a_row, "no call shows which strides"),
     ],
 )
 def test_no_meta(kernel: Any, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
