@@ -13,7 +13,8 @@ if importlib.util.find_spec("torch") is None:
 
 import torch
 
-from codemod.runner import hypotheses, observing, schema
+from codemod.runner import drawing, hypotheses, observing, schema
+from codemod.runner.forks import survive
 
 NUMBERS = itertools.count()
 
@@ -92,3 +93,29 @@ def test_what_is_drawn(kernel: Any, arguments: str, body: str | None, monkeypatc
             drawn(kernel, arguments, returns)
     else:
         assert drawn(kernel, arguments, returns) == [f"return {body}"]
+
+
+class NoSamples:
+    """An index of PyTorch's samples without any."""
+
+    def callers(self, operator: str, piece: str) -> list[Any]:
+        """No entry."""
+        return []
+
+
+def test_a_meta_that_differs_on_a_call_is_left_with_that_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema, "SECONDS", 0.5)
+    monkeypatch.setattr(observing, "DRAWN", 4)
+    monkeypatch.setattr(observing, "LONG", 0.5)
+    monkeypatch.setattr(hypotheses, "body", lambda *_: ["return self.new_empty(())"])
+    index: Any = NoSamples()
+
+    def work(first: int) -> Any:  # in a process of its own, for what is drawn is registered there
+        if not first:
+            torch.set_num_threads(1)  # threads do not live on in its children
+            yield 0, drawing.drawn("aten::_logcumsumexp", index)
+
+    ((functional, out),) = survive(work)
+    assert functional["reason"].startswith("return self.new_empty(()): differs from the kernel for (")
+    assert ": shape (), not (" in functional["reason"]
+    assert out == {"overload": "_logcumsumexp.out", "reason": "_logcumsumexp.default has no meta"}
