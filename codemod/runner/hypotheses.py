@@ -21,8 +21,6 @@ ENOUGH = 8
 """So many calls have to be accepted."""
 _NONE = (RuntimeError, LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
 """What a rule raises that does not fit the arguments."""
-WIDTH = 84
-"""How long a line of a body may be that could be parted."""
 KINDS = 4
 """So many have to differ in the shapes of their tensors."""
 Given = Mapping[str, Any]
@@ -64,10 +62,7 @@ def body(each: Any, seen: Sequence[tuple[Given, Any]]) -> list[str]:
     results = [result(each, [(given, o["results"][index]) for given, o in seen]) for index in range(counts.pop())]
     if not results:
         return ["return None" if not each.returns else "return []"]
-    line = f"return {', '.join(results)}"
-    if len(line) <= WIDTH or len(results) == 1:
-        return [line]
-    return ["return (", *(f"    {expression}," for expression in results), ")"]
+    return [f"return {', '.join(results)}"]
 
 
 def result(each: Any, seen: Sequence[tuple[Given, Any]]) -> str:

@@ -17,6 +17,7 @@ from codemod.tree.project import CheckoutProject
 from tests.conftest import MakeTree
 from transforms.python.metas.drawn import findings
 from transforms.python.metas.registering import HOME, Meta, paragraph, place, registered
+from transforms.python.writing.style import Style
 
 FILE = (
     b"import torch\n\n\n@register_meta(aten.first)\ndef first(x):\n    return x\n\n\n"
@@ -49,10 +50,13 @@ def test_a_file_that_activates_nothing_has_no_place() -> None:
     assert place(b"import torch\n\n\ndef first():\n    pass\n") is None
 
 
-def test_a_long_head_has_a_line_for_each_parameter() -> None:
-    meta = Meta(("fold.default",), tuple(f"parameter_{number}" for number in range(8)), ("return None",))
-    assert meta.lines()[1:4] == ["def meta_fold(", "    parameter_0,", "    parameter_1,"]
-    compile("\n".join(meta.lines()[1:]), "meta", "exec")
+def test_what_is_too_long_is_written_as_the_formatter_does() -> None:
+    long = "torch.empty_like(parameter_0, memory_format=torch.contiguous_format)"
+    meta = Meta(("fold.default",), tuple(f"parameter_{number}" for number in range(8)), (f"return {long}, {long}",))
+    lines = paragraph(meta, Style()).decode().split("\n")
+    assert lines[3:6] == ["def meta_fold(", "    parameter_0,", "    parameter_1,"]
+    assert max(map(len, lines)) <= Style().limit < len(meta.lines()[-1])
+    compile("\n".join(lines[3:]), "meta", "exec")
 
 
 def test_registrations_are_read_from_decorators_alone() -> None:
@@ -77,7 +81,7 @@ def test_an_out_variant_is_registered_with_its_functional_overload(tree: Path) -
     assert (finding.path, finding.line, finding.column) == (NATIVE_FUNCTIONS, 1, 9)
     assert (finding.mode, finding.level, finding.operators) == (Mode.TENSOR_ITERATOR, Level.REVIEW, ("aten::fold",))
     assert finding.edits[0].new == paragraph(
-        Meta(("fold.default", "fold.out"), ("self",), ("return torch.empty_like(self)",), ("out",))
+        Meta(("fold.default", "fold.out"), ("self",), ("return torch.empty_like(self)",), ("out",)), Style()
     )
     assert b"@register_meta([aten.fold.default, aten.fold.out])\n@out_wrapper()\n" in finding.edits[0].new
 

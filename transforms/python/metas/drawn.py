@@ -15,6 +15,7 @@ from codemod.model.transform import Project
 from codemod.tree.checkout import NATIVE_FUNCTIONS
 from transforms.python.metas.registering import HOME, Meta, paragraph, place, registered
 from transforms.python.reach.unfaked import RULE
+from transforms.python.writing.style_settings import Styles
 
 
 def findings(project: Project, drawn: Sequence[DrawnMeta]) -> Iterator[Finding]:
@@ -26,7 +27,7 @@ def findings(project: Project, drawn: Sequence[DrawnMeta]) -> Iterator[Finding]:
     if not {HOME, NATIVE_FUNCTIONS} <= listed or not project.selected(HOME):
         return
     yaml, home = project.read(NATIVE_FUNCTIONS), project.read(HOME)
-    there, offset = registered(home), place(home)
+    there, offset, style = registered(home), place(home), Styles(project).of(HOME)
     for meta in drawn:
         base = meta.overload.partition(".")[0]
         span = _entry(yaml, meta.overload)
@@ -37,7 +38,7 @@ def findings(project: Project, drawn: Sequence[DrawnMeta]) -> Iterator[Finding]:
             yield _finding(yaml, span, meta, reason, ())
         else:
             written = Meta((meta.overload, *_variants(drawn, meta)), meta.parameters, meta.body, _outputs(drawn, meta))
-            yield _finding(yaml, span, meta, "", (Edit(HOME, offset, offset, b"", paragraph(written)),))
+            yield _finding(yaml, span, meta, "", (Edit(HOME, offset, offset, b"", paragraph(written, style)),))
 
 
 def _written(drawn: Sequence[DrawnMeta]) -> set[str]:

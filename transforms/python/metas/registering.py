@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from transforms.python.writing.style import Style
+
 HOME = "torch/_meta_registrations.py"
 # What turns the registrations into kernels, at the end of the file: a meta stands before it.
 _ACTIVATION = re.compile(rb"^def activate_meta\b", re.M)
@@ -30,15 +32,14 @@ class Meta:
         return f"meta_{base}" + ("" if overload in ("default", "") else f"_{overload}")
 
     def lines(self) -> list[str]:
-        """The function, with its decorators."""
+        """The function, with its decorators: each logical line, however long."""
         names = [f"aten.{overload}" for overload in self.overloads]
         decorators = [f"@register_meta({names[0] if len(names) == 1 else '[' + ', '.join(names) + ']'})"]
         if self.outputs:
             said = "" if self.outputs == ("out",) else ", ".join(f'"{name}"' for name in self.outputs)
             decorators.append(f"@out_wrapper({said})")
         head = f"def {self.name}({', '.join(self.parameters)}):"
-        heads = [head] if len(head) <= 88 else [f"def {self.name}(", *(f"    {p}," for p in self.parameters), "):"]
-        return [*decorators, *heads, *(f"    {line}" for line in self.body)]
+        return [*decorators, head, *(f"    {line}" for line in self.body)]
 
 
 def place(source: bytes) -> int | None:
@@ -51,9 +52,10 @@ def place(source: bytes) -> int | None:
     return len(source[:blank].rstrip()) + 1 if blank >= 0 else None
 
 
-def paragraph(meta: Meta) -> bytes:
+def paragraph(meta: Meta, style: Style) -> bytes:
     """What is inserted at `place` for a meta: blank lines before it, so that several may go there."""
-    return ("\n\n" + "\n".join(meta.lines()) + "\n").encode()
+    lines = [line if style.fits(line) else style.statement(line) or line for line in meta.lines()]
+    return ("\n\n" + "\n".join(lines) + "\n").encode()
 
 
 def registered(source: bytes) -> frozenset[str]:
