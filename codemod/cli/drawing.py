@@ -35,11 +35,12 @@ def draw_metas(run: Run) -> None:
     with terminable():
         operators = untraced(target, asked, seconds) if asked else []
         now = state(target)
-        ended = draw_all(target, operators, lambda name: None if again else store.of(name, now), run.project.jobs,
-                         seconds)  # fmt: skip
-        if operators:
-            note(f"symfix: {plural(len(operators), 'operator')} with an overload that torch {target.torch_version} has"
-                 " no way to trace; running the kernels to see what they return")  # fmt: skip
+        kept = {name: None if again else store.of(name, now) for name in operators}
+        ended = draw_all(target, operators, kept.get, run.project.jobs, seconds)
+        fresh = sum(metas is None for metas in kept.values())
+        if fresh:
+            note(f"symfix: {plural(fresh, 'operator')} with an overload that torch {target.torch_version} has no way to"
+                 " trace; running the kernels to see what they return")  # fmt: skip
         with contextlib.closing(ended), progress("drawing", len(operators)) as advance:
             for operator, metas, was_kept in ended:
                 if not was_kept:
