@@ -1,8 +1,8 @@
 """What a kernel makes of its arguments, seen by running it: shapes, dtypes, strides, and what shares memory.
 
 Calls are those that PyTorch's own samples end in, forward and backward, fused steps of optimizers, and draws from the
-schema. Each is made again with sizes 0 and 1, permuted strides, gaps between elements, and other dtypes: of all
-tensors, of the first alone, and of all but the first.
+schema. Each is made again with sizes 0 and 1, permuted strides, gaps between elements, tensors without dimensions, and
+other dtypes: of all tensors, of the first alone, and of all but the first.
 """
 
 from __future__ import annotations
@@ -128,6 +128,7 @@ def calls(overload: Any, each: Any, known: Iterable[Arguments]) -> Iterator[Argu
             yield pytree.tree_map(partial(_converted, dtype), arguments)
         for dtype in MIXED:
             yield from _mixed(dtype, arguments)
+        yield pytree.tree_map(_scalar, arguments)
 
 
 def _mixed(dtype: torch.dtype, arguments: Arguments) -> Iterator[Arguments]:
@@ -137,6 +138,12 @@ def _mixed(dtype: torch.dtype, arguments: Arguments) -> Iterator[Arguments]:
     for alone in (True, False):
         changed = [_converted(dtype, leaf) if (index == first) is alone else leaf for index, leaf in enumerate(leaves)]
         yield pytree.tree_unflatten(changed, spec)
+
+
+def _scalar(leaf: Any) -> Any:
+    """The first element of a tensor, without dimensions."""
+    dense = isinstance(leaf, torch.Tensor) and leaf.layout == torch.strided and leaf.numel()
+    return leaf.detach().reshape(-1)[0].clone() if dense else leaf
 
 
 def _converted(dtype: torch.dtype, leaf: Any) -> Any:
