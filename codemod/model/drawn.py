@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from codemod.borders.documents import Shape
 
+_LINE = re.compile(r"[^\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]+")
 DRAWN: Shape = {
-    "operator": str, "overload": str, "torch": str, "parameters": [str], "body": [str], "outputs": [str],
-    "functional": str, "samples": int, "unbacked": str, "reason": str,
+    "operator": re.compile(r"\w+::\w+"), "overload": re.compile(r"\w+\.\w+"), "torch": re.compile(r"[\w.+-]*"),
+    "parameters": [re.compile(rf"\*|\w+(?:={_LINE.pattern})?")], "body": [_LINE], "outputs": [re.compile(r"\w+")],
+    "functional": re.compile(r"(?:\w+\.\w+)?"), "samples": int, "unbacked": str, "reason": str,
 }  # fmt: skip
-"""What `drawn_from_json` takes."""
+"""What `drawn_from_json` takes: names, and one line of Python each, for they are written into a source."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,12 @@ from codemod.bundle.shard_names import ShardNames
 from codemod.errors import SymfixError
 from codemod.model import decisions
 from codemod.model.decisions import Choice, Decision
+from codemod.model.drawn import DrawnMeta, drawn_to_json
 from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Mode, Step
 from codemod.model.plan import Plan
 from codemod.planning.baseline import read_baseline
+from codemod.planning.drawn import DrawnStore
 from codemod.pr.journal import Journal
 from codemod.prove.compiler import _load as load_manifest
 from codemod.prove.evidence import Evidence, EvidenceStore, Verdict
@@ -34,6 +36,7 @@ FINDING = Finding(
 )  # fmt: skip
 DECISION = Decision("0123", Choice.EDIT, {"a.cc": "0" * 64}, (EDIT,), "a.cc:1 f")
 PLAN = Plan((FINDING,), {"a.cc": "0" * 64}, {"paths": ["a.cc"]}, 1, ("x: y",), ("z",), "0.1", (DECISION,))
+META = DrawnMeta("aten::f", "f.default", "2.13", ("self", "*", "dim=None"), ("n = self.shape", "return self"))
 VERDICT = Verdict("throws", 1, "m", ("s0 > 1",), 2, "throws")
 
 
@@ -72,6 +75,11 @@ def shards(root: Path, text: bytes) -> None:
     load_shards(root / "x.yaml", [])
 
 
+def drawn(root: Path, text: bytes) -> None:
+    (root / "metas.json").write_bytes(text)
+    DrawnStore(root).load()
+
+
 def evidence(root: Path, text: bytes) -> None:
     (root / "k").mkdir(exist_ok=True)
     (root / "k" / "x.json").write_bytes(text)
@@ -100,6 +108,10 @@ LOADERS: dict[Callable[[Path, bytes], None], Any] = {
     database: [{"directory": "/x", "file": "a.cc", "command": "c++ -I x -DA"}, {"directory": "/x", "file": "a.cc",
                "arguments": ["c++", "-include", "x.h"]}],
     shards: {"format": "symfix-shards", "version": 1, "shards": [{"name": "a", "changes": ["a.cc:f"], "bases": []}]},
+    drawn: {
+        "format": "symfix-metas", "version": 1,
+        "operators": {"aten::f": {"state": "0", "metas": [drawn_to_json(META)]}},
+    },
     evidence: None,
     manifest: {"error": {"message": "m", "places": [{"path": "a", "line": 1}]}, "dependencies": {"/a": "1 2"}},
 }  # fmt: skip
@@ -122,7 +134,8 @@ def taken_or_refused(loader: Callable[[Path, bytes], None], root: Path, text: by
     except SymfixError as error:
         message = str(error)
         assert len(message.splitlines()) == 1
-        assert any(name in message for name in ("x.json", "x.yaml", "shards.json", "compile_commands.json"))
+        files = ("x.json", "x.yaml", "shards.json", "metas.json", "compile_commands.json")
+        assert any(name in message for name in files)
         return False
     return True
 
@@ -171,6 +184,20 @@ def test_the_real_document_is_taken(loader: Callable[[Path, bytes], None], tmp_p
             loader(tmp_path, json.dumps(LOADERS[loader]).encode())
         return
     assert taken_or_refused(loader, tmp_path, json.dumps(LOADERS[loader] or _kept(tmp_path)).encode())
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("operator", "aten::f\n"), ("overload", "f.default; import os"), ("torch", "2 @x"), ("parameters", ["a=1\n"]),
+        ("parameters", ["a b"]), ("body", ["return x\nimport os"]), ("body", ["\u2028"]), ("outputs", ["*out"]),
+    ],
+)  # fmt: skip
+def test_a_drawn_meta_is_names_and_lines(tmp_path: Path, field: str, value: object) -> None:
+    document = json.loads(json.dumps(LOADERS[drawn]))
+    document["operators"]["aten::f"]["metas"][0][field] = value
+    with pytest.raises(SymfixError, match=rf"metas\[0\]\.{field}"):
+        drawn(tmp_path, json.dumps(document).encode())
 
 
 def test_damaged_evidence_is_none_and_whole_evidence_is_found(tmp_path: Path) -> None:
