@@ -56,15 +56,15 @@ def make_bundle(run: Run) -> Bundle:
             return taken
     repository = open_repository(run)
     try:
-        asked, plan = load_plan(run)
+        resolved_run, plan = load_plan(run)
     except UnknownOperator:  # in a tree that names it in nothing but what was rewritten
         taken = _taken(run, repository, applied) if applied is not None else None
         if taken is None:
             raise
         return taken
-    groups = chosen_groups(asked, plan)
+    groups = chosen_groups(resolved_run, plan)
     taken = _taken(run, repository, applied) if applied is not None and not groups else None
-    return taken or bundle_of(asked, repository, plan, changes_of(asked, plan, groups))
+    return taken or bundle_of(resolved_run, repository, plan, changes_of(resolved_run, plan, groups))
 
 
 def _taken(run: Run, repository: Repository, applied: Applied) -> Bundle | None:

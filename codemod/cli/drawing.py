@@ -29,11 +29,11 @@ def draw_metas(run: Run) -> None:
     globs = [glob for written in run.selection.ops for glob in names.resolve(written, "")]
     declared = {name for t in transform.load_transforms() if isinstance(t, transform.NamesOperators)
                 for name in t.operators(run.project)}  # fmt: skip
-    asked = sorted({name for name in declared if any(matches_operator(glob, name) for glob in globs)})
+    matching = sorted({name for name in declared if any(matches_operator(glob, name) for glob in globs)})
     target = find_target(run.values["python"])
     store, seconds, again = DrawnStore(run.journal), run.values["timeout"], run.values["no_cache"]
     with terminable():
-        operators = untraced(target, asked, seconds) if asked else []
+        operators = untraced(target, matching, seconds) if matching else []
         now = state(target)
         kept = {name: None if again else store.of(name, now) for name in operators}
         ended = draw_all(target, operators, kept.get, run.project.jobs, seconds)

@@ -46,8 +46,8 @@ def fix_program(context: click.Context, command: Sequence[str], parameters: dict
         report, text = _read_error(parameters["from_error"])
         command = command or _program_of(text, parameters["yes"])
     only_failures = report is not None and {answer.kind for answer in report.answers} <= {"error"}
-    given = context.get_parameter_source("level") is click.core.ParameterSource.COMMANDLINE
-    level = Level[parameters["level"].upper()] if given else Level.REVIEW
+    chosen = context.get_parameter_source("level") is click.core.ParameterSource.COMMANDLINE
+    level = Level[parameters["level"].upper()] if chosen else Level.REVIEW
     sources = _Sources(context)
     repair = Repair(Program(tuple(command)), sources.groups, level, _say, only_failures)
     note(f"symfix: running {shlex.join(command)}, again without torch.compile, and once for each change that may help")
@@ -126,8 +126,8 @@ def _stopped(repair: Repair, before: Trial, eager: Trial) -> int:
 def _place(candidate: Candidate) -> str:
     from codemod.probe.report import place_text
 
-    relative = candidate.tree.relative(candidate.asked.path) or Path(candidate.asked.path).name
-    return place_text(dataclasses.replace(candidate.asked, path=relative))
+    relative = candidate.tree.relative(candidate.frame.path) or Path(candidate.frame.path).name
+    return place_text(dataclasses.replace(candidate.frame, path=relative))
 
 
 def _diff(tree: Tree, changes: Sequence[Change]) -> list[str]:
@@ -188,8 +188,8 @@ class _Sources:
         if not own or parameters["until"] in ("reproduce", "plan", "prove"):
             return 1
         names = ", ".join(change.path for files in own.values() for change in files)
-        asked = parameters["yes"] or (sys.stdin.isatty() and sys.stdout.isatty())
-        if not asked:
+        may_ask = parameters["yes"] or (sys.stdin.isatty() and sys.stdout.isatty())
+        if not may_ask:
             show(_step("apply", "not written: fix asks on a terminal; without one, give --yes"))
             return 1
         if not parameters["yes"] and not click.confirm(f"Write this to {visible(names)}?", default=True, err=True):

@@ -50,11 +50,11 @@ def _asked(parameters: dict[str, Any]) -> tuple[Report, int]:
     from codemod.probe.trace import read_trace, trace_files
 
     command: Sequence[str] = parameters["command"]
-    asked = parameters["op"] or parameters["module"]
-    if sum(map(bool, (command, parameters["trace"], parameters["error"], asked))) != 1:
+    subjects = parameters["op"] or parameters["module"]
+    if sum(map(bool, (command, parameters["trace"], parameters["error"], subjects))) != 1:
         raise SymfixError("name one thing to ask: a program after --, --op GLOB, --module PKG:FACTORY, --trace PATH,"
                           " or --error FILE")  # fmt: skip
-    if asked:
+    if subjects:
         return _operators(parameters), 0
     if parameters["error"]:
         return read_text(text_of(parameters["error"])), 0

@@ -28,12 +28,12 @@ _CHECK = "torch._check where it is compiled, in place of a branch that only rais
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A change that may help, known by its edits. `asked` is the line that torch named, `why` what it said there."""
+    """A change that may help, known by its edits. `frame` is the line that torch named, `why` what it said there."""
 
     what: str = field(compare=False)
     tree: Tree
     edits: tuple[Edit, ...]
-    asked: Frame = field(compare=False)
+    frame: Frame = field(compare=False)
     why: str = field(compare=False)
 
 

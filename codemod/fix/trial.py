@@ -104,7 +104,7 @@ def same_text(first: str, second: str) -> bool:
     if _NUMBER.sub("0", first) != _NUMBER.sub("0", second):
         return False
     pairs = zip(_NUMBER.findall(first), _NUMBER.findall(second), strict=True)
-    return all(one == other or _near(float(one), float(other), _RELATIVE) for one, other in pairs)
+    return all(a == b or _near(float(a), float(b), _RELATIVE) for a, b in pairs)
 
 
 def _close(first: Any, second: Any, relative: float = _RELATIVE) -> bool:

@@ -69,5 +69,5 @@ def ends(evidence: Evidence) -> str:
         return ""
     counts = f"prints compiled {before.frames} times", f"{after.frames} times"
     sides = counts if kind == "compilations" else _ENDS.get(kind)
-    given = _GIVEN if "::" in evidence.operator else ""
-    return f"{sides[0]} before this change, and {sides[1]} after it{given}" if sides else ""
+    limitation = _GIVEN if "::" in evidence.operator else ""
+    return f"{sides[0]} before this change, and {sides[1]} after it{limitation}" if sides else ""

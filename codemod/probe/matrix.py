@@ -38,8 +38,8 @@ def totals(report: Report) -> str:
     rest = f"{asking} with something to see" if asking else "all pass in every mode that they have"
     modules = sum(":" in subject.name and "::" not in subject.name for subject in report.subjects)
     operators = [plural(count - modules, "operator")] if count > modules or not modules else []
-    asked = " and ".join([*operators, *([plural(modules, "module")] if modules else [])])
-    return f"{asked} over torch {visible(report.torch)}: {rest}"
+    subjects = " and ".join([*operators, *([plural(modules, "module")] if modules else [])])
+    return f"{subjects} over torch {visible(report.torch)}: {rest}"
 
 
 def regression_lines(regressions: Sequence[Regression]) -> list[str]:

@@ -46,8 +46,8 @@ def _rule(kind: str) -> dict[str, Any]:
 
 
 def _result(answer: Answer, frame: Frame, root: Path, index: int) -> dict[str, Any]:
-    asked = answer.place if answer.place is not None and answer.place != frame else None
-    parts = [f"{KINDS[answer.kind]}: {answer.text}", f"asked at {place_text(asked)}" if asked is not None else ""]
+    place = answer.place if answer.place is not None and answer.place != frame else None
+    parts = [f"{KINDS[answer.kind]}: {answer.text}", f"asked at {place_text(place)}" if place is not None else ""]
     message = sarif("; ".join(filter(None, (*parts, answer.advice, answer.finding, answer.command))))
     fingerprint = digest(*answer.identity)
     location: dict[str, Any] = {

@@ -36,8 +36,8 @@ def run(job: dict[str, Any], out: Path) -> None:
     document: dict[str, Any] = {"torch": torch.__version__}
     if "untraced" in job:
         wanted = set(job["untraced"])
-        found = {each.name for each, _ in uncovered.uncovered() if each.name in wanted}
-        document["operators"] = sorted(found)
+        names = {each.name for each, _ in uncovered.uncovered() if each.name in wanted}
+        document["operators"] = sorted(names)
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -65,11 +65,11 @@ def recorded(operator: str, overloads: Collection[Any], index: opinfo.Index) -> 
     return observing.recorded(overloads, index.callers(operator, "backward"))
 
 
-def _of_plain(each: Any, overload: Any, known: Sequence[Any]) -> Entry:
+def _of_plain(each: Any, overload: Any, calls: Sequence[Any]) -> Entry:
     entry: Entry = {"overload": _name(each)}
     if uncovered.size_depends_on_data(overload):
         return {**entry, "reason": "its sizes depend on values"}
-    made = list(observing.calls(overload, each, known))
+    made = list(observing.calls(overload, each, calls))
     seen = observing.observe(overload, each, made)
     accepted = [(call, observation) for call, observation in zip(made, seen, strict=True) if observation]
     try:
@@ -86,7 +86,7 @@ def _of_out(
 ) -> Entry:
     """The entry of an out variant, whose functional overload traces or is among `with_meta`."""
     entry: Entry = {"overload": _name(each)}
-    sibling = next((other for other in schema.schemas(each.name) if _alike(other, each)), None)
+    sibling = next((variant for variant in schema.schemas(each.name) if _alike(variant, each)), None)
     if sibling is None:
         return {**entry, "reason": "no overload of its name is the same without out"}
     name = _name(sibling)
@@ -100,8 +100,8 @@ def _of_out(
     body = [f"return aten.{name}({', '.join(passed)})"]
     written: Entry = {"parameters": parameters(each), "body": body, "outputs": outputs}
     install(overload, written["parameters"], body, outputs)
-    known = recorded(each.name, [functional], index).get(functional, ())
-    made = list(observing.calls(functional, sibling, known))
+    calls = recorded(each.name, [functional], index).get(functional, ())
+    made = list(observing.calls(functional, sibling, calls))
     seen = observing.observe(functional, sibling, made)
     calls = [call for call, observation in zip(made, seen, strict=True) if observation]
     if name in with_meta:

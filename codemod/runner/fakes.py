@@ -72,8 +72,8 @@ def variants(arguments: Any) -> Iterator[Any]:
     yield _mapped(arguments, permuted)
     yield _mapped(arguments, gapped)
     for size in sorted({size for tensor in tensors for size in tensor.shape if size > 1}):
-        for other in (0, 1):
-            yield _mapped(arguments, lambda tensor, size=size, other=other: resized(tensor, size, other))
+        for changed in (0, 1):
+            yield _mapped(arguments, lambda tensor, size=size, changed=changed: resized(tensor, size, changed))
 
 
 def _mapped(arguments: Any, change: Any) -> Any:
@@ -93,11 +93,11 @@ def gapped(tensor: torch.Tensor) -> torch.Tensor:
     return torch.stack((tensor, tensor), -1)[..., 0]
 
 
-def resized(tensor: torch.Tensor, size: int, other: int) -> torch.Tensor:
-    """A part of the values, contiguous: what has `size` elements along a dimension has `other` then."""
+def resized(tensor: torch.Tensor, size: int, changed: int) -> torch.Tensor:
+    """A part of the values, contiguous: what has `size` elements along a dimension has `changed` then."""
     for dimension, length in enumerate(tensor.shape):
         if length == size:
-            tensor = tensor.narrow(dimension, 0, other)
+            tensor = tensor.narrow(dimension, 0, changed)
     return tensor.clone(memory_format=torch.contiguous_format)
 
 
@@ -147,8 +147,8 @@ def difference(results: list[Any], inputs: list[Any], fakes: list[Any], fake_inp
             strides = tuple(int(stride) for stride in fake.stride())
             if any(a != b for a, b, size in zip(strides, real.stride(), shape, strict=True) if size > 1):
                 return f"{where}strides {strides}, not {tuple(real.stride())}"
-        for index, (given, fake_given) in enumerate(zip(inputs, fake_inputs, strict=True)):
-            shared = alias(real, given)
-            if real.numel() and shared != alias(fake, fake_given):
+        for index, (tensor, fake_tensor) in enumerate(zip(inputs, fake_inputs, strict=True)):
+            shared = alias(real, tensor)
+            if real.numel() and shared != alias(fake, fake_tensor):
                 return f"{where}it {'shares' if shared else 'does not share'} the memory of tensor {index}"
     return ""

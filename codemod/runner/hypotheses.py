@@ -23,8 +23,8 @@ _NONE = (RuntimeError, LookupError, ArithmeticError, ValueError, TypeError, Attr
 """What a rule raises that does not fit the arguments."""
 KINDS = 4
 """So many have to differ in the shapes of their tensors."""
-Given = Mapping[str, Any]
-Shape = Callable[[Given], "tuple[int, ...]"]
+Bound = Mapping[str, Any]
+Shape = Callable[[Bound], "tuple[int, ...]"]
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,13 @@ class NoRule(Exception):
     """No rule fits; the message says what was seen."""
 
 
-def body(each: Any, seen: Sequence[tuple[Given, Any]]) -> list[str]:
+def body(each: Any, seen: Sequence[tuple[Bound, Any]]) -> list[str]:
     """The lines of the meta's body. Raises NoRule."""
     if len(seen) < ENOUGH:
         raise NoRule(f"eager accepts {len(seen)} of the calls that are made, of which {ENOUGH} are wanted")
     kinds = {
-        tuple(tuple(leaf.shape) for leaf in pytree.tree_leaves(given) if isinstance(leaf, torch.Tensor))
-        for given, _ in seen
+        tuple(tuple(leaf.shape) for leaf in pytree.tree_leaves(bound) if isinstance(leaf, torch.Tensor))
+        for bound, _ in seen
     }
     if len(kinds) < KINDS:
         raise NoRule(f"eager accepts calls of {len(kinds)} kinds, of which {KINDS} are wanted")
@@ -59,15 +59,15 @@ def body(each: Any, seen: Sequence[tuple[Given, Any]]) -> list[str]:
     counts = {len(observation["results"]) for _, observation in seen}
     if len(counts) != 1:
         raise NoRule("it gives several results, at times more of them")
-    results = [result(each, [(given, o["results"][index]) for given, o in seen]) for index in range(counts.pop())]
+    results = [result(each, [(bound, o["results"][index]) for bound, o in seen]) for index in range(counts.pop())]
     if not results:
         return ["return None" if not each.returns else "return []"]
     return [f"return {', '.join(results)}"]
 
 
-def result(each: Any, seen: Sequence[tuple[Given, Any]]) -> str:
+def result(each: Any, seen: Sequence[tuple[Bound, Any]]) -> str:
     """The expression of one result. Raises NoRule."""
-    present = [(given, value) for given, value in seen if value is not None]
+    present = [(bound, value) for bound, value in seen if value is not None]
     if len(present) < len(seen):
         return _masked(each, seen, present)
     if any(not isinstance(value, dict) or value["layout"] != "torch.strided" for _, value in seen):
@@ -77,12 +77,12 @@ def result(each: Any, seen: Sequence[tuple[Given, Any]]) -> str:
         raise NoRule("a result shares the memory of an argument at times")
     (names,) = shared
     if names:
-        same = all(_spelled(given[names[0]]) == [v["shape"], v["stride"], v["dtype"]] for given, v in seen)
+        same = all(_spelled(bound[names[0]]) == [v["shape"], v["stride"], v["dtype"]] for bound, v in seen)
         if len(names) == 1 and same:
             return str(names[0])
         raise NoRule("a result is a view of an argument")
     for rule in shapes(each, seen):
-        if all(_fits(rule, given, value) for given, value in seen):
+        if all(_fits(rule, bound, value) for bound, value in seen):
             said = _of_shape(each, rule, seen)
             if said:
                 return said
@@ -91,20 +91,20 @@ def result(each: Any, seen: Sequence[tuple[Given, Any]]) -> str:
     raise NoRule(f"no rule gives the shapes, strides and dtypes that were seen, as {_shown(seen)}")
 
 
-def _elementwise(each: Any, seen: Sequence[tuple[Given, Any]]) -> str:
+def _elementwise(each: Any, seen: Sequence[tuple[Bound, Any]]) -> str:
     """What TensorIterator gives for all tensors, or for some of them: its strides are those of no single argument."""
     names = tensors(each, seen)
     subsets = [names, *([name] for name in names), *([a, b] for i, a in enumerate(names) for b in names[i + 1 :])]
     for chosen in subsets:
         text = f"elementwise_meta({', '.join(chosen)}, type_promotion=ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT)"
-        if chosen and all(_gives(text, chosen, given, value) for given, value in seen):
+        if chosen and all(_gives(text, chosen, bound, value) for bound, value in seen):
             return text
     return ""
 
 
-def _gives(text: str, names: Sequence[str], given: Given, value: Any) -> bool:
+def _gives(text: str, names: Sequence[str], bound: Bound, value: Any) -> bool:
     alike = {
-        name: torch.empty_strided(given[name].shape, given[name].stride(), dtype=given[name].dtype, device="meta")
+        name: torch.empty_strided(bound[name].shape, bound[name].stride(), dtype=bound[name].dtype, device="meta")
         for name in names
     }
     try:
@@ -115,12 +115,12 @@ def _gives(text: str, names: Sequence[str], given: Given, value: Any) -> bool:
     return [shape, dtype] == [value["shape"], value["dtype"]] and _strided(value, list(made.stride()))
 
 
-def _masked(each: Any, seen: Sequence[tuple[Given, Any]], present: Sequence[tuple[Given, Any]]) -> str:
+def _masked(each: Any, seen: Sequence[tuple[Bound, Any]], present: Sequence[tuple[Bound, Any]]) -> str:
     """A result that is there where a flag says so."""
     for argument in each.arguments:
         kind = str(argument.type)
         for index in range(argument.N or 0) if kind == "List[bool]" else [None] if kind == "bool" else []:
-            flags = [given[argument.name] if index is None else given[argument.name][index] for given, _ in seen]
+            flags = [bound[argument.name] if index is None else bound[argument.name][index] for bound, _ in seen]
             if present and all(flag == (value is not None) for flag, (_, value) in zip(flags, seen, strict=True)):
                 name = argument.name if index is None else f"{argument.name}[{index}]"
                 return f"({result(each, present)} if {name} else None)"
@@ -131,30 +131,30 @@ def _spelled(value: Any) -> list[Any]:
     return [list(value.shape), list(value.stride()), str(value.dtype)] if isinstance(value, torch.Tensor) else []
 
 
-def _shown(seen: Sequence[tuple[Given, Any]]) -> str:
-    given, value = seen[0]
-    shapes = [f"{name} {tuple(v.shape)}" for name, v in given.items() if isinstance(v, torch.Tensor)]
+def _shown(seen: Sequence[tuple[Bound, Any]]) -> str:
+    bound, value = seen[0]
+    shapes = [f"{name} {tuple(v.shape)}" for name, v in bound.items() if isinstance(v, torch.Tensor)]
     return f"{tuple(value['shape'])} {value['dtype']} for {', '.join(shapes)}"
 
 
-def _fits(rule: Rule, given: Given, value: Any) -> bool:
+def _fits(rule: Rule, bound: Bound, value: Any) -> bool:
     try:
-        return bool(list(rule.shape(given)) == value["shape"])
+        return bool(list(rule.shape(bound)) == value["shape"])
     except _NONE:
         return False
 
 
-def tensors(each: Any, seen: Sequence[tuple[Given, Any]]) -> list[str]:
+def tensors(each: Any, seen: Sequence[tuple[Bound, Any]]) -> list[str]:
     """The arguments that are tensors in every call."""
-    return [a.name for a in each.arguments if all(isinstance(given.get(a.name), torch.Tensor) for given, _ in seen)]
+    return [a.name for a in each.arguments if all(isinstance(bound.get(a.name), torch.Tensor) for bound, _ in seen)]
 
 
-def shapes(each: Any, seen: Sequence[tuple[Given, Any]]) -> Iterator[Rule]:
+def shapes(each: Any, seen: Sequence[tuple[Bound, Any]]) -> Iterator[Rule]:
     """The rules to try, the plainest first."""
     names = tensors(each, seen)
     for name in names:
         yield Rule(f"{name}.shape", partial(_part, name, slice(None)), name)
-    yield Rule("()", lambda given: (), fixed=True)
+    yield Rule("()", lambda bound: (), fixed=True)
     if len(names) > 1:
         pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
         for several in (*pairs, tuple(names)):
@@ -164,9 +164,9 @@ def shapes(each: Any, seen: Sequence[tuple[Given, Any]]) -> Iterator[Rule]:
     for name in names:
         yield Rule(f"{name}.shape[:-1]", partial(_part, name, slice(None, -1)))
         yield Rule(f"{name}.shape[1:]", partial(_part, name, slice(1, None)))
-        for other in names:
-            if other != name:
-                yield Rule(f"({name}.shape[0], *{other}.shape[1:])", partial(_first_of, name, other))
+        for second in names:
+            if second != name:
+                yield Rule(f"({name}.shape[0], *{second}.shape[1:])", partial(_first_of, name, second))
         yield Rule(f"(*{name}.shape[:-2], sym_min({name}.shape[-2], {name}.shape[-1]))", partial(_by_matrix, name))
     yield from _by_size(each, names, seen)
 
@@ -178,18 +178,18 @@ def _reduced(each: Any, names: Sequence[str]) -> Iterator[Rule]:
         return
     for name in names:
 
-        def shape(given: Given, name: str = name) -> tuple[int, ...]:
-            tensor, dim = given[name], given["dim"]
+        def shape(bound: Bound, name: str = name) -> tuple[int, ...]:
+            tensor, dim = bound[name], bound["dim"]
             dims = set(range(tensor.dim())) if dim is None else {dim % max(tensor.dim(), 1)}
             kept = ((1 if index in dims else size) for index, size in enumerate(tensor.shape))
-            return tuple(kept) if given["keepdim"] else tuple(s for i, s in enumerate(tensor.shape) if i not in dims)
+            return tuple(kept) if bound["keepdim"] else tuple(s for i, s in enumerate(tensor.shape) if i not in dims)
 
         dims = "None if dim is None else (dim,)" if kinds["dim"] != "int" else "(dim,)"
         reduce = f"utils.reduction_dims({name}.shape, {dims})"
         yield Rule(f"_compute_reduction_shape({name}, {reduce}, keepdim)", shape)
 
 
-def _by_size(each: Any, names: Sequence[str], seen: Sequence[tuple[Given, Any]]) -> Iterator[Rule]:
+def _by_size(each: Any, names: Sequence[str], seen: Sequence[tuple[Bound, Any]]) -> Iterator[Rule]:
     """Each size is one of an argument's, or an integer that is given."""
     ranks = {len(value["shape"]) for _, value in seen}
     if len(ranks) != 1 or not (rank := ranks.pop()):
@@ -202,12 +202,12 @@ def _by_size(each: Any, names: Sequence[str], seen: Sequence[tuple[Given, Any]])
             return
         sizes.append(fitting)
     text = f"({', '.join(atom.text for atom in sizes)}{',' if rank == 1 else ''})"
-    yield Rule(text, lambda given: tuple(atom.shape(given)[0] for atom in sizes), fixed=True)
+    yield Rule(text, lambda bound: tuple(atom.shape(bound)[0] for atom in sizes), fixed=True)
 
 
-def _agrees(atom: Rule, seen: Sequence[tuple[Given, Any]], wanted: Sequence[int]) -> bool:
+def _agrees(atom: Rule, seen: Sequence[tuple[Bound, Any]], wanted: Sequence[int]) -> bool:
     try:
-        return all(atom.shape(given)[0] == size for (given, _), size in zip(seen, wanted, strict=True))
+        return all(atom.shape(bound)[0] == size for (bound, _), size in zip(seen, wanted, strict=True))
     except _NONE:
         return False
 
@@ -231,72 +231,72 @@ def _atoms(each: Any, names: Sequence[str]) -> Iterator[Rule]:
         yield from (Rule(f"{atom.text} // {number}", partial(_divided, atom, number)) for atom in plain)
         yield from (Rule(f"{number} * {atom.text}", partial(_times, atom, number)) for atom in plain)
     for atom in plain:
-        for other in plain:
-            yield Rule(f"{atom.text} // {other.text}", partial(_quotient, atom, other))
-            yield Rule(f"sym_min({atom.text}, {other.text})", partial(_least, atom, other))
+        for second in plain:
+            yield Rule(f"{atom.text} // {second.text}", partial(_quotient, atom, second))
+            yield Rule(f"sym_min({atom.text}, {second.text})", partial(_least, atom, second))
 
 
-def _part(name: str, part: slice, given: Given) -> tuple[int, ...]:
-    return tuple(given[name].shape[part])
+def _part(name: str, part: slice, bound: Bound) -> tuple[int, ...]:
+    return tuple(bound[name].shape[part])
 
 
-def _broadcast(names: Sequence[str], given: Given) -> tuple[int, ...]:
-    return tuple(torch.broadcast_tensors(*(given[name] for name in names))[0].shape)  # type: ignore[no-untyped-call]
+def _broadcast(names: Sequence[str], bound: Bound) -> tuple[int, ...]:
+    return tuple(torch.broadcast_tensors(*(bound[name] for name in names))[0].shape)  # type: ignore[no-untyped-call]
 
 
-def _first_of(name: str, other: str, given: Given) -> tuple[int, ...]:
-    return (given[name].shape[0], *given[other].shape[1:])
+def _first_of(name: str, second: str, bound: Bound) -> tuple[int, ...]:
+    return (bound[name].shape[0], *bound[second].shape[1:])
 
 
-def _by_matrix(name: str, given: Given) -> tuple[int, ...]:
-    return (*given[name].shape[:-2], min(given[name].shape[-2:]))
+def _by_matrix(name: str, bound: Bound) -> tuple[int, ...]:
+    return (*bound[name].shape[:-2], min(bound[name].shape[-2:]))
 
 
-def _size(name: str, index: int, given: Given) -> tuple[int, ...]:
-    return (given[name].shape[index],)
+def _size(name: str, index: int, bound: Bound) -> tuple[int, ...]:
+    return (bound[name].shape[index],)
 
 
-def _total(name: str, given: Given) -> tuple[int, ...]:
-    return (given[name].numel(),)
+def _total(name: str, bound: Bound) -> tuple[int, ...]:
+    return (bound[name].numel(),)
 
 
-def _number(name: str, given: Given) -> tuple[int, ...]:
-    return (int(given[name]),)
+def _number(name: str, bound: Bound) -> tuple[int, ...]:
+    return (int(bound[name]),)
 
 
-def _element(name: str, index: int, given: Given) -> tuple[int, ...]:
-    return (int(given[name][index]),)
+def _element(name: str, index: int, bound: Bound) -> tuple[int, ...]:
+    return (int(bound[name][index]),)
 
 
-def _constant(number: int, given: Given) -> tuple[int, ...]:
+def _constant(number: int, bound: Bound) -> tuple[int, ...]:
     return (number,)
 
 
-def _more(atom: Rule, number: int, given: Given) -> tuple[int, ...]:
-    return (atom.shape(given)[0] + number,)
+def _more(atom: Rule, number: int, bound: Bound) -> tuple[int, ...]:
+    return (atom.shape(bound)[0] + number,)
 
 
-def _divided(atom: Rule, number: int, given: Given) -> tuple[int, ...]:
-    return (atom.shape(given)[0] // number,)
+def _divided(atom: Rule, number: int, bound: Bound) -> tuple[int, ...]:
+    return (atom.shape(bound)[0] // number,)
 
 
-def _times(atom: Rule, number: int, given: Given) -> tuple[int, ...]:
-    return (atom.shape(given)[0] * number,)
+def _times(atom: Rule, number: int, bound: Bound) -> tuple[int, ...]:
+    return (atom.shape(bound)[0] * number,)
 
 
-def _quotient(atom: Rule, other: Rule, given: Given) -> tuple[int, ...]:
-    return (atom.shape(given)[0] // other.shape(given)[0],)
+def _quotient(atom: Rule, divisor: Rule, bound: Bound) -> tuple[int, ...]:
+    return (atom.shape(bound)[0] // divisor.shape(bound)[0],)
 
 
-def _least(atom: Rule, other: Rule, given: Given) -> tuple[int, ...]:
-    return (min(atom.shape(given)[0], other.shape(given)[0]),)
+def _least(atom: Rule, second: Rule, bound: Bound) -> tuple[int, ...]:
+    return (min(atom.shape(bound)[0], second.shape(bound)[0]),)
 
 
-def _of_shape(each: Any, rule: Rule, seen: Sequence[tuple[Given, Any]]) -> str:
+def _of_shape(each: Any, rule: Rule, seen: Sequence[tuple[Bound, Any]]) -> str:
     """The expression of a tensor of that shape with the dtype and strides that were seen; "" where there is none."""
     names = tensors(each, seen)
     dtypes = {value["dtype"] for _, value in seen}
-    typed = [name for name in names if all(str(given[name].dtype) == v["dtype"] for given, v in seen)]
+    typed = [name for name in names if all(str(bound[name].dtype) == v["dtype"] for bound, v in seen)]
     fixed = len(dtypes) == 1 and not typed
     if not typed and not fixed:
         return ""
@@ -314,20 +314,20 @@ def _of_shape(each: Any, rule: Rule, seen: Sequence[tuple[Given, Any]]) -> str:
         columns = f"make_contiguous_strides_for({rule.text}, row_major=False)"
         return f"torch.empty_strided({rule.text}, {columns}, dtype={said}, device={base}.device)"
     for name in dict.fromkeys([*([rule.like] if rule.like else []), *names]):
-        if all(list(given[name].shape) == v["shape"] and _strided(v, _kept(given[name])) for given, v in seen):
+        if all(list(bound[name].shape) == v["shape"] and _strided(v, _kept(bound[name])) for bound, v in seen):
             dtype = f", dtype={next(iter(dtypes))}" if fixed else "" if name in typed else f", dtype={typed[0]}.dtype"
             return f"torch.empty_like({name}{dtype})"
     return ""
 
 
-def _strides_matter(rule: Rule, seen: Sequence[tuple[Given, Any]]) -> bool:
+def _strides_matter(rule: Rule, seen: Sequence[tuple[Bound, Any]]) -> bool:
     """Whether a call shows which strides a result has: permuted ones were given, or there is one order alone."""
     if rule.fixed and all(len(value["shape"]) < 2 for _, value in seen):
         return True
     return any(
         sum(size > 1 for size in value["shape"]) > 1
-        and any(_permuted(tensor) for tensor in given.values() if isinstance(tensor, torch.Tensor))
-        for given, value in seen
+        and any(_permuted(tensor) for tensor in bound.values() if isinstance(tensor, torch.Tensor))
+        for bound, value in seen
     )
 
 
@@ -342,7 +342,7 @@ def _strided(value: Any, stride: Sequence[int]) -> bool:
     if 0 in value["shape"]:
         return True
     compared = zip(value["shape"], value["stride"], stride, strict=True)
-    return all(mine == other for size, mine, other in compared if size > 1)
+    return all(step == expected for size, step, expected in compared if size > 1)
 
 
 def _by_columns(shape: Sequence[int]) -> list[int]:

@@ -112,17 +112,17 @@ def _steps(optimizer: Any) -> None:
 def _run(entry: Any, sample: Any) -> None:
     result = entry.op(sample.input, *sample.args, **sample.kwargs)
     outputs = [leaf for leaf in pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
-    given = pytree.tree_leaves((sample.input, sample.args, sample.kwargs))
-    inputs = [leaf for leaf in given if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
+    leaves = pytree.tree_leaves((sample.input, sample.args, sample.kwargs))
+    inputs = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
     if outputs and inputs:
         torch.autograd.grad(torch.stack([o.abs().sum() for o in outputs]).sum(), inputs, allow_unused=True)
 
 
-def calls(overload: Any, each: Any, known: Iterable[Arguments]) -> Iterator[Arguments]:
-    """The calls to observe: those `known`, and draws; each as it is and changed in the ways above."""
+def calls(overload: Any, each: Any, recordings: Iterable[Arguments]) -> Iterator[Arguments]:
+    """The calls to observe: the `recordings`, and draws; each as it is and changed in the ways above."""
     schema.CALLS, schema.SECONDS = DRAWN, LONG
     drawn = (schema.Draw(number, False).arguments(each) for number in schema.accepted(overload, each, False))
-    for arguments in (*known, *drawn):
+    for arguments in (*recordings, *drawn):
         yield from fakes.variants(arguments)
         for dtype in DTYPES:
             yield pytree.tree_map(partial(_converted, dtype), arguments)
@@ -189,10 +189,10 @@ def _observed(overload: Any, each: Any, arguments: Arguments) -> Observation | N
     except Exception:
         return None
     after = [described(leaf) for leaf in pytree.tree_leaves(arguments)]
-    given = bound(each, arguments)
+    arguments_by_name = bound(each, arguments)
     results = list(result) if isinstance(result, (tuple, list)) else [] if not each.returns else [result]
     return {
-        "results": [_result(leaf, given) for leaf in results],
+        "results": [_result(leaf, arguments_by_name) for leaf in results],
         "changed": before != after,
     }
 
@@ -204,11 +204,11 @@ def described(leaf: Any) -> Any:
     return [list(leaf.shape), list(leaf.stride()) if leaf.layout == torch.strided else None, str(leaf.dtype)]
 
 
-def _result(leaf: Any, given: Mapping[str, Any]) -> Any:
+def _result(leaf: Any, arguments: Mapping[str, Any]) -> Any:
     if not isinstance(leaf, torch.Tensor):
         return None if leaf is None else type(leaf).__name__
     shape, stride, dtype = described(leaf)
     alias = torch._C._is_alias_of  # type: ignore[attr-defined]
-    shared = [name for name, value in given.items() if isinstance(value, torch.Tensor) and alias(leaf, value)]
+    shared = [name for name, value in arguments.items() if isinstance(value, torch.Tensor) and alias(leaf, value)]
     layout = str(leaf.layout)
     return {"shape": shape, "stride": stride, "dtype": dtype, "shared": shared, "layout": layout}

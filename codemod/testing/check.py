@@ -65,10 +65,10 @@ def symfix_probe(
     return report
 
 
-def _among(parameter: str, names: Collection[str], known: Collection[str]) -> None:
-    unknown = [name for name in names if name not in known]
+def _among(parameter: str, names: Collection[str], choices: Collection[str]) -> None:
+    unknown = [name for name in names if name not in choices]
     if isinstance(names, str) or unknown:
-        raise ValueError(f"{parameter}={names!r}: give a collection of {', '.join(known)}")
+        raise ValueError(f"{parameter}={names!r}: give a collection of {', '.join(choices)}")
 
 
 def _message(report: Report, failing: Sequence[str], allow: Collection[str]) -> str:

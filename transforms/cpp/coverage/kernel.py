@@ -68,8 +68,8 @@ class Body:
         result: list[Line] = []
         for index, line in enumerate(kept):
             uses = sum(len(re.findall(rf"\b{line.name}\b", later.text)) for later in kept[index + 1 :])
-            written = sum(other.name == line.name for other in kept)
-            if line.name and uses == 1 and written == 1 and not any(other.name in line.names for other in kept[index:]):
+            written = sum(later.name == line.name for later in kept)
+            if line.name and uses == 1 and written == 1 and not any(later.name in line.names for later in kept[index:]):
                 for later in kept[index + 1 :]:
                     text = line.text if line.atomic or later.text == line.name else f"({line.text})"
                     later.text = text.join(re.split(rf"\b{line.name}\b", later.text))

@@ -121,15 +121,15 @@ def _set_with_sizes(flow: Flow, node: Node, arguments: list[Node], values: list[
     if following is None or setter is None or setter.kind != "call_expression":
         return False
     receiver = node.fields["function"].text.removesuffix("set_storage_offset")
-    given = setter.fields["arguments"].children
-    if setter.fields["function"].text != f"{receiver}set_sizes_and_strides" or len(given) != 2:
+    arguments_set = setter.fields["arguments"].children
+    if setter.fields["function"].text != f"{receiver}set_sizes_and_strides" or len(arguments_set) != 2:
         return False
     overloads = flow.vocabulary.functions.get("set_sizes_and_strides", ())
     if not any(len(f.params) == 3 and all("Sym" in p.type for p in f.params) for f in overloads):
         return False
     if arguments[0].kind != "identifier" and flow.lookup("storage_offset") is not None:
         return False
-    flow.announce(OffsetOfImpl(values[0].origins, statement, arguments[0], following, given[1]))
+    flow.announce(OffsetOfImpl(values[0].origins, statement, arguments[0], following, arguments_set[1]))
     return True
 
 

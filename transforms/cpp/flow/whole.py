@@ -77,10 +77,10 @@ class Ways:
 
     def _must(self, node: Node) -> frozenset[int]:
         """The barriers that every way through `node` meets; all of those in its arms, where no arm is without."""
-        known = self._memo.get(id(node))
-        if known is None:
-            known = self._memo[id(node)] = self._compute(node)
-        return known
+        barriers = self._memo.get(id(node))
+        if barriers is None:
+            barriers = self._memo[id(node)] = self._compute(node)
+        return barriers
 
     def _compute(self, node: Node) -> frozenset[int]:
         met: set[int] = set()
@@ -167,8 +167,8 @@ def _without_sizes(condition: Node | None, outcome: bool) -> bool:
     left, right = condition.field("left"), condition.field("right")
     if left is None or right is None or right.text != "0" or left.kind != "call_expression":
         return False
-    asked = left.beginning(200).rpartition(".")[2]
-    return asked in ("numel()", "sym_numel()", "dim()", "ndimension()") and outcome == (condition.token == "==")
+    accessor = left.beginning(200).rpartition(".")[2]
+    return accessor in ("numel()", "sym_numel()", "dim()", "ndimension()") and outcome == (condition.token == "==")
 
 
 def _optional(node: Node, inner: Node) -> bool:

@@ -47,15 +47,15 @@ def _written(drawn: Sequence[DrawnMeta]) -> set[str]:
 
 def _of(drawn: Sequence[DrawnMeta], meta: DrawnMeta) -> list[DrawnMeta]:
     """The out variants that are registered with `meta`."""
-    return [other for other in drawn if other.functional == meta.overload and not other.reason]
+    return [variant for variant in drawn if variant.functional == meta.overload and not variant.reason]
 
 
 def _variants(drawn: Sequence[DrawnMeta], meta: DrawnMeta) -> tuple[str, ...]:
-    return tuple(other.overload for other in _of(drawn, meta))
+    return tuple(variant.overload for variant in _of(drawn, meta))
 
 
 def _outputs(drawn: Sequence[DrawnMeta], meta: DrawnMeta) -> tuple[str, ...]:
-    return next((other.outputs for other in _of(drawn, meta)), meta.outputs)
+    return next((variant.outputs for variant in _of(drawn, meta)), meta.outputs)
 
 
 def _entry(yaml: bytes, overload: str) -> tuple[int, int] | None:

@@ -184,10 +184,10 @@ def functions_of(arguments: Arguments) -> tuple[Value, ...]:
     return tuple(value for value in values if isinstance(value, (Local, Inner)))
 
 
-def with_bound(bound: Arguments, given: Arguments) -> Arguments:
+def with_bound(bound: Arguments, passed: Arguments) -> Arguments:
     """The arguments of a call of what functools.partial made."""
     positional = sum(slot.isdigit() for slot, _ in bound)
-    moved = [(str(int(slot) + positional) if slot.isdigit() else slot, values) for slot, values in given]
+    moved = [(str(int(slot) + positional) if slot.isdigit() else slot, values) for slot, values in passed]
     named = {slot for slot, _ in moved}
     return [*(pair for pair in bound if pair[0] not in named), *moved]
 

@@ -46,8 +46,8 @@ def _in_cpp(project: Project, operators: Collection[str]) -> set[str]:
     if not names:
         return set()
     pattern = re.compile(rb'"(?:\w+::)?(' + b"|".join(sorted(map(re.escape, names))) + rb")\b")
-    found = {name for path in project.files(_CPP) for name in pattern.findall(project.read(path))}
-    return {operator for operator in operators if operator.rpartition("::")[2].encode() in found}
+    mentioned = {name for path in project.files(_CPP) for name in pattern.findall(project.read(path))}
+    return {operator for operator in operators if operator.rpartition("::")[2].encode() in mentioned}
 
 
 def _of_operator(project: Project, definition: Definition, role: Role) -> Finding | None:

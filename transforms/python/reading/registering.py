@@ -111,7 +111,7 @@ class Collector:
         """What was gathered."""
         compiling = [(scope, text) for scope, text in self._calls if _COMPILING.match(text)]
         for scope, name, text in self._objects if compiling else ():
-            if any(scope == other and re.search(rf"\b{name}\b", call) for other, call in compiling):
+            if any(scope == place and re.search(rf"\b{name}\b", call) for place, call in compiling):
                 self._bindings.append((scope, name, text))
         for text in self._plain:
             callee = text.partition("(")[0]

@@ -187,10 +187,10 @@ def needs_elements(place: Place, branch: ast.If, general: bool) -> bool:
 
 def counts_from_end(branch: ast.If, nodes: Iterable[ast.AST]) -> bool:
     """Whether a path slices by `-n` for an `n` that the branch asks about: 0 from the end is the beginning."""
-    asked = {ast.unparse(node) for node in ast.walk(branch.test) if isinstance(node, ast.expr)}
+    expressions = {ast.unparse(node) for node in ast.walk(branch.test) if isinstance(node, ast.expr)}
     bounds = (bound for node in nodes if isinstance(node, ast.Slice) for bound in (node.lower, node.upper))
     return any(
-        isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub) and ast.unparse(bound.operand) in asked
+        isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub) and ast.unparse(bound.operand) in expressions
         for bound in bounds
     )
 

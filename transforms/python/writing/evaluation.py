@@ -152,7 +152,7 @@ class Evaluated:
 
     def _may_read(self, owner: ast.expr, present: Mapping[str, bool]) -> bool:
         text = ast.unparse(owner)
-        if f"{text}." in self.texts or any(known.startswith((f"{text}.", f"{text}[")) for known in self.texts):
+        if f"{text}." in self.texts or any(read.startswith((f"{text}.", f"{text}[")) for read in self.texts):
             return True
         if isinstance(owner, ast.Name):
             return present.get(owner.id, False) or owner.id in ("self", "cls", "torch", "math")
