@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import os
 import shutil
 import time
@@ -14,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codemod.borders.files import read_file
 from codemod.borders.private import private_folder, read_private, say_once
 from codemod.borders.quoting import file_name
 from codemod.digest import digest
@@ -24,20 +22,17 @@ from codemod.probe.collect import Collector
 from codemod.probe.outcomes import report_of
 from codemod.probe.subjects import MODES
 from codemod.probe.trace import read_trace, trace_files
-from codemod.prove import isolate, nursery
 from codemod.prove.executor import work_through
-from codemod.prove.isolate import RUNNER, Ended, Limits
-from codemod.prove.run_folder import LOCK, remove_dead, run_folder
-from codemod.prove.session import scratch
+from codemod.prove.inquiry import ask
+from codemod.prove.isolate import Ended
+from codemod.prove.run_folder import remove_dead, run_folder
 from codemod.prove.target import Target
-from codemod.prove.work import environment
 from codemod.terminal import one_line
 from codemod.tree.checkout import user_cache
 from codemod.writing.files import replace_file
 
 SECONDS = 300.0
 """How long the modes of one operator may take, a mode that hangs apart."""
-MEMORY = 8 << 30
 _TOGETHER = dict.fromkeys(("unbacked", "sizes"), ("unbacked", "sizes"))
 """What is not tried again where a mode ended its process beside that mode: `sizes` needs the graphs of `unbacked`."""
 _UNUSED_SECONDS = 30 * 24 * 3600.0
@@ -141,18 +136,7 @@ def _with_ended(document: dict[str, Any], mode: str, ended: Ended) -> dict[str, 
 def _run(target: Target, folder: Path, job: Mapping[str, Any]) -> tuple[Ended, dict[str, Any]]:
     """How the job ended, and what it wrote; an empty table where that cannot be read."""
     search = [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)), os.getcwd()]
-    place, out = folder / "job.json", folder / "out.json"
-    place.write_text(json.dumps({**job, "search": search}), encoding="ascii")
-    server = (target.python, str(RUNNER), "--serve", str(scratch() / "runner"))
-    limits, variables = Limits(SECONDS, MEMORY), environment(folder, ())
-    ended = nursery.run(server, place, out, folder, variables, limits)
-    if ended is None:
-        command = (target.python, str(RUNNER), str(place), str(out))
-        ended = isolate.run(command, limits, variables, folder, folder / LOCK)
-    try:
-        document = json.loads(read_file(out))
-    except (OSError, ValueError, RecursionError):
-        document = None
+    ended, document = ask(target, folder, {**job, "search": search}, SECONDS)
     return ended, document if isinstance(document, dict) else {}
 
 

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from codemod.borders.documents import Shape, fit
-from codemod.borders.files import read_file
 from codemod.errors import SymfixError
 from codemod.model.drawn import DrawnMeta
-from codemod.prove import isolate, nursery
 from codemod.prove.executor import work_through
-from codemod.prove.isolate import RUNNER, Ended, Limits
-from codemod.prove.run_folder import LOCK, remove_dead, run_folder
+from codemod.prove.inquiry import ask
+from codemod.prove.isolate import Ended
+from codemod.prove.run_folder import remove_dead, run_folder
 from codemod.prove.session import code_digest, scratch
 from codemod.prove.target import Target
-from codemod.prove.work import environment
 from codemod.terminal import one_line
 
-MEMORY = 8 << 30
 _LISTED: Shape = {"torch": str, "operators": [str]}
 _DRAWN: Shape = {
     "torch": str,
@@ -88,17 +84,9 @@ def draw(target: Target, operator: str, seconds: float) -> list[DrawnMeta]:
 def _run(target: Target, job: Mapping[str, Any], seconds: float, shape: Shape) -> tuple[Ended, dict[str, Any]]:
     """How the job ended, and what it wrote; an empty table where that is not of `shape`."""
     with run_folder() as folder:
-        place, out = folder / "job.json", folder / "out.json"
-        place.write_text(json.dumps(job), encoding="ascii")
-        server = (target.python, str(RUNNER), "--serve", str(scratch() / "runner"))
-        limits, variables = Limits(seconds, MEMORY), environment(folder, ())
-        ended = nursery.run(server, place, out, folder, variables, limits)
-        if ended is None:
-            command = (target.python, str(RUNNER), str(place), str(out))
-            ended = isolate.run(command, limits, variables, folder, folder / LOCK)
-        try:
-            document = json.loads(read_file(out))
-            fit(document, shape, str(out), "")
-        except (OSError, ValueError, RecursionError, SymfixError):
-            return ended, {}
-        return ended, document
+        ended, document = ask(target, folder, job, seconds)
+    try:
+        fit(document, shape, "", "")
+    except SymfixError:
+        return ended, {}
+    return ended, dict(document)
