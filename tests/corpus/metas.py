@@ -49,6 +49,8 @@ def drawn(names: list[str], jobs: int) -> list[DrawnMeta]:
     """What is drawn for operators, each said on stderr as it comes."""
     target = find_target(Path(sys.executable))
     operators = untraced(target, names, _SECONDS)
+    for name in sorted(set(names) - set(operators)):
+        print(f"metas: {name}: no operator with an overload that has a kernel and no way to trace", file=sys.stderr)
     metas: list[DrawnMeta] = []
     with closing(draw_all(target, operators, lambda _: None, jobs, _SECONDS)) as ended:
         for operator, of_operator, _ in ended:
