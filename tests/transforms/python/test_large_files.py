@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -65,6 +66,18 @@ def test_the_tree_of_a_part_is_held_at_a_time(same: bool, monkeypatch: pytest.Mo
     rewriting, extracting = peaks()
     assert (rewriting < 0.6 * whole[0], extracting < 0.6 * whole[1]) == (True, True)
     assert (findings(large), extract("a.py", large.source)) == (decisions, facts)
+
+
+def test_what_a_part_leaves_behind_does_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    large = functions(300, False)
+    findings(functions(2, False))
+    monkeypatch.setattr(reading, "PART", 1 << 11)
+    gc.disable()  # it comes the later, the more a process holds
+    try:
+        late = peak(lambda: findings(large))
+    finally:
+        gc.enable()
+    assert late < 1.2 * peak(lambda: findings(large))
 
 
 PLAIN = "x = 1\n\n@torch.compile\ndef f(x):\n    return x\n\n\nclass C:\n    def g(self): pass\n\nasync def h(): pass\n"

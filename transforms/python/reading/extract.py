@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import io
 import re
 import tokenize
@@ -84,6 +85,8 @@ class Parts:
             earlier.update(own)
             tree.later = {name: self._names[name] - earlier[name] for name in own}
             yield tree
+            del tree
+            gc.collect()  # what was found in it points back at it
 
 
 class Part(ast.Module):
