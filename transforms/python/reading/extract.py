@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gc
 import io
 import re
 import tokenize
@@ -85,8 +84,7 @@ class Parts:
             earlier.update(own)
             tree.later = {name: self._names[name] - earlier[name] for name in own}
             yield tree
-            del tree
-            gc.collect()  # what was found in it points back at it
+            del tree  # before the next is made
 
 
 class Part(ast.Module):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import libcst as cst
@@ -75,18 +76,7 @@ class Place:
         self.inlined = names.inlined
         self.shared = names.shared
         self.scripted = names.scripted
-        self.conditions = Conditions(values, names, self._movable, names.of_shapes)
-
-    def _movable(self, moved: Moved) -> bool:
-        """Whether operands can neither raise, call nor assign where their short circuit no longer holds them back."""
-        evaluated = evaluated_before(self.function, self.site.node, self.names.top.arithmetic)
-        for held, truth in moved.held:
-            operand = _parsed(held)
-            evaluated.add(operand)
-            evaluated.add_outcome(operand, truth)
-        evaluated.add(_parsed(moved.evaluated))
-        present = present_tensors(self.function)
-        return all(evaluated.may_move(_parsed(operand), present) for operand in moved.operands)
+        self.conditions = Conditions(values, names, partial(_movable, function, site, names), names.of_shapes)
 
     def tree(self, node: ast.expr) -> cst.BaseExpression:
         """A libcst tree of an expression, without the parentheses around it, its inner calls already rewritten.
@@ -148,6 +138,21 @@ def expectation(condition: str) -> str:
     """A string literal that says what was expected, for a check whose author gave no message."""
     text = re.sub(r"\s+", " ", condition).replace("\\", "\\\\").replace('"', "'")
     return f'"expected {text}"'
+
+
+def _movable(function: ast.FunctionDef | ast.AsyncFunctionDef, site: Site, names: Names, moved: Moved) -> bool:
+    """Whether operands can neither raise, call nor assign where their short circuit no longer holds them back.
+
+    No method of Place: what it has of itself would hold the tree of its file until garbage is collected.
+    """
+    evaluated = evaluated_before(function, site.node, names.top.arithmetic)
+    for held, truth in moved.held:
+        operand = _parsed(held)
+        evaluated.add(operand)
+        evaluated.add_outcome(operand, truth)
+    evaluated.add(_parsed(moved.evaluated))
+    present = present_tensors(function)
+    return all(evaluated.may_move(_parsed(operand), present) for operand in moved.operands)
 
 
 def _parsed(node: cst.BaseExpression) -> ast.expr:
