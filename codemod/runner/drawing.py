@@ -65,13 +65,18 @@ def recorded(operator: str, overloads: Collection[Any], index: opinfo.Index) -> 
     return observing.recorded(overloads, index.callers(operator, "backward"))
 
 
+def _accepted(overload: Any, each: Any, recordings: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """(call, what it showed) of each call of an overload, recorded or drawn, that eager accepts."""
+    made = list(observing.calls(overload, each, recordings))
+    seen = observing.observe(overload, each, made)
+    return [(call, observation) for call, observation in zip(made, seen, strict=True) if observation]
+
+
 def _of_plain(each: Any, overload: Any, calls: Sequence[Any]) -> Entry:
     entry: Entry = {"overload": _name(each)}
     if uncovered.size_depends_on_data(overload):
         return {**entry, "reason": "its sizes depend on values"}
-    made = list(observing.calls(overload, each, calls))
-    seen = observing.observe(overload, each, made)
-    accepted = [(call, observation) for call, observation in zip(made, seen, strict=True) if observation]
+    accepted = _accepted(overload, each, calls)
     try:
         body = hypotheses.body(each, [(observing.bound(each, call), o) for call, o in accepted])
     except hypotheses.NoRule as error:
@@ -86,7 +91,7 @@ def _of_out(
 ) -> Entry:
     """The entry of an out variant, whose functional overload traces or is among `with_meta`."""
     entry: Entry = {"overload": _name(each)}
-    sibling = next((variant for variant in schema.schemas(each.name) if _alike(variant, each)), None)
+    sibling = _functional(each)
     if sibling is None:
         return {**entry, "reason": "no overload of its name is the same without out"}
     name = _name(sibling)
@@ -100,10 +105,8 @@ def _of_out(
     body = [f"return aten.{name}({', '.join(passed)})"]
     written: Entry = {"parameters": parameters(each), "body": body, "outputs": outputs}
     install(overload, written["parameters"], body, outputs)
-    calls = recorded(each.name, [functional], index).get(functional, ())
-    made = list(observing.calls(functional, sibling, calls))
-    seen = observing.observe(functional, sibling, made)
-    calls = [call for call, observation in zip(made, seen, strict=True) if observation]
+    recordings = recorded(each.name, [functional], index).get(functional, ())
+    calls = [call for call, _ in _accepted(functional, sibling, recordings)]
     if name in with_meta:
         written["functional"] = name
     return _compared(entry, written, overload, functional, calls)
@@ -119,6 +122,11 @@ def _compared(entry: Entry, written: Entry, overload: Any, source: Any, calls: S
 
 def _name(each: Any) -> str:
     return f"{each.name.partition('::')[2]}.{each.overload_name or 'default'}"
+
+
+def _functional(out: Any) -> Any | None:
+    """The overload of the same name that takes what an out variant takes beside its out arguments; None for none."""
+    return next((variant for variant in schema.schemas(out.name) if _alike(variant, out)), None)
 
 
 def _alike(functional: Any, out: Any) -> bool:
@@ -228,13 +236,12 @@ def check(operator: str, index: opinfo.Index) -> dict[str, str]:
         overload = schema.overload_of(operator, each)
         if str(overload) not in missing and overload not in torch._decomp.meta_table:
             continue
-        sibling = next((o for o in schema.schemas(operator) if _alike(o, each)), None) if schema.is_out(each) else each
+        sibling = _functional(each) if schema.is_out(each) else each
         if sibling is None:
             continue
         source = schema.overload_of(operator, sibling)
-        made = list(observing.calls(source, sibling, recorded(operator, [source], index).get(source, ())))
-        seen = observing.observe(source, sibling, made)
-        calls = [call for call, observation in zip(made, seen, strict=True) if observation]
+        recordings = recorded(operator, [source], index).get(source, ())
+        calls = [call for call, _ in _accepted(source, sibling, recordings)]
         outputs = [argument.name for argument in each.arguments if argument.is_out]
         ends[f"{fakes.NAME} {_name(each)}"] = compared(overload, source, calls, outputs)[0]
     return ends
