@@ -7,8 +7,9 @@ import gc
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import pytest
 
@@ -49,6 +50,32 @@ def test_twice_the_functions_take_twice_the_memory() -> None:
     small, large = functions(400, False), functions(800, False)
     findings(functions(2, False))
     assert peak(lambda: findings(large)) < 2.5 * peak(lambda: findings(small))
+
+
+class Searched(bytes):
+    """The bytes of a file, which count how often all of them are searched or copied."""
+
+    passes = 0
+
+    def __contains__(self, item: object) -> bool:
+        type(self).passes += 1
+        return super().__contains__(item)  # type: ignore[operator]
+
+    def __getitem__(self, key: Any) -> Any:
+        type(self).passes += isinstance(key, slice) and key.stop is None
+        return super().__getitem__(key)
+
+
+def test_a_file_is_searched_as_a_whole_no_oftener_for_more_functions() -> None:
+    passes = []
+    for count in (2, 50):
+        large = functions(count, False)
+        large = replace(large, source=Searched(large.source))
+        Searched.passes = 0
+        extract("a.py", large.source)
+        findings(large)
+        passes.append(Searched.passes)
+    assert passes[0] == passes[1] > 0
 
 
 @pytest.mark.parametrize("same", [False, True])

@@ -143,7 +143,7 @@ def extract(path: str, source: bytes) -> FileFacts:
         trees = Parts(source)
     except (SyntaxError, ValueError):
         return FileFacts(path)
-    sized = SIZES.search(source) is not None
+    sized, disabling = SIZES.search(source) is not None, b"disable" in source
     functions: list[Function] = []
     imports: dict[str, str] = {}
     inner_imports: dict[str, str] = {}
@@ -157,7 +157,7 @@ def extract(path: str, source: bytes) -> FileFacts:
                 if isinstance(node, (ast.Import, ast.ImportFrom)):
                     (imports if scope.node is tree else inner_imports).update(_imports(path, node))
             registering.add(scope.name, scope.node, scope.nodes)
-            if b"disable" in source:
+            if disabling:
                 left_to_eager.update(_left_to_eager(scope))
             if scope.node is tree:
                 passed.update(_passed_operators(scope.nodes))

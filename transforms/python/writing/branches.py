@@ -334,7 +334,7 @@ def only(statements: Sequence[ast.stmt], function: str) -> bool:
 
 def is_elif(place: Place, branch: ast.If) -> bool:
     """Whether an `if` is written `elif`."""
-    return place.layout.source[place.layout.start(branch) :].startswith(b"elif")
+    return place.layout.source.startswith(b"elif", place.layout.start(branch))
 
 
 def decided(place: Place, branch: ast.If | ast.IfExp) -> tuple[Change, ...]:
