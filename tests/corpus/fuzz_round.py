@@ -32,7 +32,7 @@ from fuzz_promises import (
     snapshot,
 )
 from fuzz_server import Outcome, Server
-from fuzz_special import SPECIALS
+from fuzz_special import SPECIALS, sources_of
 from fuzz_trees import OPERATORS, Source
 
 _GIT_MOVES = frozenset({"index", "symfix"})
@@ -159,7 +159,8 @@ class Round:
             self.under_git = False
             return
         self.git("init", "-q", ".")
-        self.git("add", "-A")
+        if self.git("add", "-A"):  # as for an encoding that the files have not: none is in the last commit then
+            self.culprits += sources_of(self.tree)
         self.git("commit", "-q", "--allow-empty", "-m", "start")
 
     def git(self, *arguments: str) -> int:
