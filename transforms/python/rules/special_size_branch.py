@@ -45,8 +45,7 @@ MODE = Mode.PYTHON_BRANCH
 LEVEL = Level.REVIEW
 PRECEDENCE = 160
 EXAMPLES = (
-    Example("def f(x: Tensor):\n    if x.dim() == 0:\n        return x\n    return x + 1\n", None, "no size"),
-    Example("def f(x: Tensor):\n    if len(x.shape) == 1:\n        return x\n    return x + 1\n", None, "no size"),
+    Example("def f(x: Tensor):\n    if x.ndim == len(x.shape):\n        return x\n    return x + 1\n", None, "no size"),
     Example(
         "def f(x: Tensor):\n    if x.numel() == 0:\n        return x.clone()\n    return x + 1\n",
         "def f(x: Tensor):\n"
@@ -79,8 +78,7 @@ EXAMPLES = (
         "@register_decomposition(aten.f)\ndef f(x: Tensor, n: int):\n"
         "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
         "    if guard_or_false(x.numel() == 0) or (x.is_cuda and guard_or_false(x.size(0) == n)):\n"
-        "        return x.clone()\n"
-        "    return x.view(n, -1).clone()\n",
+        "        return x.clone()\n    return x.view(n, -1).clone()\n",
         "other devices take the general path",
     ),
     Example(
@@ -92,8 +90,7 @@ EXAMPLES = (
     ),
     Example(
         "@register_decomposition(aten.f)\ndef f(x: Tensor, y: Tensor):\n"
-        "    if x.device == y.device and x.size(0) == y.size(0):\n        return x.clone()\n"
-        "    return x + y\n",
+        "    if x.device == y.device and x.size(0) == y.size(0):\n        return x.clone()\n    return x + y\n",
         None,
         "no kind of device",
     ),
@@ -107,9 +104,7 @@ EXAMPLES = (
         None,
         "a remainder is 0 for sizes in general too",
     ),
-    Example(
-        "def f(x: Tensor, n: SymInt):\n    if n > 0:\n        x = x[:-n]\n    return x\n", None, "x[:-0] is empty"
-    ),
+    Example("def f(x: Tensor, n: SymInt):\n    if n > 0:\n        x = x[:-n]\n    return x\n", None, "x[:-0] is empty"),
     Example(
         "def f(x: Tensor):\n    if x.numel() == 0:\n        return True\n    return bool(x.all())\n",
         None,
