@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from codemod.errors import SymfixError
 
@@ -12,6 +12,7 @@ class Needs:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._bases: dict[str, dict[str, None]] = {name: {} for name in names}
+        self._above: dict[str, dict[str, None]] = {name: {} for name in self._bases}
 
     def of(self, name: str) -> tuple[str, ...]:
         """The bases of `name`, sorted."""
@@ -21,40 +22,68 @@ class Needs:
         """Add what the user asked for. Raises SymfixError where there is no such shard, or a circle."""
         if base not in self._bases:
             raise SymfixError(f"the shard {name} is based on {base}, which is not there; keep it, or drop {name} too")
-        if name in self._below(base):
+        if self._stands_on(base, name):
             raise SymfixError(f"the shards {name} and {base} are based on each other; take one of the bases away")
-        self._bases[name][base] = None
+        self._put(name, base)
 
     def relate(self, name: str, base: str) -> None:
         """Put one above the other, `name` on `base` unless they already stand the other way round."""
-        if name not in self._below(base):
-            self._bases[name][base] = None
+        if not self._stands_on(base, name):
+            self._put(name, base)
 
-    def _below(self, name: str) -> set[str]:
-        """`name` and everything it needs."""
-        return set(ancestry(name, self._bases))
+    def _put(self, name: str, base: str) -> None:
+        self._bases[name][base] = None
+        self._above[base][name] = None
+
+    def _stands_on(self, name: str, base: str) -> bool:
+        """Whether `name` is `base`, or needs it, directly or not.
+
+        Looked for from both ends by turns: a name that is new has nothing above it, however long the line below is.
+        """
+        below, above = {name: None}, {base: None}
+        for lower, upper in zip(_reached(below, self._bases), _reached(above, self._above), strict=False):
+            if lower in above or upper in below:
+                return True
+        return False
+
+
+def _reached(met: dict[str, None], related: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """Those in `met` and all that they lead to, which `met` then holds too."""
+    pending = list(met)
+    while pending:
+        name = pending.pop()
+        yield name
+        fresh = [other for other in related[name] if other not in met]
+        met.update(dict.fromkeys(fresh))
+        pending += fresh
 
 
 def ancestry(name: str, bases: Mapping[str, Iterable[str]]) -> list[str]:
     """`name` and all it needs, directly or not, what is needed before what needs it."""
-    done: dict[str, None] = {}
-
-    def visit(needed: str) -> None:
-        if needed not in done:
-            for base in sorted(bases[needed]):
-                visit(base)
-            done[needed] = None
-
-    visit(name)
-    return list(done)
+    return _below(name, bases, set())
 
 
 def in_order(bases: Mapping[str, Iterable[str]]) -> list[str]:
     """All names, sorted, save that what is needed comes before what needs it."""
-    done: dict[str, None] = {}
-    for name in sorted(bases):
-        done.update(dict.fromkeys(needed for needed in ancestry(name, bases) if needed not in done))
-    return list(done)
+    met: set[str] = set()
+    return [needed for name in sorted(bases) if name not in met for needed in _below(name, bases, met)]
+
+
+def _below(name: str, bases: Mapping[str, Iterable[str]], met: set[str]) -> list[str]:
+    """`name` and all it needs that was not `met`, which then is: what is needed before what needs it."""
+    done: list[str] = []
+    met.add(name)
+    pending = [(name, iter(sorted(bases[name])))]
+    while pending:
+        needing, needed = pending[-1]
+        base = next((base for base in needed if base not in met), None)
+        if base is None:
+            done.append(needing)
+            pending.pop()
+        else:
+            met.add(base)
+            pending.append((base, iter(sorted(bases[base]))))
+    return done
 
 
 def parents(bases: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -75,7 +104,7 @@ def _join(tip: str, base: str, parent: dict[str, str]) -> str:
     """The end of a line that holds both `tip` and `base`: what is below base and not below tip is put above tip."""
     if not tip or tip in _line(base, parent):
         return base
-    held = _line(tip, parent)
+    held = set(_line(tip, parent))
     if base in held:
         return tip
     lowest = next(candidate for candidate in reversed(_line(base, parent)) if candidate not in held)

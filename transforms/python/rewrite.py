@@ -26,6 +26,7 @@ from transforms.python.writing.logic import Undecided
 from transforms.python.writing.names import HELPER, Layout, Names, TopLevel
 from transforms.python.writing.place import Change, Place, Rewrite, merged_insertions
 from transforms.python.writing.releases import released
+from transforms.python.writing.spans import Spans
 from transforms.python.writing.style import Style
 from transforms.python.writing.whole import ASKING, Paths
 from transforms.releases.version import Release
@@ -200,17 +201,13 @@ def _whole(
         if not answer.rewrite.changes and site.kind in ASKING and site.value.certain
         if answer.rewrite.refusal != "traced-assert"
     ]
-    paths = Paths(function) if left and len(left) < len(answers) else None
+    paths = Paths(function, [site.node for site, _ in left]) if left and len(left) < len(answers) else None
     kept = []
     for site, answer in answers:
-        stops = (
-            (place, refusal)
-            for place, refusal in left
-            if paths is not None and answer.rewrite.changes and paths.stops(place.node, site.node)
-        )
-        stop = next(stops, None)
+        stop = paths.stop(site.node) if paths is not None and answer.rewrite.changes else None
         if stop is not None:
-            reason = f"the same call stops at line {getattr(stop[0].node, 'lineno', 0)}: {stop[1].reason}"
+            place, refusal = left[stop]
+            reason = f"the same call stops at line {getattr(place.node, 'lineno', 0)}: {refusal.reason}"
             rewrite = Rewrite(Level.MANUAL, answer.rewrite.message, reason=reason, refusal="half")
             answer = replace(answer, rewrite=rewrite, used=set())
         kept.append(answer)
@@ -224,13 +221,13 @@ def _answers(
     vocabulary = file.vocabulary
     function = scope.node
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
-    consumed: list[tuple[int, int]] = []
+    consumed = Spans()
     all_sites = list(sites(scope.nodes, values))
     if job.composite is not None:
         all_sites.insert(0, Site("composite", function, function.decorator_list[0], Value("bool")))
     for site in all_sites:
         start, end = layout.start(site.expression), layout.end(site.expression)
-        if any(first <= start and end <= last for first, last in consumed):
+        if consumed.holds(start, end):
             continue
         if site.kind == "sizevars" and f"sizevars.{called(site.node)}" in vocabulary:
             continue
@@ -252,7 +249,8 @@ def _answers(
             rewrite = Rewrite(Level.MANUAL, rewrite.message, reason=f"this PyTorch has no {gone}", refusal="vocabulary")
         if rewrite.changes:
             whole = [change for change in rewrite.changes if change.start <= start and end <= change.end]
-            consumed += [(change.start, change.end) for change in whole] or [(start, end)]
+            for first, last in [(change.start, change.end) for change in whole] or [(start, end)]:
+                consumed.add(first, last)
         if site.kind in ("if", "while", "assert") and isinstance(site.node, ast.stmt):
             start = layout.start(site.node)
         yield site, Answer(rule, rewrite, set(names.used), start, end)

@@ -48,6 +48,13 @@ def test_two_bases_of_one_shard_are_put_above_one_another() -> None:
     assert parents({"a": (), "b": (), "c": ("a", "b"), "d": ("b",)}) == {"a": "", "b": "a", "c": "b", "d": "b"}
 
 
+def test_a_line_of_any_length() -> None:
+    names = [f"{number:04}" for number in range(2_000)]
+    bases = {name: names[number - 1 : number] if number else [] for number, name in enumerate(names)}
+    assert ancestry(names[-1], bases) == names
+    assert parents(bases)[names[-1]] == names[-2]
+
+
 def test_related_shards_keep_the_order_in_which_they_already_stand() -> None:
     needs = Needs(["a", "b"])
     needs.require("a", "b")

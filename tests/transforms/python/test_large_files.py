@@ -46,6 +46,16 @@ def test_twice_the_functions_take_twice_the_calls(same: bool) -> None:
     assert calls(lambda: findings(large)) < 2.2 * calls(lambda: findings(small))
 
 
+def test_twice_the_branches_take_twice_the_calls() -> None:
+    def branches(count: int) -> FileJob:
+        lines = (f"    if x.size(0) == {size}:\n        raise ValueError({size})\n" for size in range(count))
+        return job(f"{HEAD}def f(x: Tensor):\n{''.join(lines)}    return x\n", "f")
+
+    small, large = branches(60), branches(120)
+    findings(branches(2))
+    assert calls(lambda: findings(large)) < 2.02 * calls(lambda: findings(small))  # 2.09 where they ask each other
+
+
 def test_twice_the_functions_take_twice_the_memory() -> None:
     small, large = functions(400, False), functions(800, False)
     findings(functions(2, False))

@@ -13,6 +13,7 @@ import bisect
 import difflib
 import itertools
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -105,7 +106,7 @@ class Formatter:
         """The physical lines of the logical lines that a change touches; None where it adds lines between them."""
         layout = self.layout
         first, last = self._row(change.start), self._row(max(change.start, change.end - 1))
-        touched = [span for span in self._logical(first, last) if span[0] <= last and first < span[1]]
+        touched = list(self._logical(first, last))
         if not touched:
             return None
         begin, end = touched[0][0], touched[-1][1]
@@ -167,18 +168,21 @@ class Formatter:
         return "".join((*pieces, self.layout.text(position, end)))
 
     def _old(self, region: Region) -> list[str]:
-        spans = [s for s in self._logical(region.first, region.last - 1) if region.first <= s[0] < region.last]
+        spans = [span for span in self._logical(region.first, region.last - 1) if region.first <= span[0]]
         return [self.layout.text(self.layout.offsets[a], self.layout.line_end(b)) for a, b in spans]
 
     def _logical(self, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """The logical lines of the statements at the top that hold the lines [first, last], from 0."""
+        """The logical lines that hold the lines [first, last], from 0, of the statements at the top."""
         place = max(bisect.bisect(self._heads, first) - 1, 0)
         while place < len(self._body) and self._heads[place] <= last:
             if place not in self._lines:
                 begin, end = self._heads[place], self._body[place].end_lineno or 0
                 lines = [line.decode("utf-8", "replace") for line in self.layout.lines[begin:end]]
                 self._lines[place] = [(begin + a, begin + b) for a, b in logical_lines(lines)]
-            yield from self._lines[place]
+            spans = self._lines[place]
+            begin = max(bisect.bisect(spans, (first, sys.maxsize)) - 1, 0)
+            end = bisect.bisect(spans, (last, sys.maxsize))
+            yield from (span for span in spans[begin:end] if first < span[1])
             place += 1
 
     def _row(self, offset: int) -> int:

@@ -11,6 +11,7 @@ import re
 import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 WIDTH = 88
 """The longest line where a tree says nothing."""
@@ -119,7 +120,8 @@ def logical_lines(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         begin = lines[first].lstrip()
         last = first + 1
         if begin and not begin.startswith("#"):
-            rows = (line.rstrip("\r\n") + "\n" for line in (begin, *lines[first + 1 :]))
+            following = map(lines.__getitem__, range(first + 1, len(lines)))
+            rows = (line.rstrip("\r\n") + "\n" for line in chain((begin,), following))
             last = first + _length(rows, len(lines) - first)
         yield first, last
         first = last

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import bisect
+import sys
 from collections.abc import Sequence
 
 # Places that ask while Python runs, so that a call which reaches one of them, left as it is, stops there.
@@ -15,12 +17,20 @@ Path = tuple[tuple[int, str], ...]
 
 
 class Paths:
-    """Where the nodes of a function stand."""
+    """Where the nodes of a function stand, and those of them that are left as they are."""
 
-    def __init__(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    def __init__(self, function: ast.FunctionDef | ast.AsyncFunctionDef, left: Sequence[ast.AST]) -> None:
         self._paths: dict[int, Path] = {}
         self._exits: set[Path] = set()
         self._note(function.body, ())
+        self._left: dict[Path, list[tuple[int, int]]] = {}
+        """Of each block the nodes left in it by line, each with the first of those up to it."""
+        lines = sorted((getattr(node, "lineno", 0), index) for index, node in enumerate(left))
+        for line, index in lines:
+            path = self._paths.get(id(left[index]))
+            if path is not None:
+                block = self._left.setdefault(path, [])
+                block.append((line, min(index, block[-1][1]) if block else index))
 
     def _note(self, statements: Sequence[ast.stmt], path: Path) -> None:
         if isinstance(statements[-1], _EXITS):
@@ -45,13 +55,15 @@ class Paths:
                     members = value if isinstance(value, list) else [value]
                     pending += ((member, at) for member in members if isinstance(member, ast.AST))
 
-    def stops(self, left: ast.AST, place: ast.AST) -> bool:
-        """Whether every call that reaches `place` asks at `left` too."""
-        if id(left) not in self._paths or id(place) not in self._paths:
-            return False
-        around, inside = self._paths[id(left)], self._paths[id(place)]
-        if inside[: len(around)] != around:
-            return False
-        earlier = getattr(left, "lineno", 0) <= getattr(place, "lineno", 0)
-        returns = any(inside[:depth] in self._exits for depth in range(len(around) + 1, len(inside) + 1))
-        return earlier or not returns
+    def stop(self, place: ast.AST) -> int | None:
+        """Which of the nodes that are left every call asks that reaches `place`, the first of them; None for none."""
+        inside = self._paths.get(id(place))
+        if inside is None:
+            return None
+        stops, returns = [], False
+        for depth in range(len(inside), -1, -1):  # the blocks around the place, outwards
+            returns = returns or (inside[: depth + 1] in self._exits and depth < len(inside))
+            left = self._left.get(inside[:depth], [])
+            count = bisect.bisect(left, (getattr(place, "lineno", 0), sys.maxsize)) if returns else len(left)
+            stops += [first for _, first in left[count - 1 : count]]
+        return min(stops, default=None)
