@@ -2,7 +2,7 @@
 
     python tests/benchmarks/review_page.py TREE [--findings 10000] [--runs 5]
 
-TREE is a PyTorch checkout; needs chromium, chromedriver and the extra `browser`. With `--findings` the plan's
+TREE is a PyTorch checkout; needs chromium. With `--findings` the plan's
 findings are multiplied up to that number, as of further folders with other operators and other lines of code.
 Paint times are the medians of `--runs` loads of the file. An answer's time is what the browser's Event Timing says
 of real input: from the key or click to the next frame; of those over 16 ms, below which it tells nothing apart, the
@@ -21,7 +21,7 @@ import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from codemod.bundle.shards import make_shards
 from codemod.model.edits import Edit
@@ -34,10 +34,7 @@ from codemod.review.page.data import shown_paths
 from codemod.review.page.html import render
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "corpus"))
-from chromium import browser, complaints, missing
-
-if TYPE_CHECKING:
-    from selenium.webdriver import Chrome
+from chromium import Chromium, browser, missing
 
 _PAINTS = (("first paint", "ms"), ("loaded", "ms"), ("heap", "MB"))
 _OBSERVE = """
@@ -113,12 +110,12 @@ def write_page(tree: Path, count: int, target: Path) -> int:
     return len(plan.findings)
 
 
-def first_paint(driver: Chrome, url: str) -> tuple[float, float, float]:
+def first_paint(driver: Chromium, url: str) -> tuple[float, float, float]:
     """Milliseconds from asking for the page to its first contents, to the load event, and of heap megabytes."""
-    driver.get("about:blank")
-    driver.get(url)
+    driver.open("about:blank")
+    driver.open(url)
     time.sleep(0.5)
-    times: list[float] = driver.execute_script(
+    times: list[float] = driver.run(
         """const [paint] = performance.getEntriesByName("first-contentful-paint");
         const [page] = performance.getEntriesByType("navigation");
         return [paint.startTime, page.loadEventEnd, performance.memory.usedJSHeapSize / 1e6];"""
@@ -126,13 +123,13 @@ def first_paint(driver: Chrome, url: str) -> tuple[float, float, float]:
     return times[0], times[1], times[2]
 
 
-def answers(driver: Chrome, what: str, act: Any) -> None:
+def answers(driver: Chromium, what: str, act: Any) -> None:
     """Do `act` and print the longest answer to a key, a click or a change in it."""
-    driver.execute_script("window.answers.length = 0")
+    driver.run("window.answers.length = 0")
     act()
     time.sleep(0.3)
     names = ("keydown", "keypress", "keyup", "click", "input", "change", "pointerup", "mouseup")
-    found = [ms for name, ms in driver.execute_script("return window.answers") if name in names]
+    found = [ms for name, ms in driver.run("return window.answers") if name in names]
     if not found:
         print(f"{what:42} under 16 ms")
         return
@@ -140,36 +137,29 @@ def answers(driver: Chrome, what: str, act: Any) -> None:
     print(f"{what:42} {statistics.median(found):.0f} ms (95 of 100 within {most:.0f}, at most {max(found):.0f})")
 
 
-def measure(driver: Chrome, url: str, runs: int) -> None:
+def measure(driver: Chromium, url: str, runs: int) -> None:
     """Print paint times, and the answer times of a session of keys and filters."""
-    from selenium.webdriver import ActionChains, Keys
-    from selenium.webdriver.common.by import By
-
-    def keys(text: str) -> None:
-        for key in text:
-            ActionChains(driver, duration=0).send_keys(key).perform()
 
     def pick(name: str) -> None:
         """Walk down a list of choices with the keyboard."""
-        driver.execute_script("document.getElementById(arguments[0]).focus()", name)
-        keys(Keys.ARROW_DOWN * 4 + Keys.HOME)
+        driver.run("document.getElementById(arguments[0]).focus()", name)
+        driver.press(*["ArrowDown"] * 4, "Home")
 
     def typed(words: str) -> None:
-        driver.find_element(By.ID, "search").click()
-        keys(words + Keys.BACKSPACE * len(words))
-        keys(Keys.ESCAPE)
+        driver.find("#search").click()
+        driver.press(*words, *["Backspace"] * len(words), "Escape")
 
     paints = [first_paint(driver, url) for _ in range(runs)]
     for (name, unit), values in zip(_PAINTS, zip(*paints, strict=True), strict=True):
         print(f"{name:42} {statistics.median(values):.0f} {unit} (at most {max(values):.0f})")
-    driver.execute_script(_OBSERVE)
-    answers(driver, "y, 60 times", lambda: keys("y" * 60))
-    answers(driver, "u, 60 times", lambda: keys("u" * 60))
-    answers(driver, "j, 100 times", lambda: keys("j" * 100))
-    answers(driver, "k, 100 times", lambda: keys("k" * 100))
-    answers(driver, "], 60 times", lambda: keys("]" * 60))
-    answers(driver, "v, 4 times", lambda: keys("vvvv"))
-    answers(driver, "t, 2 times", lambda: keys("tt"))
+    driver.run(_OBSERVE)
+    answers(driver, "y, 60 times", lambda: driver.press(*"y" * 60))
+    answers(driver, "u, 60 times", lambda: driver.press(*"u" * 60))
+    answers(driver, "j, 100 times", lambda: driver.press(*"j" * 100))
+    answers(driver, "k, 100 times", lambda: driver.press(*"k" * 100))
+    answers(driver, "], 60 times", lambda: driver.press(*"]" * 60))
+    answers(driver, "v, 4 times", lambda: driver.press(*"vvvv"))
+    answers(driver, "t, 2 times", lambda: driver.press(*"tt"))
     answers(driver, "search, letter by letter", lambda: typed("conv backward size"))
     for name in ("by-decision", "by-level", "by-mode", "by-rule", "by-refusal", "order"):
         answers(driver, f"filter {name}", lambda name=name: pick(name))
@@ -189,7 +179,7 @@ def main() -> None:
         write_page(options.tree.resolve(), options.findings, page)
         print(f"{'size':42} {page.stat().st_size / 1e6:.1f} MB")
         measure(driver, page.as_uri(), options.runs)
-        for line in complaints(driver):
+        for line in driver.complaints():
             print(f"the page complains: {line}")
 
 

@@ -5,7 +5,7 @@
 In a copy of TREE: `symfix review --html`, a session that accepts, rejects, decides the rest of an operator, skips and
 undoes, a reload in between, Export, `symfix review --import`, and `symfix apply --accepted`. What the page exports is
 compared with what was pressed, and the files with the edits of the accepted changes: exit 1 where they differ.
-Needs chromium, chromedriver and the extra `browser`.
+Needs chromium.
 """
 
 from __future__ import annotations
@@ -17,18 +17,14 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from chromium import browser, complaints, missing
+from chromium import Chromium, Element, browser, missing
 from corpus_trees import changed_files, copy_tree, symfix
 
 from codemod.model.edits import apply_edits
 from codemod.model.groups import make_groups
 from codemod.model.plan import Plan
-
-if TYPE_CHECKING:
-    from selenium.webdriver import Chrome
-    from selenium.webdriver.remote.webelement import WebElement
 
 
 def page_data(page: Path) -> dict[str, Any]:
@@ -42,7 +38,7 @@ def page_data(page: Path) -> dict[str, Any]:
 class Session:
     """A reviewer at the page, who remembers what they decided: `choices`, by the id of a change."""
 
-    def __init__(self, driver: Chrome, page: Path) -> None:
+    def __init__(self, driver: Chromium, page: Path) -> None:
         self.driver = driver
         self.choices: dict[str, str] = {}
         self._before: list[dict[str, str]] = []
@@ -56,34 +52,31 @@ class Session:
             for shard in shards
         }
         self.operators = {name: changes[name] for name in sorted(changes, key=lambda name: -len(changes[name]))}
-        driver.get(self._url)
+        driver.open(self._url)
 
     def most_first(self) -> None:
         """Order the operators by their changes, the most first, with the keyboard."""
         self.find("#order").click()
-        self.press("\ue010", "\ue007")  # End, Enter
-        self.find("#operators").send_keys("\ue011")  # Home
+        self.press("End", "Enter")
+        self.find("#operators").press("Home")
 
-    def find(self, css: str) -> WebElement:
+    def find(self, css: str) -> Element:
         """The first element that `css` selects."""
-        return self.driver.find_element("css selector", css)
+        return self.driver.find(css)
 
     def press(self, *keys: str) -> None:
         """Press keys, wherever the focus is."""
-        from selenium.webdriver import ActionChains
-
-        for key in keys:
-            ActionChains(self.driver, duration=0).send_keys(key).perform()
+        self.driver.press(*keys)
 
     @property
     def operator(self) -> str:
         """The operator that is shown."""
-        return str(self.find("main h2").text).partition(" ")[0]
+        return self.find("main h2").text.partition(" ")[0]
 
     @property
     def change(self) -> str:
         """The id of the change that the keys speak of, "" for what is left alone."""
-        return self._ids[int(self.find(".card.current").get_attribute("data-group") or 0)]
+        return self._ids[int(self.find(".card.current").attribute("data-group"))]
 
     def decide(self, key: str) -> None:
         """Press `y`, `n`, `a` or `d`."""
@@ -104,34 +97,33 @@ class Session:
     def reload(self) -> None:
         """Leave the page and come back to it: what was decided is kept, what could be undone is not."""
         self._before.clear()
-        self.driver.get("about:blank")
-        self.driver.get(self._url)
+        self.driver.open("about:blank")
+        self.driver.open(self._url)
 
     def export_to(self, downloads: Path) -> Path:
         """Click Export and download to the folder `downloads`; the file."""
-        behaviour = {"behavior": "allow", "downloadPath": str(downloads)}
-        self.driver.execute_cdp_cmd("Browser.setDownloadBehavior", behaviour)
+        self.driver.download_to(downloads)
         target = downloads / "symfix-decisions.json"
         target.unlink(missing_ok=True)
         self.find("#export").click()
         self.find("#download").click()
-        for _ in range(100):
+        for _ in range(500):
             if target.exists() and target.read_bytes().endswith(b"}\n"):
                 break
-            time.sleep(0.1)
-        self.press("\ue00c")  # Escape
+            time.sleep(0.02)
+        self.press("Escape")
         return target
 
     def take(self, decisions: Path) -> str:
         """Load a file of decisions into the page; what the page says about it."""
         self.find("#export").click()
-        self.find("#import").send_keys(str(decisions))
-        for _ in range(100):
-            told = str(self.find("dialog [role=status]").text)
+        self.find("#import").choose_file(decisions)
+        for _ in range(500):
+            told = self.find("dialog [role=status]").text
             if told:
                 break
-            time.sleep(0.1)
-        self.press("\ue00c")
+            time.sleep(0.02)
+        self.press("Escape")
         return told
 
     def _remember(self, ids: Sequence[str], choice: str) -> None:
@@ -207,7 +199,7 @@ def whole_session(tree: Path, scratch: Path, count: int, screenshots: Path | Non
         session.take(decisions)
         for name in [name for name, changes in session.operators.items() if changes][: count // 2]:
             del session.operators[name]
-        session.press("/", "\ue00c")
+        session.press("/", "Escape")
         while session.operator not in session.operators or not session.operators[session.operator]:
             session.press("]")
         review(session, count - count // 2)
@@ -215,14 +207,14 @@ def whole_session(tree: Path, scratch: Path, count: int, screenshots: Path | Non
         session.undo()
         decisions = session.export_to(scratch)
         wrong += differences("the page exports", exported(decisions), session.choices)
-        wrong += complaints(driver)
+        wrong += driver.complaints()
         if screenshots is not None:
-            driver.save_screenshot(str(screenshots / "session.png"))
+            driver.screenshot(screenshots / "session.png")
     with browser(dark=True) as driver:  # a reviewer on another machine
         told = Session(driver, page).take(decisions)
         if not told.startswith(f"Took {len(session.choices)} of {len(session.choices)} "):
             wrong.append(f"loading the file of decisions: {told}")
-        wrong += complaints(driver)
+        wrong += driver.complaints()
     symfix(["review", "--import", str(decisions)], copy)
     symfix(["review", "--export", str(scratch / "kept.json")], copy)
     wrong += differences("symfix review --export says", exported(scratch / "kept.json"), session.choices)

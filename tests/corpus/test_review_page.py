@@ -1,19 +1,15 @@
-"""The review page in Chromium, on the tree in examples/. Needs chromium, chromedriver and the extra `browser`."""
+"""The review page in Chromium, on the tree in examples/. Needs chromium."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from chromium import browser, complaints, missing
+from chromium import Chromium, browser, missing
 from corpus_trees import symfix
 from review_in_browser import Session, exported, whole_session
-
-if TYPE_CHECKING:
-    from selenium.webdriver import Chrome
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -28,21 +24,21 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def chrome() -> Iterator[Chrome]:
+def chrome() -> Iterator[Chromium]:
     with browser() as driver:
         yield driver
 
 
 @pytest.fixture
-def session(chrome: Chrome, page: Path) -> Iterator[Session]:
-    chrome.get(page.as_uri())
-    chrome.execute_script("localStorage.clear()")
+def session(chrome: Chromium, page: Path) -> Iterator[Session]:
+    chrome.open(page.as_uri())
+    chrome.run("localStorage.clear()")
     yield Session(chrome, page)
-    assert complaints(chrome) == []
+    assert chrome.complaints() == []
 
 
 def shown(session: Session) -> str:
-    return str(session.find("#matches span").text)
+    return session.find("#matches span").text
 
 
 def test_decisions_leave_the_page_and_are_applied_as_made(tmp_path: Path) -> None:
@@ -59,37 +55,45 @@ def test_filters_and_search_narrow_the_list_and_are_cleared(session: Session) ->
     session.find("#clear").click()
     assert shown(session) == everything
     session.find("#by-level").click()
-    session.press("\ue015", "\ue007", "\ue00c")  # Down, Enter, Escape
+    session.press("ArrowDown", "Enter", "Escape")
     assert shown(session) != everything
     assert "0 left alone" in shown(session)
 
 
 def test_every_operator_opens_and_each_change_has_its_buttons(session: Session) -> None:
-    for name, changes in session.operators.items():
-        assert session.operator
-        session.driver.execute_script("location.hash = arguments[0]", name)
-        assert session.operator == name
-        buttons = "return [...document.querySelectorAll('.card .decide button')].map((one) => one.className)"
-        assert session.driver.execute_script(buttons) == ["accept", "reject"] * len(changes)
+    wanted = {name: ["accept", "reject"] * len(changes) for name, changes in session.operators.items()}
+    opened = """
+        const seen = {};
+        for (const [name, wanted] of Object.entries(arguments[0])) {
+          location.hash = encodeURIComponent(name);
+          const until = Date.now() + 5000;
+          do { // cards are made a few at a time
+            await new Promise((then) => setTimeout(then));
+            const buttons = [...document.querySelectorAll(".card .decide button")].map((button) => button.className);
+            seen[document.querySelector("main h2").firstChild.data] = buttons;
+          } while (String(seen[name]) !== String(wanted) && Date.now() < until);
+        }
+        return seen;"""
+    assert session.driver.run(opened, wanted) == wanted
 
 
 def test_the_list_of_operators_is_walked_by_keyboard(session: Session) -> None:
     first = session.operator
     box = session.find("#operators")
-    box.send_keys("\ue015")  # Down
+    box.press("ArrowDown")
     second = session.operator
     assert second != first
-    selected = session.find(f"#{box.get_attribute('aria-activedescendant')}")
-    assert selected.get_attribute("aria-selected") == "true"
+    selected = session.find(f"#{box.attribute('aria-activedescendant')}")
+    assert selected.attribute("aria-selected") == "true"
     assert second in selected.text
-    box.send_keys("\ue013")  # Up
+    box.press("ArrowUp")
     assert session.operator == first
-    box.send_keys("\ue010")  # End
-    assert session.operator == session.driver.execute_script(
-        'return document.querySelector("#rows").lastChild.firstChild.textContent'
+    box.press("End")
+    assert session.operator == session.driver.run(
+        'return document.querySelector("#rows").lastChild.firstChild.textContent.trim()'
     )
-    box.send_keys("\ue007")  # Enter
-    assert "card" in str(session.driver.switch_to.active_element.get_attribute("class"))
+    box.press("Enter")
+    assert "card" in session.driver.focused.attribute("class")
 
 
 def test_what_is_decided_is_said_and_can_be_taken_back(session: Session) -> None:
@@ -101,15 +105,15 @@ def test_what_is_decided_is_said_and_can_be_taken_back(session: Session) -> None
     assert session.find("#live").text == "Nothing to undo."
     button = session.find(".card.current .accept")
     button.click()
-    assert button.get_attribute("aria-pressed") == "true"
+    assert button.attribute("aria-pressed") == "true"
     button.click()
-    assert button.get_attribute("aria-pressed") == "false"
+    assert button.attribute("aria-pressed") == "false"
     assert session.find("#tally").text.startswith("0 of ")
 
 
 def test_all_that_the_filters_show_is_decided_at_once_and_taken_back_at_once(session: Session, tmp_path: Path) -> None:
     session.find("#by-level").click()
-    session.press("\ue015", "\ue007", "\ue00c")  # Down, Enter, Escape: the safe ones
+    session.press("ArrowDown", "Enter", "Escape")  # the safe ones
     count = int(shown(session).split(", ")[1].split()[0])
     session.find("#bulk").click()
     session.find("dialog button.reject").click()
@@ -127,11 +131,11 @@ def test_dialogs_close_and_give_the_focus_back(session: Session) -> None:
     for key in "?x":
         session.press("j", key)
         assert session.find("dialog[open]")
-        session.press("y", "\ue00c")
+        session.press("y", "Escape")
         assert session.find("#dialogs:empty")
-        assert "card" in str(session.driver.switch_to.active_element.get_attribute("class"))
-    session.driver.execute_script("document.querySelector('button.rule').focus()")
-    session.press("\ue007")  # Enter
+        assert "card" in session.driver.focused.attribute("class")
+    session.driver.run("document.querySelector('button.rule').focus()")
+    session.press("Enter")
     assert "Why" in session.find("dialog[open]").text
     session.find("dialog .close").click()
     assert session.find("#tally").text.startswith("0 of ")
@@ -158,12 +162,15 @@ def test_decisions_about_other_code_are_left_out(session: Session, tmp_path: Pat
 
 @pytest.mark.parametrize("width", [360, 700, 1440, 2400])
 @pytest.mark.parametrize("layout", ["unified", "split"])
-def test_nothing_is_wider_than_the_window(page: Path, width: int, layout: str) -> None:
-    with browser(width=width, dark=True) as driver:
-        session = Session(driver, page)
-        driver.execute_script("document.getElementById(arguments[0]).click()", layout)
+def test_nothing_is_wider_than_the_window(session: Session, width: int, layout: str) -> None:
+    driver = session.driver
+    driver.show_as(width, dark=True)
+    try:
+        driver.run("document.getElementById(arguments[0]).click()", layout)
         for _ in range(6):
             session.press("]")
-            assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+            assert driver.run("return document.documentElement.scrollWidth") <= width
         session.press("?")
-        assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+        assert driver.run("return document.documentElement.scrollWidth") <= width
+    finally:
+        driver.show_as(1440)
