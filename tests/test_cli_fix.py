@@ -53,7 +53,7 @@ class Runs:
             if not kept:
                 self.ran.append(request.shard)
                 end = ENDS[self.ends.get(request.shard, "cured")]
-                fields = {name: getattr(end, name) for name in ("outcome", "reason", "before", "after")}
+                fields = {name: getattr(end, name) for name in ("outcome", "reason", "before", "after", "inputs")}
                 checks = {f"symbolic:{request.shard}::f": ("fails", "passes")} if end.outcome == "cured" else {}
                 versions = {"torch": "2.6.0"}
                 store.save(Evidence(request.shard, key=request.key, versions=versions, checks=checks, **fields))
@@ -156,12 +156,15 @@ def test_what_is_not_cured_is_not_committed(
 
 
 def test_what_passed_before_is_no_fix(fix: Fix, runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    passes = Evidence("", "unchanged", "", before=Verdict("passes"), after=Verdict("passes"))
+    ends = Verdict("passes")
+    passes = Evidence("", "unchanged", "", before=ends, after=ends, inputs="PyTorch's samples")
     monkeypatch.setitem(ENDS, "unchanged", passes)
-    runs.ends["foo"] = "unchanged"
-    code, out, _ = fix("foo", "--yes")
+    runs.ends |= {"foo": "unchanged", "bar": "unchanged"}
+    code, out, _ = fix("foo", "bar", "--yes")
     assert code == 1
-    assert "no failure is reproduced, it passes without the change" in " ".join(out.split())
+    says = "it passes without the change (inputs: PyTorch's samples); a script that fails: --repro FILE"
+    assert f"stopped not reproduced: {says}" in " ".join(out.split())
+    assert f"foo       not reproduced  {says}\n" in out
 
 
 def test_what_stops_an_operator_is_said(fix: Fix) -> None:

@@ -51,7 +51,7 @@ def title(evidence: Sequence[Evidence], otherwise: str) -> str:
     kinds = [cure(entry) for entry in evidence]
     kind: Cure = next((kind for kind in _ORDER if kind in kinds), "")
     cured = [entry for entry, its in zip(evidence, kinds, strict=True) if its == kind]
-    who = listed((entry.operator for entry in cured), most=2)
+    who = listed((entry.operator + piece(entry) for entry in cured), most=2)
     several = len(cured) > 1
     first = cured[0] if cured else None
     if kind == "compilations" and not several and first is not None and first.before and first.after:
@@ -70,7 +70,7 @@ def title(evidence: Sequence[Evidence], otherwise: str) -> str:
 
 def sentence(evidence: Evidence) -> str:
     """What was seen of one operator, in a sentence of Markdown."""
-    who = f"`{evidence.operator}`{_piece(evidence)}"
+    who = f"`{evidence.operator}`{piece(evidence)}"
     kind, before, after = cure(evidence), evidence.before, evidence.after
     cases = _cases(evidence)
     if evidence.outcome == "not provable":
@@ -127,7 +127,7 @@ def result(evidence: Evidence) -> str:
 
 def still_failing(evidence: Evidence) -> str:
     """What of one operator fails after the change too, in a sentence, "" for nothing."""
-    after, name = evidence.after, f"`{evidence.operator}`"
+    after, name = evidence.after, f"`{evidence.operator}`{piece(evidence)}"
     if after is None or evidence.outcome == "worse":
         return ""
     if after.status != "passes":
@@ -135,6 +135,12 @@ def still_failing(evidence: Evidence) -> str:
     if after.unbacked not in ("", "passes"):
         return f"{name} {_word(after.unbacked)} with unbacked sizes after this change too"
     return ""
+
+
+def piece(evidence: Evidence) -> str:
+    """What of the operator was run, where that is more than to call it: ` (backward)`, ` (out)`; else ""."""
+    match = _PIECE.search(evidence.repro)
+    return f" ({match[1]})" if match and match[1] != "forward" else ""
 
 
 def sizes_of(script: str) -> tuple[int, ...]:
@@ -146,12 +152,6 @@ def sizes_of(script: str) -> tuple[int, ...]:
 def times(count: int) -> str:
     """`once`, `3 times`."""
     return "once" if count == 1 else f"{count} times"
-
-
-def _piece(evidence: Evidence) -> str:
-    """What of the operator was run, where that is more than to call it: ` (backward)`."""
-    match = _PIECE.search(evidence.repro)
-    return f" ({match[1]})" if match and match[1] != "forward" else ""
 
 
 def _over(evidence: Evidence) -> str:

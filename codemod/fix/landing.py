@@ -12,9 +12,9 @@ from codemod.model.groups import Group
 from codemod.model.needs import ancestry
 from codemod.prove.evidence import Evidence
 from codemod.reporting.report import plural, refusal_counts
-from codemod.terminal import one_line
+from codemod.terminal import listed, one_line
 
-State = Literal["cured", "blocked", "not cured", "worse", "not provable", "nothing found"]
+State = Literal["cured", "blocked", "not cured", "not reproduced", "worse", "not provable", "nothing found"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,9 @@ def _not_cured(entries: Sequence[Evidence]) -> tuple[State, str]:
         return "not provable", f"{one_line(reason)}; a script of yours may run it: --repro FILE"
     failing = next((entry for entry in ran if not entry.passed_before), None)
     if failing is None:
-        return "not cured", "no failure is reproduced, it passes without the change; a script that fails: --repro FILE"
+        inputs = listed(dict.fromkeys(entry.inputs for entry in ran if entry.inputs))
+        seen = f" (inputs: {inputs})" if inputs else ""
+        return "not reproduced", f"it passes without the change{seen}; a script that fails: --repro FILE"
     after = failing.after.message.splitlines()[:1] if failing.after is not None else []
     return "not cured", f"still fails with the change: {one_line(''.join(after) or failing.reason)}"
 

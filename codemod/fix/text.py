@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shlex
 import shutil
+import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 
 from codemod.bundle.description import Description
+from codemod.bundle.observed import piece
 from codemod.fix.landing import Landing
 from codemod.model.findings import Finding
 from codemod.model.xfails import describe_check
@@ -23,7 +25,7 @@ _FEWEST_LINES, _AROUND = 12, 22
 _MOST_CHECKS = 3
 _COLOURS = {
     "cured": "green", "worse": "red", "blocked": "yellow", "not cured": "yellow", "not provable": "yellow",
-    "nothing found": "dim",
+    "not reproduced": "yellow", "nothing found": "dim",
 }  # fmt: skip
 
 
@@ -53,7 +55,8 @@ def reproduced(evidence: Sequence[Evidence], torch: str) -> list[str]:
         said = f": {message}" if failed and message else ""
         if not failed and entry.before.frames > 1:
             said = f", compiled {entry.before.frames} times over its sizes"
-        lines += step("reproduce", f"{entry.operator} {verdict_text(entry.before)} over torch {torch}{said}")
+        shown = f"{entry.operator}{piece(entry)} {verdict_text(entry.before)}"
+        lines += step("reproduce", f"{shown} over torch {torch}{said}")
     return lines
 
 
@@ -67,7 +70,7 @@ def proved(evidence: Sequence[Evidence], reused: bool) -> list[str]:
             ends = f"compiled {counts[0]} → {counts[1]} times" if both else (
                 f"{entry.before.status} → {entry.after.status}"
             )  # fmt: skip
-            text = f"{entry.operator} {entry.outcome}: {ends}"
+            text = f"{entry.operator}{piece(entry)} {entry.outcome}: {ends}"
         else:
             text = f"{entry.operator} {entry.outcome}: {entry.reason}"
         lines += step("prove", text, reused)
@@ -109,10 +112,10 @@ def stopped(landing: Landing) -> list[str]:
 
 
 def summary(landings: Sequence[Landing], branches: Mapping[str, str]) -> list[str]:
-    """The table of several operators: what became of each, and where it is."""
+    """The table of several operators: what became of each, and where it is; cut to the columns of a terminal alone."""
     names = max(len("operator"), *(len(visible(landing.name)) for landing in landings))
     states = max(len("outcome"), *(len(landing.state) for landing in landings))
-    room = max(20, width() - names - states - 4)
+    room = max(20, width() - names - states - 4) if sys.stdout.isatty() else sys.maxsize
     lines = [style(f"{'operator':{names}}  {'outcome':{states}}  branch, or what stops it", "bold")]
     for landing in landings:
         where = branches.get(landing.name, "") or landing.because or "not committed"

@@ -138,7 +138,7 @@ def environment() -> Environment:
     )
     sandbox.filters |= {
         "fenced": quoting.fenced, "code": quoting.code, "link": quoting.link, "cell": observed.cell,
-        "result": observed.result, "check": describe_check,
+        "result": observed.result, "piece": observed.piece, "check": describe_check,
         "opcheck": describe_opcheck,
     }  # fmt: skip
     return sandbox

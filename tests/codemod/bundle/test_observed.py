@@ -87,6 +87,8 @@ def test_the_cure_that_says_most_is_the_title() -> None:
     both = [UNBACKED, replace(UNBACKED, operator="bar"), COMPILED]
     assert title(both, "") == "foo and bar pass with unbacked sizes"
     assert title([], "other") == "other"
+    backward = replace(COMPILED, repro=BACKWARD)
+    assert title([backward], "") == "foo (backward) is compiled once over the sizes 4, 5, 7, not 3 times"
 
 
 def test_a_cell_has_both_runs() -> None:
