@@ -99,9 +99,9 @@ function rowOf(shard, index) {
     "aria-posinset": index + 1, "aria-setsize": listed.length, click: () => open(shard),
   },
   h("span", { class: "name" }, shard.name, " ", seenBadge(shard)), h("span", { class: "status" }, label),
-  h("span", { class: "counts" },
+  h("span", { class: "facts" }, h("span", { class: "counts" },
     LEVELS.map((name, level) => (shard.levels[level] ? h("span", { class: `dot ${name}` }, `${shard.levels[level]} ${name}`) : null))),
-  h("span", { class: "modes" }, modes.map((mode) => h("span", { title: `mode ${mode}: ${MODES[mode]}` }, `M${mode}\u2009${shard.modes[mode]} `))));
+  h("span", { class: "modes" }, modes.map((mode) => h("span", { title: `mode ${mode}: ${MODES[mode]}` }, `M${mode}\u2009${shard.modes[mode]} `)))));
   row.style.top = `${index * ROW}px`;
   return row;
 }
