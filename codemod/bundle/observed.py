@@ -24,6 +24,8 @@ _REASONS: dict[str, Cure] = {
 }  # fmt: skip
 """How the reasons of `codemod.prove.verdict` begin where both sides pass."""
 _PIECE = re.compile(r'\A"""[^"\n]* with symbolic sizes: ([a-z ]+)\."""')
+_CALL = re.compile(r"^def (?:function|operator)\([^\n]*\n    return (torch\.(?!vmap\()[\w.]+)\(", re.M)
+"""The function of torch that a script runs: a sample of one may end in many an operator."""
 _SIZES = re.compile(r"^sizes = \((\d+(?:, \d+)*),?\)$", re.M)
 _CASES = re.compile(r" \((\d+) of (\d+) cases\)$")
 _MOST_GUARDS = 4
@@ -138,9 +140,15 @@ def still_failing(evidence: Evidence) -> str:
 
 
 def piece(evidence: Evidence) -> str:
-    """What of the operator was run, where that is more than to call it: ` (backward)`, ` (out)`; else ""."""
+    """What was run, where that is not a call of the operator: ` (out)`, ` (run by torch.combinations)`; else ""."""
     match = _PIECE.search(evidence.repro)
-    return f" ({match[1]})" if match and match[1] != "forward" else ""
+    parts = [match[1]] if match and match[1] != "forward" else []
+    call = _CALL.search(evidence.repro)
+    if call:
+        name, operator = call[1].rpartition(".")[2], evidence.operator.partition("::")[2] or evidence.operator
+        called = name if name != "default" else call[1].split(".")[-2]
+        parts += [f"run by {call[1]}"] if called not in operator and operator.strip("_") not in called else []
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def sizes_of(script: str) -> tuple[int, ...]:

@@ -19,7 +19,10 @@ State = Literal["cured", "blocked", "not cured", "not reproduced", "worse", "not
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """What becomes of one operator. `shards` are those that land, and `shown` is the evidence that decides."""
+    """What becomes of one operator. `shown` is the evidence that decides.
+
+    `shards` are those that land, the last of which cures the operator.
+    """
 
     name: str
     state: State
@@ -53,7 +56,7 @@ def land(
     for shard in own:
         needed = ancestry(shard.name, bases)
         if any(entry.outcome == "cured" for entry in evidence.get(shard.name, ())) and worse.isdisjoint(needed):
-            landing.update(dict.fromkeys(sorted(needed)))
+            landing.update(dict.fromkeys(needed))
     entries = tuple(entry for shard in own for entry in evidence.get(shard.name, ()))
     if landing:
         return Landing(name, "cured", tuple(landing), entries, findings=tuple(findings))

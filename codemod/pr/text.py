@@ -92,6 +92,11 @@ def shown_by(description: Description) -> list[str]:
     return list(dict.fromkeys(map(shlex.join, lines)))
 
 
+def _subject(evidence: Evidence) -> quoting.Markdown:
+    """The operator, and which variant of it was run, or by what."""
+    return quoting.Markdown(f"{quoting.code(evidence.operator)} {quoting.markdown(observed.piece(evidence))}".strip())
+
+
 def _by_cure(description: Description) -> list[Evidence]:
     """The evidence, what was cured before the rest."""
     return sorted(description.evidence, key=lambda entry: not observed.cure(entry))
@@ -138,7 +143,7 @@ def environment() -> Environment:
     )
     sandbox.filters |= {
         "fenced": quoting.fenced, "code": quoting.code, "link": quoting.link, "cell": observed.cell,
-        "result": observed.result, "piece": observed.piece, "check": describe_check,
+        "result": observed.result, "subject": _subject, "check": describe_check,
         "opcheck": describe_opcheck,
     }  # fmt: skip
     return sandbox

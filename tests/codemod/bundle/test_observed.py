@@ -82,11 +82,16 @@ def test_guards_of_what_passes_are_said() -> None:
 
 
 def test_the_cure_that_says_most_is_the_title() -> None:
-    three = [COMPILED, replace(THROWS, operator="bar"), UNBACKED]
+    three = [COMPILED, replace(THROWS, operator="bar", repro=""), UNBACKED]
     assert title(three, "") == "bar no longer throws with symbolic sizes"
-    both = [UNBACKED, replace(UNBACKED, operator="bar"), COMPILED]
+    both = [UNBACKED, replace(UNBACKED, operator="bar", repro=""), COMPILED]
     assert title(both, "") == "foo and bar pass with unbacked sizes"
     assert title([], "other") == "other"
+    other = replace(COMPILED, repro=REPRO.replace("torch.foo(", "torch.combine("))
+    assert title([other], "").startswith("foo (run by torch.combine) is compiled once over")
+    assert sentence(other).startswith("`foo` (run by torch.combine) is compiled 3 times over")
+    own = replace(COMPILED, repro=REPRO.replace("torch.foo(", "torch.ops.aten._foo.default("))
+    assert title([own], "").startswith("foo is compiled once over")
     backward = replace(COMPILED, repro=BACKWARD)
     assert title([backward], "") == "foo (backward) is compiled once over the sizes 4, 5, 7, not 3 times"
 
