@@ -56,6 +56,21 @@ def test_the_text_of_one(tree: Path, symfix: Symfix) -> None:
     assert out.decode().splitlines()[:4] == ["[dynamic shapes] Use symbolic sizes in add", "", "Fixes #7", ""]
 
 
+def test_labels_and_mentions_are_the_users_own(tree: Path, symfix: Symfix, tmp_path: Path) -> None:
+    (tree / "pyproject.toml").write_text('[tool.symfix]\ncc = ["everybody"]\nlabel = ["security"]\n')
+    code, out, err = symfix("pr", "--op", "add", "--allow-dirty", cwd=tree)
+    assert "everybody" not in out.decode()
+    assert "cc is ignored, for it is not the tree's to say" in err
+    given = ("--op", "add", "--allow-dirty", "--cc", "@ada", "--cc", "org/team", "--label", "topic: bug fixes")
+    code, out, _ = symfix("pr", *given, cwd=tree)
+    assert (code, out.decode().rstrip().rpartition("\n")[2]) == (1, "cc @ada @org/team")
+    opened = symfix("pr", *given, "--create", "--pause", "0", "--include-unproved", "--stack", cwd=tree)
+    assert "--label=topic: bug fixes" in (tmp_path / "calls").read_text(), opened
+    assert "security" not in (tmp_path / "calls").read_text()
+    refused(symfix("pr", "--op", "add", "--cc", "a) @b", cwd=tree), "cc a) @b: no login of GitHub")
+    refused(symfix("pr", "--op", "add", "--create", "--label", "a,b", cwd=tree), "label a,b: no label of GitHub")
+
+
 def test_a_file_for_each_and_an_index(tree: Path, symfix: Symfix, tmp_path: Path) -> None:
     code, out, err = symfix("pr", "--output", tmp_path / "out", "--fixes", "mul=3", cwd=tree)
     assert (code, out) == (1, b"")

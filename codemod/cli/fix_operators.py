@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _DEFAULTS: dict[str, Any] = {
     "paths": (), "group": "operator", "max_files": None, "max_lines": None, "shard_file": None, "template": None,
+    "cc": (),
 }  # fmt: skip
 """Parameters of bundle and pr that this command leaves to the configuration."""
 
@@ -196,7 +197,7 @@ class _Fixing:
         from codemod.bundle.repository import PREFIX
         from codemod.pr.text import render
 
-        texts = render(list(bundle.descriptions.values()), None, run.values.get("template"))
+        texts = render(list(bundle.descriptions.values()), None, run.values.get("template"), run.values["cc"])
         for body in texts:
             show(text.step("pr", body.title))
             if len(self._names) == 1:

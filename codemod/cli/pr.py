@@ -24,6 +24,9 @@ from codemod.cli.root import group, loading
     "--template", type=click.Path(path_type=Path), metavar="FILE", help="Your own Jinja2 template of the body."
 )
 @click.option("--fixes", multiple=True, metavar="[SHARD=]NUMBER", help="The issue it fixes. May be repeated.")
+@click.option("--label", multiple=True, metavar="NAME",
+              help="A label of each draft, as 'topic: bug fixes'. May be repeated.")  # fmt: skip
+@click.option("--cc", multiple=True, metavar="LOGIN", help="Whom each text mentions. May be repeated.")
 @click.option("--create", is_flag=True, help="Push the branches and open drafts with gh.")
 @click.option("--stack", is_flag=True, help="Open stacked shards too, each on the branch of its base.")
 @click.option("--include-unproved", is_flag=True, help="Open also what symfix prove has not seen to cure anything.")

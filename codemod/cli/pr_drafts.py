@@ -56,7 +56,7 @@ def _texts(run: Run, bundle: Bundle) -> dict[str, Text]:
         if shard and shard not in names:
             raise SymfixError(f"--fixes {fix}: there is no shard {shard}; symfix bundle --dry-run lists them")
         fixes.setdefault(shard or names[0], []).append(number)
-    texts = render([bundle.descriptions[name] for name in names], fixes, run.values["template"])
+    texts = render([bundle.descriptions[name] for name in names], fixes, run.values["template"], run.values["cc"])
     return dict(zip(names, texts, strict=True))
 
 
@@ -123,7 +123,7 @@ def _publish(publisher: Publisher, requests: list[Request]) -> dict[str, Result]
 
 def _publisher(run: Run, bundle: Bundle) -> Publisher:
     """Raises SymfixError where there is nothing to push to, or what is pushed would hold more than the shards."""
-    from codemod.pr.github import GitHub, owner_of
+    from codemod.pr.github import GitHub, labels_of, owner_of
     from codemod.pr.journal import Journal
     from codemod.pr.publish import Publisher
     from codemod.pr.remote import Remote
@@ -140,7 +140,7 @@ def _publisher(run: Run, bundle: Bundle) -> Publisher:
                     bundle.repository.git.environment)  # fmt: skip
     journal = Journal(run.journal / _BOOKS / "journal.json")
     return Publisher(github, remote, journal, base, values["max_open"], values["pause"], values["stack"],
-                     values["duplicates"])  # fmt: skip
+                     values["duplicates"], labels_of(values["label"]))  # fmt: skip
 
 
 def _write_files(folder: Path, bundle: Bundle, texts: dict[str, Text], results: dict[str, Result]) -> None:

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from codemod.errors import SymfixError
-from codemod.terminal import one_line
+from codemod.terminal import one_line, visible
 
 _FIELDS = "title,url,state,labels,headRefName,headRefOid,headRepositoryOwner,baseRefName"
 _MOST = 200
 _SYMBOLIC = re.compile(r"dynamic|symbolic|sym_|symint|unbacked|data.dependent", re.IGNORECASE)
 _LIMITED = re.compile(r"rate limit|abuse detection|HTTP 429|submitted too quickly", re.IGNORECASE)
+_LABEL = re.compile(r'[^\x00-\x1f\x7f,"]{1,50}')
+"""What gh takes as one label: it reads a list of comma-separated values."""
 _ADDRESS = re.compile(r"https://\S+/pull/\d+")
 
 
@@ -89,7 +91,7 @@ class GitHub:
             pull for pull in pulls if word.search(pull.title) and _SYMBOLIC.search(" ".join((pull.title, *pull.labels)))
         ]
 
-    def create(self, branch: str, base: str, title: str, body: str) -> str:
+    def create(self, branch: str, base: str, title: str, body: str, labels: Sequence[str] = ()) -> str:
         """Open a draft and return its address.
 
         Raises SymfixError where gh fails or does not answer, RateLimited where GitHub wants a pause; the pull request
@@ -97,7 +99,7 @@ class GitHub:
         """
         head = f"{self.owner}:{branch}" if self.owner else branch
         output = self._run("pr", "create", "--draft", "--head", head, "--base", base, "--title", title,
-                         "--body-file", "-", text=body)  # fmt: skip
+                         "--body-file", "-", *(f"--label={label}" for label in labels), text=body)  # fmt: skip
         address = _ADDRESS.search(output)
         if address is None:
             raise SymfixError(f"gh pr create: said {one_line(output)!r}, which is no address of a pull request")
@@ -132,6 +134,14 @@ class GitHub:
         if _LIMITED.search(message):
             raise RateLimited(f"{what}: GitHub asks for a pause ({message}); run symfix pr again in an hour")
         raise SymfixError(f"{what}: {message}")
+
+
+def labels_of(names: Sequence[str]) -> tuple[str, ...]:
+    """`names`, each as gh takes it for one label. Raises SymfixError on another."""
+    wrong = next((name for name in names if not _LABEL.fullmatch(name)), None)
+    if wrong is not None:
+        raise SymfixError(f"label {visible(wrong)}: no label of GitHub; write 1 to 50 characters, no comma, no quote")
+    return tuple(names)
 
 
 def owner_of(address: str) -> str:

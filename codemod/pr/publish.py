@@ -67,6 +67,8 @@ class Publisher:
     stack: bool = False
     duplicates: bool = False
     """Whether another open pull request about the same operator is no reason to wait."""
+    labels: Sequence[str] = ()
+    """The labels of what is opened."""
 
     def publish(self, requests: Sequence[Request]) -> Iterator[Result]:
         """The result of each request, as soon as there is one; bases come before what is stacked on them.
@@ -160,7 +162,7 @@ class Publisher:
     def _create(self, request: Request, base: str) -> str:
         """Open it. Where gh fails after GitHub has done its part, the pull request is looked up."""
         try:
-            return self.github.create(request.branch, base, request.title, request.body)
+            return self.github.create(request.branch, base, request.title, request.body, self.labels)
         except SymfixError:
             pull = self._after_failure(request)
             if pull is None:

@@ -14,17 +14,19 @@ from codemod.borders import quoting
 from codemod.bundle import observed
 from codemod.bundle.description import Description
 from codemod.bundle.message import why
+from codemod.errors import SymfixError
 from codemod.model.xfails import describe_check
 from codemod.pr import repro
 from codemod.pr.template import render_template
 from codemod.prove.evidence import Evidence, describe_opcheck
-from codemod.terminal import listed
+from codemod.terminal import listed, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 _BODY = "body.md.j2"
 _SERIES = "series.md.j2"
+_LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:/[A-Za-z0-9][\w-]{0,99})?", re.ASCII)
 _MOST_SENTENCES, _MOST_SCRIPTS, _MOST_NAMES = 4, 3, 8
 
 
@@ -48,20 +50,27 @@ class Row:
 
 
 def render(
-    descriptions: Sequence[Description], fixes: Mapping[str, Sequence[str]] | None = None, template: Path | None = None
+    descriptions: Sequence[Description],
+    fixes: Mapping[str, Sequence[str]] | None = None,
+    template: Path | None = None,
+    cc: Sequence[str] = (),
 ) -> list[Text]:
     """The pull request of each shard; `fixes` are the numbers of the issues that it closes, by its name.
 
-    `template` is a Jinja2 template for the body, which sees `shard` (a Description), `fixes`, sentences (`observed`,
-    `why`, `failing`, `not_run`), `scripts` (of evidence, each with its text and how it ends) and `commands` (the shell
-    lines of the test plan). What it writes with `{{ }}` is text, and reads as it is whatever it holds; the filters
-    `code`, `fenced` and `link` make Markdown.
-    Raises SymfixError, which names the template and the line, where it cannot be used.
+    `cc` are the logins of those whom it mentions, of people or, as `org/team`, of teams.
+
+    `template` is a Jinja2 template for the body, which sees `shard` (a Description), `fixes`, `cc` (a line), sentences
+    (`observed`, `why`, `failing`, `not_run`), `scripts` (of evidence, each with its text and how it ends) and
+    `commands` (the shell lines of the test plan). What it writes with `{{ }}` is text, and reads as it is whatever it
+    holds; the filters `code`, `fenced` and `link` make Markdown.
+    Raises SymfixError on what is no login, and, with its name and the line, where the template cannot be used.
     """
+    mentions = _mentions(cc)
     values = [
         {
             "shard": description,
             "fixes": list((fixes or {}).get(description.name, ())),
+            "cc": mentions,
             "why": why(description),
             "observed": _observed(description),
             "failing": [text for text in map(observed.still_failing, description.evidence) if text],
@@ -90,6 +99,15 @@ def shown_by(description: Description) -> list[str]:
         path, _, method = test.partition("::")
         lines.append(["pytest", path, "-k", method.rpartition("::")[2]])
     return list(dict.fromkeys(map(shlex.join, lines)))
+
+
+def _mentions(logins: Sequence[str]) -> quoting.Markdown:
+    """The line that mentions `logins`, "" for none. Raises SymfixError on what is no login."""
+    names = [login.removeprefix("@") for login in logins]
+    wrong = next((name for name in names if not _LOGIN.fullmatch(name)), None)
+    if wrong is not None:
+        raise SymfixError(f"cc {visible(wrong)}: no login of GitHub; write octocat, or org/team")
+    return quoting.Markdown(" ".join(["cc", *(f"@{name}" for name in names)]) if names else "")
 
 
 def _subject(evidence: Evidence) -> quoting.Markdown:

@@ -2,8 +2,8 @@
 
 A checkout may be anybody's. So its file says what is looked at and reported, and names files of the checkout alone.
 What symfix is trusted with (`allow-dirty`, `allow-no-vcs`), and to whom something is sent in the user's name (`remote`,
-`repo`), is said on the command line or in the user's own file. How much is done at once (`jobs`, `max-open`) the
-checkout may lower.
+`repo`, `label`, `cc`), is said on the command line or in the user's own file. How much is done at once (`jobs`,
+`max-open`) the checkout may lower.
 """
 
 from __future__ import annotations
@@ -48,11 +48,13 @@ _KEYS: Mapping[str, Any] = {
     "remote": str,
     "repo": str,
     "base": str,
+    "label": [str],
+    "cc": [str],
     "repro": {str: str},
 }
 VERSION = re.compile(r"\d{1,3}\.\d{1,3}(?:\.\d{1,3})?", re.ASCII)
 """A release of torch."""
-USERS_ALONE = ("allow-dirty", "allow-no-vcs", "remote", "repo")
+USERS_ALONE = ("allow-dirty", "allow-no-vcs", "remote", "repo", "label", "cc")
 """The keys that a checkout cannot set."""
 
 _CHOICES = {

@@ -127,12 +127,14 @@ def test_a_pyproject_that_is_no_file_of_the_tree_says_nothing(tmp_path: Path, ta
 
 def test_a_tree_cannot_say_what_is_loosened_or_where_something_is_sent(tmp_path: Path) -> None:
     text = "allow-dirty = true\nallow-no-vcs = true\nremote = 'evil'\nrepo = 'evil/x'\nlevel = 'review'\n"
+    text += "label = ['x']\ncc = ['y']\n"
     (tmp_path / "pyproject.toml").write_text(f"[tool.symfix]\n{text}")
     found = read(tmp_path)
     assert found.values == {"level": "review"}
-    assert found.ignored == ("allow-dirty", "allow-no-vcs", "remote", "repo")
+    assert found.ignored == ("allow-dirty", "allow-no-vcs", "remote", "repo", "label", "cc")
     assert users(text).values == {
-        "allow_dirty": True, "allow_no_vcs": True, "remote": "evil", "repo": "evil/x", "level": "review"
+        "allow_dirty": True, "allow_no_vcs": True, "remote": "evil", "repo": "evil/x", "level": "review",
+        "label": ("x",), "cc": ("y",),
     }  # fmt: skip
 
 
