@@ -93,6 +93,39 @@ def test_what_is_rejected_stays_away_until_its_code_changes_or_it_is_forgotten(t
     assert symfix("diff", "--accepted", cwd=tree).out == b""
 
 
+def test_what_was_written_in_the_page_is_checked_before_it_is_taken_over(tree: Path, symfix: Symfix) -> None:
+    symfix("review", "--html", "page.html", cwd=tree)
+    found = re.search(rb'<script type="application/json" id="data">(.*?)</script>', (tree / "page.html").read_bytes())
+    assert found is not None
+    groups = [g for shard in json.loads(found[1])["shards"] for g in shard["groups"] if "draft" in g]
+    add = next(group for group in groups if "one = sym_size" in group["draft"])
+    written = add["draft"].replace("one = sym_size", "one = mine")
+
+    def taken(draft: str, **other: object) -> str:
+        decision = {**add["decision"], "choice": "edit", "draft": draft, **other}
+        document = {"format": "symfix-decisions", "version": 1, "decisions": [decision]}
+        (tree / "d.json").write_text(json.dumps(document))
+        return symfix("review", "--import", "d.json", cwd=tree).err
+
+    for draft, why in [
+        (add["draft"].partition("\n")[2].partition("\n")[2].partition("\n")[2], "is missing or not in its place"),
+        ("", "changes nothing"),
+        (add["draft"].replace("one = sym_size", "one = size"), "changes nothing"),
+    ]:
+        said = taken(draft)
+        assert "a.cc:1" in said
+        assert "not taken over: " in said
+        assert why in said
+    assert "has both edits and a draft" in taken(written, edits=[])
+    assert "1 decision left out: made for other code" in taken(written, files={"a.cc": "0" * 64})
+    assert "edits what the change at a.cc:2 writes too" in taken(written.replace("two = numel", "two = mine"))
+    assert symfix("diff", "--accepted", cwd=tree).out.count(b"\n+") == 0
+    assert "took over 1 decision" in taken(written)
+    schema = json.loads((ROOT / "codemod/model/decisions.schema.json").read_text())
+    jsonschema.validate(json.loads((tree / "d.json").read_text()), schema)
+    assert b"+one = mine(); // op:add" in symfix("diff", "--accepted", cwd=tree).out
+
+
 def test_decisions_travel_in_a_file_and_in_a_plan(tree: Path, symfix: Symfix, make_tree: MakeTree) -> None:
     symfix("review", "--accept", "op:zeta", "--reject", "op:add", "--export", "d.json", cwd=tree)
     plan = symfix("scan", "--format", "json", cwd=tree).out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,12 @@ from codemod.cli.run import Run
 from codemod.cli.running import begin, load_plan, operators_of
 from codemod.errors import SymfixError
 from codemod.model.choices import EVERYTHING
-from codemod.model.decisions import Choice, Decision, decide, from_json, standing, summary, to_json
+from codemod.model.decisions import Choice, Decision, Drafts, decide, from_json, standing, summary, to_json
+from codemod.model.edits import Edit
 from codemod.model.groups import Group
 from codemod.model.plan import Plan
 from codemod.planning.selectors import Names
-from codemod.terminal import note, visible, write
+from codemod.terminal import note, one_line, visible, write
 
 _SHOWN = 20  # so many forgotten decisions are listed
 _OTHERS = {
@@ -143,7 +144,7 @@ def _imported(run: Run, path: Path, plan: Plan, groups: list[Group]) -> list[Dec
     from codemod.writing.changes import check_decisions
 
     try:
-        read = from_json(read_bounded(path), str(path))
+        read = from_json(read_bounded(path), str(path), _drafts(run, plan, groups, path))
     except OSError as error:
         raise SymfixError(f"{path}: the decisions cannot be read: {error.strerror}") from error
     check_decisions(run.project.listing, read)
@@ -153,6 +154,31 @@ def _imported(run: Run, path: Path, plan: Plan, groups: list[Group]) -> list[Dec
     if unknown:
         note(f"symfix: {plural(unknown, 'decision')} left out: made for other code, or for what the options leave out")
     return holding
+
+
+def _drafts(run: Run, plan: Plan, groups: list[Group], path: Path) -> Drafts:
+    """What reads the texts that were written in the page; of one that comes to no edit it notes why."""
+    from codemod.review.editing import Draft
+    from codemod.tree.sources import Sources
+
+    by_id = {group.id: group for group in groups}
+    sources = Sources(run.checkout.root)
+
+    def edits_of(entry: Mapping[str, Any]) -> Sequence[Edit] | None:
+        group = by_id.get(entry["id"])
+        if group is None or any(plan.files.get(name) != sha for name, sha in entry["files"].items()):
+            return ()  # about other code: it is counted with the others
+        try:
+            draft = Draft(group.edits, {name: sources.of(name) for name in group.paths})
+            edits = draft.read(entry["draft"].encode("utf-8"))
+            problem = "" if edits else "the edited text changes nothing"
+        except SymfixError as error:
+            edits, problem = None, one_line(str(error))
+        if problem:
+            note(f"symfix: {path}: {visible(entry.get('title') or entry['id'])}: not taken over: {problem}")
+        return edits or None
+
+    return edits_of
 
 
 def _fits(decision: Decision, plan: Plan, groups: list[Group], path: Path) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ DECISION: Shape = {
     "id": str, "choice": frozenset(["accept", "reject", "edit"]), "files": HASHES, "title?": str, "edits?": [EDIT],
 }  # fmt: skip
 """What `decision_from_json` takes."""
+Drafts = Callable[[Mapping[str, Any]], Sequence[Edit] | None]
+"""The edits that the `draft` of a decision comes to, a text as `codemod.review.editing.Draft` writes; None for none."""
 
 
 class Choice(enum.Enum):
@@ -122,15 +124,31 @@ def to_json(decisions: Iterable[Decision]) -> str:
     return json_text({"format": FORMAT, "version": VERSION, "decisions": entries}, indent=1) + "\n"
 
 
-def from_json(text: str | bytes, name: str) -> list[Decision]:
-    """The decisions of a document. Raises SymfixError, calling it `name`, where it holds none that can be read."""
+def from_json(text: str | bytes, name: str, drafts: Drafts | None = None) -> list[Decision]:
+    """The decisions of a document; with `drafts`, edits may be given as texts, and what comes to none is left out.
+
+    Raises SymfixError, calling it `name`, where it holds none that can be read.
+    """
     remedy = "make it with: symfix review --export FILE"
-    shape = {"decisions": [DECISION]}
+    shape = {"decisions": [{**DECISION, "draft?": str} if drafts else DECISION]}
     document = load_document(text, name, "file of decisions", (FORMAT, VERSION), shape, remedy)
     try:
-        return [decision_from_json(entry) for entry in document["decisions"]]
+        entries = [_with_edits(entry, drafts) for entry in document["decisions"]]
+        return [decision_from_json(entry) for entry in entries if entry is not None]
     except ValueError as error:
         raise SymfixError(f"{name}: damaged ({error}); {remedy}") from error
+
+
+def _with_edits(entry: dict[str, Any], drafts: Drafts | None) -> dict[str, Any] | None:
+    """`entry` with the edits of its draft, None where that comes to none."""
+    if drafts is None or "draft" not in entry:
+        return entry
+    if "edits" in entry:
+        raise ValueError(f"{entry['id']!a} has both edits and a draft")
+    edits = drafts(entry)
+    if edits is None:
+        return None
+    return {**{key: value for key, value in entry.items() if key != "draft"}, "edits": [*map(edit_to_json, edits)]}
 
 
 def decision_to_json(decision: Decision) -> dict[str, Any]:

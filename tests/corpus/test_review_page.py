@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from chromium import Chromium, browser, missing
-from corpus_trees import symfix
+from corpus_trees import changed_files, copy_tree, symfix
 from review_in_browser import Session, exported, whole_session
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -45,6 +45,28 @@ def test_decisions_leave_the_page_and_are_applied_as_made(tmp_path: Path) -> Non
     assert whole_session(EXAMPLES, tmp_path, 12) == []
 
 
+def test_what_is_written_in_the_page_is_applied_as_written(tmp_path: Path, session: Session) -> None:
+    session.press("e")
+    lines = session.find("dialog textarea").ask("return this.value")
+    assert "symfix: write these lines" in lines
+    session.find("dialog textarea").ask("this.value = this.value.replace(';\\n', '; // mine\\n')")
+    session.find("#take").click()
+    assert "// mine" in session.find(".card.current .written").text
+    session.press("u")
+    assert session.find(".card.current .state").text == ""
+    session.press("e")
+    session.find("dialog textarea").ask("this.value = this.value.replace(';\\n', '; // mine\\n')")
+    session.find("#take").click()
+    session.reload()
+    decisions = session.export_to(tmp_path)
+    assert list(exported(decisions).values()) == ["edit"]
+    copy = copy_tree(EXAMPLES, tmp_path / "examples")
+    assert b"took over 1 decision" in symfix(["review", "--import", str(decisions)], copy).stderr
+    symfix(["apply", "--accepted", "--no-check", "--allow-no-vcs"], copy)
+    [changed] = changed_files(EXAMPLES, copy)
+    assert (copy / changed).read_bytes().count(b"; // mine\n") == 1
+
+
 def test_filters_and_search_narrow_the_list_and_are_cleared(session: Session) -> None:
     everything = shown(session)
     session.press("/", *"loop-bound")
@@ -61,7 +83,7 @@ def test_filters_and_search_narrow_the_list_and_are_cleared(session: Session) ->
 
 
 def test_every_operator_opens_and_each_change_has_its_buttons(session: Session) -> None:
-    wanted = {name: ["accept", "reject"] * len(changes) for name, changes in session.operators.items()}
+    wanted = {name: ["accept", "reject", "edit"] * len(changes) for name, changes in session.operators.items()}
     opened = """
         const seen = {};
         for (const [name, wanted] of Object.entries(arguments[0])) {

@@ -68,8 +68,9 @@ function changeCard(group, split) {
       h("div", { class: "decide", role: "group", "aria-label": "Decision" },
         h("span", { class: "state" }),
         h("button", { type: "button", class: "accept", "aria-keyshortcuts": "y", click: () => press(group, "accept") }, "Accept ", h("kbd", { "aria-hidden": "true" }, "y")),
-        h("button", { type: "button", class: "reject", "aria-keyshortcuts": "n", click: () => press(group, "reject") }, "Reject ", h("kbd", { "aria-hidden": "true" }, "n")))),
-    reachOf(first.reach()), files,
+        h("button", { type: "button", class: "reject", "aria-keyshortcuts": "n", click: () => press(group, "reject") }, "Reject ", h("kbd", { "aria-hidden": "true" }, "n")),
+        h("button", { type: "button", class: "edit", "aria-keyshortcuts": "e", click: () => showEdit(group) }, "Edit ", h("kbd", { "aria-hidden": "true" }, "e")))),
+    h("div", { class: "written" }), reachOf(first.reach()), files,
     rest.length ? h("div", { class: "rest" }, h("p", null, "Also in this change"), notesFor(rest)) : null);
   group.card = card;
   showChoice(group);
@@ -86,6 +87,9 @@ function showChoice(group) {
   group.card.querySelector(".state").textContent = STATES[choice];
   group.card.querySelector(".accept").setAttribute("aria-pressed", choice === "accept" || choice === "edit");
   group.card.querySelector(".reject").setAttribute("aria-pressed", choice === "reject");
+  const draft = drafts.get(group.key);
+  group.card.querySelector(".written").replaceChildren(...(draft === undefined ? [] : [
+    h("p", null, "Accepted as you wrote it; below is what symfix would write."), h("pre", { tabindex: "0" }, draft)]));
 }
 
 /** The code of one finding that is left alone, its path from the call to the last place, the sink, named. */

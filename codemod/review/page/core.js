@@ -57,6 +57,7 @@ function haystack(group) {
 // Choices: those of the plan, and over them those made here, which the browser keeps.
 const STORE = `symfix-review:${data.title}`;
 const choices = new Map();
+const drafts = new Map(); // what was written here in place of a change's text
 const history = [];
 
 function kept() {
@@ -71,11 +72,11 @@ function loadChoices() {
   const stored = kept();
   for (const group of editable) {
     const planned = group.decided?.choice || "";
-    // [choice, what the plan said then]: a plan that says something else by now is the later word.
-    const [choice, then] = stored[group.key] || [planned, planned];
-    const now = then === planned ? choice : planned;
-    if (now) choices.set(group.key, now);
-    else choices.delete(group.key);
+    // [choice, what the plan said then]: a plan that says something else by now is the later word. [..., what was
+    // written, in place of what]: of other lines by now, it is none of this change.
+    const [choice, then, draft, base] = stored[group.key] || [planned, planned];
+    const holds = then === planned && (draft === undefined || base === group.draft);
+    put(group, holds ? choice : planned, holds ? draft : undefined);
   }
 }
 
@@ -84,7 +85,9 @@ function keepChoices() {
   for (const group of editable) {
     const planned = group.decided?.choice || "";
     const now = choices.get(group.key) || "";
-    if (now === planned) delete stored[group.key];
+    const draft = drafts.get(group.key);
+    if (draft !== undefined) stored[group.key] = [now, planned, draft, group.draft];
+    else if (now === planned) delete stored[group.key];
     else stored[group.key] = [now, planned];
   }
   try {
@@ -97,26 +100,39 @@ function keepChoices() {
 
 const choiceOf = (group) => choices.get(group.key) || "";
 
+/** Have `choice` be that of a group; `draft` is what was written in its place, with "edit" alone. */
+function put(group, choice, draft) {
+  if (choice) choices.set(group.key, choice);
+  else choices.delete(group.key);
+  if (choice === "edit" && draft !== undefined) drafts.set(group.key, draft);
+  else drafts.delete(group.key);
+}
+
+const stateOf = (group) => [group, choiceOf(group), drafts.get(group.key)];
+
 /** Take `choice` ("accept", "reject" or "") for `some` groups, so that one undo takes all of it back. */
 function choose(some, choice) {
-  const before = some.map((group) => [group, choiceOf(group)]);
+  const before = some.map(stateOf);
   for (const group of some) {
     // Accepting what the reviewer has edited accepts it as edited, for that is what the page shows.
-    const taken = choice === "accept" && group.decided?.choice === "edit" ? "edit" : choice;
-    if (taken) choices.set(group.key, taken);
-    else choices.delete(group.key);
+    const edited = choice === "accept" && (group.decided?.choice === "edit" || drafts.has(group.key));
+    put(group, edited ? "edit" : choice, drafts.get(group.key));
   }
   history.push(before);
+  keepChoices();
+}
+
+/** Accept a change as `draft`, which the reviewer wrote; as symfix would write it where that is undefined. */
+function write(group, draft) {
+  history.push([stateOf(group)]);
+  put(group, draft === undefined ? "accept" : "edit", draft);
   keepChoices();
 }
 
 /** Undo the last choice; the groups it was about. */
 function unchoose() {
   const before = history.pop() || [];
-  for (const [group, choice] of before) {
-    if (choice) choices.set(group.key, choice);
-    else choices.delete(group.key);
-  }
+  for (const [group, choice, draft] of before) put(group, choice, draft);
   keepChoices();
   return before.map(([group]) => group);
 }
@@ -125,6 +141,7 @@ function unchoose() {
 function decisionsDocument() {
   const decisions = editable.filter(choiceOf).map((group) => {
     const choice = choiceOf(group);
+    if (drafts.has(group.key)) return { ...group.decision, choice, draft: drafts.get(group.key) };
     return choice === group.decided?.choice ? group.decided : { ...group.decision, choice };
   });
   return JSON.stringify({ format: "symfix-decisions", version: 1, decisions }, null, 1) + "\n";
@@ -140,9 +157,9 @@ function takeDecisions(source) {
     const group = byKey.get(entry.id);
     const same = group && Object.entries(entry.files).every(([path, sha]) => group.decision.files[path] === sha);
     if (!same) continue;
-    before.push([group, choiceOf(group)]);
-    if (entry.choice === "edit") group.decided = entry;
-    choices.set(group.key, entry.choice);
+    before.push(stateOf(group));
+    if (entry.choice === "edit" && entry.draft === undefined) group.decided = entry;
+    put(group, entry.choice, entry.draft === undefined ? undefined : String(entry.draft));
   }
   history.push(before);
   keepChoices();

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from codemod.borders.quoting import page_text
 from codemod.bundle.shards import Shard
 from codemod.model.decisions import Choice, decide, decision_to_json, with_edits
 from codemod.model.edits import Edit, EditConflict, by_path
@@ -16,6 +17,7 @@ from codemod.model.groups import Group
 from codemod.model.plan import Plan
 from codemod.model.transform import Rule
 from codemod.prove.evidence import Evidence
+from codemod.review.editing import Draft
 from codemod.review.page.code import Lines
 from codemod.writing.diff import Span
 
@@ -66,10 +68,19 @@ class _Document:
                 # What accepting it exports; the page puts in another choice.
                 "decision": decision_to_json(decide(group, Choice.ACCEPT, self._plan.files)),
                 "files": self._files(with_edits(group, decision.edits) if decision and edited else group),
+                "draft": self._draft(group),
             }
             if decision:
                 entry["decided"] = decision_to_json(decision)
         return entry
+
+    def _draft(self, group: Group) -> str:
+        """The text that a reviewer may edit, "" where a page could not give it back byte for byte."""
+        try:
+            text = Draft(group.edits, {path: self._sources[path] for path in group.paths}).text().decode("utf-8")
+        except (EditConflict, UnicodeDecodeError):
+            return ""
+        return text if "\r" not in text and page_text(text) == text else ""
 
     def _finding(self, finding: Finding, edited: bool) -> list[Any]:
         return [

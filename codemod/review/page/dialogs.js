@@ -19,10 +19,32 @@ function showRule(name) {
       h("pre", { class: after === null ? "" : "del" }, before.trim()), after === null ? null : h("pre", { class: "add" }, after.trim()))));
 }
 
+/** Have the reviewer write what a change's lines should read, and accept that. */
+function showEdit(group) {
+  if (!group.draft) return say("The page cannot give this file's text back byte for byte: e in symfix review edits it.");
+  const area = h("textarea", { rows: "22", "aria-label": "The lines as they should read", spellcheck: "false", wrap: "off" });
+  area.value = drafts.get(group.key) ?? group.draft;
+  const take = () => {
+    const written = area.value.trim() && area.value !== group.draft ? area.value : undefined;
+    const changes = written !== drafts.get(group.key);
+    box.close();
+    if (!changes) return say("Not edited; nothing was decided.");
+    write(group, written);
+    showChoices([group]);
+    return say(`${STATES[choiceOf(group)]}: ${group.findings[0].function}`);
+  };
+  const box = dialog("Edit the change",
+    h("p", null, "Write these lines as they should read. symfix review --import checks them, and apply that the file still parses. Emptied, it is as symfix would write it."),
+    area, h("p", { class: "actions" }, h("button", { type: "button", class: "primary", id: "take", click: take }, "Accept as edited")));
+  box.addEventListener("click", (event) => { if (event.target === box) event.stopImmediatePropagation(); }, true); // what is written is not lost
+  area.setSelectionRange(0, 0);
+  return area.focus();
+}
+
 const KEYS = [
   ["y", "accept this change, go on to the next undecided"], ["n", "reject it, go on"],
   ["a", "accept the rest of this operator"], ["d", "reject the rest of this operator"],
-  ["s", "skip: go on without deciding"], ["u", "undo the last decision"],
+  ["e", "edit what it writes, and accept that"], ["s", "skip: go on without deciding"], ["u", "undo the last decision"],
   ["j k", "next, previous change"], ["] [", "next, previous operator"], ["/", "search"],
   ["v", "unified or side by side"], ["t", "light or dark"], ["x", "export decisions"], ["?", "these keys"],
 ];

@@ -166,6 +166,11 @@ function decideHere(choice) {
   return onward();
 }
 
+function editHere() {
+  const card = current.cards[current.at];
+  return card?.editable ? showEdit(card.groups[0]) : say("Nothing to edit here: it is left alone.");
+}
+
 /** Decide all of this operator that is not decided and that the filters show. */
 function rest(choice) {
   const some = current.shard?.groups.filter(stillUndecided) || [];
@@ -209,7 +214,7 @@ function setTheme(name) {
 
 const ACTIONS = {
   y: () => decideHere("accept"), n: () => decideHere("reject"), a: () => rest("accept"), d: () => rest("reject"),
-  s: () => move(1), u: undo, j: () => move(1), k: () => move(-1), "]": () => moveShard(1), "[": () => moveShard(-1),
+  s: () => move(1), u: undo, j: () => move(1), k: () => move(-1), "]": () => moveShard(1), "[": () => moveShard(-1), e: editHere,
   "/": () => { document.body.classList.add("menu-open"); $("search").focus(); $("search").select(); },
   v: () => setSplit(!split), t: () => setTheme(dark() ? "light" : "dark"), x: showExport, "?": showHelp,
 };

@@ -148,6 +148,7 @@ def test_the_two_schemas_say_the_same_of_a_decision() -> None:
     plan, decisions = (
         json.loads(SCHEMAS.joinpath(f"{name}.schema.json").read_text()) for name in ("plan", "decisions")
     )
+    del decisions["$defs"]["drafted"]  # edits alone come into a plan
     assert {name: plan["$defs"][name] for name in decisions["$defs"]} == decisions["$defs"]
 
 
