@@ -13,7 +13,7 @@ _LINE = re.compile(r"[^\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]+")
 DRAWN: Shape = {
     "operator": re.compile(r"\w+::\w+"), "overload": re.compile(r"\w+\.\w+"), "torch": re.compile(r"[\w.+-]*"),
     "parameters": [re.compile(rf"\*|\w+(?:={_LINE.pattern})?")], "body": [_LINE], "outputs": [re.compile(r"\w+")],
-    "functional": re.compile(r"(?:\w+\.\w+)?"), "samples": int, "unbacked": str, "reason": str,
+    "functional": re.compile(r"(?:\w+\.\w+)?"), "samples": int, "fatal?": int, "unbacked": str, "reason": str,
 }  # fmt: skip
 """What `drawn_from_json` takes: names, and one line of Python each, for they are written into a source."""
 
@@ -40,6 +40,8 @@ class DrawnMeta:
     unbacked: str = ""
     """How a compile with unbacked sizes ends: "passes", or why it stops."""
     reason: str = ""
+    fatal: int = 0
+    """How many calls were left out, for the kernel alone ends its process on each."""
 
 
 def drawn_to_json(meta: DrawnMeta) -> dict[str, Any]:

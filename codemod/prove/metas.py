@@ -24,7 +24,7 @@ _DRAWN: Shape = {
     "metas": [
         {
             "overload": str, "parameters?": [str], "body?": [str], "outputs?": [str], "functional?": str,
-            "samples?": int, "unbacked?": str, "reason?": str,
+            "samples?": int, "fatal?": int, "unbacked?": str, "reason?": str,
         }
     ],
 }  # fmt: skip

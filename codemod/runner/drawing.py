@@ -5,7 +5,6 @@ A meta that differs on one call, or stops there, is left out, with that call. `c
 
 from __future__ import annotations
 
-import signal
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
@@ -14,21 +13,15 @@ from typing import Any
 import torch
 import torch._decomp
 import torch._meta_registrations
-from torch._dynamo.decorators import mark_unbacked
 from torch._prims_common.wrappers import out_wrapper
-from torch.utils import _pytree as pytree
 
-from . import causes, fakes, hypotheses, observing, opinfo, schema, uncovered
+from . import comparing, fakes, hypotheses, observing, opinfo, refusing, schema, uncovered
 from .documents import write_json
 from .forks import survive
 
 Entry = dict[str, Any]
 """`overload`, `parameters` and `body` of a meta, `outputs` of one for out variants, how many `samples` it equals its
 kernel on, and how a compile with `unbacked` sizes ends; else `reason`, why there is none."""
-LONG = 5 * observing.STUCK
-"""Seconds after which a comparison is given up."""
-COMPILED = 60
-"""Seconds after which a compile is given up."""
 
 
 def run(job: dict[str, Any], out: Path) -> None:
@@ -65,25 +58,45 @@ def recorded(operator: str, overloads: Collection[Any], index: opinfo.Index) -> 
     return observing.recorded(overloads, index.callers(operator, "backward"))
 
 
-def _accepted(overload: Any, each: Any, recordings: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """(call, what it showed) of each call of an overload, recorded or drawn, that eager accepts."""
+def _tried(overload: Any, each: Any, recordings: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """(call, what became of it) of each call of an overload that is made: recorded, drawn, or changed."""
     made = list(observing.calls(overload, each, recordings))
-    seen = observing.observe(overload, each, made)
-    return [(call, observation) for call, observation in zip(made, seen, strict=True) if observation]
+    return list(zip(made, observing.outcomes(overload, each, made), strict=True))
+
+
+def _accepted(tried: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """Those that eager accepts."""
+    return [(call, outcome) for call, outcome in tried if outcome and "refused" not in outcome]
 
 
 def _of_plain(each: Any, overload: Any, calls: Sequence[Any]) -> Entry:
     entry: Entry = {"overload": _name(each)}
     if uncovered.size_depends_on_data(overload):
         return {**entry, "reason": "its sizes depend on values"}
-    accepted = _accepted(overload, each, calls)
+    tried = _tried(overload, each, calls)
+    accepted = _accepted(tried)
     try:
         body = hypotheses.body(each, [(observing.bound(each, call), o) for call, o in accepted])
     except hypotheses.NoRule as error:
         return {**entry, "reason": str(error)}
-    written = {"parameters": parameters(each), "body": body, "outputs": []}
-    install(overload, written["parameters"], body, ())
-    return _compared(entry, written, overload, overload, [call for call, _ in accepted])
+    checks = refusing.checks(overload, each, tried)
+    calls = [call for call, _ in accepted]
+    for lines in ([*checks, *body], body) if checks else (body,):
+        written = {"parameters": parameters(each), "body": lines, "outputs": []}
+
+        def work(first: int, written: Entry = written) -> Iterator[tuple[int, Any]]:
+            if not first:  # in a process of its own, for a meta cannot be taken back
+                yield 0, None
+                install(overload, written["parameters"], written["body"], ())
+                yield 0, _compared(entry, written, overload, overload, calls)
+
+        ends = {**entry, "reason": f"{'; '.join(lines)}: the comparison ends its process"}
+        ends = next(survive(work), ends)
+        if ends.get("unbacked") == fakes.PASSES:
+            break  # a check that unbacked sizes do not pass is not worth it
+    if "body" in ends:
+        install(overload, ends["parameters"], ends["body"], ())
+    return ends
 
 
 def _of_out(
@@ -99,25 +112,40 @@ def _of_out(
         return {**entry, "reason": f"{name} has no meta"}
     functional = schema.overload_of(each.name, sibling)
     outputs = [argument.name for argument in each.arguments if argument.is_out]
-    if len(outputs) == 1 and outputs != ["out"]:
-        return {**entry, "reason": f"its out argument is {outputs[0]}, and out_wrapper takes one that is called out"}
     passed = [f"{a.name}={a.name}" if a.kwarg_only else a.name for a in each.arguments if not a.is_out]
-    body = [f"return aten.{name}({', '.join(passed)})"]
-    written: Entry = {"parameters": parameters(each), "body": body, "outputs": outputs}
-    install(overload, written["parameters"], body, outputs)
+    call = f"aten.{name}({', '.join(passed)})"
+    wrapped = len(outputs) > 1 or outputs == ["out"]
+    if wrapped:
+        written: Entry = {"parameters": parameters(each), "body": [f"return {call}"], "outputs": outputs}
+    else:  # out_wrapper passes on what is not called out, and register_meta parts several alone
+        written = {"parameters": parameters(each, outputs), "body": _into(outputs[0], call), "outputs": []}
+    install(overload, written["parameters"], written["body"], written["outputs"])
     recordings = recorded(each.name, [functional], index).get(functional, ())
-    calls = [call for call, _ in _accepted(functional, sibling, recordings)]
-    if name in with_meta:
+    calls = [call for call, _ in _accepted(_tried(functional, sibling, recordings))]
+    if name in with_meta and wrapped:
         written["functional"] = name
-    return _compared(entry, written, overload, functional, calls)
+    return _compared(entry, written, overload, functional, calls, outputs)
 
 
-def _compared(entry: Entry, written: Entry, overload: Any, source: Any, calls: Sequence[Any]) -> Entry:
+def _into(output: str, call: str) -> list[str]:
+    """The body that writes what a call gives to an argument, as `out_wrapper` of torch/_prims_common does."""
+    return [
+        f"result = {call}",
+        f"_maybe_resize_out({output}, result.shape)",
+        f"_safe_copy_out(copy_from=result, copy_to={output})",
+        f"return {output}",
+    ]
+
+
+def _compared(
+    entry: Entry, written: Entry, overload: Any, source: Any, calls: Sequence[Any], outputs: Sequence[str] = ()
+) -> Entry:
     """`entry` with what is `written`, where that equals the kernel on each of `calls`; else with the reason."""
-    end, samples = compared(overload, source, calls, written["outputs"])
-    if end != fakes.PASSES:
-        return {**entry, "reason": f"{'; '.join(written['body'])}: {end}"}
-    return {**entry, **written, "samples": samples, "unbacked": unbacked(overload, source, calls, written["outputs"])}
+    comparison = comparing.compared(overload, source, calls, outputs)
+    if comparison.end != fakes.PASSES:
+        return {**entry, "reason": f"{'; '.join(written['body'])}: {comparison.end}"}
+    seen = {"samples": comparison.samples, "fatal": comparison.fatal}
+    return {**entry, **written, **seen, "unbacked": comparing.unbacked(overload, source, calls, outputs)}
 
 
 def _name(each: Any) -> str:
@@ -137,11 +165,11 @@ def _alike(functional: Any, out: Any) -> bool:
     return mine == [(a.name, str(a.type)) for a in out.arguments if not a.is_out]
 
 
-def parameters(each: Any) -> list[str]:
-    """The parameters of a meta, as Python has them, without the out arguments."""
+def parameters(each: Any, outputs: Collection[str] = ()) -> list[str]:
+    """The parameters of a meta, as Python has them; of the out arguments those of `outputs`."""
     result: list[str] = []
     for argument in each.arguments:
-        if argument.is_out:
+        if argument.is_out and argument.name not in outputs:
             continue
         if argument.kwarg_only and "*" not in result:
             result.append("*")
@@ -165,69 +193,6 @@ def install(overload: Any, names: Sequence[str], body: Sequence[str], outputs: S
     library.impl(overload, meta)
 
 
-def compared(overload: Any, source: Any, calls: Sequence[Any], outputs: Sequence[str]) -> tuple[str, int]:
-    """How an overload's fake ends beside its kernel, the first that does not pass, and on how many calls.
-
-    `calls` are of `source`, which is the functional overload where it has `outputs`. Each is made in a process of its
-    own, as far as it ends that.
-    """
-
-    def work(first: int) -> Iterator[tuple[int, Any]]:
-        for number in range(first, len(calls)):
-            yield number, None
-            signal.alarm(LONG)
-            made = _with_outs(source, calls[number], outputs) if outputs else [calls[number]]
-            several = [fakes.compared(overload, *observing.copied(call)) for call in made]
-            yield number, [end for end in several if end is not None]
-
-    ended: list[str] = []
-    ends = [end for several in survive(work, ended) for end in several]
-    failed = next((end for end in ends if end != fakes.PASSES), "")
-    if not failed and ended:
-        failed = f"a call ends the process: {ended[0]}"
-    if not failed and len(ends) < hypotheses.ENOUGH:
-        failed = f"eager accepts {len(ends)} of the calls that are made, of which {hypotheses.ENOUGH} are wanted"
-    return failed or fakes.PASSES, len(ends)
-
-
-def _with_outs(overload: Any, call: Any, names: Sequence[str]) -> Iterator[Any]:
-    """A call with tensors to write to: empty ones, and ones of the right shape and strides."""
-    positional, named = observing.copied(call)
-    result = overload(*positional, **named)
-    results = list(result) if isinstance(result, (tuple, list)) else [result]
-    for make in (torch.empty_like, lambda tensor: tensor.new_empty(0)):
-        positional, named = observing.copied(call)
-        yield positional, {**named, **dict(zip(names, map(make, results), strict=True))}
-
-
-def unbacked(overload: Any, source: Any, calls: Sequence[Any], outputs: Sequence[str]) -> str:
-    """How a compile of the first of `calls` ends with every size above 1 unbacked."""
-
-    def work(first: int) -> Iterator[tuple[int, Any]]:
-        for number in range(first, min(1, len(calls))):
-            yield number, None
-            signal.alarm(COMPILED)
-            call = next(_with_outs(source, calls[number], outputs)) if outputs else calls[number]
-            yield number, _unbacked(overload, call)
-
-    return str(next(survive(work), "the compile ends its process, or does not end"))
-
-
-def _unbacked(overload: Any, call: Any) -> str:
-    positional, named = observing.copied(call)
-    for leaf in pytree.tree_leaves((positional, named)):
-        if isinstance(leaf, torch.Tensor):
-            for dimension, size in enumerate(leaf.shape):
-                if size > 1:
-                    mark_unbacked(leaf, dimension)
-    torch._dynamo.reset()
-    try:
-        torch.compile(lambda a, k: overload(*a, **k), backend="eager", fullgraph=True)(positional, named)
-    except Exception as error:
-        return causes.first_line(error)
-    return fakes.PASSES
-
-
 def check(operator: str, index: opinfo.Index) -> dict[str, str]:
     """How each overload of `operator` that Python gives a meta, or nothing does, ends beside its kernel."""
     missing = {str(overload) for each, overload in uncovered.uncovered() if each.name == operator}
@@ -241,7 +206,7 @@ def check(operator: str, index: opinfo.Index) -> dict[str, str]:
             continue
         source = schema.overload_of(operator, sibling)
         recordings = recorded(operator, [source], index).get(source, ())
-        calls = [call for call, _ in _accepted(source, sibling, recordings)]
+        calls = [call for call, _ in _accepted(_tried(source, sibling, recordings))]
         outputs = [argument.name for argument in each.arguments if argument.is_out]
-        ends[f"{fakes.NAME} {_name(each)}"] = compared(overload, source, calls, outputs)[0]
+        ends[f"{fakes.NAME} {_name(each)}"] = comparing.compared(overload, source, calls, outputs).end
     return ends

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 import torch
+from torch._dispatch.python import enable_python_dispatcher
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils import _pytree as pytree
@@ -109,7 +110,7 @@ def compared(overload: Any, positional: Any, named: Any) -> str | None:
         return None
     mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
     try:
-        with mode:
+        with mode, enable_python_dispatcher():  # as the compiler does: what metas call has references in Python
             fakes, fake_inputs = _results(overload, *symbolic((positional, named), mode))
     except Exception as error:
         return f"{STOPS}: {causes.first_line(error)}"

@@ -7,9 +7,7 @@ no rule fits, or where too little was seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -17,27 +15,12 @@ import torch._meta_registrations
 from torch._prims_common import make_contiguous_strides_for
 from torch.utils import _pytree as pytree
 
+from .shape_rules import MISFITS, Bound, Rule, shapes, tensors
+
 ENOUGH = 8
 """So many calls have to be accepted."""
-_NONE = (RuntimeError, LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
-"""What a rule raises that does not fit the arguments."""
 KINDS = 4
 """So many have to differ in the shapes of their tensors."""
-Bound = Mapping[str, Any]
-Shape = Callable[[Bound], "tuple[int, ...]"]
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A shape: as Python, and computed. `like` is the argument whose shape it is, if it is one's.
-
-    `fixed` says that it has as many dimensions whatever the arguments have.
-    """
-
-    text: str
-    shape: Shape
-    like: str = ""
-    fixed: bool = False
 
 
 class NoRule(Exception):
@@ -59,17 +42,17 @@ def body(each: Any, seen: Sequence[tuple[Bound, Any]]) -> list[str]:
     counts = {len(observation["results"]) for _, observation in seen}
     if len(counts) != 1:
         raise NoRule("it gives several results, at times more of them")
-    results = [result(each, [(bound, o["results"][index]) for bound, o in seen]) for index in range(counts.pop())]
+    results = [result(each, [(bound, o["results"][i]) for bound, o in seen], i) for i in range(counts.pop())]
     if not results:
         return ["return None" if not each.returns else "return []"]
     return [f"return {', '.join(results)}"]
 
 
-def result(each: Any, seen: Sequence[tuple[Bound, Any]]) -> str:
-    """The expression of one result. Raises NoRule."""
+def result(each: Any, seen: Sequence[tuple[Bound, Any]], place: int) -> str:
+    """The expression of the result at that place. Raises NoRule."""
     present = [(bound, value) for bound, value in seen if value is not None]
     if len(present) < len(seen):
-        return _masked(each, seen, present)
+        return _masked(each, seen, present, place)
     if any(not isinstance(value, dict) or value["layout"] != "torch.strided" for _, value in seen):
         raise NoRule("a result is no dense tensor")
     shared = {tuple(value["shared"]) for _, value in seen}
@@ -81,11 +64,15 @@ def result(each: Any, seen: Sequence[tuple[Bound, Any]]) -> str:
         if len(names) == 1 and same:
             return str(names[0])
         raise NoRule("a result is a view of an argument")
+    shown = True
     for rule in shapes(each, seen):
         if all(_fits(rule, bound, value) for bound, value in seen):
             said = _of_shape(each, rule, seen)
-            if said:
+            if said and _strides_matter(rule, seen):
                 return said
+            shown = shown and not said
+    if not shown:
+        raise NoRule("no call shows which strides a result has where an argument's are permuted")
     if said := _elementwise(each, seen):
         return said
     raise NoRule(f"no rule gives the shapes, strides and dtypes that were seen, as {_shown(seen)}")
@@ -99,6 +86,14 @@ def _elementwise(each: Any, seen: Sequence[tuple[Bound, Any]]) -> str:
         text = f"elementwise_meta({', '.join(chosen)}, type_promotion=ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT)"
         if chosen and all(_gives(text, chosen, bound, value) for bound, value in seen):
             return text
+    broadcast = f"_broadcast_shapes({', '.join(f'{name}.shape' for name in names)})"
+    promoted = f"elementwise_meta({', '.join(names)}, type_promotion=ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT)"
+    for name in names if len(names) > 1 else []:  # an output that was made like an argument, and is resized at times
+        made = f"torch.empty_like({name}, memory_format=torch.contiguous_format)"
+        resized = f"torch.empty_like({promoted}, dtype={name}.dtype)"
+        text = f"{made} if utils.same_shape({name}.shape, {broadcast}) else {resized}"
+        if all(_gives(text, names, bound, value) for bound, value in seen):
+            return f"({text})"
     return ""
 
 
@@ -109,22 +104,25 @@ def _gives(text: str, names: Sequence[str], bound: Bound, value: Any) -> bool:
     }
     try:
         made = eval(text, {**vars(torch._meta_registrations), **alike})
-    except _NONE:
+    except MISFITS:
         return False
     shape, _, dtype = _spelled(made)
     return [shape, dtype] == [value["shape"], value["dtype"]] and _strided(value, list(made.stride()))
 
 
-def _masked(each: Any, seen: Sequence[tuple[Bound, Any]], present: Sequence[tuple[Bound, Any]]) -> str:
-    """A result that is there where a flag says so."""
+def _masked(each: Any, seen: Sequence[tuple[Bound, Any]], present: Sequence[tuple[Bound, Any]], place: int) -> str:
+    """A result that is there where a flag says so: of a list of flags, one for each result, its own."""
+    fitting: list[str] = []
     for argument in each.arguments:
         kind = str(argument.type)
-        for index in range(argument.N or 0) if kind == "List[bool]" else [None] if kind == "bool" else []:
+        several = [place] if len(each.returns) == argument.N else range(argument.N or 0)
+        for index in several if kind == "List[bool]" else [None] if kind == "bool" else []:
             flags = [bound[argument.name] if index is None else bound[argument.name][index] for bound, _ in seen]
             if present and all(flag == (value is not None) for flag, (_, value) in zip(flags, seen, strict=True)):
-                name = argument.name if index is None else f"{argument.name}[{index}]"
-                return f"({result(each, present)} if {name} else None)"
-    raise NoRule("a result is undefined at times")
+                fitting.append(argument.name if index is None else f"{argument.name}[{index}]")
+    if len(fitting) != 1:
+        raise NoRule("a result is undefined at times" + (f", as {' and '.join(fitting)} say" if fitting else ""))
+    return f"({result(each, present, place)} if {fitting[0]} else None)"
 
 
 def _spelled(value: Any) -> list[Any]:
@@ -140,156 +138,8 @@ def _shown(seen: Sequence[tuple[Bound, Any]]) -> str:
 def _fits(rule: Rule, bound: Bound, value: Any) -> bool:
     try:
         return bool(list(rule.shape(bound)) == value["shape"])
-    except _NONE:
+    except MISFITS:
         return False
-
-
-def tensors(each: Any, seen: Sequence[tuple[Bound, Any]]) -> list[str]:
-    """The arguments that are tensors in every call."""
-    return [a.name for a in each.arguments if all(isinstance(bound.get(a.name), torch.Tensor) for bound, _ in seen)]
-
-
-def shapes(each: Any, seen: Sequence[tuple[Bound, Any]]) -> Iterator[Rule]:
-    """The rules to try, the plainest first."""
-    names = tensors(each, seen)
-    for name in names:
-        yield Rule(f"{name}.shape", partial(_part, name, slice(None)), name)
-    yield Rule("()", lambda bound: (), fixed=True)
-    if len(names) > 1:
-        pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
-        for several in (*pairs, tuple(names)):
-            text = f"_broadcast_shapes({', '.join(f'{name}.shape' for name in several)})"
-            yield Rule(text, partial(_broadcast, several))
-    yield from _reduced(each, names)
-    for name in names:
-        yield Rule(f"{name}.shape[:-1]", partial(_part, name, slice(None, -1)))
-        yield Rule(f"{name}.shape[1:]", partial(_part, name, slice(1, None)))
-        for second in names:
-            if second != name:
-                yield Rule(f"({name}.shape[0], *{second}.shape[1:])", partial(_first_of, name, second))
-        yield Rule(f"(*{name}.shape[:-2], sym_min({name}.shape[-2], {name}.shape[-1]))", partial(_by_matrix, name))
-    yield from _by_size(each, names, seen)
-
-
-def _reduced(each: Any, names: Sequence[str]) -> Iterator[Rule]:
-    """An argument without the dimension that another names, or with one element there."""
-    kinds = {a.name: str(a.type) for a in each.arguments}
-    if kinds.get("dim") not in ("int", "Optional[int]") or kinds.get("keepdim") != "bool":
-        return
-    for name in names:
-
-        def shape(bound: Bound, name: str = name) -> tuple[int, ...]:
-            tensor, dim = bound[name], bound["dim"]
-            dims = set(range(tensor.dim())) if dim is None else {dim % max(tensor.dim(), 1)}
-            kept = ((1 if index in dims else size) for index, size in enumerate(tensor.shape))
-            return tuple(kept) if bound["keepdim"] else tuple(s for i, s in enumerate(tensor.shape) if i not in dims)
-
-        dims = "None if dim is None else (dim,)" if kinds["dim"] != "int" else "(dim,)"
-        reduce = f"utils.reduction_dims({name}.shape, {dims})"
-        yield Rule(f"_compute_reduction_shape({name}, {reduce}, keepdim)", shape)
-
-
-def _by_size(each: Any, names: Sequence[str], seen: Sequence[tuple[Bound, Any]]) -> Iterator[Rule]:
-    """Each size is one of an argument's, or an integer that is given."""
-    ranks = {len(value["shape"]) for _, value in seen}
-    if len(ranks) != 1 or not (rank := ranks.pop()):
-        return
-    sizes: list[Rule] = []
-    for place in range(rank):
-        wanted = [value["shape"][place] for _, value in seen]
-        fitting = next((atom for atom in _atoms(each, names) if _agrees(atom, seen, wanted)), None)
-        if fitting is None:
-            return
-        sizes.append(fitting)
-    text = f"({', '.join(atom.text for atom in sizes)}{',' if rank == 1 else ''})"
-    yield Rule(text, lambda bound: tuple(atom.shape(bound)[0] for atom in sizes), fixed=True)
-
-
-def _agrees(atom: Rule, seen: Sequence[tuple[Bound, Any]], wanted: Sequence[int]) -> bool:
-    try:
-        return all(atom.shape(bound)[0] == size for (bound, _), size in zip(seen, wanted, strict=True))
-    except _NONE:
-        return False
-
-
-def _atoms(each: Any, names: Sequence[str]) -> Iterator[Rule]:
-    """Single sizes, the plainest first."""
-    plain: list[Rule] = []
-    for name in names:
-        plain += (Rule(f"{name}.shape[{i}]", partial(_size, name, i)) for i in (0, 1, 2, 3, 4, -1, -2, -3))
-        plain.append(Rule(f"{name}.numel()", partial(_total, name)))
-    for argument in each.arguments:
-        if str(argument.type) == "int":
-            plain.append(Rule(argument.name, partial(_number, argument.name)))
-        elif str(argument.type) == "List[int]":
-            plain += (Rule(f"{argument.name}[{i}]", partial(_element, argument.name, i)) for i in (0, 1, 2))
-    yield from plain
-    for sign, number in (("+", 1), ("-", -1)):
-        yield from (Rule(f"{atom.text} {sign} 1", partial(_more, atom, number)) for atom in plain)
-    yield from (Rule(str(number), partial(_constant, number)) for number in (3, 2, 1))
-    for number in (2, 3):
-        yield from (Rule(f"{atom.text} // {number}", partial(_divided, atom, number)) for atom in plain)
-        yield from (Rule(f"{number} * {atom.text}", partial(_times, atom, number)) for atom in plain)
-    for atom in plain:
-        for second in plain:
-            yield Rule(f"{atom.text} // {second.text}", partial(_quotient, atom, second))
-            yield Rule(f"sym_min({atom.text}, {second.text})", partial(_least, atom, second))
-
-
-def _part(name: str, part: slice, bound: Bound) -> tuple[int, ...]:
-    return tuple(bound[name].shape[part])
-
-
-def _broadcast(names: Sequence[str], bound: Bound) -> tuple[int, ...]:
-    return tuple(torch.broadcast_tensors(*(bound[name] for name in names))[0].shape)  # type: ignore[no-untyped-call]
-
-
-def _first_of(name: str, second: str, bound: Bound) -> tuple[int, ...]:
-    return (bound[name].shape[0], *bound[second].shape[1:])
-
-
-def _by_matrix(name: str, bound: Bound) -> tuple[int, ...]:
-    return (*bound[name].shape[:-2], min(bound[name].shape[-2:]))
-
-
-def _size(name: str, index: int, bound: Bound) -> tuple[int, ...]:
-    return (bound[name].shape[index],)
-
-
-def _total(name: str, bound: Bound) -> tuple[int, ...]:
-    return (bound[name].numel(),)
-
-
-def _number(name: str, bound: Bound) -> tuple[int, ...]:
-    return (int(bound[name]),)
-
-
-def _element(name: str, index: int, bound: Bound) -> tuple[int, ...]:
-    return (int(bound[name][index]),)
-
-
-def _constant(number: int, bound: Bound) -> tuple[int, ...]:
-    return (number,)
-
-
-def _more(atom: Rule, number: int, bound: Bound) -> tuple[int, ...]:
-    return (atom.shape(bound)[0] + number,)
-
-
-def _divided(atom: Rule, number: int, bound: Bound) -> tuple[int, ...]:
-    return (atom.shape(bound)[0] // number,)
-
-
-def _times(atom: Rule, number: int, bound: Bound) -> tuple[int, ...]:
-    return (atom.shape(bound)[0] * number,)
-
-
-def _quotient(atom: Rule, divisor: Rule, bound: Bound) -> tuple[int, ...]:
-    return (atom.shape(bound)[0] // divisor.shape(bound)[0],)
-
-
-def _least(atom: Rule, second: Rule, bound: Bound) -> tuple[int, ...]:
-    return (min(atom.shape(bound)[0], second.shape(bound)[0]),)
 
 
 def _of_shape(each: Any, rule: Rule, seen: Sequence[tuple[Bound, Any]]) -> str:
@@ -303,8 +153,6 @@ def _of_shape(each: Any, rule: Rule, seen: Sequence[tuple[Bound, Any]]) -> str:
     order = [*([rule.like] if rule.like in typed else []), *typed, *([rule.like] if rule.like else []), *names]
     base = order[0]
     dtype = f", dtype={next(iter(dtypes))}" if fixed else "" if base in typed else f", dtype={typed[0]}.dtype"
-    if not _strides_matter(rule, seen):
-        raise NoRule("no call shows which strides a result has where an argument's are permuted")
     if all(_strided(value, _contiguous(value["shape"])) for _, value in seen):
         if rule.like == base:
             return f"torch.empty_like({base}{dtype}, memory_format=torch.contiguous_format)"

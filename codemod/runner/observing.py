@@ -2,13 +2,15 @@
 
 Calls are those that PyTorch's own samples end in, forward and backward, fused steps of optimizers, and draws from the
 schema. Each is made again with sizes 0 and 1, permuted strides, gaps between elements, tensors without dimensions, and
-other dtypes: of all tensors, of the first alone, and of all but the first.
+other dtypes: of all tensors, of the first alone, and of all but the first; with dimensions more and
+less, and with single sizes one larger.
 """
 
 from __future__ import annotations
 
 import inspect
 import itertools
+import random
 import signal
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -28,15 +30,20 @@ LONG = 6.0
 """Seconds to look for such draws."""
 DRAWN = 12
 """How many draws of different kinds are made for an overload."""
-SAMPLES = 4
+SAMPLES = 8
 """How many samples of an entry are run."""
+LONGER = 120
+"""So many ways are tried to make some of the sizes larger."""
 ENDED = 3
-"""After so many more calls that ended their process, no further is made."""
+"""After so many more calls that were given up, no further is made."""
 STUCK = 2
 """Seconds after which a call is given up, which changed arguments may let run on for ever."""
+WALL, THICK = 0xA5, 1 << 14
+"""The bytes around a tensor, and how many there are on each side."""
 DTYPES = (torch.float64, torch.bfloat16, torch.int32, torch.bool)
 MIXED = (torch.float64, torch.bfloat16)
 """The dtypes that a part of the tensors get."""
+COMPOSITE = torch._C.DispatchKey.CompositeExplicitAutograd, torch._C.DispatchKey.CompositeImplicitAutograd
 Arguments = tuple[list[Any], dict[str, Any]]
 
 
@@ -47,12 +54,28 @@ class Recording(TorchDispatchMode):  # type: ignore[no-untyped-call]
         super().__init__()  # type: ignore[no-untyped-call]
         self._overloads = frozenset(overloads)
         self.calls: dict[Any, list[Arguments]] = {}
+        self._within: set[Any] = set()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if func in self._overloads and len(self.calls.setdefault(func, [])) < RECORDED:
-            self.calls[func].append(copied((list(args), dict(kwargs))))
-        return func(*args, **kwargs)
+        if func in self._overloads:
+            self._keep(func, (list(args), dict(kwargs)))
+        has = torch._C._dispatch_has_kernel_for_dispatch_key
+        key = next((key for key in COMPOSITE if has(func.name(), key.name)), None)
+        if key is None or func in self._within:
+            return func(*args, **kwargs)
+        self._within.add(func)  # some come to themselves, as `contiguous` does for a tensor that needs a copy
+        try:
+            with self:  # what a composite calls is seen too
+                return func._op_dk(key, *args, **kwargs)
+        finally:
+            self._within.remove(func)
+
+    def _keep(self, overload: Any, arguments: Arguments) -> None:
+        kept = self.calls.setdefault(overload, [])
+        like = pytree.tree_map(described, arguments)
+        if len(kept) < RECORDED and all(pytree.tree_map(described, other) != like for other in kept):
+            kept.append(copied(arguments))
 
 
 def copied(arguments: Any) -> Any:
@@ -80,11 +103,12 @@ def recorded(overloads: Collection[Any], entries: Iterable[Any]) -> Mapping[Any,
             except Exception:
                 continue
             for sample in samples:
-                try:
-                    with mode:
-                        _run(entry, sample)
-                except Exception:
-                    continue
+                for vendor in (True, False):  # PyTorch's own kernels are called where a vendor's library is not
+                    try:
+                        with torch.backends.mkldnn.flags(vendor), mode:
+                            _run(entry, sample)
+                    except Exception:
+                        continue
     with mode, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for optimizer in vars(torch.optim).values():
@@ -122,13 +146,54 @@ def calls(overload: Any, each: Any, recordings: Iterable[Arguments]) -> Iterator
     """The calls to observe: the `recordings`, and draws; each as it is and changed in the ways above."""
     schema.CALLS, schema.SECONDS = DRAWN, LONG
     drawn = (schema.Draw(number, False).arguments(each) for number in schema.accepted(overload, each, False))
-    for arguments in (*recordings, *drawn):
+    bases = [*recordings, *drawn]
+    for arguments in bases:
         yield from fakes.variants(arguments)
         for dtype in DTYPES:
             yield pytree.tree_map(partial(_converted, dtype), arguments)
         for dtype in MIXED:
             yield from _mixed(dtype, arguments)
         yield pytree.tree_map(_scalar, arguments)
+    for arguments in bases:
+        yield from _other_ranks(arguments)
+    for number, arguments in enumerate(bases):  # last, for kernels may not look at what does not fit together
+        yield from _longer(([], bound(each, arguments)), 1 if number else 2)
+
+
+def _other_ranks(arguments: Arguments) -> Iterator[Arguments]:
+    """The arguments with a dimension less, and one more, of each tensor alone, and of all."""
+    leaves, spec = pytree.tree_flatten(arguments)
+    tensors = [n for n, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor) and leaf.layout == torch.strided]
+    for places in (*([n] for n in tensors), tensors):
+        if all(leaves[n].dim() and len(leaves[n]) for n in places):
+            for part in (0, None):
+                changed = [leaf[part] if n in places else leaf for n, leaf in enumerate(leaves)]
+                yield pytree.tree_unflatten(changed, spec)
+
+
+def _longer(arguments: Arguments, most: int) -> Iterator[Arguments]:
+    """The arguments with each size and each whole number one larger; and then up to `most` of them, chosen at random.
+
+    Sizes that are the same in all samples are told apart so, and those that have to be the same are seen to be.
+    """
+    leaves, spec = pytree.tree_flatten(arguments)
+    places: list[tuple[int, int]] = []
+    for index, leaf in enumerate(leaves):
+        if isinstance(leaf, torch.Tensor) and leaf.layout == torch.strided:
+            places += ((index, dimension) for dimension in range(leaf.dim()) if leaf.shape[dimension])
+        elif type(leaf) is int:
+            places.append((index, 0))
+    for count in range(1, most + 1):
+        several = list(itertools.combinations(places, count))
+        for chosen in random.Random(0).sample(several, min(len(several), LONGER)):
+            changed = list(leaves)
+            for index, dimension in chosen:
+                changed[index] = _one_more(changed[index], dimension)
+            yield pytree.tree_unflatten(changed, spec)
+
+
+def _one_more(leaf: Any, dimension: int) -> Any:
+    return torch.cat((leaf, leaf.narrow(dimension, 0, 1)), dimension) if isinstance(leaf, torch.Tensor) else leaf + 1
 
 
 def _mixed(dtype: torch.dtype, arguments: Arguments) -> Iterator[Arguments]:
@@ -161,14 +226,17 @@ Observation = dict[str, Any]
 """`results`: one for each result, None for an undefined one; `changed`: whether an argument's sizes or strides did."""
 
 
-def observe(overload: Any, each: Any, made: list[Arguments]) -> list[Observation | None]:
-    """What each call showed; None where eager refuses it, or the call ends its process."""
+def outcomes(overload: Any, each: Any, made: list[Arguments]) -> list[Observation | None]:
+    """What each call showed, or `refused` alone, the first line of eager's message.
+
+    None where it ends its process, or writes outside of its tensors.
+    """
     seen: list[Observation | None] = [None] * len(made)
     ended: list[str] = []
 
     def work(first: int) -> Iterator[tuple[int, Any]]:
         for number in range(first, len(made)):
-            if len(ended) > ENDED:
+            if ended.count(signal.SIGALRM.name) > ENDED:
                 return
             yield number, None
             signal.alarm(STUCK)
@@ -180,15 +248,18 @@ def observe(overload: Any, each: Any, made: list[Arguments]) -> list[Observation
 
 
 def _observed(overload: Any, each: Any, arguments: Arguments) -> Observation | None:
-    arguments = copied(arguments)
+    walls: list[torch.Tensor] = []
+    arguments = pytree.tree_map(partial(_walled, walls), arguments)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             before = [described(leaf) for leaf in pytree.tree_leaves(arguments)]
             result = overload(*arguments[0], **arguments[1])
-    except Exception:
-        return None
+    except Exception as error:
+        return {"refused": (str(error).splitlines() or [""])[0]}
     after = [described(leaf) for leaf in pytree.tree_leaves(arguments)]
+    if any(bool((wall != WALL).any()) for wall in walls):
+        return None  # it writes where nothing of it is: arguments that do not fit together, and are not looked at
     arguments_by_name = bound(each, arguments)
     results = list(result) if isinstance(result, (tuple, list)) else [] if not each.returns else [result]
     return {
@@ -202,6 +273,22 @@ def described(leaf: Any) -> Any:
     if not isinstance(leaf, torch.Tensor):
         return type(leaf).__name__
     return [list(leaf.shape), list(leaf.stride()) if leaf.layout == torch.strided else None, str(leaf.dtype)]
+
+
+def _walled(walls: list[torch.Tensor], leaf: Any) -> Any:
+    """A copy of a tensor within memory of its own, whose parts before and behind it are added to `walls`."""
+    if not isinstance(leaf, torch.Tensor) or leaf.layout != torch.strided:
+        return leaf
+    size, reach = (
+        leaf.element_size(),
+        sum((n - 1) * stride for n, stride in zip(leaf.shape, leaf.stride(), strict=True)),
+    )
+    inner = (reach + 1) * size if leaf.numel() else 0
+    memory = torch.full((inner + 2 * THICK,), WALL, dtype=torch.uint8)
+    memory = memory[: memory.numel() // size * size]
+    walls += (memory[:THICK], memory[THICK + inner :])
+    copy = memory.view(leaf.dtype).as_strided(leaf.shape, leaf.stride(), THICK // size)
+    return copy.copy_(leaf.detach())
 
 
 def _result(leaf: Any, arguments: Mapping[str, Any]) -> Any:

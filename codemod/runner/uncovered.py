@@ -10,6 +10,7 @@ import torch
 import torch._decomp
 import torch._meta_registrations
 import torch._refs
+from torch._subclasses import fake_impls
 
 WAYS = (
     "Meta", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional",
@@ -19,7 +20,7 @@ WAYS = (
 def uncovered(namespace: str = "aten") -> Iterator[tuple[Any, Any]]:
     """(schema, overload) of each that has a kernel for the CPU, which can be run here, and no way to trace."""
     has = torch._C._dispatch_has_kernel_for_dispatch_key
-    tables = torch._decomp.decomposition_table, torch._decomp.meta_table
+    tables = torch._decomp.decomposition_table, torch._decomp.meta_table, fake_impls.op_implementations_dict
     for schema in torch._C._jit_get_all_schemas():
         space, _, base = schema.name.partition("::")
         if space != namespace:

@@ -66,6 +66,8 @@ def table(metas: list[DrawnMeta]) -> None:
         said = meta.reason or " ".join(meta.body)
         count = "" if meta.reason else meta.samples
         print(f"{'left' if meta.reason else 'meta':5} {meta.overload:55} {count:>5}  {said}")
+        if meta.fatal:
+            print(f"{'':67}  on {meta.fatal} more calls the kernel alone ends its process")
         if not meta.reason and meta.unbacked != "passes":
             print(f"{'':67}  unbacked: {meta.unbacked}")
     written = [meta for meta in metas if not meta.reason]

@@ -27,8 +27,11 @@ def drawn(kernel: Any, arguments: str = "Tensor x", returns: str = "Tensor", cal
     (each,) = schema.schemas(name)
     overload = schema.overload_of(name, each)
     made = list(observing.calls(overload, each, ()))[:60]
-    seen = zip(made, observing.observe(overload, each, made), strict=True)
-    return hypotheses.body(each, [(observing.bound(each, call), o) for call, o in seen if o is not None])
+    seen = zip(made, observing.outcomes(overload, each, made), strict=True)
+    accepted = [
+        (observing.bound(each, call), outcome) for call, outcome in seen if outcome and "refused" not in outcome
+    ]
+    return hypotheses.body(each, accepted)
 
 
 def refuse(x: Any) -> Any:
@@ -93,6 +96,43 @@ def test_what_is_drawn(kernel: Any, arguments: str, body: str | None, monkeypatc
             drawn(kernel, arguments, returns)
     else:
         assert drawn(kernel, arguments, returns) == [f"return {body}"]
+
+
+def halves(x: Any, mask: Any) -> Any:
+    return x.clone() if mask[0] else None, x.new_zeros(x.shape) if mask[1] else None
+
+
+def test_each_of_several_results_has_its_own_flag(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observing, "DRAWN", 6)
+    first = "(torch.empty_like(x) if mask[0] else None)"
+    second = "(torch.empty_like(x, memory_format=torch.contiguous_format) if mask[1] else None)"
+    assert drawn(halves, "Tensor x, bool[2] mask", "(Tensor, Tensor)") == [f"return {first}, {second}"]
+
+
+def test_no_meta_where_two_flags_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    each, argument = torch._C.parse_schema("f::g(Tensor x, bool a, bool b) -> Tensor"), torch.rand(3)
+    seen = [({"x": argument, "a": flag, "b": flag}, None if not flag else 1) for flag in (True, False)]
+    with pytest.raises(hypotheses.NoRule, match="as a and b say"):
+        hypotheses.result(each, seen, 0)
+
+
+def in_windows(x: Any, kernel_size: Any, stride: Any, padding: Any) -> Any:
+    if x.dim() != 2 or min(stride) < 1:
+        raise RuntimeError("matrices, please")
+    return x.new_zeros((x.shape[0], (x.shape[1] + 2 * padding[0] - kernel_size[0]) // stride[0] + 1))
+
+
+def test_windows_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observing, "DRAWN", 6)
+    count = "(x.shape[-1] + 2 * padding[0] - (kernel_size[0] - 1) - 1) // stride[0] + 1"
+    arguments = "Tensor x, int[1] kernel_size, int[1] stride, int[1] padding"
+    assert drawn(in_windows, arguments, calls=None) == [f"return x.new_empty((x.shape[0], {count}))"]
+
+
+def test_a_kernel_that_makes_what_it_resizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observing, "DRAWN", 8)
+    (said,) = drawn(lambda x, y: torch.add(x, y, out=torch.empty(x.shape, dtype=x.dtype)), "Tensor x, Tensor y")
+    assert said.startswith("return (torch.empty_like(x, memory_format=torch.contiguous_format) if utils.same_shape(")
 
 
 class NoSamples:

@@ -102,6 +102,11 @@ def test_sizes_that_stop_unbacked_are_named(tree: Path) -> None:
     assert finding.message.endswith(" on 40 calls; with unbacked sizes it stops: guard on u0")
 
 
+def test_calls_that_the_kernel_does_not_survive_are_counted(tree: Path) -> None:
+    (finding,) = of(tree, [replace(FOLD, fatal=3)])
+    assert finding.message.endswith(" on 40 calls (on 3 more the kernel alone ends its process)")
+
+
 @pytest.mark.parametrize("overload", ["first.default", "gone.default", "fold.Tensor"])
 def test_nothing_for_what_the_tree_registers_or_does_not_have(tree: Path, overload: str) -> None:
     assert of(tree, [replace(FOLD, overload=overload)]) == []

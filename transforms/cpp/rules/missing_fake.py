@@ -10,7 +10,7 @@ made. Of PyTorch's own operators it says nothing by itself.
 
 For those, `symfix fix OP --mode 3` runs the kernels of the installed torch, of overloads that have neither a meta, a
 decomposition nor a composite kernel, and draws the meta that says what they return: like an argument, of the shape that
-several broadcast to, an argument without a dimension, or sizes that are an argument's. It goes to
+several broadcast to, an argument without a dimension, or sizes that are an argument's or count windows. It goes to
 torch/_meta_registrations.py, with the out variants, where it equals the kernel on every call. What was drawn is kept
 for all commands; where nothing was, the reason is said, with the sample that differs.
 
@@ -23,7 +23,7 @@ first `data_ptr`, torch.compile stops or breaks the graph there; no rewrite of t
 
 Fix safety: review, and manual where no fake is written: the sketch says no more than was seen. `symfix prove` and `fix`
 run the fake beside the kernel, with sizes 0 and 1, permuted strides and gaps, and take no fake that differs. A drawn
-meta has none of the kernel's checks: it may take arguments that eager refuses.
+meta has those of the kernel's checks that its calls showed: it may take other arguments that eager refuses.
 
 References: torch/library.py (register_fake); torch/_library/utils.py (can_generate_trivial_fake_impl);
 c10/core/DispatchKey.h; torch/csrc/stable/library.h;

@@ -71,6 +71,7 @@ def _finding(yaml: bytes, span: tuple[int, int], meta: DrawnMeta, reason: str, e
     said = f"{meta.overload} has a kernel, and no way to trace it"
     if edits:
         said += f": a meta that says what the kernel of torch {meta.torch} does on {meta.samples} calls"
+        said += f" (on {meta.fatal} more the kernel alone ends its process)" if meta.fatal else ""
         said += "" if meta.unbacked == "passes" else f"; with unbacked sizes it stops: {meta.unbacked}"
     return Finding(
         NATIVE_FUNCTIONS,
