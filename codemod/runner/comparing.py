@@ -19,6 +19,8 @@ LONG = 5 * observing.STUCK
 """Seconds after which a comparison is given up."""
 AGAIN = 5
 """How often a kernel is called alone, to see whether it ends its process."""
+ATTEMPTS = 3
+"""How often a call that ended its process is compared, each time in another."""
 COMPILED = 60
 """Seconds after which a compile is given up."""
 
@@ -46,8 +48,11 @@ def compared(overload: Any, source: Any, calls: Sequence[Any], outputs: Sequence
 
     def compare(number: int) -> list[str]:
         signal.alarm(LONG)
-        made = with_outs(source, calls[number], outputs) if outputs else [calls[number]]
-        several = [fakes.compared(overload, *observing.copied(call)) for call in made]
+        try:
+            made = with_outs(source, calls[number], outputs) if outputs else [calls[number]]
+            several = [fakes.compared(overload, *observing.copied(call)) for call in made]
+        except Exception as error:  # it is no comparison, and the rest is still to be compared
+            return [f"{fakes.STOPS}: {causes.first_line(error)}"]
         return [end for end in several if end is not None]
 
     def work(first: int) -> Iterator[tuple[int, Any]]:
@@ -62,11 +67,16 @@ def compared(overload: Any, source: Any, calls: Sequence[Any], outputs: Sequence
         return _comparison(ends, 0)
     ends, fatal = [], 0
     for number, call in enumerate(calls):
-        ended.clear()
-        ends += [end for several in survive(partial(_only, compare, number), ended) for end in several]
-        if not ended:
+        several = None
+        for _ in range(ATTEMPTS):  # what a kernel does to memory ends some processes, and others not
+            several = next(survive(partial(_only, compare, number), ended), None)
+            if several is not None:
+                break
+        if several is not None:
+            ends += several
             continue
-        how = ended.pop()
+        how = ended[-1] if ended else "its work fails"
+        ended.clear()
         next(survive(partial(_only, _run, source, call), ended), None)
         if not ended:
             return Comparison(f"a call ends the process: {how}", len(ends), fatal)

@@ -197,6 +197,7 @@ def check(operator: str, index: opinfo.Index) -> dict[str, str]:
     """How each overload of `operator` that Python gives a meta, or nothing does, ends beside its kernel."""
     missing = {str(overload) for each, overload in uncovered.uncovered() if each.name == operator}
     ends: dict[str, str] = {}
+    accepted: dict[Any, list[Any]] = {}
     for each in schema.schemas(operator):
         overload = schema.overload_of(operator, each)
         if str(overload) not in missing and overload not in torch._decomp.meta_table:
@@ -205,8 +206,9 @@ def check(operator: str, index: opinfo.Index) -> dict[str, str]:
         if sibling is None:
             continue
         source = schema.overload_of(operator, sibling)
-        recordings = recorded(operator, [source], index).get(source, ())
-        calls = [call for call, _ in _accepted(_tried(source, sibling, recordings))]
+        if source not in accepted:
+            recordings = recorded(operator, [source], index).get(source, ())
+            accepted[source] = [call for call, _ in _accepted(_tried(source, sibling, recordings))]
         outputs = [argument.name for argument in each.arguments if argument.is_out]
-        ends[f"{fakes.NAME} {_name(each)}"] = comparing.compared(overload, source, calls, outputs).end
+        ends[f"{fakes.NAME} {_name(each)}"] = comparing.compared(overload, source, accepted[source], outputs).end
     return ends

@@ -29,7 +29,7 @@ RANKS = 2
 """A tensor that is accepted with more different numbers of dimensions has no check of that."""
 _NUMBER = re.compile(r"\[[^\]]*\]|\([^)]*\)|\d+")
 _FOREIGN = re.compile(
-    r"INTERNAL ASSERT|not implemented for|expected scalar type|Dimension out of range|Could not run|schema|/"
+    r"INTERNAL ASSERT|not implemented for|expected scalar type|Dimension (?:out of|specified)|Could not run|schema|/"
 )
 """Messages that are no word about shapes, or not the kernel's own."""
 _ALIKE = re.compile(r"same|match|equal|consistent|differ|==|of one ")
