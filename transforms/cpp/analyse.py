@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -14,8 +14,9 @@ from transforms.cpp.coverage.operators import obstacles, operators
 from transforms.cpp.coverage.placing import Homes
 from transforms.cpp.coverage.report import missing_fake
 from transforms.cpp.decisions import DERIVATIVES, decide
+from transforms.cpp.flow.dead_ends import composite_kernels, with_dead_ends
 from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
-from transforms.cpp.flow.propagate import Key, Propagator
+from transforms.cpp.flow.propagate import Key, Propagation, Propagator
 from transforms.cpp.reach import headers, kernels
 from transforms.cpp.reach.calls import comes_to_kernel
 from transforms.cpp.reach.device import SUFFIXES as DEVICE
@@ -29,7 +30,7 @@ from transforms.cpp.reach.unread import remarks
 from transforms.cpp.reach.vocabulary import ACCESSORS, Vocabulary, has_symbolic_twin
 from transforms.cpp.reading import SUFFIXES
 from transforms.cpp.reading.extract import extract
-from transforms.cpp.reading.facts import FileFacts, Function
+from transforms.cpp.reading.facts import FileFacts, Function, Slot
 from transforms.cpp.reading.lines import Lines
 from transforms.cpp.report import check_findings, group_name
 from transforms.cpp.rules import load_rewrites
@@ -39,6 +40,7 @@ from transforms.python.reach.registrations import Registrations
 from transforms.schema import derivatives as derivatives_yaml
 from transforms.schema import references
 from transforms.schema.native_functions import NativeFunctions
+from transforms.schema.schema import Schema
 
 # Where PyTorch keeps operators and what they call; the rest of its own folders hold none.
 _PYTORCH = ("aten/src/ATen", "torch/csrc/autograd", "torch/csrc/utils", "c10/core", "c10/util")
@@ -151,8 +153,16 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         for line in remarks(facts, project.selected, project.named):
             project.remark(line)
     vocabulary = headers.load_vocabulary(project, facts, sources, schemas)
+    composites: Mapping[str, Collection[Key]] = {}
     if own is not None:
-        vocabulary = replace(vocabulary, unserved=references.unserved(_registered(project), own.entries))
+        registered = _registered(project)
+        vocabulary = replace(
+            vocabulary,
+            unserved=references.unserved(registered, own.entries),
+            dead_operators=references.readers(registered, own.entries),
+        )
+        functions = (function for file in facts.values() for function in file.functions)
+        composites = composite_kernels(own, {*registered, *_symbolic(schemas)}, functions)
     reached = [
         function
         for path, file in facts.items()
@@ -162,27 +172,49 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         if not has_symbolic_twin(vocabulary, function)
     ]
 
-    outcomes = _follow(project, reached, vocabulary)
-    if blocked := frozenset(key for key, outcome in outcomes.items() if outcome.blocked):
-        reach, stopped = reached_and_stopped(entered, own, formulas, project.named, blocked)
-        tree = replace(tree, reach=reach)
-    base = {key: o for key, o in outcomes.items() if key in tree.reach and _calls_accessor(o.function)}
     names = _fixed_names(tree)
     integers = integer_arguments(facts)
     device = DeviceCode(project)
-    propagation = Propagator(
-        project,
-        facts,
+    families = list(Schemas(facts, own, None if at_home else schemas, formulas).families())
+
+    def propagated(outcomes: Mapping[Key, Outcome], tree: Tree, vocabulary: Vocabulary) -> Propagation:
+        return Propagator(
+            project,
+            facts,
+            vocabulary,
+            load_rewrites(),
+            lambda function: (function.path, function.start) in tree.reach,
+            lambda function, index: (
+                (function.path, function.start) not in vocabulary.dead_ends
+                and _may_change(tree, names, device, function, index)
+                and not ((function.name, index) in integers and not function.internal)
+                and not has_symbolic_twin(vocabulary, function)
+            ),
+            families,
+        ).run(_with_sites(outcomes, tree))
+
+    outcomes = _follow(project, reached, vocabulary)
+    blocked = frozenset(key for key, outcome in outcomes.items() if outcome.blocked)
+    if blocked:
+        reach, stopped = reached_and_stopped(entered, own, formulas, project.named, blocked)
+        tree = replace(tree, reach=reach)
+    propagation = propagated(outcomes, tree, vocabulary)
+    final = {**outcomes, **propagation.outcomes}
+    deeper = with_dead_ends(
         vocabulary,
-        load_rewrites(),
-        lambda function: (function.path, function.start) in tree.reach,
-        lambda function, index: (
-            _may_change(tree, names, device, function, index)
-            and not ((function.name, index) in integers and not function.internal)
-            and not has_symbolic_twin(vocabulary, function)
-        ),
-        list(Schemas(facts, own, None if at_home else schemas, formulas).families()),
-    ).run(base)
+        final.values(),
+        [function for function in reached if (function.path, function.start) in tree.reach],
+        composites,
+        lambda functions, known: _outcomes(project, functions, known, propagation.settled),
+    )
+    if deeper.dead_ends:
+        vocabulary = deeper
+        blocked |= vocabulary.dead_ends
+        reach, stopped = reached_and_stopped(entered, own, formulas, project.named, blocked)
+        tree = replace(tree, reach=reach)
+        outcomes = _follow(project, reached, vocabulary)
+        propagation = propagated(outcomes, tree, vocabulary)
+    base = _with_sites(outcomes, tree)
     yield from decide(project, facts, tree.reach, base, propagation, load_rewrites())
     for key, outcome in outcomes.items():
         if key in tree.reach and key not in base and key not in propagation.outcomes:
@@ -209,12 +241,27 @@ def _follow(project: Project, functions: Sequence[Function], vocabulary: Vocabul
         or comes_to_kernel(function, vocabulary.unserved)
         or _checks_size(project.read(function.path)[function.body : function.end])
     ]
+    return {(o.function.path, o.function.start): o for o in _outcomes(project, candidates, vocabulary)}
+
+
+def _outcomes(
+    project: Project, functions: Sequence[Function], vocabulary: Vocabulary, settled: frozenset[Slot] = frozenset()
+) -> Iterator[Outcome]:
     tasks = [
-        Task(path, project.read(path), tuple(in_file), vocabulary)
-        for path, in_file in tasks_by_file(candidates).items()
+        Task(path, project.read(path), tuple(in_file), vocabulary, settled)
+        for path, in_file in tasks_by_file(functions).items()
     ]
-    results = project.map(partial(analyse, load_rewrites()), tasks, "following values")
-    return {(o.function.path, o.function.start): o for outcomes in results for o in outcomes}
+    for outcomes in project.map(partial(analyse, load_rewrites()), tasks, "following values"):
+        yield from outcomes
+
+
+def _with_sites(outcomes: Mapping[Key, Outcome], tree: Tree) -> dict[Key, Outcome]:
+    return {key: o for key, o in outcomes.items() if key in tree.reach and _calls_accessor(o.function)}
+
+
+def _symbolic(schemas: Mapping[str, Sequence[Schema]]) -> Iterator[str]:
+    """The operators that say of themselves that they take symbols."""
+    return (name for name, overloads in schemas.items() if any(schema.has_symint for schema in overloads))
 
 
 def _registered(project: Project) -> frozenset[str]:

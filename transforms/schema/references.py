@@ -37,6 +37,20 @@ def _registered(function: ast.FunctionDef) -> Iterator[str]:
                 yield from (match[1] for match in matches if match is not None)
 
 
+def readers(registered: Iterable[str], entries: Iterable[NativeFunction]) -> frozenset[str]:
+    """The base names of the operators that answer yes or no by reading memory, which no fake tensor has.
+
+    FakeTensor raises DataDependentOutputException for the tag (torch/_subclasses/fake_impls.py); numbers that are read
+    become unbacked symbols.
+    """
+    tagged = (
+        entry.schema.base
+        for entry in entries
+        if "data_dependent_output" in entry.tags and [kind.type for kind in entry.schema.returns] == ["bool"]
+    )
+    return frozenset(tagged) - frozenset(registered)
+
+
 def unserved(registered: Iterable[str], entries: Iterable[NativeFunction]) -> frozenset[str]:
     """The base names of the operators that have kernels for backends, and nothing for tensors with symbolic sizes.
 

@@ -15,6 +15,15 @@ def unserved(yaml: str, python: str = "") -> frozenset[str]:
     return references.unserved(references.load("torch/_refs/__init__.py", python.encode()), entries)
 
 
+def test_an_operator_that_answers_by_reading_is_a_reader() -> None:
+    tagged = "  tags: [data_dependent_output, pointwise]\n"
+    yaml = "- func: same(Tensor self, Tensor other) -> bool\n" + tagged
+    yaml += "- func: first(Tensor self) -> Scalar\n" + tagged + "- func: flat(Tensor self) -> bool\n"
+    entries = native_functions.load("n.yaml", yaml.encode()).entries
+    assert references.readers((), entries) == {"same"}
+    assert references.readers(("same",), entries) == frozenset()
+
+
 @pytest.mark.parametrize(
     "yaml",
     [

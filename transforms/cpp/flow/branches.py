@@ -7,6 +7,8 @@ from transforms.cpp.reading.tree import Node
 
 # Layouts and backends without fake tensors.
 _CONCRETE = frozenset({"is_quantized", "is_mkldnn", "is_vulkan", "is_metal"})
+# Nothing traces forward-mode derivatives over symbolic sizes (torch/csrc/autograd/functions/utils.h).
+_FORWARD = frozenset({"isFwGradDefined"})
 # A tensor with symbolic sizes is a FakeTensor or wraps one, so it is always subclass-like
 # (aten/src/ATen/TensorSubclassLikeUtils.h).
 _SUBCLASS = frozenset({"isTensorSubclassLike", "areAnyTensorSubclassLike", "areAnyOptionalTensorSubclassLike"})
@@ -16,7 +18,7 @@ _NAMES = 100
 
 def barred(flow: Flow, condition: Node, taken: bool) -> bool:
     """Whether no tensor with symbolic sizes exists where `condition` is true (`taken`) or false (not `taken`)."""
-    return _known(flow, condition, taken, _CONCRETE, frozenset())
+    return _known(flow, condition, taken, _CONCRETE | _FORWARD, frozenset())
 
 
 def idle(flow: Flow, condition: Node, taken: bool) -> bool:
@@ -24,7 +26,16 @@ def idle(flow: Flow, condition: Node, taken: bool) -> bool:
 
     What stands there is converted with the rest of the function, where it can be.
     """
-    return _known(flow, condition, taken, _CONCRETE, _SUBCLASS)
+    return _known(flow, condition, taken, _CONCRETE | _FORWARD, _SUBCLASS)
+
+
+def _operands(node: Node) -> list[Node]:
+    """What a chain of one operator combines, from the right."""
+    operands, token = [], node.token
+    while node.kind == "binary_expression" and node.token == token and len(node.children) == 2:
+        operands.append(node.children[1])
+        node = node.children[0]
+    return [*operands, node]
 
 
 def _known(flow: Flow, condition: Node, taken: bool, where: frozenset[str], where_not: frozenset[str]) -> bool:
@@ -39,6 +50,9 @@ def _known(flow: Flow, condition: Node, taken: bool, where: frozenset[str], wher
             pending.append((node.children[0], not outcome))
         elif node.kind == "binary_expression" and node.token == ("&&" if outcome else "||"):
             pending += ((child, outcome) for child in node.children)
+        elif node.kind == "binary_expression" and node.token in ("&&", "||"):
+            if all(_known(flow, operand, outcome, where, where_not) for operand in _operands(node)):
+                return True
         elif node.kind == "identifier" and names:
             variable = flow.lookup(node.text)
             if variable is not None and variable.initial is not None:

@@ -86,6 +86,8 @@ class Flow:
         self.unknown_receivers: dict[int, Site] = {}
         self.kernels: dict[int, str] = {}
         """Calls that no symbolic tensor comes back from, in words, by the offset of the call."""
+        self.dead_ends: dict[int, str] = {}
+        """Calls that every symbolic tensor is stopped in, further on, in words, by the offset of the call."""
         self.idle: list[tuple[int, int]] = []
         """The spans of code that no symbolic tensor arrives in."""
         self.served: set[int] = set()
@@ -102,6 +104,8 @@ class Flow:
         """Whether the settled result is symbolic on some way out."""
         self.conflicts: set[Slot] = set()
         """Settled slots that this function cannot serve: it has a concrete sequence, or needs an integer."""
+        self.dropped: set[tuple[Slot, int]] = set()
+        """Settled results that this function cannot take, with the origin that each has here."""
         self.checks: list[SizeCheck] = []
         self.active_lambdas: list[Lambda] = []
         self.changed = False

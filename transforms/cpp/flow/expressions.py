@@ -7,7 +7,7 @@ from collections.abc import Callable
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.events import CompoundAssignment, FloatOperand, Step
-from transforms.cpp.flow.storing import assign, coerce
+from transforms.cpp.flow.storing import assign, coerce, owner_of
 from transforms.cpp.flow.truth import truth
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import BOOL, FLOAT, INT, SIZE_T, STRING, TENSOR, UNKNOWN, Type
@@ -159,7 +159,11 @@ def _operation(flow: Flow, node: Node, operands: tuple[Node, Node], left: Type, 
         if "tensor" in kinds:
             return TENSOR
         if kinds & {"ints", "wrap", "braces"} and left.symbolic != right.symbolic and kinds <= {"ints", "braces"}:
-            coerce(flow, left_node if right.symbolic else right_node, join(left, right).origins or NOTHING)
+            numbers = left_node if right.symbolic else right_node
+            if _given(flow, numbers):
+                reason = f"is compared whole with `{numbers.beginning(60)}`, integers that the caller gives"
+                flow.sink(node, "mixed", reason, left, right)
+            coerce(flow, numbers, join(left, right).origins or NOTHING)
         return BOOL
     if operator in _ARITHMETIC:
         return _arithmetic(flow, node, left, right)
@@ -167,6 +171,14 @@ def _operation(flow: Flow, node: Node, operands: tuple[Node, Node], left: Type, 
         return left if left.kind != "unknown" else UNKNOWN
     flow.sink(node, "bit-operation", f"is an operand of `{operator}`", left, right)
     return join(left, right).with_origins(None)
+
+
+def _given(flow: Flow, sequence: Node) -> bool:
+    """Whether a sequence is written out with parameters in it: equal sizes are constants then."""
+    if owner_of(flow, sequence) is not None:
+        return False
+    words = (flow.lookup(part.text) for part in sequence.walk() if part.kind == "identifier")
+    return any(word is not None and word.parameter >= 0 and word.type.kind == "int" for word in words)
 
 
 def _float_operands(flow: Flow, node: Node, left_node: Node, left: Type, right: Type) -> None:

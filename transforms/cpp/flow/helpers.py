@@ -75,6 +75,9 @@ def _note_kernel(flow: Flow, node: Node, name: str, candidates: list[Function]) 
     stub = name.endswith("_stub") and not candidates  # a DispatchStub (aten/src/ATen/native/DispatchStub.h)
     if stub or (bodies and all(map(is_kernel, bodies))):
         flow.kernels[node.start] = f"the kernel `{name}`"
+    elif bodies and all((function.path, function.start) in flow.vocabulary.dead_ends for function in bodies):
+        if not any(flow.vocabulary.functions.get(twin) for twin in symbolic_twins(name)):
+            flow.dead_ends[node.start] = f"`{name}`"
     elif candidates and all(_ITERATOR.search(function.returns) for function in candidates):
         flow.kernels[node.start] = "a TensorIterator"
 
@@ -159,8 +162,11 @@ def apply(
         return operator.result
     origins = join(*values).origins if values else None
     name = name_node.text.split("<")[0]
-    if base_name(name)[0] in flow.vocabulary.unserved:
+    base = base_name(name)[0]
+    if base in flow.vocabulary.unserved:
         flow.kernels[node.start] = f"`{name}`, which has kernels for backends alone,"
+    elif base in flow.vocabulary.dead_operators:
+        flow.dead_ends[node.start] = f"`{name}`"
     if operator.name != name and operator.parameters:
         flow.announce(CalleeName(origins, name_node, name, operator.name))
     if origins and (operator.name != name or "_symint" in name):
@@ -346,7 +352,7 @@ def _result(flow: Flow, node: Node, function: Function, origins: frozenset[int] 
     if slot in flow.settled:
         origin = result_origin(node.start)
         if origin in flow.concrete:
-            flow.conflicts.add(slot)
+            flow.dropped.add((slot, origin))
         else:
             flow.uses.add(slot)
             return kind.with_origins({origin})

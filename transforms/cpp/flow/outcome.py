@@ -12,7 +12,7 @@ from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import Rewrites
 from transforms.cpp.flow.solve import solve
 from transforms.cpp.flow.state import Emission, Sink, Site
-from transforms.cpp.flow.whole import is_blocked
+from transforms.cpp.flow.whole import is_blocked, is_stuck
 from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.definitions import find_definition
 from transforms.cpp.reading.facts import Function, Slot
@@ -53,6 +53,8 @@ class Outcome:
     """Origins that stay concrete, parameters and results included."""
     uses: frozenset[Slot] = frozenset()
     conflicts: frozenset[Slot] = frozenset()
+    dropped: frozenset[tuple[Slot, int]] = frozenset()
+    """Settled results that cannot be taken, each with its origin."""
     unreadable: tuple[Site, ...] = ()
     iterators: tuple[tuple[int, int], ...] = ()
     gives: bool = False
@@ -63,6 +65,8 @@ class Outcome:
     """Whether a loop is counted by a guard."""
     blocked: bool = False
     """Whether every way through comes to a kernel."""
+    stuck: bool = False
+    """Whether every way through comes to something that stays concrete, or to a kernel."""
     lost: str = ""
     """The refusal, where the function was not read: nothing in it is edited."""
     reason: str = ""
@@ -113,7 +117,7 @@ def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, 
     )
     try:
         solve(flow)
-        blocked = is_blocked(flow)
+        blocked, stuck = is_blocked(flow), is_stuck(flow)
     except TooDeep as refused:
         return Outcome(function, (), (), (), (), frozenset(), lost="too-deep", reason=f"it is {refused}")
     finally:
@@ -128,12 +132,14 @@ def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, 
         frozenset(flow.concrete),
         frozenset(flow.uses),
         frozenset(flow.conflicts),
+        frozenset(flow.dropped),
         tuple(flow.unreadable_sites.values()),
         tuple(flow.iterators.values()),
         flow.gives,
         checks=tuple(tuple(flow.answers(check)) for check in flow.checks),
         guarded=bool(flow.guarded),
         blocked=blocked,
+        stuck=stuck,
     )
 
 

@@ -175,7 +175,8 @@ class Propagator:
                 origin = OWN_RESULT if slot.index < 0 else parameter_origin(slot.index)
                 if origin in outcome.concrete and not _hopeful(outcome, origin, requested):
                     refused.add(slot)
-            refused |= outcome.conflicts & self.settled
+            refused |= outcome.conflicts
+            refused |= {slot for slot, origin in outcome.dropped if not _hopeful(outcome, origin, requested)}
             passive = not self.reached(outcome.function) and not own
             if passive and outcome.emissions:
                 refused |= outcome.uses

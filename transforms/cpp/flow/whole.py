@@ -8,6 +8,7 @@ block that it stands in alone: an early return is the special case, and what fol
 from __future__ import annotations
 
 import bisect
+import math
 from collections.abc import Collection
 
 from codemod.terminal import listed
@@ -185,26 +186,30 @@ def _optional(node: Node, inner: Node) -> bool:
 def in_message(root: Node, place: int) -> bool:
     """Whether the byte at `place` is evaluated for the message of a failed check, and for nothing else."""
     node: Node | None = root
+    outer: Node | None = None
     while node is not None:
         arguments = node.fields.get("arguments")
         if node.kind == "call_expression" and arguments is not None:
             shown = arguments.children[1:] if called(node) in CHECKS else arguments.children
             if called(node) in CHECKS | FAILURES and any(a.start <= place < a.end for a in shown):
                 return True
-        # Asked first, as it holds for one link of a chain at most: `_prints` reads all that are left of it.
-        if any(child.start <= place < child.end for child in node.children[1:]) and _prints(node):
+        if _shifts(node) and not (outer is not None and _shifts(outer)) and _prints(node, place):
             return True
-        node = _child(node, place)
+        outer, node = node, _child(node, place)
     return False
 
 
-def _prints(node: Node) -> bool:
-    """Whether a chain of `<<` writes to a stream: a string stands in it."""
-    while node.kind == "binary_expression" and node.token == "<<":
-        if node.children[-1].kind in ("string_literal", "concatenated_string"):
-            return True
-        node = node.children[0]
-    return False
+def _shifts(node: Node) -> bool:
+    return node.kind == "binary_expression" and node.token == "<<"
+
+
+def _prints(chain: Node, place: int) -> bool:
+    """Whether a chain of `<<` writes to a stream, as a string stands in it, and what stands at `place` as well."""
+    literal, first = False, chain
+    while _shifts(first):
+        literal = literal or first.children[-1].kind in ("string_literal", "concatenated_string")
+        first = first.children[0]
+    return literal and place >= first.end
 
 
 def countable(node: Node, api: str) -> Node | None:
@@ -264,6 +269,12 @@ def half_converted(flow: Flow) -> list[Sink]:
             names = listed(dict.fromkeys(everywhere[place] for place in met))
             reason = f"would not help alone: every way through here passes {names}, where symbolic tensors stop"
             sinks.append(Sink(HALF, reason, met[0], met[0] + 1, frozenset({origin})))
+    unknown = [place for place in flow.unknown_receivers if not _idle(flow, place)]
+    if unknown and not sinks:
+        names = listed(dict.fromkeys(everywhere[place] for place in sorted(unknown)))
+        for origin in (o for o in live if o not in flow.served):
+            reason = f"would convert a part: whether {names} asks a tensor is not known"
+            sinks.append(Sink(HALF, reason, unknown[0], unknown[0] + 1, frozenset({origin})))
     if not sinks and live and not flow.settled and all(in_message(flow.root, origin) for origin in live):
         for origin in live:
             reason = "is only shown by a check that failed: nothing else here asks for sizes"
@@ -277,12 +288,42 @@ def is_blocked(flow: Flow) -> bool:
     return not flow.passive and bool(places) and bool(Ways(flow.root, places).on_all())
 
 
+def is_stuck(flow: Flow) -> bool:
+    """Whether every way through the function, an early return included, comes to what stops a symbolic tensor."""
+    places = _barriers(flow).keys() - flow.unknown_receivers.keys()
+    live = [place for place in places if not _idle(flow, place)]
+    met = Ways(flow.root, live).on_all() if live and not flow.passive else NOTHING
+    return bool(met) and min(met) < _first_return(flow)
+
+
+def _first_return(flow: Flow) -> float:
+    """The end of the first `return` of a result that a symbolic tensor may have part in."""
+    pending = [flow.root]
+    while pending:
+        node = pending.pop()
+        if node.kind == "return_statement" and not _idle(flow, node.start):
+            return node.end
+        if node.kind == "if_statement" and _without_sizes(node.field("condition"), True):
+            pending += reversed([child for child in node.children if child is not node.field("consequence")])
+        elif node.kind != "lambda_expression":
+            pending += reversed(node.children)
+    return math.inf
+
+
 def _barriers(flow: Flow) -> dict[int, str]:
-    """The places that stop a symbolic tensor, and what stands there."""
+    """The places that stop a symbolic tensor, and what stands there.
+
+    A call that stops it further on counts where no way leaves the function earlier: the callee's ways are not this
+    function's, and one that goes round the call may be the usual one.
+    """
     places = {origin: _title(site) for origin, site in flow.sites.items() if origin in flow.concrete}
     places |= {origin: _title(site) for origin, site in flow.unknown_receivers.items()}
     places |= dict.fromkeys(flow.iterators, "a TensorIterator")
-    return places | flow.kernels
+    places |= flow.kernels
+    if flow.dead_ends:
+        end = _first_return(flow)
+        places |= {place: name for place, name in flow.dead_ends.items() if place < end}
+    return places
 
 
 def _idle(flow: Flow, place: int) -> bool:

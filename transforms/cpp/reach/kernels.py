@@ -29,7 +29,9 @@ def findings(
             continue
         if refusal == FORWARD:
             message = f"`{function.name}` serves forward-mode derivatives only"
-            reason = "formulas of outputs in derivatives.yaml call it, and no symbolic trace was seen to stop there;"
+            formulas = "formulas of outputs in derivatives.yaml call it"
+            called = formulas if reach.operators else "it keeps forward gradients"
+            reason = f"{called}, and no symbolic trace was seen to stop there;"
             reason += " convert it with a test of torch.func.jvp over symbolic sizes"
         elif reach.kind == "helper":
             refusal, message = "device-code", f"`{function.name}` is device code, and kernels call it too"

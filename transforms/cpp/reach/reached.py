@@ -36,6 +36,8 @@ _LEFT_OUT = re.compile(
 # Code that runs above the backends whichever operator it serves: the autograd engine, and the vmap and grad transforms.
 _AUTOGRAD = "torch/csrc/autograd/"
 _FUNCTORCH = "at::functorch::"
+# What c10::AutogradMetaInterface keeps for forward-mode derivatives (c10/core/TensorImpl.h).
+_FORWARD_METHODS = frozenset({"fw_grad", "set_fw_grad"})
 _MANUAL = "torch/csrc/autograd/FunctionsManual.cpp"
 
 
@@ -87,7 +89,7 @@ def reached_and_stopped(
 
     Of the latter, composite kernels read memory, pick a scalar type or launch a device's kernel: backend kernels
     whatever key they are registered under. So are helpers in device code that kernels call too. Others serve forward
-    derivatives alone. `named` says which tests count; symbols get no further than into `blocked` functions.
+    derivatives alone. `named` says which tests count; symbols get from `blocked` functions into such alone.
     """
     reacher = Reacher(facts, natives, derivatives, named, blocked)
     reach = reacher.run()
@@ -196,12 +198,14 @@ class Reacher:
             callees: dict[Node, int] = {}
             self.edges[node] = callees
             caller = self.nodes[node]
-            if node in self.blocked:
-                return callees
+            blocked = node in self.blocked
             for call, functions in self.index.callees(caller, self.calls_of(caller)):
                 for function in functions:
+                    called = function.path, function.start
+                    if blocked and called not in self.blocked:
+                        continue  # what blocks further on is still to be told
                     if not self.ends_at(function) and not self.backend_only(function):
-                        callees.setdefault((function.path, function.start), call.line)
+                        callees.setdefault(called, call.line)
         return self.edges[node]
 
     def ends_at(self, function: Function) -> bool:
@@ -241,6 +245,8 @@ class Reacher:
                         yield Root(function, "Autograd", "", step)
                     else:
                         self.stop(function, "Autograd", "", step)
+                elif function.body >= 0 and function.parent and function.name in _FORWARD_METHODS:
+                    self.stopped[function.path, function.start] = Stop(FORWARD, Reach((), (), "Autograd"))
                 elif function.body >= 0 and not is_kernel(function) and not self.is_unused(function):
                     if file.path.startswith(_AUTOGRAD):
                         yield Root(function, "Autograd", "", None)

@@ -29,6 +29,10 @@ class Vocabulary:
     """Names of classes with a member or a method."""
     unserved: frozenset[str] = frozenset()
     """Base names of operators of the tree that have no kernel for symbolic tensors."""
+    dead_ends: frozenset[tuple[str, int]] = frozenset()
+    """(path, start) of functions of the tree that no symbolic tensor gets through."""
+    dead_operators: frozenset[str] = frozenset()
+    """Base names of operators of the tree that no symbolic tensor gets through, though they have a kernel for it."""
     _symbolic: dict[str, list[Function]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def symbolic(self, name: str) -> Sequence[Function]:

@@ -73,6 +73,7 @@ OPEN = [
     "EDIT if (x.is_quantized()) { STOP } return y;",
     "if (isTensorSubclassLike(x)) { EDIT return y; } STOP return x;",
     "EDIT if (!isTensorSubclassLike(x)) { STOP } return y;",
+    "EDIT if (b && (isFwGradDefined(x) || isFwGradDefined(y))) { STOP } return y;",
 ]
 
 
@@ -125,8 +126,9 @@ def test_a_guard_is_for_review(tmp_path: Path) -> None:
 
 
 def test_sizes_that_only_a_stream_shows_stay(tmp_path: Path) -> None:
-    source = body('if (b) { std::cerr << "of size " << x.sizes(); } return x;')
-    assert converted(tmp_path, source) == source
+    for chain in ('"of size " << x.sizes()', 'x.sizes() << " are the sizes"', 'b << x.sizes() << ", " << x.numel()'):
+        source = body(f"if (b) {{ std::cerr << {chain}; }} return x;")
+        assert converted(tmp_path, source) == source
     assert "1 << x.sym_size(0)" not in converted(tmp_path, body("auto n = 1 << x.size(0); return x.view(x.sizes());"))
 
 
@@ -138,13 +140,91 @@ HELP = "static Tensor help(const Tensor& x) { return x.view(x.sizes()); }\n"
     [
         pytest.param("auto y = help(x); fade_stub(x.device().type(), y); return y;", False, id="a kernel on every way"),
         pytest.param("auto y = help(x); if (b) { fade_stub(x.device().type(), y); } return y;", True, id="on some"),
-        pytest.param("auto y = help(x); STOP return y;", True, id="a size, which a person can convert"),
+        pytest.param("auto y = help(x); STOP return y;", False, id="a size that stays concrete on every way"),
+        pytest.param("auto y = help(x); if (b) { return y; } STOP return y;", True, id="on all but an early one"),
+        pytest.param("if (x.numel() == 0) { return x; } auto y = help(x); STOP return y;", False, id="save empty ones"),
     ],
 )
-def test_helpers_of_functions_that_come_to_a_kernel_are_not_reached(tmp_path: Path, text: str, reached: bool) -> None:
+def test_helpers_of_functions_that_symbols_do_not_pass_are_not_reached(
+    tmp_path: Path, text: str, reached: bool
+) -> None:
     assert ("x.view_symint(x.sym_sizes())" in converted(tmp_path, HELP + body(text))) is reached
     both = HELP + body(text) + "\nTensor g(const Tensor& x) { return help(x); }"
     assert "x.view_symint(x.sym_sizes())" in converted(tmp_path, both)
+
+
+DEAD = "static int64_t rows(const Tensor& x) { return takes_int(x.stride(0)); }\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "edited"),
+    [
+        pytest.param("EDIT rows(x); return y;", False, id="on every way"),
+        pytest.param("EDIT rows(x); if (b) { return x; } return y;", False, id="before the ways part"),
+        pytest.param("EDIT twice(x); return y;", False, id="through another"),
+        pytest.param("EDIT if (b) { rows(x); } return y;", True, id="on some"),
+        pytest.param("EDIT if (b) { return y; } rows(x); return x;", True, id="behind an early return"),
+        pytest.param("EDIT auto later = [&] { rows(x); }; return y;", True, id="in a function of its own"),
+        pytest.param("EDIT sometimes(x, b); return y;", True, id="which has a way round itself"),
+    ],
+)
+def test_a_call_that_stops_symbols_further_on_keeps_the_rest_concrete(tmp_path: Path, text: str, edited: bool) -> None:
+    source = DEAD + "static void twice(const Tensor& x) { rows(x); }\n"
+    source += "static void sometimes(const Tensor& x, bool b) { if (b) { return; } rows(x); }\n" + body(text)
+    assert ("x.view_symint(x.sym_sizes())" in converted(tmp_path, source)) is edited
+    told = [finding.reason for finding in findings(tmp_path, source) if finding.refusal == "half-conversion"]
+    assert bool(told) is not edited
+    assert all("passes `rows`" in reason or "passes `twice`" in reason for reason in told)
+
+
+@pytest.mark.parametrize(
+    ("condition", "edited"),
+    [
+        ("isFwGradDefined(x)", False),
+        ("!isFwGradDefined(x)", True),
+        ("isFwGradDefined(x) || b", True),
+        ("isFwGradDefined(x) || isFwGradDefined(x) || isFwGradDefined(x)", False),
+    ],
+)
+def test_what_forward_gradients_alone_come_to_stays(tmp_path: Path, condition: str, edited: bool) -> None:
+    source = body(f"if ({condition}) {{ EDIT return y; }} return x;")
+    assert ("x.view_symint(x.sym_sizes())" in converted(tmp_path, source)) is edited
+
+
+def test_a_function_with_a_receiver_of_unknown_type_is_left_whole(tmp_path: Path) -> None:
+    source = body("EDIT auto z = mystery(x); if (b) { z.sizes(); } return y;")
+    assert converted(tmp_path, source) == source
+    assert any("`z.sizes` asks a tensor is not known" in finding.reason for finding in findings(tmp_path, source))
+    assert "x.sym_sizes()" in converted(tmp_path, source.replace("mystery(x)", "x.sum()"))
+
+
+@pytest.mark.parametrize(
+    ("compared", "edited"),
+    [("IntArrayRef({n, 2})", False), ("IntArrayRef({3, 2})", True), ("IntArrayRef({x.size(1), 2})", True)],
+)
+def test_sizes_are_not_fixed_to_what_the_caller_gives(tmp_path: Path, compared: str, edited: bool) -> None:
+    source = body(f"TORCH_CHECK(x.sizes() == {compared}); return x;").replace("bool b", "int64_t n")
+    assert ("x.sym_sizes()" in converted(tmp_path, source)) is edited
+
+
+def test_a_call_that_gets_a_symbolic_name_stops_nothing(tmp_path: Path) -> None:
+    helper = "static Tensor rows(const Tensor& x, {}) {{ takes_int(x.stride(0)); return x; }}\n"
+    source = helper.format("IntArrayRef s") + body("EDIT rows(x, x.sizes()); return y;")
+    assert converted(tmp_path, source) == source
+    twin = helper.format("c10::SymIntArrayRef s").replace("rows", "rows_symint").replace("takes_int(x.stride(0)); ", "")
+    assert "rows_symint(x, x.sym_sizes())" in converted(tmp_path, twin + source)
+
+
+def test_a_result_is_symbolic_through_several_helpers(tmp_path: Path) -> None:
+    source = (
+        "static DimVector shape(const Tensor& x) { return DimVector(x.sizes()); }\n"
+        "static DimVector outer(const Tensor& x) { return shape(x); }\n"
+        "Tensor f(const Tensor& x) { return x.view(outer(x)); }"
+    )
+    edited = converted(tmp_path, source)
+    assert edited.count("static c10::SymDimVector") == 2
+    assert "x.view_symint(outer(x))" in edited
+    assert converted(tmp_path, source.replace("x.view(outer(x))", "x.narrow(0, 0, takes_int(outer(x)[0]))")) != edited
 
 
 ATEN = {
@@ -161,25 +241,44 @@ ATEN = {
 - func: _blur_rows(Tensor self, Tensor(a!) out) -> ()
   dispatch:
     CPU: blur_rows_cpu
+- func: same(Tensor self, Tensor other) -> bool
+  tags: [data_dependent_output, pointwise]
+  dispatch:
+    CPU: same_cpu
+- func: grain(Tensor self) -> Tensor
+- func: sharpen(Tensor self) -> Tensor
+- func: grain_rows(Tensor self) -> Tensor
+- func: sharpen_rows(Tensor self) -> Tensor
+- func: sharpen_rows.n(Tensor self, SymInt n) -> Tensor
+- func: mix(Tensor self) -> Tensor
 """,
     "torch/_meta_registrations.py": "@register_meta(aten._blur_rows)\ndef blur_rows(a, out):\n    pass\n",
     "aten/src/ATen/native/Fade.cpp": """\
 namespace at { namespace native {
 Tensor fade(const Tensor& x) { auto y = x.view(x.sizes()); at::_fade_rows(x, y); return y; }
 Tensor blur(const Tensor& x) { auto y = x.view(x.sizes()); at::_blur_rows(x, y); return y; }
+Tensor grain_rows(const Tensor& x) { takes_int(x.stride(0)); return x; }
+Tensor sharpen_rows(const Tensor& x) { takes_int(x.stride(0)); return x; }
+Tensor sharpen_rows(const Tensor& x, int64_t n) { takes_int(x.stride(0)); return x; }
+Tensor grain(const Tensor& x) { auto y = x.view(x.sizes()); at::grain_rows(x); return y; }
+Tensor sharpen(const Tensor& x) { auto y = x.view(x.sizes()); at::sharpen_rows(x); return y; }
+static bool holds(const Tensor& x) { return at::same(x, x); }
+Tensor mix(const Tensor& x) { auto y = x.view(x.sizes()); TORCH_CHECK(holds(x)); return y; }
 }}
 """,
 }
 
 
-def test_an_operator_with_kernels_for_backends_alone_stops_symbols(tmp_path: Path) -> None:
+def test_operators_that_no_symbolic_tensor_passes_stop_symbols(tmp_path: Path) -> None:
     for path, text in {**ATEN, "c10.h": HEADER}.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
     project = MemoryProject(tmp_path, {**ATEN, "c10.h": HEADER}, tmp_path / "none.yaml")
     project.vocabulary = None
     told = {(f.function.rpartition("::")[2], f.refusal, bool(f.edits)) for f in analyse_tree(project)}
-    assert told == {("fade", "half-conversion", False), ("blur", "", True)}
+    assert told >= {("fade", "half-conversion", False), ("blur", "", True)}
+    assert {name for name, refusal, _ in told if refusal == "half-conversion"} == {"fade", "grain", "mix"}
+    assert {name for name, _, edited in told if edited} == {"blur", "sharpen"}
 
 
 @pytest.mark.parametrize(

@@ -323,6 +323,20 @@ def test_what_forward_formulas_alone_call_is_no_way_of_symbols(backward: str, ou
     assert told == dict.fromkeys(stopped, "forward-mode")
 
 
+def test_methods_that_keep_forward_gradients_are_explained_and_what_they_call_is_not() -> None:
+    code = (
+        "Tensor same(const Tensor& t) { return t.view(t.sizes()); } "
+        "void AutogradMeta::set_fw_grad(const Tensor& t) { same(t).view(t.sizes()); } "
+        "void set_fw_grad(const Tensor& t) { t.sizes(); }"
+    )
+    path = "torch/csrc/autograd/meta.cpp"
+    facts = {path: extract(path, f"namespace torch {{ namespace autograd {{ {code} }} }}".encode())}
+    found, stopped = reached_and_stopped(facts, None, None)
+    names = {(f.path, f.start): f.qualified.removeprefix("torch::autograd::") for f in facts[path].functions}
+    assert {names[key] for key in found} == {"same", "set_fw_grad"}
+    assert {names[key]: stop.refusal for key, stop in stopped.items()} == {"AutogradMeta::set_fw_grad": "forward-mode"}
+
+
 def test_a_registration_means_the_function_of_its_own_namespace() -> None:
     files = {
         "a.cpp": "namespace at { void loop(const Tensor& x) { x.sizes(); } }",

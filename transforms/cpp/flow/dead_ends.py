@@ -1,0 +1,74 @@
+"""Between functions: dead ends, which every symbolic tensor that comes in is stopped in.
+
+What calls one on every way is a dead end as well, and so is an operator all of whose kernels are: what is converted
+before or behind such a call is converted in vain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from transforms.cpp.flow.outcome import Key, Outcome
+from transforms.cpp.reach.vocabulary import Vocabulary, base_name
+from transforms.cpp.reading.facts import Function
+from transforms.schema.native_functions import COMPOSITE_IMPLICIT, NativeFunctions
+
+Follow = Callable[[Sequence[Function], Vocabulary], Iterable[Outcome]]
+
+
+def with_dead_ends(
+    vocabulary: Vocabulary,
+    outcomes: Iterable[Outcome],
+    functions: Collection[Function],
+    kernels: Mapping[str, Collection[Key]],
+    follow: Follow,
+) -> Vocabulary:
+    """`vocabulary` with the dead ends among `functions`, those that symbolic tensors reach.
+
+    `outcomes` are their own; `follow` gives those of some of them where a vocabulary knows more dead ends. `kernels`
+    are those of each operator that may be one.
+    """
+    callers: dict[str, list[Function]] = {}
+    for function in functions:
+        for name in {base_name(call.callee.split("<")[0].rpartition("::")[2])[0] for call in function.calls}:
+            callers.setdefault(name, []).append(function)
+    names = {(function.path, function.start): function.name for function in functions}
+    found = {key for outcome in outcomes if (key := _key(outcome.function)) in names and outcome.stuck}
+    called = {base_name(names[key])[0] for key in found} | vocabulary.dead_operators
+    while called:
+        operators = {name for name, own in kernels.items() if found.issuperset(own)}
+        called |= operators - vocabulary.dead_operators
+        vocabulary = replace(
+            vocabulary, dead_ends=frozenset(found), dead_operators=vocabulary.dead_operators | operators
+        )
+        affected = {_key(f): f for name in called for f in callers.get(name, ()) if _key(f) not in found}
+        fresh = {_key(o.function) for o in follow(list(affected.values()), vocabulary) if o.stuck}
+        found |= fresh
+        called = {base_name(names[key])[0] for key in fresh}
+    return vocabulary
+
+
+def composite_kernels(
+    own: NativeFunctions, elsewhere: Collection[str], functions: Iterable[Function]
+) -> dict[str, set[Key]]:
+    """The kernels of each operator that has composite ones alone, by base name; none that `elsewhere` has too."""
+    defined: dict[str, set[Key]] = {}
+    for function in functions:
+        if function.body >= 0 and not function.parent and "native" in function.qualified.split("::"):
+            defined.setdefault(function.name, set()).add(_key(function))
+    kernels: dict[str, set[Key]] = {}
+    others = set(elsewhere)
+    for entry in own.entries:
+        if entry.schema.outputs:
+            continue
+        names = [kernel.rpartition("::")[2] for key, kernel in entry.dispatch if key == COMPOSITE_IMPLICIT]
+        if len(names) != len(entry.dispatch) or not names or not all(name in defined for name in names):
+            others.add(entry.schema.base)
+        else:
+            kernels.setdefault(entry.schema.base, set()).update(*(defined[name] for name in names))
+    return {name: keys for name, keys in kernels.items() if name not in others}
+
+
+def _key(function: Function) -> Key:
+    return function.path, function.start
