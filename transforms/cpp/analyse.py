@@ -14,7 +14,7 @@ from transforms.cpp.coverage.operators import obstacles, operators
 from transforms.cpp.coverage.placing import Homes
 from transforms.cpp.coverage.report import missing_fake
 from transforms.cpp.decisions import DERIVATIVES, decide
-from transforms.cpp.flow.dead_ends import composite_kernels, with_dead_ends
+from transforms.cpp.flow.dead_ends import composite_kernels, may_meet, with_dead_ends
 from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
 from transforms.cpp.flow.propagate import Key, Propagation, Propagator
 from transforms.cpp.reach import headers, kernels
@@ -27,7 +27,7 @@ from transforms.cpp.reach.libraries import with_libraries
 from transforms.cpp.reach.reached import reached_and_stopped
 from transforms.cpp.reach.schemas import Schemas, integer_arguments
 from transforms.cpp.reach.unread import remarks
-from transforms.cpp.reach.vocabulary import ACCESSORS, Vocabulary, has_symbolic_twin
+from transforms.cpp.reach.vocabulary import ACCESSORS, Vocabulary, base_name, has_symbolic_twin
 from transforms.cpp.reading import SUFFIXES
 from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import FileFacts, Function, Slot
@@ -212,7 +212,8 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         blocked |= vocabulary.dead_ends
         reach, stopped = reached_and_stopped(entered, own, formulas, project.named, blocked)
         tree = replace(tree, reach=reach)
-        outcomes = _follow(project, reached, vocabulary)
+        dead = {base_name(f.name)[0] for f in reached if (f.path, f.start) in vocabulary.dead_ends}
+        outcomes |= _follow(project, [f for f in reached if may_meet(f, vocabulary, dead)], vocabulary)
         propagation = propagated(outcomes, tree, vocabulary)
     base = _with_sites(outcomes, tree)
     yield from decide(project, facts, tree.reach, base, propagation, load_rewrites())

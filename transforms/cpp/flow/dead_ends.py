@@ -31,7 +31,7 @@ def with_dead_ends(
     """
     callers: dict[str, list[Function]] = {}
     for function in functions:
-        for name in {base_name(call.callee.split("<")[0].rpartition("::")[2])[0] for call in function.calls}:
+        for name in _called(function):
             callers.setdefault(name, []).append(function)
     names = {(function.path, function.start): function.name for function in functions}
     found = {key for outcome in outcomes if (key := _key(outcome.function)) in names and outcome.stuck}
@@ -47,6 +47,15 @@ def with_dead_ends(
         found |= fresh
         called = {base_name(names[key])[0] for key in fresh}
     return vocabulary
+
+
+def may_meet(function: Function, vocabulary: Vocabulary, names: Collection[str]) -> bool:
+    """Whether a function may call a dead end of `vocabulary`; `names` are those of the functions among them."""
+    return any(name in names or name in vocabulary.dead_operators for name in _called(function))
+
+
+def _called(function: Function) -> set[str]:
+    return {base_name(call.callee.split("<")[0].rpartition("::")[2])[0] for call in function.calls}
 
 
 def composite_kernels(
