@@ -53,7 +53,7 @@ def _reached(met: dict[str, None], related: Mapping[str, Iterable[str]]) -> Iter
     while pending:
         name = pending.pop()
         yield name
-        fresh = [other for other in related[name] if other not in met]
+        fresh = [next_name for next_name in related[name] if next_name not in met]
         met.update(dict.fromkeys(fresh))
         pending += fresh
 

@@ -93,10 +93,10 @@ def _comparison(ends: Sequence[str], fatal: int) -> Comparison:
 
 def _only(work: Any, *arguments: Any) -> Iterator[tuple[int, Any]]:
     """One item of work, for `survive`: the last of the arguments is the item to go on with."""
-    *given, first = arguments
+    *rest, first = arguments
     if not first:
         yield 0, None
-        yield 0, work(*given)
+        yield 0, work(*rest)
 
 
 def _run(overload: Any, call: Any) -> int:

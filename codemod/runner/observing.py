@@ -74,7 +74,7 @@ class Recording(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _keep(self, overload: Any, arguments: Arguments) -> None:
         kept = self.calls.setdefault(overload, [])
         like = pytree.tree_map(described, arguments)
-        if len(kept) < RECORDED and all(pytree.tree_map(described, other) != like for other in kept):
+        if len(kept) < RECORDED and all(pytree.tree_map(described, call) != like for call in kept):
             kept.append(copied(arguments))
 
 

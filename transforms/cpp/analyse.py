@@ -205,7 +205,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         final.values(),
         [function for function in reached if (function.path, function.start) in tree.reach],
         composites,
-        lambda functions, known: _outcomes(project, functions, known, propagation.settled),
+        lambda functions, deeper: _outcomes(project, functions, deeper, propagation.settled),
     )
     if deeper.dead_ends:
         vocabulary = deeper

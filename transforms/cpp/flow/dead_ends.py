@@ -34,17 +34,17 @@ def with_dead_ends(
         for name in _called(function):
             callers.setdefault(name, []).append(function)
     names = {(function.path, function.start): function.name for function in functions}
-    found = {key for outcome in outcomes if (key := _key(outcome.function)) in names and outcome.stuck}
-    called = {base_name(names[key])[0] for key in found} | vocabulary.dead_operators
+    dead = {key for outcome in outcomes if (key := _key(outcome.function)) in names and outcome.stuck}
+    called = {base_name(names[key])[0] for key in dead} | vocabulary.dead_operators
     while called:
-        operators = {name for name, own in kernels.items() if found.issuperset(own)}
+        operators = {name for name, own in kernels.items() if dead.issuperset(own)}
         called |= operators - vocabulary.dead_operators
         vocabulary = replace(
-            vocabulary, dead_ends=frozenset(found), dead_operators=vocabulary.dead_operators | operators
+            vocabulary, dead_ends=frozenset(dead), dead_operators=vocabulary.dead_operators | operators
         )
-        affected = {_key(f): f for name in called for f in callers.get(name, ()) if _key(f) not in found}
+        affected = {_key(f): f for name in called for f in callers.get(name, ()) if _key(f) not in dead}
         fresh = {_key(o.function) for o in follow(list(affected.values()), vocabulary) if o.stuck}
-        found |= fresh
+        dead |= fresh
         called = {base_name(names[key])[0] for key in fresh}
     return vocabulary
 
