@@ -89,7 +89,7 @@ def test_a_group_goes_whole(apply: Apply, tmp_path: Path) -> None:
 
 def test_an_error_without_a_place_in_a_change_takes_all_of_the_file(apply: Apply, tmp_path: Path) -> None:
     source = b'#include "lib.h"\n#define NEVER static_assert(sym_size == 1, "")\n#line 1 "elsewhere"\n'
-    source += b"static_assert(size == 1, \"\"); // op:add\nint one() { return size; } // op:mul\n"
+    source += b'static_assert(size == 1, ""); // op:add\nint one() { return size; } // op:mul\n'
     code, said = apply({"a.cc": source})
     assert code == 2
     assert [line.partition(": left alone")[0] for line in said[:2]] == ["symfix: a.cc:4", "symfix: a.cc:5"]

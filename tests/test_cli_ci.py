@@ -112,10 +112,14 @@ def test_a_workflow_is_annotated(
     by = "%0AA symbolic tensor arrives: f is a kernel (a,b:c%25.cc:1)"
     assert out.decode().splitlines() == [
         f"::error {at.format(2)},col=5,endColumn=9,title={throws} (size; symfix apply fixes it)::size{what}{by}",
-        (f"::warning {at.format(3)},col=6,endColumn=11,title={throws} (size; can be fixed%2C for review)::numel{what}"
-        f"{by}"),
-        (f"::notice {at.format(4)},col=5,endColumn=9,title=fixes a size%3A others compile again"
-        f" (loop; left alone)::loop{what}%0Ait bounds a loop{by}"),
+        (
+            f"::warning {at.format(3)},col=6,endColumn=11,title={throws} (size; can be fixed%2C for review)::numel{what}"
+            f"{by}"
+        ),
+        (
+            f"::notice {at.format(4)},col=5,endColumn=9,title=fixes a size%3A others compile again"
+            f" (loop; left alone)::loop{what}%0Ait bounds a loop{by}"
+        ),
         "3 findings in 2 operators and 1 of 1 file",
         "1 safe, 1 review, 1 manual",
     ]

@@ -83,7 +83,7 @@ def test_pictures_hold_what_was_printed_and_ask_for_nothing(tmp_path: Path) -> N
     text = picture.printed(["printf", r"\033[32mcured\033[0m 3"], tmp_path, 40, 10)
     svg = picture.drawn(text, "a < b", 40, picture.LIGHT)
     assert ">cured</text>" in svg
-    assert 'fill: #116329' in svg
+    assert "fill: #116329" in svg
     assert set(re.findall(r"https?://[^\"' ]+", svg)) == {"http://www.w3.org/2000/svg"}
 
 

@@ -72,9 +72,7 @@ def operators(
         example = min(own, key=lambda finding: (finding.mode not in THROWING, len(finding.operators)))
         levels = Counter(finding.level for finding in own)
         outcome = (seen or {}).get(name, "")
-        made.append(
-            Operator(name, len(throwing), len(own) - len(throwing), levels, example, internal, met, outcome)
-        )
+        made.append(Operator(name, len(throwing), len(own) - len(throwing), levels, example, internal, met, outcome))
     return sorted(made, key=_KEYS[sort])
 
 

@@ -38,7 +38,7 @@ def _copied(value):
 def operator(*tensors):
     return module(*tensors)
 '''
-_GRADIENTS = '''
+_GRADIENTS = """
 
 def results(function, n):
     tensors = inputs(n)
@@ -48,7 +48,7 @@ def results(function, n):
     wanted = [leaf for leaf in (*own, *pytree.tree_leaves(tensors)) if getattr(leaf, "requires_grad", False)]
     loss = sum(leaf.abs().sum() for leaf in leaves)
     return value, torch.autograd.grad(loss, wanted, allow_unused=True)
-'''
+"""
 
 
 def is_factory(name: str) -> bool:

@@ -82,9 +82,7 @@ def source_files(project: Project) -> list[str]:
         path
         for path in everything
         if not _is_device_code(path)
-        and (
-            path.startswith(folders) or not _is_pytorchs(path) or (named and project.selected(path))
-        )
+        and (path.startswith(folders) or not _is_pytorchs(path) or (named and project.selected(path)))
     ]
 
 

@@ -191,9 +191,7 @@ def _rewritten(
     return Rewritten(scope.name, reached, names, answers), values
 
 
-def _whole(
-    function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[tuple[Site, Answer]]
-) -> list[Answer]:
+def _whole(function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[tuple[Site, Answer]]) -> list[Answer]:
     """The answers, rewrites withdrawn where the same call stops at a place that is left as it is."""
     left = [
         (site, answer.rewrite)

@@ -17,9 +17,7 @@ TRACED = render("double_backward", Parts("aten::foo", "torch.foo(x)", ["x"], ["t
 PASSES = Verdict("passes", frames=1, unbacked="passes")
 FAILS = Verdict("throws", 1, "no")
 THROWS = Evidence("foo", "cured", "k", "throws (mode 1) → passes (1 of 3 cases)", FAILS, PASSES, REPRO)
-COMPILED = replace(
-    THROWS, before=replace(PASSES, frames=3), reason="compilations over the sizes: 3 → 1 (3 of 3 cases)"
-)
+COMPILED = replace(THROWS, before=replace(PASSES, frames=3), reason="compilations over the sizes: 3 → 1 (3 of 3 cases)")
 UNBACKED = replace(
     THROWS, before=Verdict("passes", 4, "no", unbacked="throws"), reason="with unbacked sizes: throws (mode 4) → passes"
 )

@@ -134,9 +134,7 @@ def test_the_tests_whose_failure_was_expected_show_the_cure() -> None:
     check = "make_fx with symbolic sizes over all samples of nn.foo (v), float32"
     assert f"|\n\n- {check}: fails before this change, passes after it\n\nAll runs" in body
     assert "- `test/test_y.py::TestY::test_foo_symbolic_sizes`: fails before" in body
-    assert (
-        "```sh\npytest test/test_x.py -k nn_foo_v\npytest test/test_y.py -k test_foo_symbolic_sizes\n```\n"
-    ) in body
+    assert ("```sh\npytest test/test_x.py -k nn_foo_v\npytest test/test_y.py -k test_foo_symbolic_sizes\n```\n") in body
 
 
 def test_what_passed_before_is_said() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from transforms.python.reading.public_names import operators_by_function, public_names
 
-SOURCE = b'''
+SOURCE = b"""
 def cross(input, target):
     if has_torch_function(input):
         return handle_torch_function(cross, (input,), input)
@@ -32,7 +32,7 @@ bilinear = _add_docstr(torch.bilinear, "doc")
 def shape_of(x):
     sizes = torch.measured(x)
     return len(sizes), sizes
-'''
+"""
 
 
 def test_functions_end_in_what_they_return() -> None:

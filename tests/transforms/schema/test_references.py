@@ -32,9 +32,7 @@ def test_an_operator_that_answers_by_reading_is_a_reader() -> None:
         pytest.param(RETURNS + "  dispatch:\n    CPU, CUDA: fade\n", id="may get what it lacks"),
         pytest.param(RETURNS + "  dispatch:\n    SparseCPU: fade\n", id="sparse tensors have symbolic sizes"),
         pytest.param(RETURNS + "  structured_delegate: fade.out\n  dispatch:\n    MkldnnCPU: fade\n", id="structured"),
-        pytest.param(
-            VOID + "  dispatch:\n    CPU: fade\n" + VOID.replace("fade", "fade.other"), id="another overload"
-        ),
+        pytest.param(VOID + "  dispatch:\n    CPU: fade\n" + VOID.replace("fade", "fade.other"), id="another overload"),
     ],
 )
 def test_is_served(yaml: str) -> None:

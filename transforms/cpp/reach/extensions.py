@@ -23,9 +23,7 @@ def uses(path: str, source: bytes) -> tuple[Use, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def with_extension_names(
-    facts: Mapping[str, FileFacts], used: Callable[[], Iterable[Use]]
-) -> Mapping[str, FileFacts]:
+def with_extension_names(facts: Mapping[str, FileFacts], used: Callable[[], Iterable[Use]]) -> Mapping[str, FileFacts]:
     """`facts` with the names that Python gives to the operators of a namespace that the build defines.
 
     A file's namespace is renamed where all that Python names of its operators lies in one namespace.

@@ -172,9 +172,7 @@ def _block_registrations(
             continue
         if match[2] == b"def" and len(spans) == 1:
             operator = qualified(name or "", block.namespace)
-            yield Registration(
-                operator, "", "", line(match.start()), match.start(), end, name or "", written=written
-            )
+            yield Registration(operator, "", "", line(match.start()), match.start(), end, name or "", written=written)
             continue
         name = name or ""
         schema = name if "(" in name else ""

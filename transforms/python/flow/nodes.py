@@ -45,6 +45,7 @@ def called(node: ast.AST) -> str:
     function = getattr(node, "func", None)
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
+
 def rebound(arguments: ast.arguments, nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
     """The parameters that are assigned outside of loops alone, with the line of the first assignment."""
     stored = [node for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]

@@ -51,9 +51,7 @@ def registrations_of(
     return project.once((registrations_of, *paths), made)
 
 
-def python_kernels(
-    project: Project, registrations: Callable[[], Registrations], kinds: Iterable[str]
-) -> PythonKernels:
+def python_kernels(project: Project, registrations: Callable[[], Registrations], kinds: Iterable[str]) -> PythonKernels:
     """What the tree registers of `kinds`; `registrations` are only asked where a file mentions one."""
     paths = source_paths(project)
     if not any(mention.intersection(kinds) for mention in project.facts(mentioned, paths).values()):

@@ -11,11 +11,27 @@ from transforms.python.reach.tree import Definition
 
 TRACED = frozenset(
     {
-        "register_fake", "_register_fake", "impl_abstract", "register_autograd", "register_vmap",
-        "register_torch_dispatch", "py_impl", "register_meta", "register_decomposition", "register_inference_rule",
-        "register_op_impl", "register_lowering", "lowering", "register_fast_op_impl", "register_prim",
-        "register_jagged_func", "register_plain_decomp", "register_inplace", "elementwise_type_promotion_wrapper",
-        "make_fx", "aot_function",
+        "register_fake",
+        "_register_fake",
+        "impl_abstract",
+        "register_autograd",
+        "register_vmap",
+        "register_torch_dispatch",
+        "py_impl",
+        "register_meta",
+        "register_decomposition",
+        "register_inference_rule",
+        "register_op_impl",
+        "register_lowering",
+        "lowering",
+        "register_fast_op_impl",
+        "register_prim",
+        "register_jagged_func",
+        "register_plain_decomp",
+        "register_inplace",
+        "elementwise_type_promotion_wrapper",
+        "make_fx",
+        "aot_function",
     }
 )
 """What PyTorch calls with symbols."""

@@ -75,9 +75,7 @@ def _function(source: bytes, line: int, name: str) -> ast.FunctionDef | ast.Asyn
     return None
 
 
-def _finding(
-    path: str, source: bytes, line: int, role: Role, node: ast.FunctionDef | ast.AsyncFunctionDef
-) -> Finding:
+def _finding(path: str, source: bytes, line: int, role: Role, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Finding:
     operator = role.operator
     what = "is a custom_op" if role.opaque else "has kernels from Python"
     how = "is made by torch.library.custom_op" if role.opaque else f"is {role.why}"

@@ -36,8 +36,7 @@ EXAMPLES = (
         "equal sizes may mean another thing",
     ),
     Example(
-        "def f(x: Tensor, y: Tensor):\n"
-        "    if x.size(0) != y.size(0):\n        x = x.expand(y.size(0))\n    return x\n",
+        "def f(x: Tensor, y: Tensor):\n    if x.size(0) != y.size(0):\n        x = x.expand(y.size(0))\n    return x\n",
         "def f(x: Tensor, y: Tensor):\n"
         "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
         "    if guard_or_true(x.size(0) != y.size(0)):\n        x = x.expand(y.size(0))\n    return x\n",

@@ -15,7 +15,7 @@ from tests.codemod.review.page.test_page import example, page_of
 def test_every_filter_is_heard() -> None:
     text = page_of(example()).decode()
     offered = re.findall(r'<select id="by-(\w+)">', text)
-    heard = re.search(r'for \(const name of \[([^\]]*)\]\) \{\s*\$\(`by-', text)
+    heard = re.search(r"for \(const name of \[([^\]]*)\]\) \{\s*\$\(`by-", text)
     assert heard is not None
     assert sorted(re.findall(r'"(\w+)"', heard[1])) == sorted(offered)
 

@@ -79,7 +79,7 @@ def test_kernels_keep_the_helpers_they_share(tmp_path: Path) -> None:
 
 
 def test_no_signature_that_kernels_have_or_declare_is_changed(tmp_path: Path) -> None:
-    composite = 'Tensor glow(const Tensor& x) { return fill(x, x.size(0)); }\n' + COMPOSITE
+    composite = "Tensor glow(const Tensor& x) { return fill(x, x.size(0)); }\n" + COMPOSITE
     fill = "Tensor fill(const Tensor& x, int64_t n) { return x.narrow(0, 0, n); }\n"
     declared = "Tensor fill(const Tensor& x, int64_t n);\n"
     assert edited(tmp_path, {"lib.cpp": fill + composite}) != set()

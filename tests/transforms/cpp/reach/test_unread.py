@@ -47,8 +47,10 @@ NONE = "C++ registrations: 0 of 1 understood; not understood:"
             [NONE, "a.cpp:1: f: ns::add is called by no TORCH_LIBRARY block"],
         ),
         (
-            ('void add(torch::Library& m) { m.impl("f", &f); }\n'
-            "TORCH_LIBRARY_IMPL(lib, CPU, m) { add(m); }\nTORCH_LIBRARY_IMPL(lib, Meta, m) { add(m); }"),
+            (
+                'void add(torch::Library& m) { m.impl("f", &f); }\n'
+                "TORCH_LIBRARY_IMPL(lib, CPU, m) { add(m); }\nTORCH_LIBRARY_IMPL(lib, Meta, m) { add(m); }"
+            ),
             [ALL],
         ),
         (
@@ -56,13 +58,17 @@ NONE = "C++ registrations: 0 of 1 understood; not understood:"
             ["1 class is registered with torch::class_, which is no operator"],
         ),
         (
-            ('static auto s = torch::class_<S>("lib", "S");\nstatic auto t = torch::class_<T<int>>("lib", "T");'
-            "\nvoid bind(torch::class_<S>& s);"),
+            (
+                'static auto s = torch::class_<S>("lib", "S");\nstatic auto t = torch::class_<T<int>>("lib", "T");'
+                "\nvoid bind(torch::class_<S>& s);"
+            ),
             ["2 classes are registered with torch::class_, which is no operator"],
         ),
         (
-            ('PYBIND11_MODULE(lib, m) { m.def("f", &f); m.attr("x") = 1; }\n'
-            'void more(pybind11::module_& m) { m.def("g", &g); other.def("h", &h); }'),
+            (
+                'PYBIND11_MODULE(lib, m) { m.def("f", &f); m.attr("x") = 1; }\n'
+                'void more(pybind11::module_& m) { m.def("g", &g); other.def("h", &h); }'
+            ),
             ["2 functions are bound for Python alone, past the dispatcher: no symbol arrives"],
         ),
     ],

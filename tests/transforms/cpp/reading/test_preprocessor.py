@@ -29,7 +29,7 @@ def expanded(defines: str, text: str, verbatim: frozenset[bytes] = frozenset()) 
         ("#define N lib\n#define C(a, b) a##b", "C(N, _x)", "N_x"),
         ("#define N lib\n#define C_(a, b) a ## b\n#define C(a, b) C_(a, b)", "C(N, _x)", "lib_x"),
         ("#define S(a) #a", "S(lib)", '"lib"'),
-        ('#define S(a) #a', 'S("x")', '"\\"x\\""'),
+        ("#define S(a) #a", 'S("x")', '"\\"x\\""'),
         ("#define N lib\n#define S_(a) #a\n#define S(a) S_(a)", "S(N)", '"lib"'),
         ("#define F(a, ...) a: __VA_ARGS__", "F(x, y, z)", "x: y, z"),
         ("#define F(a) [a // why\n]", "F(x)", "[x"),
