@@ -132,6 +132,8 @@ def _set_with_sizes(flow: Flow, node: Node, arguments: list[Node], values: list[
         return False
     if arguments[0].kind != "identifier" and flow.lookup("storage_offset") is not None:
         return False
+    if not all(evaluate(flow, argument).symbolic for argument in arguments_set):
+        return False  # no overload takes concrete sizes, or those of a template's type, beside a SymInt
     flow.announce(OffsetOfImpl(values[0].origins, statement, arguments[0], following, arguments_set[1]))
     return True
 

@@ -1,7 +1,8 @@
 """The storage offset of a TensorImpl is set together with its sizes and strides.
 
-What it does: `impl->set_storage_offset(offset); impl->set_sizes_and_strides(sizes, strides);` becomes
-`impl->set_sizes_and_strides(sizes, strides, offset);`. An offset that is no name gets one, `storage_offset`.
+What it does: `impl->set_storage_offset(offset); impl->set_sizes_and_strides(sizes, strides);`, of symbolic sizes and
+strides, becomes `impl->set_sizes_and_strides(sizes, strides, offset);`. An offset that is no name gets one,
+`storage_offset`.
 
 Why: `set_storage_offset` takes an int64_t, and `set_sizes_and_strides` a SymInt as its third argument.
 
@@ -40,6 +41,18 @@ EXAMPLES = (
         f"void f(const Tensor& x, Tensor y) {{ {_IMPL}impl->set_storage_offset(x.storage_offset());"
         " y.mul_(2); impl->set_sizes_and_strides(x.sizes(), x.strides()); }",
         None,
+    ),
+    Example(
+        f"template <typename V> void f(const Tensor& x, Tensor y, const V& sizes, const V& strides) {{ {_IMPL}"
+        "impl->set_storage_offset(x.storage_offset()); impl->set_sizes_and_strides(sizes, strides); }",
+        None,
+        "no overload takes concrete sizes with a SymInt",
+    ),
+    Example(
+        f"void f(const Tensor& x, Tensor y, IntArrayRef sizes) {{ {_IMPL}impl->set_storage_offset(x.storage_offset());"
+        " impl->set_sizes_and_strides(sizes, x.strides()); }",
+        None,
+        "no overload takes concrete sizes with a SymInt",
     ),
 )
 
