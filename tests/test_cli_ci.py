@@ -113,8 +113,8 @@ def test_a_workflow_is_annotated(
     assert out.decode().splitlines() == [
         f"::error {at.format(2)},col=5,endColumn=9,title={throws} (size; symfix apply fixes it)::size{what}{by}",
         (
-            f"::warning {at.format(3)},col=6,endColumn=11,title={throws} (size; can be fixed%2C for review)::numel{what}"
-            f"{by}"
+            f"::warning {at.format(3)},col=6,endColumn=11,title={throws} (size; can be fixed%2C for review)"
+            f"::numel{what}{by}"
         ),
         (
             f"::notice {at.format(4)},col=5,endColumn=9,title=fixes a size%3A others compile again"
