@@ -7,7 +7,7 @@ from pathlib import Path
 
 from codemod.bundle.shards import Shard, closure
 from codemod.planning.naming import base_name
-from codemod.prove.evidence import Evidence, evidence_for
+from codemod.prove.evidence import Evidence, any_evidence, evidence_for
 from codemod.writing.changes import changes_in
 
 _WEIGHT = ("worse", "cured", "unchanged", "not provable")
@@ -22,6 +22,8 @@ def evidence_of(
     returned.
     """
     by_operator: dict[str, Evidence] = {}
+    if not any_evidence(journal):  # the key to it are the files as a shard makes them
+        return ()
     for groups in (closure(shard, by_name), shard.groups):
         for entry in evidence_for(journal, changes_in(groups, sources)):
             by_operator.setdefault(entry.operator, entry)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from codemod.bundle.shard_names import Cluster, ShardNames
-from codemod.model.edits import Edit, by_path
+from codemod.model.edits import Edit, by_path, sorted_edits
 from codemod.model.groups import Group
 from codemod.model.needs import Needs, in_order
 from codemod.planning.naming import family, operators_of, owner_of
@@ -38,7 +38,7 @@ class Shard:
     @property
     def edits(self) -> tuple[Edit, ...]:
         """The edits of all its groups and of its tests, sorted, each once; some may be a base's too."""
-        return tuple(sorted({edit for group in self.groups for edit in group.edits}.union(self.tests)))
+        return tuple(sorted_edits((*(edit for group in self.groups for edit in group.edits), *self.tests)))
 
     @property
     def paths(self) -> tuple[str, ...]:

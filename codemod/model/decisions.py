@@ -16,7 +16,7 @@ from typing import Any
 from codemod.borders.documents import Shape, load_document
 from codemod.borders.quoting import json_text
 from codemod.errors import SymfixError
-from codemod.model.edits import EDIT, Edit, edit_from_json, edit_to_json
+from codemod.model.edits import EDIT, Edit, edit_from_json, edit_to_json, sorted_edits
 from codemod.model.groups import Group
 
 FORMAT = "symfix-decisions"
@@ -59,7 +59,7 @@ def decide(group: Group, choice: Choice, hashes: Mapping[str, str], edits: Itera
     first = group.findings[0]
     title = f"{first.path}:{first.line} {first.function}".strip()
     files = {path: hashes[path] for path in _files(group) if path in hashes}
-    return Decision(group.id, choice, files, tuple(sorted(set(edits))), title)
+    return Decision(group.id, choice, files, tuple(sorted_edits(edits)), title)
 
 
 def standing(groups: Iterable[Group], hashes: Mapping[str, str], decisions: Iterable[Decision]) -> list[Decision]:

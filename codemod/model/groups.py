@@ -6,7 +6,7 @@ import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from codemod.model.edits import Edit
+from codemod.model.edits import Edit, sorted_edits
 from codemod.model.findings import Finding, Level
 from codemod.model.suppress import refuse
 
@@ -32,7 +32,7 @@ class Group:
     @property
     def edits(self) -> tuple[Edit, ...]:
         """The edits of all its findings, sorted, each once."""
-        return tuple(sorted({edit for finding in self.findings for edit in finding.edits}))
+        return tuple(sorted_edits(edit for finding in self.findings for edit in finding.edits))
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -150,6 +150,11 @@ class EvidenceStore:
                 path.unlink()
 
 
+def any_evidence(journal: Path) -> bool:
+    """Whether `symfix prove` stored anything in `journal`, for whatever code."""
+    return (journal / FOLDER).is_dir()
+
+
 def evidence_for(journal: Path, changes: Iterable[Change]) -> list[Evidence]:
     """What `symfix prove` stored for exactly `changes`, those of a shard, the newest first.
 

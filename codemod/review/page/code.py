@@ -11,7 +11,7 @@ from typing import Any
 from pygments.token import Token, _TokenType
 
 from codemod.borders.quoting import page_text
-from codemod.model.edits import Edit, apply_edits
+from codemod.model.edits import Edit, apply_edits, sorted_edits
 from codemod.syntax import lexer
 from codemod.writing.diff import Hunk, Span, differing_words, hunks, split_lines
 
@@ -135,7 +135,7 @@ class Lines:
         Marks are the starts and ends of the words that differ, in UTF-16 code units.
         Raises EditConflict where the edits do not fit.
         """
-        source, edits = self._sources[path], sorted(set(edits))
+        source, edits = self._sources[path], sorted_edits(edits)
         marks = _Marks(source, edits)
         changes = hunks(source, edits)
         blocks: list[dict[str, Any]] = []
