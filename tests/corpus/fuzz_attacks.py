@@ -170,10 +170,7 @@ def _template(case: Round, plan: bytes, level: str) -> None:
 
 def _pull_requests(case: Round, plan: bytes, level: str) -> None:
     """The text of the pull requests, as Markdown."""
-    findings = plan.count(b'"refusal":')
-    # There may be a shard for each: git proves each on its own, and the files of all branches are held.
-    case.symfix("pr", "--allow-dirty", "--level", level, form="markdown", named=["tree"], seconds=0.1 * findings,
-                megabytes=findings // 3)  # fmt: skip
+    case.symfix("pr", "--allow-dirty", "--level", level, form="markdown", named=["tree"])
     case.change(level, plan=plan)
 
 
