@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-MISFITS = (RuntimeError, LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
+MISFITS = (RuntimeError, LookupError, NameError, ArithmeticError, ValueError, TypeError, AttributeError)
 """What a rule raises that does not fit the arguments."""
 LAST = 4
 """So many of the last sizes may be others than an argument's."""
@@ -130,27 +130,27 @@ def _atoms(each: Any, names: Sequence[str], different: int) -> Iterator[Rule]:
     """Single sizes, the plainest first; what is computed only for enough `different` ones."""
     plain: list[Rule] = []
     for name in names:
-        plain += (Rule(f"{name}.shape[{i}]", partial(_size, name, i)) for i in (0, 1, 2, 3, 4, -1, -2, -3))
-        plain.append(Rule(f"{name}.numel()", partial(_total, name)))
+        plain += (_computed(f"{name}.shape[{i}]") for i in (0, 1, 2, 3, 4, -1, -2, -3))
+        plain.append(_computed(f"{name}.numel()"))
     for argument in each.arguments:
         if str(argument.type) == "int":
-            plain.append(Rule(argument.name, partial(_number, argument.name)))
+            plain.append(_computed(argument.name))
         elif str(argument.type) == "List[int]":
-            plain += (Rule(f"{argument.name}[{i}]", partial(_element, argument.name, i)) for i in (0, 1, 2))
+            plain += (_computed(f"{argument.name}[{i}]") for i in (0, 1, 2))
     yield from plain
-    yield from (Rule(str(number), partial(_constant, number)) for number in (3, 2, 1))
+    yield from (_computed(str(number)) for number in (3, 2, 1))
     if different < DIFFERENT:
         return
     yield from _windows(each, names)
-    for sign, number in (("+", 1), ("-", -1)):
-        yield from (Rule(f"{atom.text} {sign} 1", partial(_more, atom, number)) for atom in plain)
+    for sign in ("+", "-"):
+        yield from (_computed(f"{atom.text} {sign} 1") for atom in plain)
     for number in (2, 3):
-        yield from (Rule(f"{atom.text} // {number}", partial(_divided, atom, number)) for atom in plain)
-        yield from (Rule(f"{number} * {atom.text}", partial(_times, atom, number)) for atom in plain)
+        yield from (_computed(f"{atom.text} // {number}") for atom in plain)
+        yield from (_computed(f"{number} * {atom.text}") for atom in plain)
     for atom in plain:
         for second in plain:
-            yield Rule(f"{atom.text} // {second.text}", partial(_quotient, atom, second))
-            yield Rule(f"sym_min({atom.text}, {second.text})", partial(_least, atom, second))
+            yield _computed(f"{atom.text} // {second.text}")
+            yield _computed(f"sym_min({atom.text}, {second.text})")
 
 
 def _windows(each: Any, names: Sequence[str]) -> Iterator[Rule]:
@@ -171,7 +171,7 @@ def _windows(each: Any, names: Sequence[str]) -> Iterator[Rule]:
 def _computed(text: str) -> Rule:
     """A size that is said in Python."""
     code = compile(text, text, "eval")
-    return Rule(text, lambda bound: (int(eval(code, dict(bound))),))
+    return Rule(text, lambda bound: (int(eval(code, {"sym_min": min, **bound})),))
 
 
 def _part(name: str, part: slice, bound: Bound) -> tuple[int, ...]:
@@ -192,43 +192,3 @@ def _first_of(name: str, second: str, bound: Bound) -> tuple[int, ...]:
 
 def _by_matrix(name: str, bound: Bound) -> tuple[int, ...]:
     return (*bound[name].shape[:-2], min(bound[name].shape[-2:]))
-
-
-def _size(name: str, index: int, bound: Bound) -> tuple[int, ...]:
-    return (bound[name].shape[index],)
-
-
-def _total(name: str, bound: Bound) -> tuple[int, ...]:
-    return (bound[name].numel(),)
-
-
-def _number(name: str, bound: Bound) -> tuple[int, ...]:
-    return (int(bound[name]),)
-
-
-def _element(name: str, index: int, bound: Bound) -> tuple[int, ...]:
-    return (int(bound[name][index]),)
-
-
-def _constant(number: int, bound: Bound) -> tuple[int, ...]:
-    return (number,)
-
-
-def _more(atom: Rule, number: int, bound: Bound) -> tuple[int, ...]:
-    return (atom.shape(bound)[0] + number,)
-
-
-def _divided(atom: Rule, number: int, bound: Bound) -> tuple[int, ...]:
-    return (atom.shape(bound)[0] // number,)
-
-
-def _times(atom: Rule, number: int, bound: Bound) -> tuple[int, ...]:
-    return (atom.shape(bound)[0] * number,)
-
-
-def _quotient(atom: Rule, divisor: Rule, bound: Bound) -> tuple[int, ...]:
-    return (atom.shape(bound)[0] // divisor.shape(bound)[0],)
-
-
-def _least(atom: Rule, second: Rule, bound: Bound) -> tuple[int, ...]:
-    return (min(atom.shape(bound)[0], second.shape(bound)[0]),)

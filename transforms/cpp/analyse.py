@@ -203,7 +203,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         final.values(),
         [function for function in reached if (function.path, function.start) in tree.reach],
         composites,
-        lambda functions, deeper: _outcomes(project, functions, deeper, propagation.settled),
+        lambda functions, extended: _outcomes(project, functions, extended, propagation.settled),
     )
     if deeper.dead_ends:
         vocabulary = deeper
