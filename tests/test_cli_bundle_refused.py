@@ -34,6 +34,14 @@ def test_an_untracked_file_is_refused(tree: Path, symfix: Symfix) -> None:
     refused(symfix("bundle", cwd=tree), "new.cc: not in the last commit")
 
 
+def test_more_shards_of_one_file_than_are_proved_are_refused_and_its_own_shard_is_not(
+    make_tree: MakeTree, symfix: Symfix
+) -> None:
+    tree = make_tree({"a.cc": b"".join(b"size op:made_%d\n\n\n" % index for index in range(501))})
+    refused(symfix("bundle", cwd=tree), "a.cc: 501 shards change it", "--group file")
+    assert symfix("bundle", "--group", "file", cwd=tree).code == 1
+
+
 def test_a_detached_head_is_refused(tree: Path, symfix: Symfix, git: Git) -> None:
     git("checkout", "-q", "--detach", cwd=tree)
     refused(symfix("bundle", cwd=tree), "HEAD is detached", "git switch -c NAME")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,10 @@ from codemod.errors import SymfixError
 from codemod.model.edits import apply_edits, by_path
 from codemod.model.transform import Transform
 from codemod.writing.changes import Changes, Mapper
+
+_MOST_OF_A_FILE = 500
+"""Shards that may change one file. Each is proved with the whole file before and after it, and against those above it:
+some thousands of them, which only generated code has, take minutes and gigabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +57,9 @@ def split(
     """`shards` in order, once they are proved to be what `changes` and their tests change, each sound by itself.
 
     Shards whose changes of a file git cannot tell apart, as in lines that repeat, are put above one another.
-    Raises SymfixError, which names the shard, where they cannot be proved.
+    Raises SymfixError, which names the shard, where they cannot be proved, or the file that too many of them change.
     """
+    _refuse_crowds(shards)
     whole = _whole(shards, changes, sources)
     stacked: set[str] = set()
     while True:
@@ -110,6 +116,16 @@ def series(
 ) -> list[str]:
     """Commits of the same shards in one line, each on the one before."""
     return make_series(repository, commits, messages, environment, bundle.contents)
+
+
+def _refuse_crowds(shards: Sequence[Shard]) -> None:
+    crowds = Counter(path for shard in shards for path in shard.paths)
+    for path, count in crowds.most_common(1):
+        if count > _MOST_OF_A_FILE:
+            raise SymfixError(
+                f"{path}: {count:,} shards change it, and at most {_MOST_OF_A_FILE} of one file are proved;"
+                " take fewer operators with --op, or one shard for each file with --group file"
+            )
 
 
 def _whole(shards: Sequence[Shard], changes: Changes, sources: Mapping[str, bytes]) -> dict[str, bytes | None]:
