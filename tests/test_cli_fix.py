@@ -170,7 +170,7 @@ def test_what_passed_before_is_no_fix(fix: Fix, runs: Runs, monkeypatch: pytest.
 def test_what_stops_an_operator_is_said(fix: Fix) -> None:
     code, out, _ = fix("looped", "--yes")
     assert code == 1
-    assert "blocked: loop-bound, 1 site: it bounds a loop (c.cc:1)" in out
+    assert "left alone: loop-bound, 1 site: it bounds a loop (c.cc:1)" in out
     assert "symfix scan --op looped explains every site" in out
     code, out, _ = fix("judged", "--yes")
     assert code == 1
@@ -185,10 +185,10 @@ def test_several_end_in_a_table(fix: Fix, tree: Path, git: Git, runs: Runs, tmp_
     code, out, _ = fix("fo*", "--from", str(names), "--yes")
     assert (code, branches(git, tree)) == (1, ["symfix/foo"])
     assert out[out.index("operator  outcome") :].splitlines() == [
-        "operator  outcome    branch, or what stops it",
-        "foo       cured      symfix/foo",
-        "bar       not cured  still fails with the change: still here",
-        "looped    blocked    loop-bound, 1 site: it bounds a loop (c.cc:1)",
+        "operator  outcome     branch, or what stops it",
+        "foo       cured       symfix/foo",
+        "bar       not cured   still fails with the change: still here",
+        "looped    left alone  loop-bound, 1 site: it bounds a loop (c.cc:1)",
         "",
         "1 of 3 operators cured",
     ]

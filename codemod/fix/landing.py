@@ -11,10 +11,13 @@ from codemod.model.findings import Finding, Level
 from codemod.model.groups import Group
 from codemod.model.needs import ancestry
 from codemod.prove.evidence import Evidence
+from codemod.reporting.dashboard import THROWING
 from codemod.reporting.report import plural, refusal_counts
 from codemod.terminal import listed, one_line
 
-State = Literal["cured", "blocked", "not cured", "not reproduced", "worse", "not provable", "nothing found"]
+State = Literal[
+    "cured", "left alone", "blocked", "not cured", "not reproduced", "worse", "not provable", "nothing found"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,8 @@ def land(
     wanted = {group.id for group in groups}
     own = [shard for shard in shards.values() if any(group.id in wanted for group in shard.groups)]
     if not own:
-        return Landing(name, "blocked" if findings else "nothing found", because=_blocked(findings),
-                       findings=tuple(findings))  # fmt: skip
+        state: State = "left alone" if findings else "nothing found"
+        return Landing(name, state, because=_left_alone(findings), findings=tuple(findings))
     bases = {shard.name: shard.bases for shard in shards.values()}
     worse = {shard for shard, entries in evidence.items() if any(entry.outcome == "worse" for entry in entries)}
     landing: dict[str, None] = {}
@@ -83,15 +86,19 @@ def _not_cured(entries: Sequence[Evidence]) -> tuple[State, str]:
     return "not cured", f"still fails with the change: {one_line(''.join(after) or failing.reason)}"
 
 
-def _blocked(findings: Sequence[Finding]) -> str:
-    """What stops a rewrite: the changes that wait for `--level review`, else the most frequent refusal."""
+def _left_alone(findings: Sequence[Finding]) -> str:
+    """Why nothing is offered: the changes that wait for `--level review`, else the most frequent refusal.
+
+    A refusal of what throws goes before those of what may be well as it is.
+    """
     waiting = _waiting(findings)
     if waiting:
         return f"{plural(waiting, 'site')} can be changed, for review: --level review"
+    throwing = refusal_counts(finding for finding in findings if finding.mode in THROWING)
     refusals = refusal_counts(findings)
     if not refusals:
         return "nothing is found that asks for concrete sizes; if it fails, look where its traceback points"
-    code, count, first = refusals[0]
+    code, count, first = (throwing or refusals)[0]
     more = f", and {plural(len(refusals) - 1, 'other reason')}" if len(refusals) > 1 else ""
     why = f"{one_line(first.reason or first.message)} ({first.path}:{first.line})"
     return f"{code}, {plural(count, 'site')}: {why}{more}"

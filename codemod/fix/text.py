@@ -24,8 +24,8 @@ _FEWEST_LINES, _AROUND = 12, 22
 """Lines of a diff that are always shown, and lines that the other steps take."""
 _MOST_CHECKS = 3
 _COLOURS = {
-    "cured": "green", "worse": "red", "blocked": "yellow", "not cured": "yellow", "not provable": "yellow",
-    "not reproduced": "yellow", "nothing found": "dim",
+    "cured": "green", "worse": "red", "blocked": "yellow", "left alone": "yellow", "not cured": "yellow",
+    "not provable": "yellow", "not reproduced": "yellow", "nothing found": "dim",
 }  # fmt: skip
 
 
