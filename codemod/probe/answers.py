@@ -19,7 +19,7 @@ KINDS = {
     "error": "could not be compiled",
     "wrong": "another result than eager's",
     "refused": "sizes or strides that eager takes fail when what was compiled is called with them",
-    "specialized": "a size became a constant: each other value compiles again",
+    "specialized": "a size or number became a constant: each other value compiles again",
     "recompiled": "compiled again",
     "guard": "only sizes that satisfy it are served by what was compiled",
     "assumed": "assumed for sizes that are unknown, without a check when it runs",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from codemod.borders.documents import load_json
 from codemod.errors import SymfixError
 from codemod.probe.answers import Answer, Compilation, Report, merged
-from codemod.probe.places import asking, folder_of, owner, torch_folder
+from codemod.probe.places import asking, compiled_frame, folder_of, owner, torch_folder
 from codemod.probe.trace import Frame, Record
 from codemod.runner.causes import LENGTH, TELLING
 
@@ -23,7 +23,8 @@ _OF_DRAFT = frozenset(
 )  # fmt: skip
 _SYMBOL = re.compile(r"\b(?:s|u|zuf|zf)\d+\b")
 _EXCEPTION = re.compile(r"^GuardOnDataDependentSymNode: (?=.)")  # what a traceback has before what a trace says
-_EQUAL = re.compile(r"^Eq\((\w+), (-?\d+)\)$")
+_EQUAL = re.compile(r"^Eq\((\w+), (-?[\d.]+(?:e[+-]?\d+)?)\)$")
+_FLOAT = re.compile(r"\b\d+\.\d+(?:e[+-]?\d+)?\b")  # with as many digits as sympy holds: 1.00000000000000e-5
 _OPEN_EQUAL = re.compile(r"^Eq\((.+), (.+)\)$")
 _LOCAL = re.compile(r"\b[LG]\['(\w+)'\]")
 _SIZE = re.compile(r"\.(size|stride)\(\)\[(\d+)\]")
@@ -76,7 +77,7 @@ class Collector:
             self._guard(record, sources)
         elif record.kind == "symbolic_shape_specialization" and value.get("reason") != "find":  # looked up, not asked
             name = next((str(source) for source in value.get("sources") or ()), str(value.get("symbol")))
-            self._add(record, "specialized", f"{spelled(name)} == {value.get('value')}")
+            self._add(record, "specialized", f"{spelled(name)} == {_short(str(value.get('value')))}")
         elif record.kind == "compilation_metrics" and value.get("fail_type"):
             self._failure(record)
         elif record.kind in ("missing_fake_kernel", "mismatched_fake_kernel"):
@@ -106,7 +107,7 @@ class Collector:
         """A compilation begins. `torch._dynamo.reset` has them numbered from 0 again, as after each test of many."""
         self._specialized = {each for each in self._specialized if each[0] != record.compilation}
         if record.stack and record.compilation:
-            frame = record.stack[-1]
+            frame = compiled_frame(record.stack, self._folder)
             compiled = Compilation(frame.function, frame.path, frame.line, 0)
             self._functions[_frame_number(record)] = compiled
             self._counts[compiled] = self._counts.get(compiled, 0) + 1
@@ -211,9 +212,14 @@ def spelled(source: str) -> str:
 
 def in_arguments(expression: str, sources: Mapping[str, str]) -> str:
     """A sympy expression with arguments in place of symbols; `Eq(a, b)` becomes `a == b`."""
-    text = _SYMBOL.sub(lambda match: spelled(sources.get(match[0]) or match[0]), expression)
+    text = _SYMBOL.sub(lambda match: spelled(sources.get(match[0]) or match[0]), _short(expression))
     equal = _OPEN_EQUAL.match(text)
     return f"{equal[1]} == {equal[2]}" if equal and all(map(_is_balanced, (equal[1], equal[2]))) else text
+
+
+def _short(expression: str) -> str:
+    """`expression` with its floats as Python writes them."""
+    return _FLOAT.sub(lambda match: repr(float(match[0])), expression)
 
 
 def _is_balanced(text: str) -> bool:

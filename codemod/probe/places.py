@@ -80,6 +80,18 @@ def _runs_a_graph(name: str) -> bool:
     return name.startswith(("fx/interpreter.py", "_dynamo/symbolic_convert.py", "_functorch/_aot_autograd/"))
 
 
+def compiled_frame(stack: Sequence[Frame], torch: str) -> Frame:
+    """The frame that a compilation of this stack is named after: the last, or the caller of what is torch's own.
+
+    A module that is compiled as a whole runs in a function of torch that says nothing of it
+    (torch/_dynamo/external_utils.py, `wrap_inline`).
+    """
+    if owner(stack[-1], torch) != TORCH:
+        return stack[-1]
+    callers = [frame for frame in stack if owner(frame, torch) not in (TORCH, PYTHON)]
+    return callers[-1] if callers else stack[-1]
+
+
 def passes_calls_on(path: str, torch: str) -> bool:
     """Whether the file only passes calls on to kernels, or to the compiler: nothing that it asks is its own."""
     return _DISPATCH.match(_below(Frame(path, 0, ""), torch)) is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from codemod.borders.quoting import code, markdown
@@ -15,6 +16,8 @@ from codemod.terminal import one_line, style, visible
 _STYLES = {"error": "red", "wrong": "red", "refused": "red", "specialized": "red", "recompiled": "yellow",
            "guard": "yellow", "assumed": "yellow", "fake": "red", "assert": "dim"}  # fmt: skip
 _WIDTH = max(map(len, KINDS)) + 2
+_MOST_TEXTS = 3
+"""Answers of one line that are shown."""
 
 
 def text_lines(report: Report, answers: Sequence[Answer], everything: bool) -> list[str]:
@@ -28,8 +31,8 @@ def text_lines(report: Report, answers: Sequence[Answer], everything: bool) -> l
             continue
         times = f"  compiled {_times(counts[function])}" if function in counts else ""
         lines += [style(visible(function) or "outside of compiled functions", "bold") + times]
-        for answer in own:
-            lines += _answer_lines(answer)
+        for alike in _alike(own):
+            lines += _answer_lines(alike)
         lines.append("")
     met = [kind for kind in KINDS if any(answer.kind == kind for answer in shown)]
     lines += [f"{style(kind.ljust(_WIDTH), _STYLES[kind])}{KINDS[kind]}" for kind in met]
@@ -51,10 +54,24 @@ def totals(report: Report, shown: Sequence[Answer]) -> str:
     )
 
 
-def _answer_lines(answer: Answer) -> list[str]:
-    times = style(f"  ({_times(answer.count)})", "dim") if answer.count > 1 else ""
+def _alike(answers: Iterable[Answer]) -> Iterable[list[Answer]]:
+    """`answers`, those that say the same of one line but for the text together, as of the layers of a model."""
+    groups: dict[Answer, list[Answer]] = {}
+    for answer in answers:
+        groups.setdefault(replace(answer, text="", count=1), []).append(answer)
+    return groups.values()
+
+
+def _answer_lines(alike: Sequence[Answer]) -> list[str]:
+    answer = alike[0]
     indent = " " * (_WIDTH + 2)
-    lines = [f"  {style(answer.kind.ljust(_WIDTH), _STYLES[answer.kind])}{one_line(answer.text)}{times}"]
+    heads = [style(answer.kind.ljust(_WIDTH), _STYLES[answer.kind]), *[" " * _WIDTH] * _MOST_TEXTS]
+    lines = [
+        f"  {head}{one_line(each.text)}" + (style(f"  ({_times(each.count)})", "dim") if each.count > 1 else "")
+        for head, each in zip(heads, alike[:_MOST_TEXTS], strict=False)
+    ]
+    more = len(alike) - _MOST_TEXTS
+    lines += [f"{indent}{style(f'and {more:,} more at this line; --format json has all', 'dim')}"] if more > 0 else []
     if answer.place is not None:
         lines.append(f"{indent}{place_text(answer.place)}  {style(f'[{visible(answer.owner)}]', 'dim')}")
     elif answer.owner:

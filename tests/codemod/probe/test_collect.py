@@ -42,6 +42,17 @@ def test_symbols_are_spelled_as_the_arguments_they_stand_for() -> None:
     assert spelled("G['y'].size()[1] == 3") == "y.size(1) == 3"
 
 
+def test_a_number_that_became_a_constant_is_one_answer_however_sympy_writes_it() -> None:
+    symbol = record("create_symbol", {"symbol": "zf0", "source": "L['self'].eps"})
+    fixed = record("symbolic_shape_specialization", {"sources": ["L['self'].eps"], "value": "1.00000000000000e-5"})
+    guards = (record("guard_added_fast", {"expr": expression}) for expression in ("Eq(zf0, 1.0e-5)", "zf0 > 0.50000"))
+    report = collected(record("dynamo_start", {}, START), symbol, fixed, *guards)
+    assert [(a.kind, a.text) for a in report.answers] == [
+        ("specialized", "self.eps == 1e-05"),
+        ("guard", "self.eps > 0.5"),
+    ]
+
+
 def test_each_kind_of_guard_is_told_apart() -> None:
     start = record("dynamo_start", {}, START)
     symbol = record("create_symbol", {"symbol": "s0", "source": "L['x'].size()[0]"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codemod.probe.places import asking, owner, torch_folder
+from codemod.probe.places import asking, compiled_frame, owner, torch_folder
 from codemod.probe.trace import Frame
 
 SITE = "/venv/lib/python3.11/site-packages"
@@ -35,6 +35,15 @@ def test_the_folder_of_torch_is_where_its_logging_lies() -> None:
     assert torch_folder((MAIN, *DYNAMO, *C_ANSWERS)) == TORCH
     assert torch_folder((MAIN,)) == ""
     assert torch_folder((Frame("/home/u/pytorch/torch/_dynamo/convert_frame.py", 1, "f"),)) == "/home/u/pytorch/torch"
+
+
+def test_a_module_compiled_as_a_whole_is_named_after_its_caller() -> None:
+    wrapper = torch_frame("_dynamo/external_utils.py", "inner", 67)
+    call = torch_frame("nn/modules/module.py", "_call_impl")
+    library = Frame("/usr/lib/python3.11/runpy.py", 5, "run_path")
+    assert compiled_frame((library, MAIN, call, wrapper), TORCH) == MAIN
+    assert compiled_frame((library, call, wrapper), TORCH) == wrapper
+    assert compiled_frame((MAIN, USER), TORCH) == USER
 
 
 def test_dynamo_asks_for_the_programs_own_line() -> None:
