@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -73,7 +76,38 @@ def constant(value: Any) -> str:
         return repr(str(value))
     if isinstance(value, slice):
         return f"slice({value.start!r}, {value.stop!r}, {value.step!r})"
+    return _of_torch(value)
+
+
+def _of_torch(value: Any) -> str:
+    """The expression for what `import torch` brings: a function, a member of an enumeration, options, a module as its
+    class makes it by default. Raises Unspeakable."""
+    kind = type(value)
+    if isinstance(value, FunctionType | type):
+        return _path(value)
+    member = getattr(value, "name", None)
+    if isinstance(member, str) and member in getattr(kind, "__members__", ()):  # Python's, or pybind11's
+        return f"{_path(kind)}.{member}"
+    if dataclasses.is_dataclass(value):
+        fields = [f for f in dataclasses.fields(value) if f.init]
+        return f"{_path(kind)}({', '.join(f'{f.name}={constant(getattr(value, f.name))}' for f in fields)})"
+    if isinstance(value, torch.nn.Module) and not value.state_dict() and not list(value.children()):
+        with contextlib.suppress(TypeError):  # it has no defaults
+            if vars(kind()) == vars(value):
+                return f"{_path(kind)}()"
     raise Unspeakable(f"{type(value).__name__} has no short source text")
+
+
+def _path(value: FunctionType | type) -> str:
+    """Where `import torch` has `value`, be it by another name than its own. Raises Unspeakable."""
+    package, *folders = value.__module__.split(".")
+    module: Any = torch if package == "torch" else None
+    for folder in folders:
+        module = getattr(module, folder, None)
+    names = [name for name, held in vars(module).items() if held is value] if module is not None else []
+    if not names:
+        raise Unspeakable(f"{value.__qualname__} of {value.__module__} is not reached from torch")
+    return f"{value.__module__}.{min(names, key=lambda name: (name != value.__name__, name))}"
 
 
 def tensor(value: torch.Tensor, style: Style, size: Callable[[int], str], gradient: bool) -> str:

@@ -53,6 +53,18 @@ def test_a_sparse_tensor_is_not_stacked() -> None:
         spell.stacked(torch.eye(2).to_sparse(), "random")
 
 
+def test_what_torch_itself_has_is_spelled_as_it_is_reached_from_there() -> None:
+    options = {"distance_function": torch.nn.PairwiseDistance(), "function": torch.nn.functional.softmin}
+    assert spell.Arguments().call("f", (), options) == (
+        "f(distance_function=torch.nn.modules.distance.PairwiseDistance(), function=torch.nn.functional.softmin)"
+    )
+    member = spell.constant(torch.autograd.DeviceType.CPU)
+    assert eval(member, {"torch": torch}) == torch.autograd.DeviceType.CPU
+    for value in (torch.nn.PairwiseDistance(3.0), torch.nn.Linear(2, 2), lambda x: x, object()):
+        with pytest.raises(spell.Unspeakable):
+            spell.constant(value)
+
+
 def call(callee: str = "torch.mul", mutates: bool = False) -> cases.Call:
     left = torch.rand(3, 5, requires_grad=True)
     return cases.Call(callee, [left, torch.rand(5, requires_grad=True)], mutates=mutates)
