@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from codemod.cli.root import group, loading
-from codemod.model.choices import MOST_JOBS
+from codemod.model.choices import BACKENDS, MOST_JOBS
 
 
 @group.command()
@@ -26,6 +26,9 @@ from codemod.model.choices import MOST_JOBS
 @click.option("--python", type=click.Path(path_type=Path), metavar="PATH",
               help="The interpreter whose torch has the operators."
               "  [default: the active virtual environment's, else symfix's own]")  # fmt: skip
+@click.option("--backend", type=click.Choice(BACKENDS),
+              help="Compile operators with it; inductor takes longer, and needs a C++ compiler."
+              "  [default: aot_eager]")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1, MOST_JOBS), metavar="N",
               help="Operators at a time.  [default: one for each processor]")  # fmt: skip
 @click.option("--compare", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",

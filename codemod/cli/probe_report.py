@@ -54,6 +54,8 @@ def _asked(parameters: dict[str, Any]) -> tuple[Report, int]:
     if sum(map(bool, (command, parameters["trace"], parameters["error"], subjects))) != 1:
         raise SymfixError("name one thing to ask: a program after --, --op GLOB, --module PKG:FACTORY, --trace PATH,"
                           " or --error FILE")  # fmt: skip
+    if parameters["backend"] and not subjects:
+        raise SymfixError("--backend goes with --op or --module; a program names its own")
     if subjects:
         return _operators(parameters), 0
     if parameters["error"]:
@@ -74,6 +76,7 @@ def _operators(parameters: dict[str, Any]) -> Report:
     """What the operators of --op and the modules of --module answer, with progress on stderr."""
     from contextlib import closing
 
+    from codemod.model.choices import BACKENDS
     from codemod.probe.operators import joined, probe_all, select
     from codemod.prove.isolate import terminable
     from codemod.prove.target import find_target
@@ -86,7 +89,7 @@ def _operators(parameters: dict[str, Any]) -> Report:
     homes = [name.partition(":")[0] for name in parameters["module"]]
     with terminable():
         globs, imports = (*parameters["op"], *parameters["module"]), (*parameters["imports"], *homes)
-        selection = select(target, globs, tuple(dict.fromkeys(imports)))
+        selection = select(target, globs, tuple(dict.fromkeys(imports)), parameters["backend"] or BACKENDS[0])
         total, kept = len(selection.names), 0
         reports: list[Report] = []
         ended = probe_all(selection, parameters["jobs"] or default_jobs())

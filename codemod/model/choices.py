@@ -18,6 +18,8 @@ SHARD_KINDS = ("operator", "file", "module")
 """What one shard may be about."""
 FIX_STEPS = ("reproduce", "plan", "prove", "commit", "pr")
 """What `fix` does, in its order."""
+BACKENDS = ("aot_eager", "inductor")
+"""What `probe` compiles operators with, the default first."""
 EVERYTHING = "--all"
 """What `review --forget` takes beside selectors."""
 MOST_JOBS = 1024

@@ -17,6 +17,7 @@ from codemod.borders.private import private_folder, read_private, say_once
 from codemod.borders.quoting import file_name
 from codemod.digest import digest
 from codemod.errors import SymfixError
+from codemod.model.choices import BACKENDS
 from codemod.probe.answers import Report, merged, parse_report
 from codemod.probe.collect import Collector
 from codemod.probe.outcomes import report_of
@@ -48,9 +49,10 @@ class Selection:
     names: tuple[str, ...]
     torch: str
     state: str
+    backend: str = BACKENDS[0]
 
 
-def select(target: Target, globs: Sequence[str], imports: Sequence[str]) -> Selection:
+def select(target: Target, globs: Sequence[str], imports: Sequence[str], backend: str = BACKENDS[0]) -> Selection:
     """The operators that `globs` name in the torch of `target` once `imports` are there.
 
     Raises SymfixError where they cannot be imported, or no operator has such a name.
@@ -62,7 +64,8 @@ def select(target: Target, globs: Sequence[str], imports: Sequence[str]) -> Sele
     if not document["subjects"]:
         named = ", ".join(globs)
         raise SymfixError(f"--op {named}: torch {document['torch']} has no such operator; --import names a library's")
-    return Selection(target, tuple(imports), tuple(document["subjects"]), document["torch"], document["state"])
+    return Selection(target, tuple(imports), tuple(document["subjects"]), document["torch"], document["state"],
+                     backend)  # fmt: skip
 
 
 def probe_all(selection: Selection, jobs: int) -> Generator[tuple[Report, bool], None, None]:
@@ -101,7 +104,8 @@ def probe_operator(selection: Selection, name: str) -> Report:
     while modes:
         with run_folder() as folder:
             traces = folder / "traces"
-            job = {"probe": name, "modes": modes, "imports": list(selection.imports), "trace": str(traces)}
+            job = {"probe": name, "modes": modes, "imports": list(selection.imports), "trace": str(traces),
+                   "backend": selection.backend}  # fmt: skip
             ended, document = _run(selection.target, folder, job)
             if traces.is_dir() and any(traces.iterdir()):
                 for path in trace_files(traces):
@@ -152,7 +156,7 @@ def _kept_folder(selection: Selection) -> Path | None:
         with contextlib.suppress(OSError):
             if folder.stat().st_mtime < time.time() - _UNUSED_SECONDS:
                 shutil.rmtree(folder)
-    folder = top / digest(selection.target.python, selection.state, *code)[:24]
+    folder = top / digest(selection.target.python, selection.state, selection.backend, *code)[:24]
     kept = private_folder(folder, base)
     if kept is not None:
         with contextlib.suppress(OSError):

@@ -15,6 +15,7 @@ PYTHON = "Python's library"
 
 _PACKAGE = re.compile(r"/(?:site|dist)-packages/([\w.-]+)")
 _LIBRARY = re.compile(r"/lib(?:64)?/python3\.\d+/")
+_INDUCTOR = re.compile(r"/([a-z2-7]{2})/c\1[a-z2-7]{20,60}\.py$")  # what torch/_inductor/codecache.py writes
 _FOLDER = re.compile(r"^(.*?/torch)/(?:_logging/_internal|_dynamo/convert_frame)\.py$")
 _INSIDE = re.compile(r"^(.*/torch)/(?:_dynamo|_subclasses|fx|_functorch|_refs|_prims\w*|nn|_ops|_decomp|_meta\w+)\b")
 # Below torch's folder. The code that answers questions about sizes, and asks none of its own:
@@ -108,4 +109,4 @@ def owner(frame: Frame | None, torch: str) -> str:
         return package[1].removesuffix(".py")
     if _LIBRARY.search(frame.path):
         return PYTHON
-    return "generated code" if frame.path.startswith("<") else YOURS
+    return "generated code" if frame.path.startswith("<") or _INDUCTOR.search(frame.path) else YOURS

@@ -11,7 +11,7 @@ import torch
 from torch._dynamo.decorators import mark_unbacked
 from torch.utils import _pytree as pytree
 
-from . import causes
+from . import backends, causes
 
 REPORTED_VALUES = 512
 """How many elements of each of eager's results go into the report."""
@@ -51,7 +51,7 @@ class Watch:
         context = torch._guards.TracingContext.try_get()
         if context is not None and context.fake_mode is not None:
             self.environments.append(context.fake_mode.shape_env)
-        return torch._dynamo.lookup_backend("aot_eager")(module, inputs)
+        return torch._dynamo.lookup_backend(backends.chosen())(module, inputs)
 
     def guards(self) -> list[str]:
         """The guards on sizes of all that was compiled, each once, in a fixed order."""
@@ -197,7 +197,7 @@ def free(repro: Repro, expected: dict[int, Any], result: Result) -> Any:
     """Fill in `unbacked` and its message: compiled with unbacked sizes, run for the first size; what was compiled."""
     torch._dynamo.reset()
     n, value = next(iter(expected.items()))
-    compiled: Any = torch.compile(repro.operator, backend="aot_eager", fullgraph=True)
+    compiled: Any = torch.compile(repro.operator, backend=backends.chosen(), fullgraph=True)
     try:
         actual = repro.results(compiled, n, marked=True)
     except Exception as error:

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 import torch._dynamo
 
-from . import cases, causes, check, factories, fakes, opinfo, schema, sizes, subjects, tracing
+from . import backends, cases, causes, check, factories, fakes, opinfo, schema, sizes, subjects, tracing
 from .documents import write_json
 
 CASES = {"forward": 4, "unbacked": 4, "backward": 2, "inplace": 1, "out": 3, "vmap": 1}
@@ -79,6 +79,7 @@ def choose(job: dict[str, Any], out: Path) -> None:
 def run(job: dict[str, Any], out: Path) -> None:
     """Probe the subject of `job` in its modes, in turn."""
     report = Report(out)
+    backends.choose(job.get("backend", backends.DEFAULT))
     report.document["traced"] = tracing.start(job["trace"])
     subject = job["probe"]
     own = "::" in subject and subject.partition("::")[0] not in OWN_NAMESPACES
@@ -221,7 +222,7 @@ def _other_strides(repro: check.Repro, random: bool) -> dict[str, End]:
         return {}
     operator = check.Repro(repro.text, f"strides:{repro.name}").operator
     try:
-        actual = _seeded(torch.compile(operator, backend="aot_eager", fullgraph=True), permuted, mark=True)
+        actual = _seeded(torch.compile(operator, backend=backends.chosen(), fullgraph=True), permuted, mark=True)
     except Exception as error:
         status, message = "refuses", causes.describe(error)
         place = causes.where(causes.chain(error), outside=True)
@@ -251,7 +252,7 @@ def _same_for_known_sizes(repro: check.Repro, inputs: Sequence[Any], expected: A
     """Whether a graph for exactly these sizes is unlike eager too: then no size that was unknown is the cause."""
     operator = check.Repro(repro.text, f"known:{repro.name}").operator
     try:
-        actual = _seeded(torch.compile(operator, backend="aot_eager", dynamic=False), inputs)
+        actual = _seeded(torch.compile(operator, backend=backends.chosen(), dynamic=False), inputs)
     except Exception:
         return True
     return check.difference(actual, expected, random) != ""

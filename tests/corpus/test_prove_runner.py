@@ -14,7 +14,7 @@ import pytest
 
 torch: Any = pytest.importorskip("torch", reason="torch is not installed")
 
-from codemod.runner import cases, check, forks, job, modules, opinfo, schema, script, spell  # noqa: E402
+from codemod.runner import backends, cases, check, forks, job, modules, opinfo, schema, script, spell  # noqa: E402
 
 TENSORS = [
     torch.rand(2, 3),
@@ -68,6 +68,24 @@ def test_what_torch_itself_has_is_spelled_as_it_is_reached_from_there() -> None:
 def call(callee: str = "torch.mul", mutates: bool = False) -> cases.Call:
     left = torch.rand(3, 5, requires_grad=True)
     return cases.Call(callee, [left, torch.rand(5, requires_grad=True)], mutates=mutates)
+
+
+def test_scripts_and_checks_compile_with_the_backend_that_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[Any] = []
+
+    def counting(graph: Any, inputs: Any) -> Any:
+        compiled.append(graph)
+        return graph
+
+    look_up = torch._dynamo.lookup_backend
+    monkeypatch.setattr(torch._dynamo, "lookup_backend", lambda name: counting if name == "counting" else look_up(name))
+    monkeypatch.setattr(backends, "_chosen", backends.DEFAULT)
+    assert backends.chosen() == "aot_eager"
+    backends.choose("counting")
+    made = cases.make("aten::mul", "forward", "mul", call())[0]
+    assert 'backend="counting"' in made.script
+    assert check.attempt(made.script, "mul", unbacked=False).status == "passes"
+    assert compiled
 
 
 @pytest.mark.parametrize("piece", script.PIECES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,7 @@ def test_answers_are_kept_until_the_code_is_another(monkeypatch: pytest.MonkeyPa
     assert kept(selection("a", "add", "mul")) == {"add": False, "mul": False}
     assert kept(selection("a", "add", "mul", "sub")) == {"add": True, "mul": True, "sub": False}
     assert kept(selection("b", "add")) == {"add": False}
+    assert kept(replace(selection("a", "add"), backend="inductor")) == {"add": False}
 
 
 def test_what_did_not_end_in_time_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,12 @@ def test_the_folder_of_torch_is_where_its_logging_lies() -> None:
     assert torch_folder((Frame("/home/u/pytorch/torch/_dynamo/convert_frame.py", 1, "f"),)) == "/home/u/pytorch/torch"
 
 
+def test_what_inductor_wrote_is_nobodys_own_line() -> None:
+    name = "cbzaswswzexom62zvrk37y54vvstlj6tog3nd6ejqtloqxvsyfjp.py"
+    assert owner(Frame(f"/tmp/torchinductor_u/bz/{name}", 61, "call"), TORCH) == "generated code"
+    assert owner(Frame(f"/home/u/model/{name}", 61, "call"), TORCH) == "your code"
+
+
 def test_a_module_compiled_as_a_whole_is_named_after_its_caller() -> None:
     wrapper = torch_frame("_dynamo/external_utils.py", "inner", 67)
     call = torch_frame("nn/modules/module.py", "_call_impl")
