@@ -15,8 +15,10 @@ from codemod.errors import SymfixError
 from transforms.cpp.reading.signatures import Signature, class_name, namespace_name, signature
 
 _LITERALS = re.compile(
-    rb'//(?:[^\n\\]|\\.|\\\n)*|/\*.*?\*/|\bR"([^()\\\s]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"'
-    rb"|(?<![0-9A-Za-z_])'(?:\\.|[^'\\\n])+'",
+    # Each begins with a character, so that the search passes over all others at once.
+    rb'//[^\n\\]*(?:\\.[^\n\\]*)*|/\*.*?\*/|R(?<=\bR)"([^()\\\s]{0,16})\(.*?\)\1"'
+    rb'|"[^"\\\n]*(?:\\.[^"\\\n]*)*"'
+    rb"|'(?<![0-9A-Za-z_]')(?:\\.|[^'\\\n])+'",
     re.S,
 )
 # The C++ standard asks compilers for 256 (Annex B).
@@ -240,22 +242,30 @@ def arguments(text: bytes, opening: int) -> Iterator[tuple[int, int]]:
 def argument_counts(text: bytes) -> dict[int, int]:
     """How many `arguments` the list has that opens at each `(`, `[` and `{` of `text`, by offset."""
     counts: dict[int, int] = {}
-    opened: list[tuple[int, int]] = []
-    """Of each bracket around the present place its offset, and where its last argument begins."""
-    for match in _BRACKETS.finditer(text):
-        byte, offset = match.group(), match.start()
+    opened: list[int] = []
+    """The offset of each bracket around the present place."""
+    begun = -1
+    """Where the argument would begin that nothing has been seen of yet."""
+    for match in _LISTS.finditer(text):
+        offset, end = match.span()
+        byte = text[offset]
         if byte in b"([{":
-            opened.append((offset, offset + 1))
+            opened.append(offset)
             counts[offset] = 0
-        elif opened:
-            opening, start = opened.pop()
-            if byte == b",":
-                opened.append((opening, offset + 1))
+            begun = end
+        elif not opened:
+            begun = -1
+        elif byte == 0x2C:
+            counts[opened[-1]] += 1
+            begun = end
+        else:
+            opening = opened.pop()
+            if offset != begun:
                 counts[opening] += 1
-            elif _SOLID.search(text, start, offset) is not None:
-                counts[opening] += 1
+            begun = -1
     return counts
 
 
 _SOLID = re.compile(rb"\S")
 _BRACKETS = re.compile(rb"[()\[\]{},]")
+_LISTS = re.compile(rb"[()\[\]{},]\s*")

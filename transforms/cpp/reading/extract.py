@@ -53,6 +53,7 @@ _FEATURES = (
     # CUDA C++ and HIP, their runtimes' functions, and Metal's encoders.
     ("launch", (b"<<<", b"LaunchKernel", b"LaunchCooperativeKernel", b"dispatchThread")),
 )
+_NO_FEATURES = frozenset[str]()
 _ALIAS = re.compile(rb"^\s*(?:using\s+(\w+)\s*=\s*(.+)|typedef\s+(.+?[\s*&>])(\w+))\s*$", re.S)
 _MEMBER = re.compile(rb"^(.*[\s&*>])([A-Za-z_]\w*)\s*((?:\[[^\]]*\])*)\s*$", re.S)
 _INITIALISER = re.compile(rb"(?<![=<>!])=(?!=)|\{")
@@ -78,7 +79,8 @@ def extract(path: str, source: bytes) -> FileFacts:
     text = without_defines(without_literals(source))
     blocks, statements = read_blocks(text)
     lines = _Lines(source)
-    functions = tuple(_function(path, text, block, lines) for block in blocks)
+    featuring = _featuring(text)
+    functions = tuple(_function(path, text, block, lines, featuring) for block in blocks)
     launching = tuple(launching_macros(source, defined))
     if launching:
         functions = tuple(_with_launches(function, text, launching) for function in functions)
@@ -115,7 +117,7 @@ def _generated(path: str, expanded_calls: Iterable[tuple[int, int, bytes, str]],
         line = lines.line(start)
         expanded = without_literals(code)
         for block in read_blocks(expanded)[0]:
-            function = _function(path, expanded, block, _Lines(expanded))
+            function = _function(path, expanded, block, _Lines(expanded), _FEATURES)
             calls = tuple(dataclasses.replace(call, start=start, line=line) for call in function.calls)
             qualified = f"{scope}::{function.qualified}" if scope else function.qualified
             yield dataclasses.replace(
@@ -140,7 +142,15 @@ class _Lines:
         return self.number
 
 
-def _function(path: str, text: bytes, block: Block, lines: _Lines) -> Function:
+def _featuring(text: bytes) -> list[tuple[str, tuple[bytes, ...]]]:
+    """Of the words of each feature those that the text has, which few files do."""
+    held = ((feature, tuple(word for word in words if word in text)) for feature, words in _FEATURES)
+    return [(feature, words) for feature, words in held if words]
+
+
+def _function(
+    path: str, text: bytes, block: Block, lines: _Lines, featuring: Iterable[tuple[str, tuple[bytes, ...]]]
+) -> Function:
     head = block.signature
     name = head.name
     structured = ""
@@ -152,14 +162,15 @@ def _function(path: str, text: bytes, block: Block, lines: _Lines) -> Function:
     in_class = bool(block.scopes) and block.scopes[-1].kind == "class"
     internal = (head.static and not in_class) or any(s.kind == "namespace" and not s.name for s in block.scopes)
     line = lines.line(head.start)
-    features: frozenset[str] = frozenset()
+    features = _NO_FEATURES
     calls: tuple[Call, ...] = ()
     candidates = 0
     if block.body >= 0:
         # The initialisers of a constructor belong to its code.
         begin = head.start if name == parent else block.body
         code = text[begin : block.end]
-        features = frozenset(feature for feature, words in _FEATURES if any(word in code for word in words))
+        held = [feature for feature, words in featuring for word in words if word in code]
+        features = frozenset(held) if held else _NO_FEATURES
         calls, candidates = _calls(code, begin, lines)
     return Function(
         name,

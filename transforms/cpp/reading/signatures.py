@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ _CLASS = re.compile(
 _ENUM = re.compile(rb"(?:^|\s)enum\b[^()]*$")
 _DIRECTIVES = re.compile(rb"(?m)^[ \t]*#(?:[^\n\\]|\\\r?\n|\\.)*")
 # One of these stands in every macro that `mask` blanks; looking for them first saves most of its time.
-_IN_MACROS = (b"_API", b"C10_", b"__", b"_FUNC", b"_DEFINE", b"_LAMBDA", b"_PRIVATE", b"_PUBLIC")
+_IN_MACROS = re.compile(rb"_API|C10_|__|_FUNC|_DEFINE|_LAMBDA|_PRIVATE|_PUBLIC")
 _ACCESS = re.compile(rb"\b(?:public|private|protected)\s*:(?!:)")
 _ATTRIBUTE = re.compile(
     rb"\[\[[^\[\]]*\]\]|\b(?:__attribute__|alignas|__declspec|C10_LAUNCH_BOUNDS_\d|__launch_bounds__|explicit)\s*"
@@ -81,7 +82,7 @@ def _clean(head: bytes) -> bytes:
         head = _DIRECTIVES.sub(_blanked, head)
     if b":" in head:
         head = _ACCESS.sub(_blanked, head)
-    if any(part in head for part in _IN_MACROS):
+    if _IN_MACROS.search(head) is not None:
         head = mask(head)
     if b"[[" in head or b"__" in head or b"BOUNDS" in head or b"alignas" in head or b"explicit" in head:
         head = _ATTRIBUTE.sub(_blanked, head)
@@ -278,6 +279,7 @@ def split_top(text: str) -> list[str]:
     return parts
 
 
+@functools.lru_cache(maxsize=4096)
 def parameters(text: bytes) -> tuple[Param, ...]:
     """The parameters of a list as written between its parentheses."""
     plain = decode(text)
@@ -286,6 +288,7 @@ def parameters(text: bytes) -> tuple[Param, ...]:
     return tuple(_parameter(part.strip()) for part in split_top(plain))
 
 
+@functools.lru_cache(maxsize=4096)
 def _parameter(part: str) -> Param:
     default = ""
     if "=" in part:
