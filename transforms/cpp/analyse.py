@@ -24,7 +24,7 @@ from transforms.cpp.reach.device import is_device_code
 from transforms.cpp.reach.extensions import Use, uses, with_extension_names
 from transforms.cpp.reach.fakes import with_symbols
 from transforms.cpp.reach.libraries import with_libraries
-from transforms.cpp.reach.reached import reached_and_stopped
+from transforms.cpp.reach.reached import Reacher
 from transforms.cpp.reach.schemas import Schemas, integer_arguments
 from transforms.cpp.reach.unread import remarks
 from transforms.cpp.reach.vocabulary import ACCESSORS, Vocabulary, base_name, has_symbolic_twin
@@ -144,7 +144,8 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         return registrations_of(project, source_paths(project))
 
     entered = with_symbols(facts, partial(python_kernels, project, in_python)) if own is None else facts
-    reach, stopped = reached_and_stopped(entered, own, formulas, project.named)
+    reacher = Reacher(entered, own, formulas, project.named)
+    reach, stopped = reacher.reached_and_stopped()
     in_formulas = frozenset(formulas.callers() if formulas is not None else ())
     tree = Tree(project, facts, own, in_formulas, reach, _declared_for_devices(facts))
     if own is None:
@@ -194,7 +195,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     outcomes = _follow(project, reached, vocabulary)
     blocked = frozenset(key for key, outcome in outcomes.items() if outcome.blocked)
     if blocked:
-        reach, stopped = reached_and_stopped(entered, own, formulas, project.named, blocked)
+        reach, stopped = reacher.reached_and_stopped(blocked)
         tree = replace(tree, reach=reach)
     propagation = propagated(outcomes, tree, vocabulary)
     final = {**outcomes, **propagation.outcomes}
@@ -208,7 +209,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     if deeper.dead_ends:
         vocabulary = deeper
         blocked |= vocabulary.dead_ends
-        reach, stopped = reached_and_stopped(entered, own, formulas, project.named, blocked)
+        reach, stopped = reacher.reached_and_stopped(blocked)
         tree = replace(tree, reach=reach)
         dead = {base_name(f.name)[0] for f in reached if (f.path, f.start) in vocabulary.dead_ends}
         outcomes |= _follow(project, [f for f in reached if may_meet(f, vocabulary, dead)], vocabulary)

@@ -91,13 +91,11 @@ def reached_and_stopped(
     whatever key they are registered under. So are helpers in device code that kernels call too. Others serve forward
     derivatives alone. `named` says which tests count; symbols get from `blocked` functions into such alone.
     """
-    reacher = Reacher(facts, natives, derivatives, named, blocked)
-    reach = reacher.run()
-    return reach, {node: stop for node, stop in reacher.stopped.items() if node not in reach}
+    return Reacher(facts, natives, derivatives, named).reached_and_stopped(blocked)
 
 
 class Reacher:
-    """The call graph of what symbolic tensors reach. `edges`, by caller, is filled by `run`."""
+    """The call graph of what symbolic tensors reach. `edges`, by caller, is filled by `run`, which may be run again."""
 
     def __init__(
         self,
@@ -105,9 +103,8 @@ class Reacher:
         natives: NativeFunctions | None,
         derivatives: Derivatives | None,
         named: Callable[[str], bool] = lambda path: False,
-        blocked: Collection[Node] = (),
     ) -> None:
-        self.blocked = blocked
+        self.blocked: Collection[Node] = ()
         self.facts = {path: facts[path] for path in sorted(facts) if named(path) or not left_out(path)}
         self.natives = natives
         self.derivatives = derivatives
@@ -136,11 +133,24 @@ class Reacher:
         self.stopped: dict[Node, Stop] = {}
         self.called: set[str] | None = None
         """The names of all functions that are called, once they were asked for."""
+        self._roots: tuple[list[Root], dict[Node, Stop]] | None = None
+        """All roots, and what is stopped before it is one."""
+        self._callees: dict[Node, dict[Node, int]] = {}
 
-    def run(self) -> dict[Node, Reach]:
-        """The reached functions."""
+    def reached_and_stopped(self, blocked: Collection[Node] = ()) -> tuple[dict[Node, Reach], dict[Node, Stop]]:
+        """What the function of this name returns."""
+        reach = self.run(blocked)
+        return reach, {node: stop for node, stop in self.stopped.items() if node not in reach}
+
+    def run(self, blocked: Collection[Node] = ()) -> dict[Node, Reach]:
+        """The reached functions; symbols get from `blocked` ones into such alone."""
+        if self._roots is None:
+            self._roots = list(self.roots()), self.stopped
+        roots, stopped = self._roots
+        self.blocked, self.stopped = blocked, dict(stopped)
+        self.kinds, self.reasons, self.labels, self.edges = {}, {}, {}, {}
         forward: dict[Node, Root] = {}
-        for root in self.roots():
+        for root in roots:
             if root.refusal:
                 forward.setdefault(root.node, root)
                 continue
@@ -195,18 +205,21 @@ class Reacher:
     def successors(self, node: Node) -> dict[Node, int]:
         """What a reached function calls, with the lines of the calls."""
         if node not in self.edges:
-            callees: dict[Node, int] = {}
+            callees = self._called_by(node)
+            if node in self.blocked:  # what blocks further on is still to be told
+                callees = {called: line for called, line in callees.items() if called in self.blocked}
             self.edges[node] = callees
+        return self.edges[node]
+
+    def _called_by(self, node: Node) -> dict[Node, int]:
+        if node not in self._callees:
+            callees = self._callees[node] = {}
             caller = self.nodes[node]
-            blocked = node in self.blocked
             for call, functions in self.index.callees(caller, self.calls_of(caller)):
                 for function in functions:
-                    called = function.path, function.start
-                    if blocked and called not in self.blocked:
-                        continue  # what blocks further on is still to be told
                     if not self.ends_at(function) and not self.backend_only(function):
-                        callees.setdefault(called, call.line)
-        return self.edges[node]
+                        callees.setdefault((function.path, function.start), call.line)
+        return self._callees[node]
 
     def ends_at(self, function: Function) -> bool:
         """Whether symbols get no further than the call of a function: a kernel, or device code that comes to one."""
