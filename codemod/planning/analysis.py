@@ -101,4 +101,6 @@ def _no_collector() -> Iterator[None]:
         yield
     finally:
         if enabled:
+            gc.freeze()  # what was made is old by now: the collector need not look at all of it at once
+            gc.unfreeze()
             gc.enable()
