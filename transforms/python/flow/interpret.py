@@ -7,9 +7,10 @@ the line of its first assignment.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from transforms.python.flow.nodes import called, dotted, rebound
+from transforms.python.flow.nodes import called, dotted, rebound, written
 from transforms.python.flow.settled import Settled
 from transforms.python.flow.torch_names import (
     ATTRIBUTES,
@@ -53,15 +54,19 @@ from transforms.python.flow.values import (
     Value,
     all_dependencies,
     annotated,
-    bounded,
+    converted,
     element,
     item,
     join,
     names_other_class,
+    sequence_of,
     tuple_of,
 )
 
-_BINDING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.comprehension, ast.NamedExpr, ast.Call)
+_BINDING = frozenset(
+    {ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.comprehension, ast.NamedExpr, ast.Call}
+)  # fmt: skip
+_SIZED_METHODS = METHODS.keys() | REDUCTIONS
 
 
 class Interpreter:
@@ -83,19 +88,22 @@ class Interpreter:
         self.variables: dict[str, Value] = dict(outer.variables) if outer else {}
         self.settled = Settled(function, nodes)
         self.returns = returns
+        self._values: dict[ast.expr, Value] = {}
+        """What was evaluated since a variable changed last."""
+        self._changes = 0
         arguments = function.args
         for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-            annotation = ast.unparse(parameter.annotation) if parameter.annotation else ""
+            annotation = written(parameter.annotation) if parameter.annotation else ""
             value = annotated(annotation, parameter.arg)
             if parameters is not None and value.kind == PARAMETER:
                 value = parameters.get(parameter.arg, NOTHING)
             self.variables[parameter.arg] = value
         for rest in (arguments.vararg, arguments.kwarg):
             if rest:
-                annotation = ast.unparse(rest.annotation) if rest.annotation else ""
+                annotation = written(rest.annotation) if rest.annotation else ""
                 self.variables[rest.arg] = annotated(f"list[{annotation}]", rest.arg) if annotation else NOTHING
         self._passed = {name: (line, self.variables[name]) for name, line in rebound(arguments, nodes)}
-        binding = [node for node in nodes if isinstance(node, _BINDING)]
+        binding = [node for node in nodes if type(node) in _BINDING]
         for _ in range(2):
             before = dict(self.variables)
             for node in binding:
@@ -130,13 +138,13 @@ class Interpreter:
 
     def _grow(self, name: str, value: Value) -> None:
         if name in self.variables and value.kind in (INT, PARAMETER, TENSOR, TENSORS, SEQUENCE):
-            self.variables[name] = join((self.variables[name], _sequence_of(value)))
+            self._set(name, join((self.variables[name], sequence_of(value))))
 
     def _bind(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name):
             old = self.variables.get(target.id)
             tracked = old is not None and old.kind != PLAIN
-            self.variables[target.id] = join((old, value)) if tracked and old else value
+            self._set(target.id, join((old, value)) if tracked and old else value)
         elif isinstance(target, (ast.Tuple, ast.List)):
             starred = any(isinstance(part, ast.Starred) for part in target.elts)
             exact = value.kind in (TUPLE, PARAMETER) and not starred
@@ -146,14 +154,31 @@ class Interpreter:
                 else:
                     self._bind(part, item(value, index) if exact else element(value))
 
+    def _set(self, name: str, value: Value) -> None:
+        if self.variables.get(name) != value:
+            self._changes += 1
+            self._values.clear()
+        self.variables[name] = value
+
     def surely_tensor(self, node: ast.expr) -> bool:
         """Whether an expression is a Tensor on every path."""
         return self.value(node).surely_tensor
 
     def value(self, node: ast.expr) -> Value:
         """The value of an expression in this function."""
-        method = getattr(self, f"_{type(node).__name__}", None)
-        return self.settled.narrowed(node, method(node)) if method else NOTHING
+        kind = type(node)
+        if kind is ast.Name:
+            return self.settled.narrowed(node, self._Name(node))  # type: ignore[arg-type]
+        value = self._values.get(node)
+        if value is None:
+            method = _EVALUATE.get(kind)
+            if method is None:
+                return NOTHING
+            changes = self._changes
+            value = self.settled.narrowed(node, method(self, node))
+            if changes == self._changes:  # else to evaluate it again may change variables again
+                self._values[node] = value
+        return value
 
     def _Constant(self, node: ast.Constant) -> Value:
         return NO_VALUE if node.value is None else NOTHING
@@ -189,7 +214,7 @@ class Interpreter:
             return A_SIZE if name == "len" and first.surely_tensor else NOTHING
         if owner is not None and (space := TENSOR_MODULES.match(dotted(owner))):
             return of_tensor(name, A_TENSOR if space["single"] else MAYBE_TENSOR, node)
-        if owner is not None and not module and name in (METHODS.keys() | REDUCTIONS):
+        if owner is not None and not module and name in _SIZED_METHODS:
             return self._method(owner, name, node)
         if name in TRUTHS:
             return A_TRUTH
@@ -206,7 +231,7 @@ class Interpreter:
         if name in ("sym_float", "float", "sqrt", "sym_sqrt", "log2"):
             return Value(FLOAT, first.dependencies) if first.symbolic else NOTHING
         if name in SEQUENCES and len(arguments) == 1:
-            return _converted(name, first)
+            return converted(name, first)
         if name == "zip":
             return Value(SEQUENCE, items=(tuple_of([element(argument) for argument in arguments]),))
         if name == "enumerate" and arguments:
@@ -324,7 +349,7 @@ class Interpreter:
             return NO_VALUE
         if any(value.kind in (TENSOR, TENSORS) for value in values):
             starred = (isinstance(part, ast.Starred) for part in node.elts)
-            return _sequence_of(join(element(v) if many else v for many, v in zip(starred, values, strict=True)))
+            return sequence_of(join(element(v) if many else v for many, v in zip(starred, values, strict=True)))
         return self._combined(values, SHAPE)._replace(container="list")
 
     def _ListComp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Value:
@@ -332,32 +357,16 @@ class Interpreter:
             self._bind(generator.target, element(self.value(generator.iter)))
         value = self.value(node.elt)
         if value.kind in (TENSOR, TENSORS, TUPLE, SEQUENCE, BOOL):
-            return _sequence_of(value)
+            return sequence_of(value)
         held = "list" if isinstance(node, ast.ListComp) else ""
         return Value(SHAPE, value.dependencies, container=held) if value.symbolic else NOTHING
 
     _GeneratorExp = _SetComp = _ListComp
 
 
-def _sequence_of(value: Value) -> Value:
-    """A sequence whose elements have this value."""
-    if value.kind == TENSOR:
-        return Value(TENSORS, sure=value.sure)
-    if value.kind in (TENSORS, TUPLE, SEQUENCE, BOOL):
-        return bounded(Value(SEQUENCE, items=(value,)))
-    return Value(SHAPE, value.dependencies)
-
-
-def _converted(function: str, value: Value) -> Value:
-    """What `list`, `tuple`, `reversed` and their kin make of a value."""
-    held = {"list": "list", "sorted": "list", "tuple": "tuple", "Size": "tuple"}.get(function, "")
-    if value.shapelike and value.kind != TUPLE:
-        return value._replace(container=held)
-    if value.kind == TUPLE and held == "tuple":
-        return value
-    if value.kind == TUPLE:
-        return Value(SHAPE, all_dependencies(value), container=held) if value.symbolic else NOTHING
-    return value._replace(container=held) if value.kind in (TENSORS, SEQUENCE, PARAMETER) else NOTHING
+_EVALUATE: dict[type[ast.AST], Callable[[Interpreter, Any], Value]] = {
+    getattr(ast, name[1:]): method for name, method in vars(Interpreter).items() if hasattr(ast, name[1:])
+}
 
 
 def scripting(node: ast.expr) -> bool:

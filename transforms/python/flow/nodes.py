@@ -6,29 +6,46 @@ import ast
 from collections.abc import Iterator, Sequence
 
 _LEAVES = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
+# Names of fields that hold no nodes but leaves, whatever the node (Python's abstract grammar, Parser/Python.asdl).
+_PLAIN = frozenset({"id", "attr", "ctx", "op", "ops", "asname", "module", "level", "is_async", "simple", "conversion"})
+_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
+"""The fields of each kind of node that may hold others."""
 
 
 def own_nodes(scope: ast.AST) -> list[ast.AST]:
     """The nodes of a scope in source order, without what functions, lambdas and classes in it hold."""
     nodes: list[ast.AST] = []
-    todo = [scope]
+    todo = _children(scope)
     while todo:
         node = todo.pop()
-        if node is not scope:
-            nodes.append(node)
-            if isinstance(node, _SCOPES):
-                continue
-        children: list[ast.AST] = []
-        for name in node._fields:
-            child = getattr(node, name, None)
-            if isinstance(child, list):
-                children += [member for member in child if isinstance(member, ast.AST)]
-            elif isinstance(child, ast.AST) and not isinstance(child, _LEAVES):
-                children.append(child)
-        children.reverse()
-        todo += children
+        nodes.append(node)
+        kind = type(node)
+        if kind is ast.Name or kind is ast.Constant or kind in _SCOPES:
+            continue
+        if kind is ast.Attribute:
+            todo.append(node.value)  # type: ignore[attr-defined]
+        else:
+            todo += _children(node)
     return nodes
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    """The nodes that one holds, the last first."""
+    kind = type(node)
+    fields = _FIELDS.get(kind)
+    if fields is None:
+        fields = _FIELDS[kind] = tuple(name for name in node._fields if name not in _PLAIN)
+    children: list[ast.AST] = []
+    for name in fields:
+        child = getattr(node, name, None)
+        if isinstance(child, list):
+            if child:
+                children += [member for member in child if isinstance(member, ast.AST)]
+        elif isinstance(child, ast.AST) and not isinstance(child, _LEAVES):
+            children.append(child)
+    children.reverse()
+    return children
 
 
 def dotted(node: ast.AST) -> str:
@@ -40,6 +57,31 @@ def dotted(node: ast.AST) -> str:
     return ".".join((node.id, *reversed(names))) if isinstance(node, ast.Name) else ""
 
 
+def written(node: ast.AST) -> str:
+    """`ast.unparse(node)`, at once for the names, subscripts and unions that most annotations and decorators are."""
+    text = _written(node)
+    return ast.unparse(node) if text is None else text
+
+
+def _written(node: ast.AST) -> str | None:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Constant):
+        plain = node.value is None or (isinstance(node.value, (bool, str)) and node.kind is None)
+        return repr(node.value) if plain else None
+    if isinstance(node, (ast.Attribute, ast.Subscript)):
+        holder = _written(node.value) if isinstance(node.value, (ast.Name, ast.Attribute, ast.Subscript)) else None
+        if holder is None or isinstance(node, ast.Attribute):
+            return None if holder is None or isinstance(node, ast.Subscript) else f"{holder}.{node.attr}"
+        many = isinstance(node.slice, ast.Tuple) and len(node.slice.elts) > 1
+        parts = [_written(part) for part in (node.slice.elts if many else [node.slice])]  # type: ignore[attr-defined]
+        return f"{holder}[{', '.join(filter(None, parts))}]" if all(parts) else None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr) and not isinstance(node.right, ast.BinOp):
+        left, right = _written(node.left), _written(node.right)
+        return f"{left} | {right}" if left and right else None
+    return None
+
+
 def called(node: ast.AST) -> str:
     """The last name of a callee: `_check` of `torch._check(…)`."""
     function = getattr(node, "func", None)
@@ -48,10 +90,14 @@ def called(node: ast.AST) -> str:
 
 def rebound(arguments: ast.arguments, nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
     """The parameters that are assigned outside of loops alone, with the line of the first assignment."""
-    stored = [node for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
+    parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    names = {parameter.arg for parameter in parameters}
+    stored = [node for node in nodes if type(node) is ast.Name and node.id in names and type(node.ctx) is not ast.Load]
+    if not stored:
+        return
     loops = [node for node in nodes if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
-    repeated = {id(node) for loop in loops for node in ast.walk(loop)} if stored else set()
-    for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+    repeated = {id(node) for loop in loops for node in ast.walk(loop)}
+    for parameter in parameters:
         own = [node for node in stored if node.id == parameter.arg]
         if own and not any(id(node) in repeated for node in own):
             yield parameter.arg, min(node.lineno for node in own)

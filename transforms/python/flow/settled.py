@@ -8,6 +8,7 @@ the expression is assigned again.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -48,11 +49,13 @@ class Settled:
         self._facts: dict[str, str] = {}  # what holds at the place at hand, by the dump of the expression
         self._holders: dict[str, set[str]] = {}  # the facts about what an expression is part of
         self._frames: list[list[str]] = []  # the facts that each open region has added
-        if any(isinstance(node, ast.Call) and called(node) in _ASKED for node in nodes):
+        if any(type(node) is ast.Call and called(node) in _ASKED for node in nodes):
             self._walk(_block(getattr(function, "body", [])))
 
     def narrowed(self, node: ast.expr, value: Value) -> Value:
         """What an expression with this value is where it stands."""
+        if not self._says:
+            return value
         says = self._says.get(id(node))
         if says == "static":
             return A_STATIC
@@ -77,7 +80,8 @@ class Settled:
                 self._learn(subject)
             elif not isinstance(subject, _SCOPES):
                 self._look(subject)
-                todo += list(_steps(subject))[::-1]
+                if not isinstance(subject, (ast.Name, ast.Constant)):
+                    todo += list(_steps(subject))[::-1]
 
     def _look(self, node: ast.AST) -> None:
         if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
@@ -134,12 +138,19 @@ def _steps(node: ast.AST) -> Iterator[_Step]:
         if isinstance(node, (ast.For, ast.AsyncFor)):
             yield "forget", node
         first = "iter" if isinstance(node, (ast.For, ast.AsyncFor)) else "value"
-        for name in sorted(node._fields, key=lambda name: name != first):
+        for name in _in_order(node._fields, first):
             field = getattr(node, name, None)
-            if isinstance(field, ast.AST):
+            if isinstance(field, list):
+                if field:
+                    yield from _block(field)
+            elif isinstance(field, ast.AST) and not isinstance(field, ast.expr_context):
                 yield "visit", field
-            elif isinstance(field, list):
-                yield from _block(field)
+
+
+@functools.cache
+def _in_order(fields: tuple[str, ...], first: str) -> list[str]:
+    """The fields of a node, that first which is evaluated first."""
+    return sorted(fields, key=lambda name: name != first)
 
 
 def _branch(holding: Iterable[Fact], body: ast.expr | list[ast.stmt]) -> Iterator[_Step]:

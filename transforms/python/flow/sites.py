@@ -23,6 +23,10 @@ SIZEVARS = frozenset(
      "size_hint"}
 )  # fmt: skip
 COERCIONS = frozenset({"int", "float", "bool", "range", "len", "round"})
+_OPERATIONS = frozenset({"sorted", "sort", "resize_", "to", "chunk", "reshape", "view"})
+_PLACES = frozenset(
+    {ast.If, ast.While, ast.Assert, ast.IfExp, ast.Call, ast.Lambda, ast.comprehension, ast.Assign, ast.Return}
+)
 
 
 class Site(NamedTuple):
@@ -39,12 +43,16 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
 
     What a message holds is left out, since it is evaluated only on failure, and what only TorchScript runs.
     """
-    skipped, settled = set(_skipped(nodes)), set(_settled(nodes))
-    for node in nodes:
+    places = [node for node in nodes if type(node) in _PLACES]
+    if not places:
+        return
+    skipped, settled = set(_skipped(nodes)), set(_settled(places))
+    for node in places:
         if id(node) in skipped:
             continue
-        if isinstance(node, ast.Call) and id(node) not in settled:
-            yield from _operation_sites(node, nodes, values)
+        if isinstance(node, ast.Call):
+            if called(node) in _OPERATIONS and id(node) not in settled:
+                yield from _operation_sites(node, nodes, values)
         elif isinstance(node, ast.Lambda) and _constructs(node, nodes):
             yield Site("constructor", node, node, Value(BOOL))
         if isinstance(node, (ast.If, ast.While, ast.Assert, ast.IfExp)):
@@ -66,6 +74,9 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
 
 def _skipped(nodes: Sequence[ast.AST]) -> Iterator[int]:
     for node in nodes:
+        kind = type(node)
+        if kind is not ast.If and kind is not ast.IfExp and kind is not ast.Raise and kind is not ast.JoinedStr:
+            continue
         roots: list[ast.AST] = [node] if isinstance(node, (ast.Raise, ast.JoinedStr)) else []
         if isinstance(node, (ast.If, ast.IfExp)):
             negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
@@ -189,7 +200,11 @@ def inferred(node: ast.Call, nodes: Sequence[ast.AST]) -> Inferred | None:
 
 def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
     name = called(node)
-    if any(keyword.arg == "out" for keyword in node.keywords) and OUT_VARIANTS.search(dotted(node.func)):
+    if (
+        node.keywords
+        and any(keyword.arg == "out" for keyword in node.keywords)
+        and OUT_VARIANTS.search(dotted(node.func))
+    ):
         yield Site("out", node, node, Value(BOOL))
     if name in SIZEVARS and dotted(node.func).endswith(f"sizevars.{name}"):
         yield Site("sizevars", node, node, Value(BOOL))
@@ -207,7 +222,7 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
         value = values.value(node)
         if value.kind in (INT, FLOAT, PARAMETER):
             yield Site("extremum", node, node, value)
-    elif dotted(node.func) == "math.sqrt" and len(node.args) == 1:
+    elif name == "sqrt" and dotted(node.func) == "math.sqrt" and len(node.args) == 1:
         value = values.value(node.args[0])
         if value.kind in (INT, FLOAT, PARAMETER):
             yield Site("root", node, node, value)

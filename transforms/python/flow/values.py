@@ -6,6 +6,7 @@ can be read by itself and the answer be filled in once the whole tree is known.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -183,6 +184,27 @@ def item(value: Value, index: int) -> Value:
     return element(value)
 
 
+def sequence_of(value: Value) -> Value:
+    """A sequence whose elements have this value."""
+    if value.kind == TENSOR:
+        return Value(TENSORS, sure=value.sure)
+    if value.kind in (TENSORS, TUPLE, SEQUENCE, BOOL):
+        return bounded(Value(SEQUENCE, items=(value,)))
+    return Value(SHAPE, value.dependencies)
+
+
+def converted(function: str, value: Value) -> Value:
+    """What `list`, `tuple`, `reversed` and their kin make of a value."""
+    held = {"list": "list", "sorted": "list", "tuple": "tuple", "Size": "tuple"}.get(function, "")
+    if value.shapelike and value.kind != TUPLE:
+        return value._replace(container=held)
+    if value.kind == TUPLE and held == "tuple":
+        return value
+    if value.kind == TUPLE:
+        return Value(SHAPE, all_dependencies(value), container=held) if value.symbolic else NOTHING
+    return value._replace(container=held) if value.kind in (TENSORS, SEQUENCE, PARAMETER) else NOTHING
+
+
 HOLDS = r"(?:[Ll]ist|[Tt]uple|Sequence|Iterable)\["
 # A sequence of sequences, or a mapping, or what returns one.
 NESTED = re.compile(rf"{HOLDS}[^\]]*{HOLDS}|\b(?:[Dd]ict|Mapping|Callable)\[")
@@ -196,6 +218,7 @@ CLASS = re.compile(r"_?[A-Z]\w*[a-z]\w*|ndarray")
 TENSOR_LIKE = re.compile(r"Tensor|Like|Storage|Variable|Parameter|Proxy|Node|Box|Mask|^(?:Any|Self|Size)$|T$")
 
 
+@functools.lru_cache(maxsize=4096)
 def annotated(annotation: str, name: str) -> Value:
     """What a parameter is by its annotation and, for ranks and dims, its name."""
     text = annotation.replace("torch.", "")
@@ -219,6 +242,7 @@ def annotated(annotation: str, name: str) -> Value:
     return A_STATIC if names_other_class(annotation) else NOTHING
 
 
+@functools.lru_cache(maxsize=4096)
 def names_other_class(annotation: str) -> bool:
     """Whether an annotation, or a callee, names classes that are no Tensors, as far as their names say."""
     bare = re.sub(r"^Optional\[(.*)\]$|[\"']", r"\1", re.sub(r"^typing\.", "", annotation.strip("\"'")))

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from codemod.errors import SymfixError
 from transforms.python.flow.interpret import Interpreter, coerces
-from transforms.python.flow.nodes import dotted, own_nodes
+from transforms.python.flow.nodes import dotted, own_nodes, written
 from transforms.python.flow.sites import sites
 from transforms.python.flow.values import Value, all_dependencies, join
 from transforms.python.reading.facts import Call, FileFacts, Function
-from transforms.python.reading.registering import Collector, unparsed
+from transforms.python.reading.registering import KINDS, Collector, unparsed
 
 SIZES = re.compile(rb"\.shape\b|\.size\(|\.numel\(|\.stride\(|SymInt|IntLike|_check|guard_|sizevars|\bout=")
 LEFT_TO_EAGER = re.compile(r"(?:(?:torch\.)?(?:compiler|_dynamo)\.)?(?:disable|_disable_dynamo)")
@@ -25,6 +25,8 @@ LEFT_TO_EAGER = re.compile(r"(?:(?:torch\.)?(?:compiler|_dynamo)\.)?(?:disable|_
 SCRIPTED = re.compile(rb"jit\.(?:is_scripting|script\b|_overload|annotate|unused|ignore|export)|BroadcastingList")
 OPERATOR = re.compile(r"(?:^|\.)aten\.(\w+)")
 Definition = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINED = frozenset({*Definition, ast.ClassDef})
+_TELLING = KINDS | {ast.Import, ast.ImportFrom}
 
 PART = 1 << 18
 """Bytes of source of which the tree is held at a time; it takes some 150 times as many."""
@@ -95,7 +97,7 @@ class Part(ast.Module):
 
 
 def _defined(nodes: Iterable[ast.AST]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
-    return (node for node in nodes if isinstance(node, (*Definition, ast.ClassDef)))
+    return (node for node in nodes if type(node) in _DEFINED)  # type: ignore[misc]
 
 
 def _pieces(source: bytes) -> list[bytes]:
@@ -147,16 +149,17 @@ def extract(path: str, source: bytes) -> FileFacts:
     functions: list[Function] = []
     imports: dict[str, str] = {}
     inner_imports: dict[str, str] = {}
-    registering = Collector()
+    registering = Collector(source)
     passed: set[tuple[str, str]] = set()
     left_to_eager: set[str] = set()
     for tree in trees:
         interpreters: dict[str, Interpreter] = {}
         for scope in scopes(tree):
-            for node in scope.nodes:
+            telling = [node for node in scope.nodes if type(node) in _TELLING]
+            for node in telling:
                 if isinstance(node, (ast.Import, ast.ImportFrom)):
                     (imports if scope.node is tree else inner_imports).update(_imports(path, node))
-            registering.add(scope.name, scope.node, scope.nodes)
+            registering.add(scope.name, scope.node, telling)
             if disabling:
                 left_to_eager.update(_left_to_eager(scope))
             if scope.node is tree:
@@ -199,6 +202,8 @@ def scopes(tree: ast.AST, name: str = "", owner: ast.ClassDef | None = None) -> 
     nodes = own_nodes(tree)
     yield Scope(name, tree, owner, nodes)
     inner = list(_defined(nodes))
+    if not inner:
+        return
     count = Counter(tree.earlier if isinstance(tree, Part) else {})
     left = Counter(tree.later if isinstance(tree, Part) else {})
     left.update(node.name for node in inner)
@@ -246,18 +251,18 @@ def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, values
     function = Function(
         scope.name,
         node.lineno,
-        tuple(ast.unparse(decorator) for decorator in node.decorator_list),
+        tuple(map(written, node.decorator_list)),
         tuple(
-            (parameter.arg, ast.unparse(parameter.annotation) if parameter.annotation else "")
+            (parameter.arg, written(parameter.annotation) if parameter.annotation else "")
             for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
         ),
         method=scope.owner is not None,
-        bases=tuple(ast.unparse(base) for base in scope.owner.bases) if scope.owner else (),
+        bases=tuple(map(written, scope.owner.bases)) if scope.owner else (),
     )
     if any("register_decomposition" in decorator for decorator in function.decorators):
         function = function._replace(defaults=tuple(_defaults(arguments)))
     if values is None:
-        calls = {dotted(n.func) for n in scope.nodes if isinstance(n, ast.Call)}
+        calls = {dotted(n.func) for n in scope.nodes if type(n) is ast.Call}
         return function._replace(calls=tuple(Call(callee) for callee in sorted(calls) if callee))
     conditions = {all_dependencies(site.value) for site in sites(scope.nodes, values)}
     return function._replace(
@@ -295,9 +300,10 @@ def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, str]]:
 def _calls(nodes: Sequence[ast.AST], values: Interpreter) -> set[Call]:
     calls: set[Call] = set()
     for node in nodes:
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "prims":
-            calls.add(Call(f"prims.{node.attr}"))  # called, or passed on
-        if isinstance(node, ast.Call) and (callee := dotted(node.func)):
+        if isinstance(node, ast.Attribute):
+            if isinstance(node.value, ast.Name) and node.value.id == "prims":
+                calls.add(Call(f"prims.{node.attr}"))  # called, or passed on
+        elif isinstance(node, ast.Call) and (callee := dotted(node.func)):
             slots = [(str(index), argument) for index, argument in enumerate(node.args)]
             slots += [(keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg]
             passed = ((slot, values.value(argument)) for slot, argument in slots)
@@ -310,7 +316,7 @@ def _calls(nodes: Sequence[ast.AST], values: Interpreter) -> set[Call]:
 
 
 def _returns(nodes: Sequence[ast.AST], values: Interpreter) -> Value:
-    returned = (n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None)
+    returned = (n.value for n in nodes if type(n) is ast.Return and n.value is not None)
     return join(values.value(expression) for expression in returned if not coerces(expression, values))
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import dotted
+from transforms.python.flow.nodes import dotted, written
 
 MAY_REGISTER = re.compile(
     r"regist|impl|custom_op|triton_op|fake|abstract|lowering|prim|meta"
@@ -27,6 +27,10 @@ MOST_ITEMS = 64
 """Of a loop that is kept."""
 PLAIN_TEXT = re.compile(r"[\w:.]{0,100}", re.ASCII)
 FunctionNode = (ast.FunctionDef, ast.AsyncFunctionDef)
+KINDS = frozenset({ast.Call, ast.Assign, ast.For, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+"""The kinds of nodes that a `Collector` looks at."""
+_WORDS = re.compile(re.sub(r"[\^$]", "", MAY_REGISTER.pattern).encode())
+"""What the source of a call that may register holds."""
 
 
 class Registering(NamedTuple):
@@ -46,7 +50,8 @@ class Registering(NamedTuple):
 class Collector:
     """Gathers what of a file's scopes may register."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: bytes) -> None:
+        self._lines = source.splitlines() if _WORDS.search(source) or not source.isascii() else None
         self._calls: list[tuple[str, str]] = []
         self._bindings: list[tuple[str, str, str]] = []
         self._wrappers: dict[str, str] = {}
@@ -59,7 +64,7 @@ class Collector:
         """Bindings of objects made in functions, which matter where they are compiled."""
 
     def add(self, name: str, node: ast.AST, nodes: Sequence[ast.AST]) -> None:
-        """Take in a scope with its own nodes."""
+        """Take in a scope with those of its own nodes that are of `KINDS`."""
         decorators = set(map(id, getattr(node, "decorator_list", ())))
         if isinstance(node, ast.ClassDef) and "." not in name:
             self._class = node
@@ -84,12 +89,19 @@ class Collector:
             elif isinstance(inner, ast.For) and isinstance(inner.target, ast.Name):
                 if items := _items(inner.iter):
                     self._bindings.append((name, inner.target.id, repr(items)))
-            elif isinstance(inner, FunctionNode) and not name and _is_wrapper(inner):
+            elif isinstance(inner, FunctionNode) and not name and self._is_wrapper(inner):
                 self._wrappers[inner.name] = unparsed(inner)
             elif isinstance(inner, ast.ClassDef) and not name and inner.bases:
                 self._classes[inner.name] = tuple(filter(None, map(dotted, inner.bases)))
                 compiling = (decorator for decorator in inner.decorator_list if _callee(decorator) == "compile")
                 self._calls += (("", f"{unparsed(decorator)}({inner.name})") for decorator in compiling)
+
+    def _is_wrapper(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        if REGISTERS.search(function.name) is None:
+            lines = self._lines[function.lineno - 1 : function.end_lineno] if self._lines else ()
+            if all(_WORDS.search(line) is None and line.isascii() for line in lines):
+                return False
+        return _is_wrapper(function)
 
     def _registers(self, call: ast.Call) -> bool:
         """Whether a call in a method of the class at hand may register operators.
@@ -124,7 +136,7 @@ class Collector:
 def unparsed(node: ast.AST) -> str:
     """The source of a node, "" where it is nested too deep."""
     try:
-        return ast.unparse(node)
+        return written(node)
     except RecursionError:
         return ""
 
@@ -138,14 +150,21 @@ def _callee(node: ast.expr) -> str:
     """The name at the bottom of `f`, `f(…)` and `f(…)(…)`, or a method of what a call gives."""
     while isinstance(node, ast.Call):
         node = node.func
-    return node.attr if isinstance(node, ast.Attribute) else last_name(dotted(node))
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _may_register(node: ast.expr, anywhere: bool = False) -> bool:
     """Whether to look at a name, or at a call for its own or a keyword's name; at the top of a file at every call."""
-    names = [_callee(node), *(keyword.arg or "" for keyword in getattr(node, "keywords", ()))]
-    short = (getattr(node, "end_lineno", None) or 0) - getattr(node, "lineno", 0) <= LONGEST
-    return short and (anywhere or any(map(MAY_REGISTER.search, names)))
+    if not anywhere and not _speaks(_callee(node)):
+        keywords = getattr(node, "keywords", ())
+        if not keywords or not any(_speaks(keyword.arg or "") for keyword in keywords):
+            return False
+    return (getattr(node, "end_lineno", None) or 0) - getattr(node, "lineno", 0) <= LONGEST
+
+
+@lru_cache(maxsize=4096)
+def _speaks(name: str) -> bool:
+    return MAY_REGISTER.search(name) is not None
 
 
 def _arguments(node: ast.Call) -> Iterable[ast.expr]:
