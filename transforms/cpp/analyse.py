@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import operator
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -234,13 +236,16 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
 
 def _follow(project: Project, functions: Sequence[Function], vocabulary: Vocabulary) -> dict[Key, Outcome]:
     """What comes of the values in those of `functions` that may hold a site."""
-    candidates = [
-        function
-        for function in functions
-        if _calls_accessor(function)
-        or comes_to_kernel(function, vocabulary.unserved)
-        or _checks_size(project.read(function.path)[function.body : function.end])
-    ]
+    candidates: list[Function] = []
+    for path, in_file in itertools.groupby(functions, operator.attrgetter("path")):
+        source = functools.cache(functools.partial(project.read, path))
+        candidates += (
+            function
+            for function in in_file
+            if _calls_accessor(function)
+            or comes_to_kernel(function, vocabulary.unserved)
+            or _checks_size(source()[function.body : function.end])
+        )
     return {(o.function.path, o.function.start): o for o in _outcomes(project, candidates, vocabulary)}
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from codemod.model.drawn import DrawnMeta
 from codemod.model.findings import Finding
@@ -31,14 +32,15 @@ from transforms.python.reach.unread import remarks
 from transforms.python.reading.extract import NestedTooDeep, Parts, extract
 from transforms.python.reading.public_names import MODULES, operators_by_function, public_names
 from transforms.python.reading.sympy_calls import SympyCalls, sympy_calls
-from transforms.python.rewrite import FileJob, Job, findings
-from transforms.python.rules import load_rules
 from transforms.python.writing.helpers import HOME, home_of
 from transforms.python.writing.style_settings import Styles
 from transforms.releases.data import operators as released_operators
 from transforms.releases.data import python_names, releases
 from transforms.releases.target import Target, installed_torch, target
 from transforms.schema.native_functions import NativeFunction
+
+if TYPE_CHECKING:
+    from transforms.python.rewrite import FileJob
 
 SYMBOLIC_SHAPES = "torch/fx/experimental/symbolic_shapes.py"
 SIZEVARS = "torch/_inductor/sizevars.py"
@@ -52,6 +54,8 @@ class PythonTransform:
 
     def rules(self) -> Sequence[Rule]:
         """The rules, in the order in which they are asked."""
+        from transforms.python.rules import load_rules
+
         return [place_rule.rule for place_rule in load_rules()]
 
     def parse_errors(self, path: str, source: bytes) -> int:
@@ -80,7 +84,7 @@ class PythonTransform:
         missing_fakes = [] if pytorch else unfaked(project, registrations)
         with_sympy = [calls for calls in project.facts(sympy_calls, elsewhere).values() if calls.names]
         jobs = self._jobs(tree, functions, project, with_sympy)
-        in_functions = project.map(findings, jobs, "python")
+        in_functions = project.map(_rewriter(), jobs, "python") if jobs else []
         return [*missing_fakes, *(finding for file_findings in in_functions for finding in file_findings)]
 
     def metas(self, project: Project, drawn: Sequence[DrawnMeta]) -> Iterable[Finding]:
@@ -114,6 +118,8 @@ class PythonTransform:
         project: Project,
         with_sympy: Sequence[SympyCalls],
     ) -> list[FileJob]:
+        from transforms.python.rewrite import FileJob, Job
+
         # What the scope leaves out is rewritten by itself: functions of one file may share imports and lines.
         chosen: dict[tuple[str, bool], dict[str, Job]] = {}
         torch = None if is_torch(tree) else target(project)
@@ -146,6 +152,13 @@ class PythonTransform:
             FileJob(path, tree_path(tree, path), project.read(path), jobs, words, styles.of(path), home, minimum)
             for (path, _), jobs in sorted(chosen.items())
         ]
+
+
+def _rewriter() -> Callable[[FileJob], list[Finding]]:
+    """What gives the findings of a file; libcst is loaded where there is one to be rewritten."""
+    from transforms.python.rewrite import findings
+
+    return findings
 
 
 def _paths(project: Project) -> tuple[list[str], list[str]]:

@@ -70,10 +70,11 @@ class _Libraries:
         names = sorted({name for file in self._facts.values() for name in file.block_macros})
         if not names:
             return
-        pattern = re.compile(rb"(?m)^[ \t]*(" + "|".join(names).encode("utf-8", "surrogateescape") + rb")\s*(\()")
+        written = [name.encode("utf-8", "surrogateescape") for name in names]
+        pattern = re.compile(rb"(?m)^[ \t]*(" + b"|".join(written) + rb")\s*(\()")
         for path, file in sorted(self._facts.items()):
             source = self._source(path)
-            if pattern.search(source) is None:
+            if not any(name in source for name in written) or pattern.search(source) is None:
                 continue
             registrations, blocks = list(file.registrations), list(file.blocks)
             text = without_defines(without_literals(source))

@@ -175,7 +175,7 @@ class Reacher:
         for node in before:
             mask = everything[node]
             if mask not in unpacked:
-                unpacked[mask] = tuple(name for index, name in enumerate(names) if mask >> index & 1)
+                unpacked[mask] = tuple(itertools.compress(names, map(int, bin(mask)[:1:-1])))
             reach = Reach(unpacked[mask], self.steps(way(node, before)), self.kinds.get(node, "helper"))
             if node in left_alone:
                 self.stopped[node] = Stop("", reach)

@@ -16,13 +16,15 @@ LANGUAGE = Language(tree_sitter_cpp.language())
 
 # Attribute-like macros that stand where the grammar expects none.
 _ATTRIBUTES = re.compile(
-    rb"\b(?:TORCH_API|TORCH_PYTHON_API|TORCH_CUDA_CPP_API|TORCH_CUDA_CU_API|TORCH_XPU_API|C10_API|C10_EXPORT|C10_HIDDEN"
-    rb"|C10_ALWAYS_INLINE(?:_UNLESS_MOBILE)?|C10_NOINLINE|C10_HOST_DEVICE|C10_HOST|C10_DEVICE|C10_UNUSED|C10_NODISCARD"
-    rb"|C10_ERASE|C10_IMPORT|C10_RESTRICT|__global__|__device__|__host__|__forceinline__|__inline__|__restrict__|__restrict"
-    rb"|__ubsan_ignore_\w+__|STATIC_DEFINE|GPU_LAMBDA|TORCH_PRIVATE|DLL_PUBLIC|FBGEMM_API)\b(?!\s*\()"
+    # Each begins with a character, so that the search passes over all others at once.
+    rb"(?:T(?<=\bT)ORCH_(?:API|PYTHON_API|CUDA_CPP_API|CUDA_CU_API|XPU_API|PRIVATE)"
+    rb"|C(?<=\bC)10_(?:API|EXPORT|HIDDEN|ALWAYS_INLINE(?:_UNLESS_MOBILE)?|NOINLINE|HOST_DEVICE|HOST|DEVICE|UNUSED"
+    rb"|NODISCARD|ERASE|IMPORT|RESTRICT)"
+    rb"|_(?<=\b_)_(?:global__|device__|host__|forceinline__|inline__|restrict__|restrict|ubsan_ignore_\w+__)"
+    rb"|S(?<=\bS)TATIC_DEFINE|G(?<=\bG)PU_LAMBDA|D(?<=\bD)LL_PUBLIC|F(?<=\bF)BGEMM_API)\b(?!\s*\()"
 )
 # `TORCH_META_FUNC(add)(args)` reads as a function named META__add, which the parser can follow.
-_STRUCTURED = re.compile(rb"\bTORCH_(?:PRECOMPUTE_)?(META|IMPL)_FUNC2?[ \t]*\(([^()\n]*)\)")
+_STRUCTURED = re.compile(rb"TORCH_(?<=\bTORCH_)(?:PRECOMPUTE_)?(META|IMPL)_FUNC2?[ \t]*\(([^()\n]*)\)")
 # `REGISTER_DISPATCH(a, b)` and `TORCH_CHECK(a, b)` without a semicolon; the arguments are matched by hand.
 _STATEMENT = re.compile(rb"(?m)^[ \t]*[A-Z][A-Z0-9]*_[A-Z0-9_]*[ \t]*\(")
 _TOKEN = re.compile(rb'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|[()]', re.S)
