@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Below this many items, starting processes costs more than they save.
 _FEW = 8
+# So many are handed to a process at once at most: what it says of them comes back together.
+_MOST = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,12 @@ def default_jobs() -> int:
 
 
 def run(
-    function: Callable[[Any], Any], items: Sequence[Any], jobs: int, label: str = ""
+    function: Callable[[Any], Any], items: Sequence[Any], jobs: int, label: str = "", bytes_of: Sequence[int] = ()
 ) -> Iterator[tuple[int, Any | Failure]]:
     """Yield (index, result or Failure) for every item, in the order in which they come about.
 
-    Function and items must be picklable where processes cannot be forked.
+    Function and items must be picklable where processes cannot be forked. `bytes_of` says how large each item is:
+    large ones are begun first, and small ones handed out together, so that the processes end together.
     """
     if jobs <= 1 or len(items) < _FEW:
         yield from ((index, _guarded(function, item)) for index, item in enumerate(items))
@@ -49,13 +52,12 @@ def run(
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
 
-    size = max(1, min(32, len(items) // (jobs * 8)))
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
     gc.freeze()  # keep the collector from touching, and so copying, the pages that the children share
     executor = ProcessPoolExecutor(min(jobs, len(items)), context, _start, (function, items))
     try:
-        chunks = [range(begin, min(begin + size, len(items))) for begin in range(0, len(items), size)]
-        futures: dict[Future[list[Any]], range] = {executor.submit(_work, chunk): chunk for chunk in chunks}
+        chunks = _chunks(bytes_of or [1] * len(items), jobs)
+        futures: dict[Future[list[Any]], list[int]] = {executor.submit(_work, chunk): chunk for chunk in chunks}
         with progress(label, len(items)) as advance:
             for future in as_completed(futures):
                 chunk = futures.pop(future)
@@ -69,6 +71,21 @@ def run(
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
         gc.unfreeze()
+
+
+def _chunks(bytes_of: Sequence[int], jobs: int) -> Iterator[list[int]]:
+    """The indices of items that are worked on together, the largest items first."""
+    most = sum(bytes_of) / (jobs * 8)
+    chunk: list[int] = []
+    held = 0
+    for index in sorted(range(len(bytes_of)), key=lambda index: -bytes_of[index]):
+        if chunk and (len(chunk) == _MOST or held + bytes_of[index] > most):
+            yield chunk
+            chunk, held = [], 0
+        chunk.append(index)
+        held += bytes_of[index]
+    if chunk:
+        yield chunk
 
 
 _function: Callable[[Any], Any]
@@ -92,7 +109,7 @@ def _die_with_parent() -> None:
     os._exit(1)
 
 
-def _work(chunk: range) -> list[Any]:
+def _work(chunk: Sequence[int]) -> list[Any]:
     return [_guarded(_function, _items[index]) for index in chunk]
 
 

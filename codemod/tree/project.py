@@ -144,8 +144,6 @@ class CheckoutProject:
                     pass
             missing.append(path)
         if missing:
-            # Large files first, so that the processes end together.
-            missing.sort(key=lambda path: (-self.stats[path].size if path in self.stats else 0, path))
             self._extract(extract, extractor, missing, cached, facts)
         return {path: facts[path] for path in paths if path in facts}
 
@@ -155,7 +153,8 @@ class CheckoutProject:
         Raises SymfixError where `function` raises.
         """
         results: dict[int, T] = {}
-        for index, result in run(function, items, self.jobs, label):
+        sizes = [len(getattr(item, "source", b" ")) for item in items]
+        for index, result in run(function, items, self.jobs, label, sizes):
             if isinstance(result, Failure):
                 what = result.message if result.expected else f"{label or 'analysis'} failed: {result.message}"
                 raise SymfixError(what)
@@ -206,7 +205,8 @@ class CheckoutProject:
         work = functools.partial(_extract_file, str(self.root), extract)
         fresh: dict[str, tuple[str, bytes]] = {}
         stats: dict[str, tuple[StatKey, str]] = {}
-        for index, result in run(work, items, self.jobs, "reading"):
+        sizes = [self.stats[path].size if path in self.stats else 0 for path in paths]
+        for index, result in run(work, items, self.jobs, "reading", sizes):
             path = paths[index]
             if isinstance(result, Failure):
                 message = result.message
