@@ -7,7 +7,7 @@ import sys
 import threading
 from pathlib import Path
 
-from codemod.tree.pool import run
+from codemod.tree.pool import _chunks, run
 from tests.conftest import left_of
 
 ROOT = Path(__file__).parents[3]
@@ -42,3 +42,11 @@ def test_no_thread_of_a_finished_run_is_left_to_the_end_of_the_program() -> None
     before = set(threading.enumerate())
     assert dict(run(abs, range(-20, 0), 2)) == {n: 20 - n for n in range(20)}
     assert set(threading.enumerate()) == before
+
+
+def test_large_items_are_begun_first_and_small_ones_handed_out_together() -> None:
+    chunks = list(_chunks([1, 500, *[1] * 100, 400], jobs=2))
+    assert sorted(index for chunk in chunks for index in chunk) == list(range(103))
+    assert chunks[:2] == [[1], [102]]
+    assert max(map(len, chunks)) == 32
+    assert list(_chunks([0] * 3, jobs=2)) == [[0, 1, 2]]

@@ -6,7 +6,7 @@ import pytest
 
 from codemod.model.operators import Reach
 from transforms.cpp.reach.kernels import findings
-from transforms.cpp.reach.reached import reached, reached_and_stopped
+from transforms.cpp.reach.reached import Reacher, reached, reached_and_stopped
 from transforms.cpp.reading.extract import extract
 from transforms.schema import derivatives, native_functions
 
@@ -353,3 +353,18 @@ def test_what_a_header_defines_and_nothing_calls_is_no_root() -> None:
     user = "namespace at { namespace functorch { int64_t twice(const Tensor& x) { return 2 * width(x); } } }"
     assert set(reach({"a.h": header})) == set()
     assert set(reach({"a.h": header, "b.cpp": user})) == {"at::functorch::width", "at::functorch::twice"}
+
+
+def test_a_second_run_says_what_a_first_one_would() -> None:
+    code = (
+        "namespace at { Tensor deep(const Tensor& x) { return x; } Tensor mid(const Tensor& x) { return deep(x); } "
+        'Tensor top(const Tensor& x) { return mid(x); } TORCH_LIBRARY(a, m) { m.def("top", top); } }'
+    )
+    facts = {"a.cpp": extract("a.cpp", code.encode())}
+    blocked = {("a.cpp", function.start) for function in facts["a.cpp"].functions if function.name == "mid"}
+    reacher = Reacher(facts, None, None)
+    first = reacher.reached_and_stopped()
+    assert len(first[0]) == 3
+    assert reacher.reached_and_stopped(blocked) == reached_and_stopped(facts, None, None, blocked=blocked)
+    assert len(reacher.reached_and_stopped(blocked)[0]) == 2
+    assert reacher.reached_and_stopped() == first

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.cpp.reading.blocks import arguments, read_blocks, without_defines, without_literals
+from transforms.cpp.reading.blocks import argument_counts, arguments, read_blocks, without_defines, without_literals
 
 
 def found(source: str) -> list[str]:
@@ -84,3 +84,20 @@ def test_arguments() -> None:
     text = b"f(a, g(b, c), {d, e}, h[1, 2])"
     assert [text[a:b].strip() for a, b in arguments(text, 1)] == [b"a", b"g(b, c)", b"{d, e}", b"h[1, 2]"]
     assert list(arguments(b"f( )", 1)) == []
+
+
+@given(st.text(alphabet="(([{)]},, \na", max_size=30))
+def test_the_arguments_of_every_list_are_counted_as_they_are_read_one_by_one(text: str) -> None:
+    code = f"({text})".encode()
+    for opening, count in argument_counts(code).items():
+        # What no bracket closes has no end; its arguments are those that a comma ends.
+        assert count == len(list(arguments(code, opening)))
+
+
+@pytest.mark.parametrize(
+    "text", ["uR'x' \"a\"", 'aR"(\\")"', 'R"(a")" b', "1'000'000", "'\\''", '"a\\\nb"', "// a\\\nb\nc"]
+)
+def test_literals_begin_where_a_word_does_not_go_on(text: str) -> None:
+    blanked = without_literals(f"{text};".encode())
+    assert len(blanked) == len(text) + 1
+    assert blanked.endswith(b";")

@@ -217,3 +217,15 @@ def test_a_parameter_is_what_was_passed_until_it_is_assigned(body: str, kind: st
     test = next(node.test for node in ast.walk(function) if isinstance(node, ast.If))
     assert isinstance(test, ast.Compare)
     assert values.value(test.left).kind == kind
+
+
+def test_a_value_that_was_told_is_told_anew_once_a_variable_changed() -> None:
+    function = ast.parse("def f(x: Tensor, y: Foo):\n    n = y\n    use(n + 1)\n    n = x.shape[0]\n").body[0]
+    assert isinstance(function, ast.FunctionDef)
+    nodes = own_nodes(function)
+    values = Interpreter(function, nodes)
+    used = next(node for node in nodes if isinstance(node, ast.BinOp))
+    assert values.value(used).kind == "int"
+    loop = ast.parse("[n for n in x]", mode="eval").body  # binds n to a Tensor too
+    values.value(loop)
+    assert values.value(used).kind == "tensor"

@@ -1,0 +1,36 @@
+"""Walks over ast trees, and what is written out without `ast.unparse`."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from transforms.python.flow.nodes import own_nodes, written
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("x", "torch.Tensor", "'Tensor'", '"it\'s"', "u'old'", "None", "1", "b'x'", "...", "-1"),
+        *("list[int]", "tuple[int, ...]", "tuple[int,]", "Tuple[()]", "dict[str, list['T']]", "x[1:2]", "f(x)[0].y"),
+        *("int | None", "a | b | c", "a | (b | c)", "(a | b).c", "(a | b)[c]", "a & b | c", "list[int | None] | None"),
+        *("Callable[[int], str]", "x[*a, b]", "(1).real", "'a'.b", "f(x)", "lambda: 0"),
+    ],
+)
+def test_what_is_written_is_what_unparse_writes(text: str) -> None:
+    node = ast.parse(text, mode="eval").body
+    assert written(node) == ast.unparse(node)
+
+
+def test_names_subscripts_and_unions_need_no_unparse(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ast, "unparse", lambda node: "unparsed")
+    assert written(ast.parse("dict[str, at.Tensor | None]", mode="eval").body) == "dict[str, at.Tensor | None]"
+    assert written(ast.parse("f(x)", mode="eval").body) == "unparsed"
+
+
+def test_the_own_nodes_of_a_scope_stand_in_the_order_of_the_source() -> None:
+    source = "a = b.c[d](e, *f, g=h) if i < j else [k for k in l if m]\ndef n(o): p\nclass q(r): s = t\nwith u as v: w"
+    names = [node.id for node in own_nodes(ast.parse(source)) if isinstance(node, ast.Name)]
+    # The test of a conditional expression is its first field; what functions and classes hold is not the module's.
+    assert "".join(names) == "aijbdefhkklmuvw"
