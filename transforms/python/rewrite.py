@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import accumulate, chain
 
 import libcst as cst
 
@@ -128,8 +128,9 @@ def findings(job: FileJob) -> list[Finding]:
     refused: list[Finding] = []
     functions: list[Rewritten] = []
     outer: list[tuple[Scope, Interpreter]] = []  # the functions around the one at hand, outermost first
+    around = {name for inner in job.functions for name in accumulate(inner.split("."), "{}.{}".format)}
     for scope in chain.from_iterable(map(scopes, trees)):
-        if not isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if not isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef)) or scope.name not in around:
             continue
         while outer and not scope.name.startswith(outer[-1][0].name + "."):
             outer.pop()

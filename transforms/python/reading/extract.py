@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import itertools
 import re
 import tokenize
 import warnings
@@ -266,7 +267,7 @@ def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, values
         return function._replace(calls=tuple(Call(callee) for callee in sorted(calls) if callee))
     conditions = {all_dependencies(site.value) for site in sites(scope.nodes, values)}
     return function._replace(
-        calls=tuple(sorted(_calls(scope.nodes, values), key=lambda call: (call.callee, repr(call.arguments)))),
+        calls=tuple(_in_order(_calls(scope.nodes, values))),
         returns=_returns(scope.nodes, values),
         conditions=(frozenset(),) if frozenset() in conditions else tuple(conditions),
     )
@@ -313,6 +314,20 @@ def _calls(nodes: Sequence[ast.AST], values: Interpreter) -> set[Call]:
             if not LEFT_TO_EAGER.fullmatch(callee):
                 calls.update(Call(argument.id) for _, argument in slots if isinstance(argument, ast.Name))
     return calls
+
+
+def _in_order(calls: Iterable[Call]) -> Iterator[Call]:
+    for _, same in itertools.groupby(sorted(calls, key=_callee), _callee):
+        of_one = list(same)
+        yield from sorted(of_one, key=_arguments) if len(of_one) > 1 else of_one
+
+
+def _callee(call: Call) -> str:
+    return call.callee
+
+
+def _arguments(call: Call) -> str:
+    return repr(call.arguments)
 
 
 def _returns(nodes: Sequence[ast.AST], values: Interpreter) -> Value:
