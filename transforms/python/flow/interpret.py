@@ -63,9 +63,7 @@ from transforms.python.flow.values import (
     tuple_of,
 )
 
-_BINDING = frozenset(
-    {ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.comprehension, ast.NamedExpr, ast.Call}
-)  # fmt: skip
+_BINDING = frozenset({ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.comprehension, ast.NamedExpr, ast.Call})
 _SIZED_METHODS = METHODS.keys() | REDUCTIONS
 
 
@@ -74,7 +72,7 @@ class Interpreter:
 
     `nodes` are the function's own; `parameters` overrides what annotations say; `returns` says what a callee, as
     written, returns.
-    `outer` is the enclosing function, whose variables a nested one sees.
+    `outer` is the enclosing function, whose variables a nested one sees; `telling` are those of `nodes` in `TELLING`.
     """
 
     def __init__(
@@ -84,9 +82,10 @@ class Interpreter:
         parameters: Mapping[str, Value] | None = None,
         returns: Mapping[str, Value] | None = None,
         outer: Interpreter | None = None,
+        telling: Sequence[ast.AST] = (),
     ) -> None:
         self.variables: dict[str, Value] = dict(outer.variables) if outer else {}
-        self.settled = Settled(function, nodes)
+        self.settled = Settled(function, telling or nodes)
         self.returns = returns
         self._values: dict[ast.expr, Value] = {}
         """What was evaluated since a variable changed last."""
@@ -102,8 +101,10 @@ class Interpreter:
             if rest:
                 annotation = written(rest.annotation) if rest.annotation else ""
                 self.variables[rest.arg] = annotated(f"list[{annotation}]", rest.arg) if annotation else NOTHING
-        self._passed = {name: (line, self.variables[name]) for name, line in rebound(arguments, nodes)}
-        binding = [node for node in nodes if type(node) in _BINDING]
+        self._passed = {
+            name: (line, self.variables[name]) for name, line in rebound(arguments, nodes, telling or nodes)
+        }
+        binding = [node for node in telling or nodes if type(node) in _BINDING]
         for _ in range(2):
             before = dict(self.variables)
             for node in binding:

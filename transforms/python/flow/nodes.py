@@ -9,6 +9,12 @@ _LEAVES = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
 _SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
 # Names of fields that hold no nodes but leaves, whatever the node (Python's abstract grammar, Parser/Python.asdl).
 _PLAIN = frozenset({"id", "attr", "ctx", "op", "ops", "asname", "module", "level", "is_async", "simple", "conversion"})
+TELLING = frozenset(
+    {ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Return}
+    | {ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.comprehension, ast.For, ast.AsyncFor, ast.While}
+    | {ast.If, ast.IfExp, ast.Assert, ast.Raise, ast.JoinedStr, ast.Call}
+)
+"""The kinds of nodes that a question about a scope may be about, but for names, attributes and operators."""
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 """The fields of each kind of node that may hold others."""
 
@@ -88,14 +94,19 @@ def called(node: ast.AST) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
-def rebound(arguments: ast.arguments, nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
-    """The parameters that are assigned outside of loops alone, with the line of the first assignment."""
+def rebound(
+    arguments: ast.arguments, nodes: Sequence[ast.AST], telling: Sequence[ast.AST]
+) -> Iterator[tuple[str, int]]:
+    """The parameters that are assigned outside of loops alone, with the line of the first assignment.
+
+    `telling` are those of a function's own `nodes` that are in `TELLING`, or all.
+    """
     parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     names = {parameter.arg for parameter in parameters}
     stored = [node for node in nodes if type(node) is ast.Name and node.id in names and type(node.ctx) is not ast.Load]
     if not stored:
         return
-    loops = [node for node in nodes if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
+    loops = [node for node in telling if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
     repeated = {id(node) for loop in loops for node in ast.walk(loop)}
     for parameter in parameters:
         own = [node for node in stored if node.id == parameter.arg]

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 from codemod.errors import SymfixError
 from transforms.python.flow.interpret import Interpreter, coerces
-from transforms.python.flow.nodes import dotted, own_nodes, written
+from transforms.python.flow.nodes import TELLING, dotted, own_nodes, written
 from transforms.python.flow.sites import sites
 from transforms.python.flow.values import Value, all_dependencies, join
 from transforms.python.reading.facts import Call, FileFacts, Function
-from transforms.python.reading.registering import KINDS, Collector, unparsed
+from transforms.python.reading.registering import Collector, unparsed
 
 SIZES = re.compile(rb"\.shape\b|\.size\(|\.numel\(|\.stride\(|SymInt|IntLike|_check|guard_|sizevars|\bout=")
 LEFT_TO_EAGER = re.compile(r"(?:(?:torch\.)?(?:compiler|_dynamo)\.)?(?:disable|_disable_dynamo)")
@@ -27,7 +27,6 @@ SCRIPTED = re.compile(rb"jit\.(?:is_scripting|script\b|_overload|annotate|unused
 OPERATOR = re.compile(r"(?:^|\.)aten\.(\w+)")
 Definition = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINED = frozenset({*Definition, ast.ClassDef})
-_TELLING = KINDS | {ast.Import, ast.ImportFrom}
 
 PART = 1 << 18
 """Bytes of source of which the tree is held at a time; it takes some 150 times as many."""
@@ -146,7 +145,7 @@ def extract(path: str, source: bytes) -> FileFacts:
         trees = Parts(source)
     except (SyntaxError, ValueError):
         return FileFacts(path)
-    sized, disabling = SIZES.search(source) is not None, b"disable" in source
+    sized, disabling, prims = SIZES.search(source) is not None, b"disable" in source, b"prims" in source
     functions: list[Function] = []
     imports: dict[str, str] = {}
     inner_imports: dict[str, str] = {}
@@ -156,23 +155,23 @@ def extract(path: str, source: bytes) -> FileFacts:
     for tree in trees:
         interpreters: dict[str, Interpreter] = {}
         for scope in scopes(tree):
-            telling = [node for node in scope.nodes if type(node) in _TELLING]
-            for node in telling:
+            for node in scope.telling:
                 if isinstance(node, (ast.Import, ast.ImportFrom)):
                     (imports if scope.node is tree else inner_imports).update(_imports(path, node))
-            registering.add(scope.name, scope.node, telling)
+            registering.add(scope.name, scope.node, scope.telling)
             if disabling:
                 left_to_eager.update(_left_to_eager(scope))
             if scope.node is tree:
-                passed.update(_passed_operators(scope.nodes))
+                passed.update(_passed_operators(scope.telling))
             if not isinstance(scope.node, Definition):
                 continue
             try:
                 values = None
                 if sized:
                     outer = interpreters.get(scope.name.rpartition(".")[0])
-                    values = interpreters[scope.name] = Interpreter(scope.node, scope.nodes, outer=outer)
-                functions.append(_function(scope, scope.node, values))
+                    values = Interpreter(scope.node, scope.nodes, outer=outer, telling=scope.telling)
+                    interpreters[scope.name] = values
+                functions.append(_function(scope, scope.node, values, prims))
             except RecursionError:
                 functions.append(_nested(scope, scope.node))
     return FileFacts(
@@ -187,12 +186,16 @@ def extract(path: str, source: bytes) -> FileFacts:
 
 
 class Scope(NamedTuple):
-    """A module, class or function with its own nodes. `owner` is the class that a method is defined in."""
+    """A module, class or function with its own nodes, and those of them in `TELLING`.
+
+    `owner` is the class that a method is defined in.
+    """
 
     name: str
     node: ast.AST
     owner: ast.ClassDef | None
     nodes: list[ast.AST]
+    telling: list[ast.AST]
 
 
 def scopes(tree: ast.AST, name: str = "", owner: ast.ClassDef | None = None) -> Iterator[Scope]:
@@ -201,8 +204,9 @@ def scopes(tree: ast.AST, name: str = "", owner: ast.ClassDef | None = None) -> 
     Of several definitions of one name the last has it; those before are `name#1`, `name#2` and so on.
     """
     nodes = own_nodes(tree)
-    yield Scope(name, tree, owner, nodes)
-    inner = list(_defined(nodes))
+    telling = [node for node in nodes if type(node) in TELLING]
+    yield Scope(name, tree, owner, nodes, telling)
+    inner = list(_defined(telling))
     if not inner:
         return
     count = Counter(tree.earlier if isinstance(tree, Part) else {})
@@ -227,7 +231,7 @@ def _passed_operators(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
 
 def _left_to_eager(scope: Scope) -> Iterator[str]:
     """The functions that `f = torch.compiler.disable(f)` replaces, `self.f` in a method among them."""
-    for node in scope.nodes:
+    for node in scope.telling:
         match node:
             case ast.Assign(targets=[target], value=ast.Call(func=disable, args=[function], keywords=keywords)):
                 name = dotted(target)
@@ -247,7 +251,9 @@ def _scripted_operators(passed: Iterable[tuple[str, str]], functions: Sequence[F
     return {operator for callee, operator in passed if callee in scripting}
 
 
-def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, values: Interpreter | None) -> Function:
+def _function(
+    scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, values: Interpreter | None, prims: bool
+) -> Function:
     arguments = node.args
     function = Function(
         scope.name,
@@ -263,12 +269,12 @@ def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, values
     if any("register_decomposition" in decorator for decorator in function.decorators):
         function = function._replace(defaults=tuple(_defaults(arguments)))
     if values is None:
-        calls = {dotted(n.func) for n in scope.nodes if type(n) is ast.Call}
+        calls = {dotted(n.func) for n in scope.telling if type(n) is ast.Call}
         return function._replace(calls=tuple(Call(callee) for callee in sorted(calls) if callee))
-    conditions = {all_dependencies(site.value) for site in sites(scope.nodes, values)}
+    conditions = {all_dependencies(site.value) for site in sites(scope.telling, values)}
     return function._replace(
-        calls=tuple(_in_order(_calls(scope.nodes, values))),
-        returns=_returns(scope.nodes, values),
+        calls=tuple(_in_order(_calls(scope.nodes if prims else scope.telling, values))),
+        returns=_returns(scope.telling, values),
         conditions=(frozenset(),) if frozenset() in conditions else tuple(conditions),
     )
 

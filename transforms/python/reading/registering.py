@@ -27,8 +27,6 @@ MOST_ITEMS = 64
 """Of a loop that is kept."""
 PLAIN_TEXT = re.compile(r"[\w:.]{0,100}", re.ASCII)
 FunctionNode = (ast.FunctionDef, ast.AsyncFunctionDef)
-KINDS = frozenset({ast.Call, ast.Assign, ast.For, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
-"""The kinds of nodes that a `Collector` looks at."""
 _WORDS = re.compile(re.sub(r"[\^$]", "", MAY_REGISTER.pattern).encode())
 """What the source of a call that may register holds."""
 
@@ -64,7 +62,7 @@ class Collector:
         """Bindings of objects made in functions, which matter where they are compiled."""
 
     def add(self, name: str, node: ast.AST, nodes: Sequence[ast.AST]) -> None:
-        """Take in a scope with those of its own nodes that are of `KINDS`."""
+        """Take in a scope with those of its own nodes that are in `TELLING`."""
         decorators = set(map(id, getattr(node, "decorator_list", ())))
         if isinstance(node, ast.ClassDef) and "." not in name:
             self._class = node
