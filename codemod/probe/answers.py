@@ -37,6 +37,7 @@ _SHAPE = {
         {
             "kind": frozenset(KINDS), "text": str, "owner": str, "function": str, "count": int,
             "place": (None, _FRAME), "user": (None, _FRAME), "advice": str, "finding": str, "command": str,
+            "native?": str,
         }
     ],
     "subjects?": [subjects.SHAPE],
@@ -78,6 +79,13 @@ class Answer:
     advice: str = ""
     finding: str = ""
     command: str = ""
+    native: str = ""
+    """The functions of torch's C++ that asked, the caller first: "corrcoef → cov"; "" where that is not known."""
+
+    @property
+    def whose(self) -> str:
+        """`owner`, with the functions that asked where it is C++."""
+        return f"{self.owner}: {self.native}" if self.native else self.owner
 
     @property
     def asks(self) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from codemod.borders.documents import load_json
 from codemod.errors import SymfixError
 from codemod.probe.answers import Answer, Compilation, Report, merged
-from codemod.probe.places import asking, compiled_frame, folder_of, owner, torch_folder
+from codemod.probe.places import asking, compiled_frame, folder_of, is_compiled, owner, torch_folder
 from codemod.probe.trace import Frame, Record
 from codemod.runner.causes import LENGTH, TELLING
 
@@ -48,6 +48,8 @@ class Collector:
     _functions: dict[str, Compilation] = field(default_factory=dict)
     _counts: dict[Compilation, int] = field(default_factory=dict)
     _specialized: set[tuple[str, str]] = field(default_factory=set)
+    _askers: str = ""
+    """The C++ functions that lead to the record which comes next."""
 
     def take(self, records: Iterable[Record]) -> None:
         """Answer the records of one process."""
@@ -63,6 +65,8 @@ class Collector:
                 own = record.value.get("symbol_to_sources")
                 named = {str(key): str(source) for key, source in own.items()} if isinstance(own, dict) else {}
                 self._answer(record, {**sources.get(record.compilation, {}), **named})
+                if record.kind != "artifact":
+                    self._askers = ""
 
     def report(self) -> Report:
         """What was answered so far."""
@@ -99,6 +103,9 @@ class Collector:
             for reason in _reasons(record.payload):
                 answer = recompilation(reason, label, self._folder)
                 self._answers.append(replace(answer, place=self._whole(answer.place)))
+        elif name == "symfix_askers":
+            functions = record.value.get("functions")
+            self._askers = " → ".join(map(str, functions)) if isinstance(functions, list) else ""
         elif name == "symfix_assumed":
             self._add(record, "assumed", in_arguments(f"{record.value.get('expr')}", sources)
                       + f" is {record.value.get('result')}")  # fmt: skip
@@ -143,7 +150,8 @@ class Collector:
         compiled = self._functions.get(_frame_number(record))
         label = compiled.label if compiled is not None else DRAFT if _is_draft(record) else ""
         whose = whose if record.stack or record.user_stack else ""
-        self._answers.append(Answer(kind, text, whose, place, user, label))
+        native = self._askers if is_compiled(whose) else ""
+        self._answers.append(Answer(kind, text, whose, place, user, label, native=native))
 
 
 def _is_draft(record: Record) -> bool:

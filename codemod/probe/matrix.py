@@ -53,10 +53,10 @@ def regression_lines(regressions: Sequence[Regression]) -> list[str]:
 
 def cause_lines(answers: Sequence[Answer]) -> list[str]:
     """Each line that caused something, with what it did and to which operators; the kinds in their order."""
-    by_cause: dict[tuple[str, str], list[Answer]] = {}
+    by_cause: dict[tuple[str, str, str], list[Answer]] = {}
     for answer in answers:
         place = place_text(answer.place) if answer.place is not None and answer.place.path else ""
-        by_cause.setdefault((answer.kind, place or answer.owner), []).append(answer)
+        by_cause.setdefault((answer.kind, place or answer.whose, answer.native), []).append(answer)
     ranks = list(KINDS)
     ordered = sorted(by_cause.items(), key=lambda item: (ranks.index(item[0][0]), -len(item[1]), item[0]))
     lines: list[str] = []
@@ -64,14 +64,14 @@ def cause_lines(answers: Sequence[Answer]) -> list[str]:
         own = [(key, group) for key, group in ordered if key[0] == kind]
         if own:
             lines.append(f"{style(kind, 'bold')}: {KINDS[kind]}")
-            for (_, place), group in own:
+            for (_, place, _), group in own:
                 lines += _group_lines(place, group)
             lines.append("")
     return lines
 
 
 def _group_lines(place: str, group: Sequence[Answer]) -> Iterator[str]:
-    owner = next((answer.owner for answer in group if answer.owner), "")
+    owner = next((answer.whose for answer in group if answer.owner), "")
     if place and place != owner:
         yield f"  {place}  {style(f'[{visible(owner)}]', 'dim')}"
     else:
@@ -133,5 +133,5 @@ def matrix_markdown(report: Report, answers: Sequence[Answer]) -> Iterator[str]:
         if answer.asks:
             frame = answer.place if answer.place is not None and answer.place.path else None
             where = code(f"{Path(frame.path).name}:{frame.line}") if frame else ""
-            cells = (answer.kind, code(answer.text), code(answer.function), where, markdown(answer.owner))
+            cells = (answer.kind, code(answer.text), code(answer.function), where, markdown(answer.whose))
             yield f"| {' | '.join(cells)} |"

@@ -10,6 +10,7 @@ from codemod.probe.trace import Frame
 YOURS = "your code"
 TORCH = "torch"
 COMPILED = "C++ of torch"
+_CALLED = "C++ that "
 
 PYTHON = "Python's library"
 
@@ -67,8 +68,13 @@ def asking(stack: Sequence[Frame], user_stack: Sequence[Frame], torch: str) -> t
     place = stack[index]
     whose = owner(place, torch)
     if compiled:
-        whose = COMPILED if whose == TORCH else f"C++ that {whose} calls"
+        whose = COMPILED if whose == TORCH else f"{_CALLED}{whose} calls"
     return place, user if user != place else None, whose
+
+
+def is_compiled(whose: str) -> bool:
+    """Whether an owner, as `asking` gives it, is C++ code."""
+    return whose == COMPILED or whose.startswith(_CALLED)
 
 
 def _below(frame: Frame, torch: str) -> str:

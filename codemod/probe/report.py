@@ -73,9 +73,9 @@ def _answer_lines(alike: Sequence[Answer]) -> list[str]:
     more = len(alike) - _MOST_TEXTS
     lines += [f"{indent}{style(f'and {more:,} more at this line; --format json has all', 'dim')}"] if more > 0 else []
     if answer.place is not None:
-        lines.append(f"{indent}{place_text(answer.place)}  {style(f'[{visible(answer.owner)}]', 'dim')}")
+        lines.append(f"{indent}{place_text(answer.place)}  {style(f'[{visible(answer.whose)}]', 'dim')}")
     elif answer.owner:
-        lines.append(f"{indent}{style(f'[{visible(answer.owner)}]', 'dim')}")
+        lines.append(f"{indent}{style(f'[{visible(answer.whose)}]', 'dim')}")
     if answer.user is not None:
         lines.append(f"{indent}from {place_text(answer.user)}")
     lines += [f"{indent}{style(one_line(text), 'cyan')}" for text in (answer.advice, answer.finding) if text]
@@ -110,7 +110,7 @@ def markdown_lines(report: Report, answers: Sequence[Answer]) -> Iterable[str]:
             frame = answer.place
             where = code(f"{Path(frame.path).name}:{frame.line}") if frame else ""
             change = code(answer.command) if answer.command else markdown(answer.finding or answer.advice)
-            cells = (code(answer.function), answer.kind, code(answer.text), where, markdown(answer.owner), change)
+            cells = (code(answer.function), answer.kind, code(answer.text), where, markdown(answer.whose), change)
             yield f"| {' | '.join(cells)} |"
 
 

@@ -65,7 +65,7 @@ def _result(answer: Answer, frame: Frame, root: Path, index: int) -> dict[str, A
         "message": {"text": message},
         "locations": [location],
         "partialFingerprints": {"symfix/v1": fingerprint, "primaryLocationLineHash": f"{fingerprint}:1"},
-        "properties": {"function": answer.function, "owner": answer.owner, "count": answer.count},
+        "properties": {"function": answer.function, "owner": answer.whose, "count": answer.count},
     }
 
 

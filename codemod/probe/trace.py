@@ -17,6 +17,7 @@ from typing import Any
 
 from codemod.borders.files import read_file
 from codemod.errors import SymfixError
+from codemod.runner.assumptions import PASSES_ON
 
 LARGEST = 1 << 30
 """The most bytes that are read of one trace; those of a large model have some hundred million."""
@@ -29,7 +30,7 @@ _KINDS = frozenset(
         "propagate_real_tensors_provenance", "symbolic_shape_specialization",
     }
 )  # fmt: skip
-_ARTIFACTS = frozenset({"recompile_reasons", "torch_version", "symfix_assumed"})
+_ARTIFACTS = frozenset({"recompile_reasons", "torch_version", "symfix_assumed", "symfix_askers"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ def frames(stack: object, names: Mapping[int, str]) -> tuple[Frame, ...]:
     return tuple(
         Frame(_file(item.get("filename"), names), item["line"], str(item.get("name", "")), str(item.get("loc") or ""))
         for item in stack
-        if isinstance(item, dict) and isinstance(item.get("line"), int)
+        if isinstance(item, dict) and isinstance(item.get("line"), int) and item.get("name") != PASSES_ON
     )
 
 

@@ -1,7 +1,8 @@
-"""Adds what torch assumes about unknown sizes to its structured trace, inside the program that is probed.
+"""Adds to torch's structured trace, in the program that is probed, what torch assumes and which C++ functions ask.
 
 `ShapeEnv._log_suppressed_dde` (torch/fx/experimental/symbolic_shapes.py, since 2.8) only logs a text; draft_export ends
-the trace that was there (`CaptureStructuredTrace` of torch/export/_draft_export.py), which is undone. symfix lays this
+the trace that was there (`CaptureStructuredTrace` of torch/export/_draft_export.py), which is undone. A guard has the
+stack of Python alone, which knows nothing of a composite operator of C++ that calls others. symfix lays this
 file as `sitecustomize.py` before the program's others, which it then imports; the program's own code is unchanged.
 """
 
@@ -12,6 +13,7 @@ import importlib.machinery
 import importlib.util
 import logging
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -23,8 +25,24 @@ from typing import Any
 
 _SHAPES = "torch.fx.experimental.symbolic_shapes"
 _DRAFT = "torch.export._draft_export"
+# A kernel, or what a derivative computes (torch/csrc/autograd/generated/Functions.h).
+_NATIVE = re.compile(
+    r"\b(?:at::native::(?:\(anonymous namespace\)::)?(\w+)[(<]|torch::autograd::generated::(\w+)::apply)"
+)
+# The call of an operator, whose kernel may have no name that a library shows.
+_OPERATOR = re.compile(r"\bat::_ops::(\w+)::(?:call|redispatch)\b")
+# Python between a C++ function that asks and the answer: all other Python asks for itself.
+_BETWEEN = re.compile(
+    r"/torch/(?:__init__|_compile|_dynamo/eval_frame|_subclasses/fake_tensor|utils/_\w+"
+    r"|fx/experimental/(?:symbolic_shapes|sym_node|recording|_\w+))\.py$|/functools\.py$"
+)
 RECORDING = "symfix_recording"
 """The name under which `recording.py` is laid beside this file, for a program whose results are compared."""
+_ANSWERING = ("_log_guard", "_set_replacement")
+WATCHED = ("_log_suppressed_dde", *_ANSWERING)
+"""The methods of ShapeEnv that are watched."""
+PASSES_ON = "symfix_passes_on"
+"""The function of this file that stands on the stacks of guards, and has no part in them."""
 RAISED = "SYMFIX_RAISED"
 """The environment variable that names the folder for the errors that end processes."""
 
@@ -53,8 +71,13 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 def watch(module: ModuleType) -> None:
-    """Let the ShapeEnv of `module` trace its silent assumptions, once; a torch that has another one is left alone."""
+    """Let the ShapeEnv of `module` trace its silent assumptions, and who asks in C++, once.
+
+    A torch that has another one is left alone.
+    """
     environment = getattr(module, "ShapeEnv", None)
+    if environment is not None:
+        _name_askers(environment)
     original = getattr(environment, "_log_suppressed_dde", None)
     if environment is None or original is None or getattr(original, "traces", False):
         return
@@ -65,6 +88,55 @@ def watch(module: ModuleType) -> None:
 
     log.traces = True  # type: ignore[attr-defined]
     environment._log_suppressed_dde = log
+
+
+def _name_askers(environment: Any) -> None:
+    """Trace the C++ functions that lead to a guard before the guard, and before the constant that a size becomes."""
+    for name in _ANSWERING:
+        original = getattr(environment, name, None)
+        if original is not None and not getattr(original, "traces", False):
+            setattr(environment, name, _after_askers(original))
+
+
+def _after_askers(original: Callable[..., Any]) -> Callable[..., Any]:
+    def symfix_passes_on(self: Any, *arguments: Any, **named: Any) -> Any:
+        if "find" not in arguments[2:]:  # a replacement that is looked up again
+            _trace_askers()
+        return original(self, *arguments, **named)
+
+    symfix_passes_on.traces = True  # type: ignore[attr-defined]
+    return symfix_passes_on
+
+
+def _trace_askers() -> None:
+    try:
+        logs: Any = import_module("torch._logging")
+        if not import_module("torch._logging._internal").trace_log.handlers:
+            return
+        os.environ.setdefault("TORCH_SYMBOLIZE_MODE", "dladdr")  # names alone: lines take a hundred times as long
+        stack = import_module("torch.utils._traceback").CapturedTraceback.extract(cpp=True).summary()
+        functions = askers([(frame.filename, frame.name) for frame in stack])
+        if functions:
+            document = {"name": "symfix_askers", "encoding": "string", "functions": functions}
+            logs.trace_structured("artifact", metadata_fn=lambda: document)
+    except Exception:  # what is probed must not fail by it, and not every platform has such stacks
+        return
+
+
+def askers(stack: Sequence[tuple[str, str]]) -> list[str]:
+    """The kernels and derivatives of torch's C++, the caller first, that ask; none where Python asks.
+
+    `stack` has the file and the function of each frame of Python and C++, the innermost last.
+    """
+    functions: list[str] = []
+    for path, name in reversed(stack):
+        if path.endswith(".py") and path != __file__ and not _BETWEEN.search(path):
+            break
+        match = _NATIVE.search(name) or (None if functions else _OPERATOR.search(name))
+        function = next(filter(None, match.groups())) if match is not None else ""
+        if function and function not in functions[-1:]:
+            functions.append(function)
+    return functions[::-1]
 
 
 def keep_tracing(module: ModuleType) -> None:

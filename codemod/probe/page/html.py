@@ -109,6 +109,7 @@ def _answer(answer: Answer, rows: Mapping[str, int], columns: Sequence[str], of_
         "kind": answer.kind,
         "text": answer.text,
         "owner": answer.owner,
+        "whose": answer.whose,
         "place": place,
         "user": report.place_text(answer.user) if answer.user is not None else "",
         "count": answer.count,

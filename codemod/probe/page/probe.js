@@ -65,7 +65,7 @@ function cellCards() {
 function causes(answers) {
   const groups = new Map();
   for (const answer of answers) {
-    const key = JSON.stringify([answer.kind, answer.place, answer.owner]);
+    const key = JSON.stringify([answer.kind, answer.place, answer.whose]);
     if (!groups.has(key)) groups.set(key, []);
     groups.get(key).push(answer);
   }
@@ -91,7 +91,7 @@ function card(group) {
   const said = (key) => [...new Set(group.map((answer) => answer[key]).filter(Boolean))];
   return h("article", { class: "card" },
     h("h3", null, h("span", { class: `badge ${first.kind}`, title: data.kinds[first.kind] }, first.kind), first.place || "no line is named"),
-    first.owner && h("p", { class: "faint" }, first.owner),
+    first.whose && h("p", { class: "faint" }, first.whose),
     h("ul", null, items),
     said("advice").map((text) => h("p", null, text)),
     said("finding").map((text) => h("p", null, text)),

@@ -12,7 +12,7 @@ import pytest
 from codemod.errors import SymfixError
 from codemod.probe.answers import Answer, Report, merged, read_report, regressed
 from codemod.probe.collect import Collector, in_arguments, spelled
-from codemod.probe.trace import Frame, Record
+from codemod.probe.trace import Frame, Record, frames
 
 USER = Frame("/home/u/model.py", 12, "f", "if x.size(0) > 5:")
 START = Frame("/home/u/model.py", 10, "f")
@@ -163,3 +163,22 @@ def test_a_size_that_becomes_a_constant_is_said_once_for_a_compilation() -> None
     assert [(answer.text, answer.count) for answer in answers] == [("x.size(0) == 4", 1)]
     looked_up = record("symbolic_shape_specialization", {**fixed, "reason": "find"}, USER)
     assert collected(start, symbol, looked_up).answers == ()
+
+
+def test_functions_of_c_are_named_for_the_guard_that_follows_them_alone() -> None:
+    kernel = Frame("/site-packages/torch/_subclasses/fake_tensor.py", 9, "dispatch")
+    log = Frame("/site-packages/torch/_logging/_internal.py", 7, "trace_structured")
+    asked = (START, Frame("/site-packages/torch/fx/experimental/sym_node.py", 5, "guard_int"), log)
+    askers = record("artifact", {"name": "symfix_askers", "functions": ["corrcoef", "cov"]})
+    own = Frame("/tmp/hook/sitecustomize.py", 3, "symfix_passes_on")
+    assert own not in frames([{"line": 3, "name": own.function, "filename": own.path}], {})
+    report = collected(
+        record("dynamo_start", {}, START),
+        askers,
+        record("guard_added_fast", {"expr": "s0 > 5"}, START, kernel, *asked[1:]),
+        record("guard_added_fast", {"expr": "s0 > 6"}, START, kernel, *asked[1:]),
+    )
+    assert [(a.text, a.whose) for a in report.answers] == [
+        ("s0 > 5", "C++ that your code calls: corrcoef → cov"),
+        ("s0 > 6", "C++ that your code calls"),
+    ]  # fmt: skip
