@@ -24,6 +24,7 @@ CONVERTED = [
 ]  # fmt: skip
 REVIEWED = [
     "row_spread", "fold_steps", "repeat_row", "nearest_row_cpu", "gaps_cpu", "trailing_window_backward", "row_sums",
+    "framed_mean", "measured_frame",
 ]  # fmt: skip
 LEFT = {
     "row_parity": "loop-bound",

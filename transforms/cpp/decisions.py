@@ -15,6 +15,7 @@ from transforms.cpp.flow.engine import OWN_RESULT, RENAMED, parameter_origin
 from transforms.cpp.flow.events import (
     Event,
     Rewrites,
+    SettledMembers,
     SettledSignature,
     SymbolicDerivative,
     SymbolicDispatch,
@@ -22,6 +23,7 @@ from transforms.cpp.flow.events import (
     SymbolicSchema,
     emit,
 )
+from transforms.cpp.flow.members import member_origin
 from transforms.cpp.flow.outcome import Outcome
 from transforms.cpp.flow.propagate import Key, Propagation
 from transforms.cpp.flow.state import Emission
@@ -30,8 +32,9 @@ from transforms.cpp.reach.headers import OWN_YAML
 from transforms.cpp.reach.schemas import Family
 from transforms.cpp.reach.vocabulary import symint_name
 from transforms.cpp.reading.definitions import find_declarator, spelled_types
-from transforms.cpp.reading.facts import FileFacts, Function
+from transforms.cpp.reading.facts import FileFacts, Function, Slot
 from transforms.cpp.reading.lines import Lines
+from transforms.cpp.reading.records import Member, find_member
 from transforms.cpp.reading.syntax import parse
 from transforms.cpp.reading.tree import build
 from transforms.cpp.report import check_findings, findings, group_name
@@ -101,6 +104,7 @@ def decide(
         yield from findings(rest, why, lines, groups[key], Level.REVIEW)
         yield from check_findings(rest, why, lines, groups[key])
     yield from _signatures(facts, reach, propagation, groups, sources, rewrites)
+    yield from _members(reach, propagation, groups, sources, rewrites)
     yield from _schemas(facts, propagation, groups, sources, rewrites)
 
 
@@ -128,7 +132,7 @@ def _groups(base: Mapping[Key, Outcome], propagation: Propagation) -> dict[Key, 
         find((slot.path, slot.start))
     for key, outcome in propagation.outcomes.items():
         for slot in outcome.uses & propagation.settled:
-            first, second = sorted((find(key), find((slot.path, slot.start))))
+            first, second = sorted((find(key), find((slot.path, slot.start))), key=lambda key: (key[1] < 0, key))
             parent[second] = first
     for family in propagation.families:
         owners = sorted({find((slot.path, slot.start)) for slot in family.slots})
@@ -149,7 +153,8 @@ def _signatures(
     """The edits of the definitions and declarations of every helper that changes."""
     slots: dict[Key, set[int]] = {}
     for slot in propagation.settled:
-        slots.setdefault((slot.path, slot.start), set()).add(slot.index)
+        if not slot.member:
+            slots.setdefault((slot.path, slot.start), set()).add(slot.index)
     if not slots:
         return
     functions = {owner: next(f for f in facts[owner[0]].functions if f.start == owner[1]) for owner in slots}
@@ -189,6 +194,32 @@ def _signature_events(
     if renamed and name is not None:
         new = symint_name(function.name)
         yield SymbolicKernel(frozenset({RENAMED}), build(name, masked), function.name, new)
+
+
+def _members(
+    reach: Mapping[Key, Reach],
+    propagation: Propagation,
+    groups: Mapping[Key, str],
+    sources: Sources,
+    rewrites: Rewrites,
+) -> Iterator[Finding]:
+    """The edits of the structs whose members change; each is said of the first function that fills a member."""
+    declarations: dict[tuple[str, int], tuple[str, Member, list[Slot]]] = {}
+    for slot in sorted(propagation.settled, key=lambda slot: slot.member):
+        owner, _, name = slot.member.rpartition("::")
+        member = find_member(sources.tree(slot.path)[0].root_node, owner, name) if slot.member else None
+        if member is not None:
+            declarations.setdefault((slot.path, member.declaration.start_byte), (owner, member, []))[2].append(slot)
+    for (path, start), (owner, member, slots) in sorted(declarations.items(), key=lambda item: item[0]):
+        key = min(key for key, outcome in propagation.outcomes.items() if not outcome.filled.isdisjoint(slots))
+        masked = sources.tree(path)[1]
+        declaration, spelled = (build(node, masked) for node in (member.declaration, member.spelled))
+        members = [slot.member.rpartition("::")[2] for slot in slots]
+        event = SettledMembers(frozenset({member_origin(start)}), owner, declaration, spelled, member.names, members)
+        emissions = tuple(emit(rewrites, event))
+        outcome = Outcome(propagation.outcomes[key].function, emissions, (), (), (), frozenset())
+        why = reach.get(key) or Reach((), (), "helper")
+        yield from findings(outcome, why, sources.lines(path), groups[path, -1], Level.REVIEW)
 
 
 def _schemas(

@@ -10,7 +10,7 @@ from transforms.cpp.flow.checks import CHECKS
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.events import AccessorCall, FloatCast, FreeAccessorCall, IntCast, LoopCount, RankQuery
-from transforms.cpp.flow.expressions import behind
+from transforms.cpp.flow.members import behind
 from transforms.cpp.flow.operators import resolve
 from transforms.cpp.flow.state import Site
 from transforms.cpp.flow.storing import coerce

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
+from transforms.cpp.flow.members import built_whole, fill, member_slot
 from transforms.cpp.flow.storing import coerce, owner_of, same_range
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import BOOL, SIZE_T, UNKNOWN, Type, symbolic_spelling
@@ -51,6 +52,8 @@ def _constructed(flow: Flow, node: Node, kind: Type, arguments: list[Node], valu
         return kind.with_origins(join(*values).origins)
     if kind.kind == "scalar":
         return kind
+    if arguments:
+        built_whole(flow, kind)
     for argument, value in zip(arguments, values, strict=True):
         if value.kind not in ("tensor", "list", "bool"):
             flow.sink(argument, "stored", f"initialises a `{kind.name or kind.kind}`", value)
@@ -111,12 +114,15 @@ def _store_elements(
         stored = stored[1:]
     same_range(flow, node, [value for _, value in stored])
     origins = join(*(value for _, value in stored)).origins if stored else None
+    if origins is not None and owner.symbolic:
+        fill(flow, receiver, origins)
     if origins is not None and not owner.symbolic:
         variable = owner_of(flow, receiver)
         if variable is not None:
             flow.make_symbolic(variable, origins, node)
         else:
-            flow.sink(node, "stored", f"is added to `{receiver.beginning(40)}`, which stays concrete", *values)
+            reason = f"is added to `{receiver.beginning(40)}`, which stays concrete"
+            flow.sink(node, "stored", reason, *values, slot=member_slot(flow, receiver))
     return Type("iter", origins=owner.origins)
 
 

@@ -102,6 +102,10 @@ class Flow:
         """Settled slots that this function gives a symbolic value to, or takes one from."""
         self.gives = False
         """Whether the settled result is symbolic on some way out."""
+        self.wanted: set[Slot] = set()
+        """Parameters of the function itself that it hands to settled slots, and that are integers still."""
+        self.filled: set[Slot] = set()
+        """Settled members that this function gives a symbolic value to."""
         self.conflicts: set[Slot] = set()
         """Settled slots that this function cannot serve: it has a concrete sequence, or needs an integer."""
         self.dropped: set[tuple[Slot, int]] = set()
@@ -169,6 +173,14 @@ class Flow:
     def slot(self, index: int) -> Slot:
         """A slot of the function itself."""
         return Slot(self.function.path, self.function.start, index)
+
+    def settled_value(self, slot: Slot, kind: Type, origin: int) -> Type:
+        """`kind`, symbolic because of `origin`, where a settled slot can be taken so; else that is noted."""
+        if origin in self.concrete:
+            self.dropped.add((slot, origin))
+            return kind
+        self.uses.add(slot)
+        return kind.with_origins({origin})
 
     def sink(self, node: Node, code: str, reason: str, *types: Type, slot: Slot | None = None) -> None:
         """Note that symbolic values of `types` end at `node`, where only a concrete one will do."""

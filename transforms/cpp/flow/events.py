@@ -203,6 +203,20 @@ class SettledSignature(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class SettledMembers(Event):
+    """The `declaration` of data members of the struct `owner`, of which those named `members` become symbolic.
+
+    `spelled` is its type, `names` are all that it declares.
+    """
+
+    owner: str
+    declaration: Node
+    spelled: Node
+    names: Sequence[str]
+    members: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class SymbolicKernel(Event):
     """A definition or declaration of a kernel whose name, `old` at the end of `name`, becomes `new`."""
 

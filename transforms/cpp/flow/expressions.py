@@ -7,6 +7,7 @@ from collections.abc import Callable
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.events import CompoundAssignment, FloatOperand, Step
+from transforms.cpp.flow.members import behind, member
 from transforms.cpp.flow.storing import assign, coerce, owner_of
 from transforms.cpp.flow.truth import truth
 from transforms.cpp.reading.tree import Node
@@ -29,8 +30,8 @@ def _identifier(flow: Flow, node: Node) -> Type:
     variable = flow.lookup(node.text)
     if variable is not None:
         return variable.value
-    member = flow.vocabulary.members.get((flow.function.parent, node.text))
-    return flow.type_of(member) if member is not None else UNKNOWN
+    spelled = flow.vocabulary.members.get((flow.function.parent, node.text))
+    return flow.type_of(spelled) if spelled is not None else UNKNOWN
 
 
 def _last(flow: Flow, node: Node) -> Type:
@@ -49,28 +50,8 @@ def _field(flow: Flow, node: Node) -> Type:
         accesses.append(node := argument)
     value = evaluate(flow, argument) if argument is not None else UNKNOWN
     for access in reversed(accesses):
-        value = _member(flow, access, value)
+        value = member(flow, access, value)
     return value
-
-
-def _member(flow: Flow, node: Node, value: Type) -> Type:
-    """The member that `node` names of `value`."""
-    name = node.field("field")
-    if name is None:
-        return UNKNOWN
-    owner = behind(value, node.token == "->")
-    if owner.kind == "tuple" and name.text in ("first", "second") and len(owner.args) == 2:
-        return owner.args[name.text == "second"]
-    spelled = flow.vocabulary.members.get((owner.name.split("<")[0].split("::")[-1], name.text))
-    return flow.type_of(spelled) if spelled is not None else UNKNOWN
-
-
-def behind(kind: Type, arrow: bool) -> Type:
-    """What a member access sees: `->` looks through optionals, pointers and MaybeOwned."""
-    if kind.kind == "wrap" and (arrow or kind.name == "reference_wrapper"):
-        inner = kind.args[0]
-        return inner.with_origins(kind.origins) if kind.symbolic and inner.kind in ("int", "ints") else inner
-    return UNKNOWN if kind.kind == "wrap" and not arrow else kind
 
 
 def _pointer(flow: Flow, node: Node) -> Type:

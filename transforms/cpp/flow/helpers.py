@@ -7,6 +7,7 @@ import re
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, RENAMED, Flow, join, result_origin
 from transforms.cpp.flow.events import CalleeName, OffsetOfImpl, SequenceArgument
+from transforms.cpp.flow.members import built_whole
 from transforms.cpp.flow.operators import Resolved, parameters_of, resolve
 from transforms.cpp.flow.storing import coerce
 from transforms.cpp.reach.calls import is_kernel
@@ -16,6 +17,8 @@ from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import TENSOR, UNKNOWN, Type, parse_type, symbolic_spelling
 
 _ITERATOR = re.compile(r"\bTensorIterator(?:Base)?\b")
+_ARRAY_REFS = ("IntArrayRef", "IntList", "ArrayRef", "SymIntArrayRef")
+"""Sequences that a single element converts to (c10/util/ArrayRef.h)."""
 _SCALARS = ("int", "ints", "wrap", "float", "iter", "braces")
 
 
@@ -237,7 +240,8 @@ def _accepts(flow: Flow, function: Function, index: int, value: Type) -> str:
             ("wrap", "ints"),
             ("wrap", "int"),
         }
-        return "ok" if (kind.kind, value.kind) in pairs or kind.kind == "float" else ""
+        one = kind.name in _ARRAY_REFS and value.kind == "int"
+        return "ok" if (kind.kind, value.kind) in pairs or one or kind.kind == "float" else ""
     if kind.kind in ("scalar", "string") and value.kind in ("int", "float"):
         return "ok" if kind.kind == "scalar" else ""
     if function.template and kind.kind in ("unknown", "other"):
@@ -245,6 +249,8 @@ def _accepts(flow: Flow, function: Function, index: int, value: Type) -> str:
     if (kind.kind == value.kind or (kind.kind == "ints" and value.kind == "braces")) and symbolic_spelling(spelled):
         return "want"
     if kind.kind == "wrap" and value.kind in ("int", "ints", "wrap") and symbolic_spelling(spelled):
+        return "want"
+    if kind.name in _ARRAY_REFS and value.kind == "int" and symbolic_spelling(spelled):
         return "want"
     return ""
 
@@ -332,13 +338,44 @@ def _serve(flow: Flow, written: Node, function: Function, arguments: list[Node],
         flow.uses |= {slot for slot in flow.settled if (slot.path, slot.start) == (function.path, function.start)}
     for index, (argument, value) in enumerate(zip(arguments, values, strict=False)):
         slot = Slot(function.path, function.start, index)
+        if argument.kind == "initializer_list" and argument.children and index < len(function.params):
+            built_whole(flow, flow.type_of(function.params[index].type))
         if slot not in flow.settled:
             continue
-        if value.symbolic:
+        if _is_written(function.params[index].type):
+            _serve_reference(flow, slot, argument, value)
+        elif value.symbolic:
             flow.uses.add(slot)
             flow.served |= value.origins or NOTHING
+        elif value.kind == "int" and flow.type_of(function.params[index].type).kind == "ints":
+            _refuse(flow, slot, argument)  # an integer is no SymInt yet, and a sequence is a step further
         elif value.kind not in ("int", "braces") and not argument.text.endswith("nullopt"):
-            flow.conflicts.add(slot)
+            _refuse(flow, slot, argument)
+
+
+def _refuse(flow: Flow, slot: Slot, argument: Node) -> None:
+    """A settled slot cannot be served with `argument` as it is; with a parameter of the function it may yet be."""
+    flow.conflicts.add(slot)
+    variable = flow.lookup(argument.text) if argument.kind == "identifier" else None
+    if variable is not None and variable.parameter >= 0 and variable.type.kind in ("int", "ints", "wrap"):
+        flow.wanted.add(flow.slot(variable.parameter))
+
+
+def _is_written(spelled: str) -> bool:
+    """Whether a parameter is a reference that the callee may write through."""
+    return spelled.endswith("&") and not spelled.endswith("&&") and "const" not in spelled.split()
+
+
+def _serve_reference(flow: Flow, slot: Slot, argument: Node, value: Type) -> None:
+    """What a settled reference is bound to has its very type: a local variable changes with it."""
+    variable = flow.lookup(argument.text) if argument.kind == "identifier" else None
+    if variable is None:
+        flow.conflicts.add(slot)
+        return
+    held = flow.settled_value(slot, variable.type, result_origin(argument.start))
+    if held.symbolic:
+        flow.served |= value.origins or NOTHING
+        flow.make_symbolic(variable, held.origins or NOTHING, argument)
 
 
 def _result(flow: Flow, node: Node, function: Function, origins: frozenset[int] | None = None) -> Type:
@@ -352,10 +389,5 @@ def _result(flow: Flow, node: Node, function: Function, origins: frozenset[int] 
         return Type("int", "int64_t", origins=origins)
     slot = Slot(function.path, function.start, -1)
     if slot in flow.settled:
-        origin = result_origin(node.start)
-        if origin in flow.concrete:
-            flow.dropped.add((slot, origin))
-        else:
-            flow.uses.add(slot)
-            return kind.with_origins({origin})
+        return flow.settled_value(slot, kind, result_origin(node.start))
     return kind

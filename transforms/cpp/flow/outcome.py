@@ -53,6 +53,10 @@ class Outcome:
     """Origins that stay concrete, parameters and results included."""
     uses: frozenset[Slot] = frozenset()
     conflicts: frozenset[Slot] = frozenset()
+    wanted: frozenset[Slot] = frozenset()
+    """Parameters of the function itself that have to be symbolic where it is to serve what it calls."""
+    filled: frozenset[Slot] = frozenset()
+    """Settled members that are given a symbolic value."""
     dropped: frozenset[tuple[Slot, int]] = frozenset()
     """Settled results that cannot be taken, each with its origin."""
     unreadable: tuple[Site, ...] = ()
@@ -132,6 +136,8 @@ def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, 
         frozenset(flow.concrete),
         frozenset(flow.uses),
         frozenset(flow.conflicts),
+        frozenset(flow.wanted),
+        frozenset(flow.filled),
         frozenset(flow.dropped),
         tuple(flow.unreadable_sites.values()),
         tuple(flow.iterators.values()),

@@ -18,6 +18,9 @@ from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
 from transforms.cpp.reach.schemas import Family, links
 from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.facts import FileFacts, Function, Slot
+from transforms.cpp.reading.records import find_member
+from transforms.cpp.reading.syntax import parse
+from transforms.cpp.reading.types import symbolic_spelling
 
 Key = tuple[str, int]
 _ROUNDS = 12
@@ -74,8 +77,8 @@ class Propagator:
             fresh = self._analyse(dirty)
             self.outcomes.update(fresh)
             requested = self._ask(fresh.values())
-            changed = self._refuse(self._refusals(fresh, requested)) | requested
-        changed |= self._refuse(self._unneeded())
+            changed = self._refuse(self._refusals(fresh, requested, growing=True)) | requested
+        changed |= self._refuse(self._refusals(self.outcomes, set()) | self._unneeded())
         while changed:  # nothing more is settled: take back until everything that stands is consistent
             fresh = self._analyse(self._affected(changed))
             self.outcomes.update(fresh)
@@ -105,10 +108,14 @@ class Propagator:
     def _unneeded(self) -> set[Slot]:
         """Slots whose reason went away: no caller gives the parameter a symbolic value, no such value is returned."""
         used = frozenset[Slot]().union(*(outcome.uses for outcome in self.outcomes.values()))
+        filled = frozenset[Slot]().union(*(outcome.filled for outcome in self.outcomes.values()))
         gone: set[Slot] = set()
         for slot in self.settled:
             owner = self.outcomes.get((slot.path, slot.start))
-            needed = owner is None or owner.gives if slot.index < 0 else slot in used or slot in self.links
+            if slot.member:
+                needed = slot in filled
+            else:
+                needed = owner is None or owner.gives if slot.index < 0 else slot in used or slot in self.links
             if not needed:
                 gone.add(slot)
         return gone
@@ -119,20 +126,29 @@ class Propagator:
         for outcome in outcomes:
             if not self.reached(outcome.function):
                 continue
-            for sink in outcome.refusals:
-                slot = sink.slot
+            for slot in (*(sink.slot for sink in outcome.refusals), *sorted(outcome.wanted, key=lambda s: s.index)):
                 if slot is None or slot in self.settled or slot in self.refused:
                     continue
                 function = self.definitions.get((slot.path, slot.start))
-                if function is not None and self.eligible(function, slot.index):
+                if self._is_member(slot) if slot.member else function and self.eligible(function, slot.index):
                     requested.add(slot)
                 else:
                     self.refused.add(slot)
         self.settled |= requested
         return requested
 
+    def _is_member(self, slot: Slot) -> bool:
+        """Whether a slot is a member of a struct that holds plain data, of one source file and nothing else."""
+        owner, _, name = slot.member.rpartition("::")
+        tree, _ = parse(self.project.read(slot.path))
+        member = find_member(tree.root_node, owner, name)
+        text = member.spelled.text if member is not None else None
+        return self.project.selected(slot.path) and text is not None and symbolic_spelling(text.decode()) is not None
+
     def _affected(self, slots: Iterable[Slot]) -> set[Key]:
         keys: set[Key] = set()
+        members = {slot.path for slot in slots if slot.member}
+        keys |= {key for key in self.definitions if key[0] in members} if members else set()
         for slot in slots:
             owner = self.definitions.get((slot.path, slot.start))
             if owner is not None:
@@ -161,21 +177,27 @@ class Propagator:
     def _owns(self, function: Function) -> bool:
         return any(slot.path == function.path and slot.start == function.start for slot in self.settled)
 
-    def _refusals(self, fresh: Mapping[Key, Outcome], requested: set[Slot]) -> set[Slot]:
-        """Settled slots that an outcome shows to be impossible, even when those just `requested` are granted."""
+    def _refusals(self, fresh: Mapping[Key, Outcome], requested: set[Slot], *, growing: bool = False) -> set[Slot]:
+        """Settled slots that an outcome shows to be impossible, even when those just `requested` are granted.
+
+        While slots are still asked for, `growing`, a caller that gives an integer may come to give a symbolic value.
+        """
         refused: set[Slot] = set()
         for (path, start), outcome in fresh.items():
             own = {slot for slot in self.settled if slot.path == path and slot.start == start}
             if outcome.lost:
                 refused |= own
-                callee_names = {call.callee.rpartition("::")[2] for call in outcome.function.calls}
-                refused |= {s for s in self.settled if self.definitions[s.path, s.start].name in callee_names}
+                callees = {call.callee.rpartition("::")[2] for call in outcome.function.calls}
+                helpers = (slot for slot in self.settled if not slot.member)
+                refused |= {slot for slot in helpers if self.definitions[slot.path, slot.start].name in callees}
+                refused |= {slot for slot in self.settled if slot.member and slot.path == path}
                 continue
             for slot in own:
                 origin = OWN_RESULT if slot.index < 0 else parameter_origin(slot.index)
                 if origin in outcome.concrete and not _hopeful(outcome, origin, requested):
                     refused.add(slot)
-            refused |= outcome.conflicts
+            if not growing:
+                refused |= outcome.conflicts
             refused |= {slot for slot, origin in outcome.dropped if not _hopeful(outcome, origin, requested)}
             passive = not self.reached(outcome.function) and not own
             if passive and outcome.emissions:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.events import AccumulateOperation, AccumulateStart, ExtremumOperand, ExtremumTemplate
+from transforms.cpp.flow.members import fill, member_slot
 from transforms.cpp.flow.storing import owner_of, same_range
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import BOOL, INT, SIZE_T, STRING, UNKNOWN, Type
@@ -181,6 +182,7 @@ def _copy(flow: Flow, node: Node, arguments: list[Node]) -> Type:
         targets = arguments[:2] if node.beginning(9).startswith(("std::fill", "std::iota")) else arguments[2:]
         for argument in targets:
             if evaluate(flow, argument).symbolic:
+                fill(flow, argument, origins)
                 continue
             owner = owner_of(flow, argument)
             if owner is None and argument.kind == "call_expression":
@@ -189,5 +191,6 @@ def _copy(flow: Flow, node: Node, arguments: list[Node]) -> Type:
             if owner is not None:
                 flow.make_symbolic(owner, origins or NOTHING, node)
             elif evaluate(flow, argument).kind in ("iter", "wrap", "unknown"):
-                flow.sink(node, "stored", f"is copied to `{argument.beginning(40)}`", *moving)
+                reason = f"is copied to `{argument.beginning(40)}`"
+                flow.sink(node, "stored", reason, *moving, slot=member_slot(flow, argument))
     return Type("iter", origins=origins)

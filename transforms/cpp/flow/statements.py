@@ -7,6 +7,7 @@ from transforms.cpp.flow.checks import exits
 from transforms.cpp.flow.containers import construct
 from transforms.cpp.flow.dispatch import STATEMENTS, evaluate, run
 from transforms.cpp.flow.engine import NOTHING, OWN_RESULT, Flow, parameter_origin
+from transforms.cpp.flow.members import built_whole
 from transforms.cpp.flow.state import Lambda, Variable
 from transforms.cpp.flow.storing import coerce, store
 from transforms.cpp.flow.truth import truth
@@ -353,9 +354,11 @@ def _return(flow: Flow, node: Node) -> None:
         return
     if expression is not None and not value.symbolic and value.kind == "ints" and flow.slot(-1) in flow.settled:
         coerce(flow, expression, frozenset({OWN_RESULT}))
+    declared = flow.type_of(flow.function.returns)
+    if expression is not None and expression.kind == "initializer_list" and expression.children:
+        built_whole(flow, declared)
     if expression is None or not value.symbolic or value.kind in ("tensor", "list"):
         return
-    declared = flow.type_of(flow.function.returns)
     flow.gives |= bool(value.origins)
     if declared.symbolic or flow.function.returns in ("auto", "") or flow.slot(-1) in flow.settled:
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow
+from transforms.cpp.flow.members import fill, member_slot
 from transforms.cpp.flow.state import Variable
 from transforms.cpp.flow.truth import truth
 from transforms.cpp.reading.tree import Node
@@ -70,12 +71,14 @@ def assign(flow: Flow, target: Node, value: Type, node: Node) -> None:
         flow.make_symbolic(owner, value.origins or NOTHING, node)
         return
     held = evaluate(flow, target)
+    if value.symbolic and held.symbolic:
+        fill(flow, target, value.origins)
     if not value.symbolic or held.symbolic or held.kind in ("tensor", "scalar", "string"):
         return
     if held.kind == "bool" and value.kind == "bool":
         return
     code = "member" if target.kind == "field_expression" else "stored"
-    flow.sink(node, code, f"is stored in `{target.beginning(60)}`", value)
+    flow.sink(node, code, f"is stored in `{target.beginning(60)}`", value, slot=member_slot(flow, target))
 
 
 def owner_of(flow: Flow, node: Node) -> Variable | None:

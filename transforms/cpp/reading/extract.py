@@ -56,6 +56,8 @@ _FEATURES = (
 _NO_FEATURES = frozenset[str]()
 _ALIAS = re.compile(rb"^\s*(?:using\s+(\w+)\s*=\s*(.+)|typedef\s+(.+?[\s*&>])(\w+))\s*$", re.S)
 _MEMBER = re.compile(rb"^(.*[\s&*>])([A-Za-z_]\w*)\s*((?:\[[^\]]*\])*)\s*$", re.S)
+# `T a, b;`: the type, and the names with nothing but commas between them.
+_MEMBERS = re.compile(rb"^([\w:]+(?:\s*<[\w:<>\s]*>)?)\s+([A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)+)\s*$")
 _INITIALISER = re.compile(rb"(?<![=<>!])=(?!=)|\{")
 _NO_MEMBER = re.compile(rb"^\s*(?:using|typedef|friend|static_assert|template|class|struct|enum|union|return|extern)\b")
 _PREFIX = re.compile(
@@ -263,6 +265,12 @@ def _statement(
     if _NO_MEMBER.match(code) is not None or b"#" in code:
         return
     initialiser = _INITIALISER.search(code)
-    member = _MEMBER.match(code if initialiser is None else code[: initialiser.start()])
+    code = code if initialiser is None else code[: initialiser.start()]
+    several = _MEMBERS.match(code)
+    if several is not None:
+        names = decode(several[2]).replace(" ", "").split(",")
+        members.extend((statement.scopes[-1].name, name, decode(several[1])) for name in names)
+        return
+    member = _MEMBER.match(code)
     if member is not None and b"(" not in member[1]:
         members.append((statement.scopes[-1].name, decode(member[2]), decode(member[1]) + decode(member[3])))

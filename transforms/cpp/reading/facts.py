@@ -134,8 +134,10 @@ class FileFacts:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A parameter of a function, or its result (`index` -1)."""
+    """A parameter of a function, its result (`index` -1), or a data member of a class of one source file."""
 
     path: str
     start: int
     index: int
+    member: str = ""
+    """`Class::member`; `start` and `index` are those of no function."""

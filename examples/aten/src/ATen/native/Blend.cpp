@@ -159,4 +159,23 @@ Tensor checked_pair(const Tensor& left, const Tensor& right) {
   return left.add(right);
 }
 
+// What a helper works out of the sizes comes back in a struct: one of its members changes with them (level review).
+struct FrameAndDims {
+  DimVector frame, dims;
+};
+
+static FrameAndDims measured_frame(const Tensor& self) {
+  FrameAndDims extents;
+  for (const auto dim : c10::irange(self.dim())) {
+    extents.dims.push_back(dim);
+    extents.frame.push_back(self.size(dim));
+  }
+  return extents;
+}
+
+Tensor framed_mean(const Tensor& self) {
+  const auto extents = measured_frame(self);
+  return self.mean(extents.dims, true).expand(extents.frame);
+}
+
 } // namespace at::native

@@ -1,0 +1,131 @@
+"""Values that go through helpers and structs: first what must stay as it is, then what comes out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.transforms.cpp.snippets import converted
+
+PLAN = "struct Plan { DimVector shape; DimVector dims; };\n"
+FILL = "static Plan plan(const Tensor& x) { Plan p; p.shape.push_back(x.size(0)); return p; }\n"
+USE = "Tensor f(const Tensor& x) { return x.expand(plan(x).shape); }"
+KEPT = {
+    "a constructor gives the member its value": (
+        "struct Plan { Plan(DimVector s) : shape(s) {} DimVector shape; };\n"
+        "static Plan plan(const Tensor& x) { Plan p({}); p.shape.push_back(x.size(0)); return p; }\n" + USE
+    ),
+    "the struct is built of all its members": (
+        PLAN + FILL + "Tensor g(const Tensor& x, DimVector v) { Plan p{v, v}; return x.expand(p.shape); }\n" + USE
+    ),
+    "the struct is returned as a list of its members": (
+        PLAN + FILL + "static Plan whole(DimVector v) { return {v, v}; }\n"
+        "Tensor g(const Tensor& x, DimVector v) { return x.expand(whole(v).shape); }\n" + USE
+    ),
+    "a helper is given the struct as a list of its members": (
+        PLAN + FILL + "static Tensor take(const Tensor& x, Plan p) { return x.expand(p.shape); }\n"
+        "Tensor g(const Tensor& x, DimVector v) { return take(x, {v, v}); }\n" + USE
+    ),
+    "another function needs the member as integers": (
+        PLAN + FILL + "int64_t g(const Tensor& x) { return at::takes_int(plan(x).shape[0]); }\n" + USE
+    ),
+    "the class of a receiver is not known": (
+        PLAN + FILL + "Tensor g(const Tensor& x) { return x.expand(elsewhere(x).shape); }\n" + USE
+    ),
+    "two structs have the name": (PLAN + "namespace other { " + PLAN + "}\n" + FILL + USE),
+    "a base may hold the member": ("struct Base {};\nstruct Plan : Base { DimVector shape; };\n" + FILL + USE),
+    "the member is the template's": (
+        "template <typename T> struct Plan { DimVector shape; };\n"
+        "static Plan<int> plan(const Tensor& x) { Plan<int> p; p.shape.push_back(x.size(0)); return p; }\n" + USE
+    ),
+    "a comment stands between the members": ("struct Plan { DimVector shape /* sizes */, dims; };\n" + FILL + USE),
+    "an integer is a step from a sequence of SymInts": (
+        "static Tensor keep(const Tensor& x, IntArrayRef s) { return x.expand(s); }\n"
+        "Tensor g(const Tensor& x, int64_t n) { return keep(x, n); }\n"
+        "Tensor f(const Tensor& x) { return keep(x, x.size(0)); }"
+    ),
+    "a reference is bound to what is no local": (
+        "static void put(const Tensor& x, int64_t& n) { n = x.size(0); }\n"
+        "struct Box { Tensor g(const Tensor& x) { put(x, n_); return x; } int64_t n_; };\n"
+        "Tensor f(const Tensor& x) { int64_t n = 0; put(x, n); return x.narrow(0, 0, n); }"
+    ),
+    "a reference is bound to an integer that counts": (
+        "static void put(const Tensor& x, int64_t& n) { n = x.size(0); }\n"
+        "Tensor f(const Tensor& x) { int64_t n = 0; put(x, n); for (int64_t i = 0; i < n; i++) {} return x; }"
+    ),
+    "the function that passes its parameter on is called with integers": (
+        "static Tensor keep(const Tensor& x, IntArrayRef s) { return x.expand(s); }\n"
+        "static Tensor pass(const Tensor& x, IntArrayRef s) { return keep(x, s); }\n"
+        "Tensor g(const Tensor& x, IntArrayRef s) { return pass(x, s); }\n"
+        "Tensor f(const Tensor& x) { return keep(x, x.sizes()); }"
+    ),
+}
+
+
+@pytest.mark.parametrize("source", KEPT.values(), ids=KEPT)
+def test_helpers_and_structs_stay(tmp_path: Path, source: str) -> None:
+    assert converted(tmp_path, source) == source
+
+
+CONVERTED = {
+    "a struct of sizes": (
+        PLAN + FILL + USE,
+        (PLAN + FILL + USE)
+        .replace("DimVector shape", "c10::SymDimVector shape")
+        .replace("x.size(0)", "x.sym_size(0)")
+        .replace("expand(", "expand_symint("),
+    ),
+    "one size is a sequence": (
+        (
+            "static Tensor keep(const Tensor& x, IntArrayRef s) { return x.expand(s); }\n"
+            "Tensor f(const Tensor& x) { return keep(x, x.size(0)); }"
+        ),
+        (
+            "static Tensor keep(const Tensor& x, c10::SymIntArrayRef s) { return x.expand_symint(s); }\n"
+            "Tensor f(const Tensor& x) { return keep(x, x.sym_size(0)); }"
+        ),
+    ),
+    "a reference takes its variable along": (
+        (
+            "static void put(const Tensor& x, int64_t& n) { n = x.size(0); }\n"
+            "Tensor f(const Tensor& x) { int64_t n = 0; put(x, n); return x.narrow(0, 0, n); }"
+        ),
+        (
+            "static void put(const Tensor& x, c10::SymInt& n) { n = x.sym_size(0); }\n"
+            "Tensor f(const Tensor& x) { c10::SymInt n = 0; put(x, n); return x.narrow_symint(0, 0, n); }"
+        ),
+    ),
+    "a parameter follows what it is handed to": (
+        (
+            "static Tensor keep(const Tensor& x, IntArrayRef s) { return x.expand(s); }\n"
+            "static Tensor pass(const Tensor& x, IntArrayRef s) { return keep(x, s); }\n"
+            "Tensor g(const Tensor& x) { return pass(x, x.sizes()); }\n"
+            "Tensor f(const Tensor& x) { return keep(x, x.sizes()); }"
+        ),
+        (
+            "static Tensor keep(const Tensor& x, c10::SymIntArrayRef s) { return x.expand_symint(s); }\n"
+            "static Tensor pass(const Tensor& x, c10::SymIntArrayRef s) { return keep(x, s); }\n"
+            "Tensor g(const Tensor& x) { return pass(x, x.sym_sizes()); }\n"
+            "Tensor f(const Tensor& x) { return keep(x, x.sym_sizes()); }"
+        ),
+    ),
+    "a member is filled by a copy and read behind another": (
+        PLAN + "static Plan plan(const Tensor& x) { Plan p; auto s = x.sizes(); p.shape.resize(s.size()); "
+        "std::copy(s.begin(), s.end(), p.shape.begin()); p.dims.push_back(0); return p; }\n"
+        "Tensor f(const Tensor& x) { auto p = plan(x); p.shape[0] = 2; return x.sum(p.dims).expand(p.shape); }",
+        (
+            "struct Plan { c10::SymDimVector shape; DimVector dims; };\n"
+            "static Plan plan(const Tensor& x) { Plan p; auto s = x.sym_sizes(); p.shape.resize(s.size()); "
+            "std::copy(s.begin(), s.end(), p.shape.begin()); p.dims.push_back(0); return p; }\n"
+            "Tensor f(const Tensor& x) { auto p = plan(x); p.shape[0] = 2; "
+            "return x.sum(p.dims).expand_symint(p.shape); }"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "expected"), CONVERTED.values(), ids=CONVERTED)
+def test_helpers_and_structs_follow(tmp_path: Path, source: str, expected: str) -> None:
+    assert converted(tmp_path, source) == expected
+    assert converted(tmp_path, expected) == expected

@@ -1,0 +1,91 @@
+"""Data members of the structs of one source file: slots that become symbolic with what is stored in them."""
+
+from __future__ import annotations
+
+from transforms.cpp.flow.dispatch import evaluate
+from transforms.cpp.flow.engine import Flow
+from transforms.cpp.reading.facts import Slot
+from transforms.cpp.reading.records import is_header
+from transforms.cpp.reading.tree import Node
+from transforms.cpp.reading.types import UNKNOWN, Type
+
+MEMBER = -2
+"""The index of a slot that is a data member."""
+_MEMBERS = -1_000_000_000_000
+_KINDS = ("int", "ints", "wrap")
+
+
+def member_origin(start: int) -> int:
+    """The origin of a settled member's value, named at byte `start`."""
+    return _MEMBERS - start
+
+
+def behind(kind: Type, arrow: bool) -> Type:
+    """What a member access sees: `->` looks through optionals, pointers and MaybeOwned."""
+    if kind.kind == "wrap" and (arrow or kind.name == "reference_wrapper"):
+        inner = kind.args[0]
+        return inner.with_origins(kind.origins) if kind.symbolic and inner.kind in ("int", "ints") else inner
+    return UNKNOWN if kind.kind == "wrap" and not arrow else kind
+
+
+def member(flow: Flow, node: Node, value: Type) -> Type:
+    """The member that `node`, `a.b` or `a->b`, names of `value`."""
+    name = node.field("field")
+    if name is None:
+        return UNKNOWN
+    owner = behind(value, node.token == "->")
+    if owner.kind == "tuple" and name.text in ("first", "second") and len(owner.args) == 2:
+        return owner.args[name.text == "second"]
+    parent = _class(owner)
+    if owner.kind == "unknown":
+        flow.conflicts |= {slot for slot in _settled(flow) if slot.member.endswith(f"::{name.text}")}
+    spelled = flow.vocabulary.members.get((parent, name.text))
+    kind = flow.type_of(spelled) if spelled is not None else UNKNOWN
+    slot = _slot(flow, parent, name.text)
+    return flow.settled_value(slot, kind, member_origin(name.start)) if slot in flow.settled else kind
+
+
+def member_slot(flow: Flow, node: Node) -> Slot | None:
+    """The member that an element belongs to, as in `a.b[i]`, `a.b.back()`, `*a.b.begin()`, where it may be changed."""
+    while True:
+        inner = node.field("argument")
+        if node.kind == "call_expression":
+            function = node.field("function")
+            inner = function.field("argument") if function is not None and function.kind == "field_expression" else None
+        elif node.kind == "field_expression" and inner is not None:
+            name, owner = node.field("field"), behind(evaluate(flow, inner), node.token == "->")
+            parent = _class(owner)
+            spelled = flow.vocabulary.members.get((parent, name.text)) if name is not None else None
+            if name is None or spelled is None or flow.type_of(spelled).kind not in _KINDS:
+                return None
+            return None if is_header(flow.function.path) else _slot(flow, parent, name.text)
+        elif node.kind not in ("subscript_expression", "pointer_expression"):
+            return None
+        if inner is None:
+            return None
+        node = inner
+
+
+def fill(flow: Flow, node: Node, origins: frozenset[int] | None) -> None:
+    """Values that are symbolic because of `origins` go into what `node` names: note where that is a settled member."""
+    slot = member_slot(flow, node) if any(origin > _MEMBERS for origin in origins or ()) else None
+    if slot in flow.settled:
+        flow.filled.add(slot)
+
+
+def built_whole(flow: Flow, kind: Type) -> None:
+    """A struct is given its members in one list: the values have their types, so the members keep theirs."""
+    parent = _class(kind)
+    flow.conflicts |= {slot for slot in _settled(flow) if parent and slot.member.startswith(f"{parent}::")}
+
+
+def _class(owner: Type) -> str:
+    return owner.name.split("<")[0].split("::")[-1] if owner.kind == "other" else ""
+
+
+def _slot(flow: Flow, parent: str, name: str) -> Slot:
+    return Slot(flow.function.path, -1, MEMBER, f"{parent}::{name}")
+
+
+def _settled(flow: Flow) -> list[Slot]:
+    return [slot for slot in flow.settled if slot.index == MEMBER and slot.path == flow.function.path]
