@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from transforms.cpp.reading.facts import FileFacts, Function, Slot
+from transforms.cpp.reading.types import parse_type
 from transforms.schema.derivatives import Derivative, Derivatives
 from transforms.schema.native_functions import NativeFunction, NativeFunctions
 from transforms.schema.schema import Schema, parse_schema
@@ -51,6 +52,24 @@ def split_arguments(text: str, opening: int) -> list[str]:
             out.append(text[last:index].strip())
             last = index + 1
     return out
+
+
+_PARAMETERS = {"Tensor": "tensor", "int": "int", "SymInt": "int", "str": "string", "bool": "bool", "float": "float"}
+
+
+def _serves(function: Function, schema: Schema) -> bool:
+    """Whether each parameter can be that of the schema's argument in its place: overloads are told apart by types."""
+    for parameter, argument in zip(function.params, schema.arguments, strict=True):
+        spelled = argument.plain_type.rstrip("?")
+        expected = _PARAMETERS.get(spelled.partition("[")[0].rstrip("?"))
+        kind = parse_type(parameter.type)
+        if kind.kind == "wrap" and kind.args:
+            kind = kind.args[0]
+        if "[" in spelled:
+            expected = "ints" if expected == "int" else None
+        if expected is not None and kind.kind not in (expected, "other", "unknown"):
+            return False
+    return True
 
 
 class Schemas:
@@ -112,12 +131,12 @@ class Schemas:
                     if "native" in function.qualified.split("::")
                     and len(function.params) == len(entry.schema.arguments)
                 ]
+                if len(candidates) > 1:
+                    candidates = [function for function in candidates if _serves(function, entry.schema)]
                 if len(candidates) != 1 or entry.structured:
                     return None
                 slots.add(Slot(candidates[0].path, candidates[0].start, index))
                 kernels.add((candidates[0].path, candidates[0].start))
-        if not slots:
-            return None
         names = {entry.schema.full_name for entry in entries}
         derivatives = tuple(entry for entry in self.formulas if entry.schema.full_name in names)
         for derivative in derivatives:
@@ -125,7 +144,7 @@ class Schemas:
             if passed is None:
                 return None
             slots |= passed
-        return Family(name, frozenset(slots), frozenset(kernels), tuple(entries), derivatives)
+        return None if not slots else Family(name, frozenset(slots), frozenset(kernels), tuple(entries), derivatives)
 
     def _passed_on(self, derivative: Derivative, name: str) -> set[Slot] | None:
         """The parameters that an entry's formulas hand the argument to; None where they use it otherwise."""

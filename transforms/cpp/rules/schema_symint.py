@@ -28,6 +28,7 @@ from collections.abc import Iterable, Iterator
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.cpp.flow.events import Replacement, SymbolicDerivative, SymbolicDispatch, SymbolicSchema
+from transforms.cpp.reach.vocabulary import symint_name
 from transforms.cpp.reading.lines import Lines
 
 NAME = "schema-symint"
@@ -75,12 +76,12 @@ def _kernels(source: bytes, start: int, end: int, kernels: Iterable[str]) -> Ite
     table = _DISPATCH.search(source, start, end)
     for kernel in kernels:
         if table is None:
-            added = f"  dispatch:\n    CompositeImplicitAutograd: {kernel}_symint\n"
+            added = f"  dispatch:\n    CompositeImplicitAutograd: {symint_name(kernel)}\n"
             yield end, end, added if source[end - 1 : end] == b"\n" else f"\n{added}"
             continue
         pattern = re.compile(rb"(?<=: )%s(?=\s*(?:#.*)?$)" % re.escape(kernel.encode()), re.M)
         for match in pattern.finditer(source[start:end]):
-            yield start + match.end(), start + match.end(), "_symint"
+            yield start + match.start(), start + match.end(), symint_name(kernel)
 
 
 def _accessors(source: bytes, start: int, end: int, accessor: str) -> Iterator[Change]:

@@ -143,6 +143,53 @@ def test_a_schema_its_kernel_and_its_formula_change_together(tmp_path: Path) -> 
     assert f"Tensor crop_backward{signature.replace('self', 'grad')}" in formula
 
 
+def test_an_out_kernel_is_called_in_yaml_what_its_definition_is_called(tmp_path: Path) -> None:
+    first, rest = FAMILY["aten/src/ATen/native/native_functions.yaml"].split("\n\n", 1)
+    out = "- func: crop.out(Tensor self, int dim, int rows, *, Tensor(a!) out) -> Tensor(a!)"
+    kernel = "Tensor& crop_out(const Tensor& self, int64_t dim, int64_t rows, Tensor& out) { return out; }"
+    files = {
+        **FAMILY,
+        "aten/src/ATen/native/native_functions.yaml": f"{first}\n\n{out}\n\n{rest}",
+        "aten/src/ATen/native/Out.cpp": f"namespace at::native {{\n{kernel}\n}}\n",
+    }
+    yaml, _, _, _, written = converted(tmp_path, files).values()
+    assert (
+        f"{out.replace('int rows', 'SymInt rows')}\n  dispatch:\n    CompositeImplicitAutograd: crop_symint_out\n"
+        in yaml
+    )
+    assert "Tensor& crop_symint_out(const Tensor& self, int64_t dim, c10::SymInt rows, Tensor& out)" in written
+
+
+OVERLOAD = "Tensor crop(const Tensor& self, int64_t dim, const Tensor& rows) { return self; }"
+
+
+def test_of_two_kernels_of_a_name_the_one_of_the_schemas_types_changes(tmp_path: Path) -> None:
+    kernel = FAMILY["aten/src/ATen/native/Crop.cpp"].replace("}\n}\n", f"}}\n{OVERLOAD}\n}}\n")
+    files = {**FAMILY, "aten/src/ATen/native/Crop.cpp": kernel}
+    changed = converted(tmp_path, files)["aten/src/ATen/native/Crop.cpp"]
+    assert "Tensor crop_symint(const Tensor& self, int64_t dim, c10::SymInt rows)" in changed
+    assert OVERLOAD in changed
+
+
+def test_two_kernels_that_both_fit_a_schema_stay(tmp_path: Path) -> None:
+    again = FAMILY["aten/src/ATen/native/Crop.cpp"].replace("self.narrow", "self.clone().narrow")
+    files = {**FAMILY, "aten/src/ATen/native/Again.cpp": again}
+    assert converted(tmp_path, files) == files
+
+
+def test_the_formula_of_an_operator_that_backends_alone_have_follows_its_schema(tmp_path: Path) -> None:
+    first, rest = FAMILY["aten/src/ATen/native/native_functions.yaml"].split("\n\n", 1)
+    files = {
+        **FAMILY,
+        "aten/src/ATen/native/native_functions.yaml": f"{first}\n  dispatch:\n    CPU: crop_cpu\n\n{rest}",
+    }
+    yaml, derivatives, kernel, formula = converted(tmp_path, files).values()
+    assert "SymInt rows) -> Tensor\n  variants: function\n  dispatch:\n    CPU: crop_cpu\n" in yaml
+    assert derivatives.startswith("- name: crop(Tensor self, int dim, SymInt rows) -> Tensor\n")
+    assert kernel == files["aten/src/ATen/native/Crop.cpp"]
+    assert "Tensor crop_backward(const Tensor& grad, int64_t dim, c10::SymInt rows)" in formula
+
+
 def test_a_schema_stays_where_its_kernel_cannot_follow(tmp_path: Path) -> None:
     files = {**FAMILY, "aten/src/ATen/native/Crop.cpp": f"namespace at::native {{\n{LOOP}\n}}\n"}
     assert converted(tmp_path, files) == files
