@@ -61,6 +61,7 @@ class TensorBase {
   c10::SymInt sym_stride(int64_t d) const; c10::SymIntArrayRef sym_strides() const;
   c10::SymInt sym_storage_offset() const;
 };
+class Storage { size_t nbytes() const; c10::SymInt sym_nbytes() const; };
 std::vector<int64_t> infer_size(IntArrayRef a, IntArrayRef b);
 std::vector<c10::SymInt> infer_size_symint(c10::SymIntArrayRef a, c10::SymIntArrayRef b);
 int64_t takes_int(int64_t n);

@@ -17,30 +17,10 @@ _NAMES = 100
 
 
 def barred(flow: Flow, condition: Node, taken: bool) -> bool:
-    """Whether no tensor with symbolic sizes exists where `condition` is true (`taken`) or false (not `taken`)."""
-    return _known(flow, condition, taken, _CONCRETE | _FORWARD, frozenset())
-
-
-def idle(flow: Flow, condition: Node, taken: bool) -> bool:
     """Whether no symbolic tensor arrives where `condition` is true (`taken`) or false (not `taken`).
 
-    What stands there is converted with the rest of the function, where it can be.
+    It then rests on a call that says so: that the tensor is of a kind without symbolic sizes, or no subclass.
     """
-    return _known(flow, condition, taken, _CONCRETE | _FORWARD, _SUBCLASS)
-
-
-def _operands(node: Node) -> list[Node]:
-    """What a chain of one operator combines, from the right."""
-    operands, token = [], node.token
-    while node.kind == "binary_expression" and node.token == token and len(node.children) == 2:
-        operands.append(node.children[1])
-        node = node.children[0]
-    return [*operands, node]
-
-
-def _known(flow: Flow, condition: Node, taken: bool, where: frozenset[str], where_not: frozenset[str]) -> bool:
-    """Whether a condition, true or false as `taken` says, rests on a call of `where` that is true, or of `where_not`
-    that is false."""
     pending, names = [(condition, taken)], _NAMES
     while pending:
         node, outcome = pending.pop()
@@ -51,7 +31,7 @@ def _known(flow: Flow, condition: Node, taken: bool, where: frozenset[str], wher
         elif node.kind == "binary_expression" and node.token == ("&&" if outcome else "||"):
             pending += ((child, outcome) for child in node.children)
         elif node.kind == "binary_expression" and node.token in ("&&", "||"):
-            if all(_known(flow, operand, outcome, where, where_not) for operand in _operands(node)):
+            if all(barred(flow, operand, outcome) for operand in _operands(node)):
                 return True
         elif node.kind == "identifier" and names:
             variable = flow.lookup(node.text)
@@ -60,6 +40,15 @@ def _known(flow: Flow, condition: Node, taken: bool, where: frozenset[str], wher
                 names -= 1
         elif node.kind == "call_expression":
             name = node.fields["function"].text.replace("->", ".").replace("::", ".").rpartition(".")[2]
-            if name in (where if outcome else where_not):
+            if name in (_CONCRETE | _FORWARD if outcome else _SUBCLASS):
                 return True
     return False
+
+
+def _operands(node: Node) -> list[Node]:
+    """What a chain of one operator combines, from the right."""
+    operands, token = [], node.token
+    while node.kind == "binary_expression" and node.token == token and len(node.children) == 2:
+        operands.append(node.children[1])
+        node = node.children[0]
+    return [*operands, node]

@@ -27,10 +27,11 @@ _READING = frozenset({"item"})
 _SEQUENCE_ACCESSORS = ("sizes", "strides")
 _ITERATOR = Type("other", "TensorIterator")
 _IMPLEMENTATION = Type("other", "TensorImpl")
+_STORAGE = Type("other", "Storage", (TENSOR,))  # of a Tensor, and symbolic with it
 _TENSOR_RESULTS = {
     "dim": INT,
     "ndimension": INT,
-    "storage": Type("other", "Storage"),
+    "storage": _STORAGE,
     "options": Type("options"),
     "itemsize": SIZE_T,
     "element_size": INT,
@@ -248,7 +249,7 @@ def _member_call(flow: Flow, node: Node, written: Type) -> Type:
             return ranked
     dims = 1 if name in ("size", "stride") else 0
     if name in ACCESSORS and len(arguments) == dims:
-        if owner.kind == "tensor" or owner == _IMPLEMENTATION:
+        if owner.kind == "tensor" or owner == _IMPLEMENTATION or _is_symbolic_storage(flow, owner, name):
             dimensions = [(argument, evaluate(flow, argument)) for argument in arguments]
             if dims and dimensions[0][1].kind in ("string", "other"):
                 return INT  # by name: a Dimname
@@ -281,6 +282,12 @@ def _member_call(flow: Flow, node: Node, written: Type) -> Type:
             flow.kernels[node.start] = f"`{receiver.excerpt}.{name}`"
         return _tensor_method(flow, node, field, name, arguments)
     return helpers.method(flow, node, owner, name, arguments)
+
+
+def _is_symbolic_storage(flow: Flow, owner: Type, api: str) -> bool:
+    """Whether an accessor of a Storage has a symbolic twin: `sym_nbytes()` in c10/core/Storage.h."""
+    twins = flow.vocabulary.functions.get(f"sym_{api}", ()) if owner == _STORAGE else ()
+    return any(twin.parent == owner.name for twin in twins)
 
 
 def _may_be_tensor(flow: Flow, owner: Type) -> bool:

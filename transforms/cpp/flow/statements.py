@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transforms.cpp.flow.branches import barred, idle
+from transforms.cpp.flow.branches import barred
 from transforms.cpp.flow.checks import exits
 from transforms.cpp.flow.containers import construct
 from transforms.cpp.flow.dispatch import STATEMENTS, evaluate, run
@@ -84,11 +84,11 @@ def _compound(flow: Flow, node: Node) -> None:
         for child in node.children:
             run(flow, child)
             condition, taken = child.field("condition"), child.field("consequence")
-            if child.kind == "if_statement" and condition is not None and taken is not None and exits(taken):
-                # An `if` that every symbolic tensor enters and leaves the function in.
-                flow.passive = flow.passive or barred(flow, condition, False)
-                if idle(flow, condition, False):
-                    flow.idle.append((child.end, node.end))
+            if child.kind != "if_statement" or condition is None or taken is None or not exits(taken):
+                continue
+            if barred(flow, condition, False):  # every symbolic tensor enters it, and leaves the function in it
+                flow.passive = True
+                flow.idle.append((child.end, node.end))
     flow.passive = passive
 
 
@@ -248,10 +248,9 @@ def _branch(flow: Flow, node: Node) -> Node | None:
         child = node.field(name)
         if child is None:
             continue
-        if condition is not None:
-            flow.passive = passive or barred(flow, condition, name != "alternative")
-            if idle(flow, condition, name != "alternative"):
-                flow.idle.append((child.start, child.end))
+        if condition is not None and barred(flow, condition, name != "alternative"):
+            flow.passive = True
+            flow.idle.append((child.start, child.end))
         if name == "alternative" and [inner.kind for inner in child.children] == ["if_statement"]:
             return child.children[0]
         run(flow, child)

@@ -1,8 +1,9 @@
 """Concrete accessors of Tensors become their symbolic twins.
 
-What it does: `t.numel()`, `t.size(d)`, `t.sizes()`, `t.stride(d)`, `t.strides()`, `t.storage_offset()` and
-`t.nbytes()` gain the prefix `sym_`; `at::size(t, d)` becomes `t.sym_size(d)`. Only receivers that are known to be
-Tensors are touched, in functions that a symbolic tensor reaches, and only where every use of the value can follow.
+What it does: `t.numel()`, `t.size(d)`, `t.sizes()`, `t.stride(d)`, `t.strides()`, `t.storage_offset()`,
+`t.nbytes()` and `t.storage().nbytes()` gain the prefix `sym_`; `at::size(t, d)` becomes `t.sym_size(d)`. Only
+receivers that are known to be Tensors are touched, in functions that a symbolic tensor reaches, and only where every
+use of the value can follow.
 
 Why: on a tensor with symbolic sizes the concrete accessors throw "Cannot call numel() on tensor with symbolic
 sizes/strides" (c10/core/TensorImpl.cpp).

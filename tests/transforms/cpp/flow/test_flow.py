@@ -13,6 +13,8 @@ from tests.transforms.cpp.snippets import HEADER, SCHEMAS, MemoryProject, conver
 from transforms.cpp.analyse import analyse_tree
 
 NOT_TENSORS = [
+    "Tensor f(const Tensor& x, Storage s) { int64_t n = s.nbytes() / x.itemsize(); return x.expand({n}); }",
+    "Tensor f(const Tensor& x, Pool p) { return x.expand({p.storage().nbytes()}); }",
     "int64_t f(std::vector<int64_t> v) { return v.size(); }",
     "size_t f(IntArrayRef sizes) { return sizes.size() + sizes.slice(1).size(); }",
     "int64_t f(TensorIteratorBase& iter) { return iter.numel(); }",
@@ -78,6 +80,13 @@ STOPPED = [
     ),
 ]
 CONVERTED = [
+    (
+        "Tensor f(const Tensor& x) { int64_t n = x.storage().nbytes() / x.itemsize(); return at::zeros({n}); }",
+        (
+            "Tensor f(const Tensor& x) { c10::SymInt n = x.storage().sym_nbytes() / x.itemsize(); "
+            "return at::zeros_symint({n}); }"
+        ),
+    ),
     (
         "Tensor f(const Tensor& x) { const int64_t n = x.size(0), m = 3; return x.view({n * m, -1}); }",
         "Tensor f(const Tensor& x) { const c10::SymInt n = x.sym_size(0), m = 3; return x.view_symint({n * m, -1}); }",

@@ -41,7 +41,6 @@ BLOCKED = [
     "EDIT if (x.dim() != 0) { STOP } return y;",
     "if (x.view(x.sizes()).is_cuda()) { STOP } else { STOP } return x;",
     "EDIT if (y.sum().item<bool>()) { return x; } return y;",
-    "if (!isTensorSubclassLike(x)) { EDIT STOP return y; } return x;",
 ]
 
 
@@ -54,6 +53,19 @@ def test_what_every_way_meets_keeps_the_rest_concrete(tmp_path: Path, text: str)
     told = [finding for finding in findings(tmp_path, source) if finding.refusal == "half-conversion"]
     assert told
     assert all(finding.level is Level.MANUAL for finding in told)
+
+
+NEVER_REACHED = [
+    "if (!isTensorSubclassLike(x)) { EDIT STOP return y; } return x;",
+    "if (isTensorSubclassLike(x)) { return x; } EDIT return y;",
+    "const bool like = areAnyTensorSubclassLike({x}); if (b) { return x; } else if (!like) { EDIT } return x;",
+    "if (x.is_quantized()) { EDIT return y; } return x;",
+]
+
+
+@pytest.mark.parametrize("text", NEVER_REACHED)
+def test_where_no_symbolic_tensor_arrives_nothing_is_said(tmp_path: Path, text: str) -> None:
+    assert findings(tmp_path, body(text)) == []
 
 
 OPEN = [
