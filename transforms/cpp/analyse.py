@@ -107,12 +107,19 @@ class DeviceCode:
 
     def calls(self, name: str) -> bool:
         """Whether any of them may call a function of that name."""
+        return f"{name}(".encode() in self._read()
+
+    def calls_kernel(self, name: str) -> bool:
+        """Whether any of them may call a function of at::native by that name, without the dispatcher."""
+        return self.calls(f"native::{name}")
+
+    def _read(self) -> bytes:
         if self._text is None:
             folders = tuple(f"{folder}/" for folder in _PYTORCH)
             listed = self._project.files(SUFFIXES) if (self._project.root / headers.OWN_YAML).is_file() else []
             skipped = [path for path in listed if path.startswith(folders) and _is_device_code(path)]
             self._text = b"\n".join(self._project.read(path) for path in skipped)
-        return f"{name}(".encode() in self._text
+        return self._text
 
 
 def joined_facts(project: Project, paths: Sequence[str]) -> Mapping[str, FileFacts]:
@@ -176,7 +183,12 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     names = _fixed_names(tree)
     integers = integer_arguments(facts)
     device = DeviceCode(project)
-    families = list(Schemas(facts, own, None if at_home else schemas, formulas).families())
+    kernel_names = {(f.path, f.start): f.name for file in facts.values() for f in file.functions}
+    families = [
+        family
+        for family in Schemas(facts, own, None if at_home else schemas, formulas).families()
+        if not any(device.calls_kernel(kernel_names[key]) for key in family.kernels)
+    ]
 
     def propagated(outcomes: Mapping[Key, Outcome], tree: Tree, vocabulary: Vocabulary) -> Propagation:
         return Propagator(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from codemod.model.transform import Project
-from transforms.cpp.flow.engine import OWN_RESULT, parameter_origin
+from transforms.cpp.flow.engine import OWN_RESULT, RENAMED, parameter_origin
 from transforms.cpp.flow.events import Rewrites
 from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
 from transforms.cpp.reach.schemas import Family, links
@@ -200,8 +200,8 @@ class Propagator:
                 refused |= outcome.conflicts
             refused |= {slot for slot, origin in outcome.dropped if not _hopeful(outcome, origin, requested)}
             passive = not self.reached(outcome.function) and not own
-            if passive and outcome.emissions:
-                refused |= outcome.uses
+            if passive and any(emission.origins != {RENAMED} for emission in outcome.emissions):
+                refused |= outcome.uses  # but its integers go to a kernel that takes SymInts, under whatever name
         return refused & self.settled
 
 

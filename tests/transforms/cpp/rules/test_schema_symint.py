@@ -160,6 +160,20 @@ def test_an_out_kernel_is_called_in_yaml_what_its_definition_is_called(tmp_path:
     assert "Tensor& crop_symint_out(const Tensor& self, int64_t dim, c10::SymInt rows, Tensor& out)" in written
 
 
+CALLER = "namespace at::native {\nTensor rows_cuda(const Tensor& x) { return at::native::crop(x, 0, 1); }\n}\n"
+
+
+def test_a_kernel_that_device_code_calls_by_name_keeps_it(tmp_path: Path) -> None:
+    files = {**FAMILY, "aten/src/ATen/native/cuda/Rows.cu": CALLER}
+    assert converted(tmp_path, files) == files
+
+
+def test_a_backends_kernel_calls_a_renamed_one_with_its_integers(tmp_path: Path) -> None:
+    files = {**FAMILY, "aten/src/ATen/native/cuda/Rows.cpp": CALLER}
+    assert converted(tmp_path, files)["aten/src/ATen/native/cuda/Rows.cpp"] == CALLER.replace("crop(", "crop_symint(")
+    assert "Tensor crop_symint(" in converted(tmp_path, files)["aten/src/ATen/native/Crop.cpp"]
+
+
 OVERLOAD = "Tensor crop(const Tensor& self, int64_t dim, const Tensor& rows) { return self; }"
 
 
