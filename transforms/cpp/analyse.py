@@ -27,7 +27,8 @@ from transforms.cpp.reach.extensions import Use, uses, with_extension_names
 from transforms.cpp.reach.fakes import with_symbols
 from transforms.cpp.reach.libraries import with_libraries
 from transforms.cpp.reach.reached import Reacher
-from transforms.cpp.reach.schemas import Schemas, integer_arguments
+from transforms.cpp.reach.registered_kernels import Naming, namings, renamable
+from transforms.cpp.reach.schemas import Family, Schemas, integer_arguments
 from transforms.cpp.reach.unread import remarks
 from transforms.cpp.reach.vocabulary import ACCESSORS, Vocabulary, base_name, has_symbolic_twin
 from transforms.cpp.reading import SUFFIXES
@@ -183,12 +184,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     names = _fixed_names(tree)
     integers = integer_arguments(facts)
     device = DeviceCode(project)
-    kernel_names = {(f.path, f.start): f.name for file in facts.values() for f in file.functions}
-    families = [
-        family
-        for family in Schemas(facts, own, None if at_home else schemas, formulas).families()
-        if not any(device.calls_kernel(kernel_names[key]) for key in family.kernels)
-    ]
+    families, names_of_kernels = _families(tree, device, Schemas(facts, own, None if at_home else schemas, formulas))
 
     def propagated(outcomes: Mapping[Key, Outcome], tree: Tree, vocabulary: Vocabulary) -> Propagation:
         return Propagator(
@@ -229,7 +225,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         outcomes |= _follow(project, [f for f in reached if may_meet(f, vocabulary, dead)], vocabulary)
         propagation = propagated(outcomes, tree, vocabulary)
     base = _with_sites(outcomes, tree)
-    yield from decide(project, facts, tree.reach, base, propagation, load_rewrites())
+    yield from decide(project, facts, tree.reach, base, propagation, load_rewrites(), names_of_kernels)
     for key, outcome in outcomes.items():
         if key in tree.reach and key not in base and key not in propagation.outcomes:
             lines = Lines(project.read(key[0]))
@@ -244,6 +240,22 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
             yield missing_fake(obstacle, project.read, schemas, homes)
     selected = {key: why for key, why in stopped.items() if project.selected(key[0]) and key not in covered}
     yield from kernels.findings({(f.path, f.start): f for path, _ in selected for f in facts[path].functions}, selected)
+
+
+def _families(tree: Tree, device: DeviceCode, schemas: Schemas) -> tuple[list[Family], Mapping[str, Sequence[Naming]]]:
+    """The families whose kernels can be renamed, and where registrations name these."""
+    families = list(schemas.families())
+    if not any(family.kernels for family in families):
+        return families, {}
+    kernel_names = {(f.path, f.start): f.name for file in tree.facts.values() for f in file.functions}
+    named = namings(tree.facts, tree.project.read)
+    fixed = {name for name, places in named.items() if not all(tree.project.selected(p.path) for p in places)}
+
+    def is_free(family: Family) -> bool:
+        names = {kernel_names[key] for key in family.kernels}
+        return names.isdisjoint(fixed) and not any(map(device.calls_kernel, names))
+
+    return list(renamable([family for family in families if is_free(family)], tree.facts, named)), named
 
 
 def _follow(project: Project, functions: Sequence[Function], vocabulary: Vocabulary) -> dict[Key, Outcome]:

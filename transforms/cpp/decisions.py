@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tree_sitter import Tree
@@ -14,6 +14,7 @@ from codemod.model.transform import Project
 from transforms.cpp.flow.engine import OWN_RESULT, RENAMED, parameter_origin
 from transforms.cpp.flow.events import (
     Event,
+    RegisteredKernel,
     Rewrites,
     SettledMembers,
     SettledSignature,
@@ -29,6 +30,7 @@ from transforms.cpp.flow.propagate import Key, Propagation
 from transforms.cpp.flow.state import Emission
 from transforms.cpp.reach import headers
 from transforms.cpp.reach.headers import OWN_YAML
+from transforms.cpp.reach.registered_kernels import Naming
 from transforms.cpp.reach.schemas import Family
 from transforms.cpp.reach.vocabulary import symint_name
 from transforms.cpp.reading.definitions import find_declarator, spelled_types
@@ -70,6 +72,7 @@ def decide(
     base: Mapping[Key, Outcome],
     propagation: Propagation,
     rewrites: Rewrites,
+    named: Mapping[str, Sequence[Naming]],
 ) -> Iterator[Finding]:
     """Every finding: safe for a function that converts whole and alone, for review what needs more than that."""
     groups = _groups(base, propagation)
@@ -105,6 +108,7 @@ def decide(
         yield from check_findings(rest, why, lines, groups[key])
     yield from _signatures(facts, reach, propagation, groups, sources, rewrites)
     yield from _members(reach, propagation, groups, sources, rewrites)
+    yield from _registrations(facts, reach, propagation, groups, sources, rewrites, named)
     yield from _schemas(facts, propagation, groups, sources, rewrites)
 
 
@@ -220,6 +224,27 @@ def _members(
         outcome = Outcome(propagation.outcomes[key].function, emissions, (), (), (), frozenset())
         why = reach.get(key) or Reach((), (), "helper")
         yield from findings(outcome, why, sources.lines(path), groups[path, -1], Level.REVIEW)
+
+
+def _registrations(
+    facts: Mapping[str, FileFacts],
+    reach: Mapping[Key, Reach],
+    propagation: Propagation,
+    groups: Mapping[Key, str],
+    sources: Sources,
+    rewrites: Rewrites,
+    named: Mapping[str, Sequence[Naming]],
+) -> Iterator[Finding]:
+    """The edits of the registrations that name kernels which gain the name `…_symint`."""
+    functions = {(f.path, f.start): f for file in facts.values() for f in file.functions}
+    renamed = {functions[key].name: key for family in propagation.families for key in sorted(family.kernels)}
+    for name, key in sorted(renamed.items()):
+        for place in named.get(name, ()):
+            event = RegisteredKernel(frozenset({RENAMED}), place.start, place.end, name, place.new)
+            function = replace(functions[key], path=place.path)
+            outcome = Outcome(function, tuple(emit(rewrites, event)), (), (), (), frozenset())
+            why = reach.get(key) or Reach((), (), "helper")
+            yield from findings(outcome, why, sources.lines(place.path), groups[key], Level.REVIEW)
 
 
 def _schemas(

@@ -226,6 +226,16 @@ class SymbolicKernel(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class RegisteredKernel(Event):
+    """The bytes `[start, end)` of a registration name the kernel `old`, which is renamed: they are to read `new`."""
+
+    start: int
+    end: int
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
 class SymbolicSchema(Event):
     """The entry at `line` of native_functions.yaml or derivatives.yaml, whose `argument` takes SymInts."""
 

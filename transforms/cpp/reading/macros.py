@@ -46,6 +46,15 @@ def launching_macros(source: bytes, macros: Sequence[tuple[bytes, int]]) -> Iter
                 yield name
 
 
+def parameters_and_body(source: bytes, end: int) -> tuple[list[bytes], bytes] | None:
+    """The parameters and the body of the macro whose name ends at `end`; None where it takes none."""
+    rest = _REST.match(source, end)
+    if rest is None:
+        return None
+    names = rest[1].replace(b"\\", b"").split(b",")
+    return [name.strip() for name in names], CONTINUATION.sub(b"\n", rest[2])
+
+
 def expansions(
     source: bytes, text: bytes, macros: Sequence[tuple[bytes, int]], functions: Sequence[Function]
 ) -> Iterator[tuple[int, int, bytes, str]]:

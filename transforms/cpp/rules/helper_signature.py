@@ -18,13 +18,13 @@ from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.cpp.flow.events import Replacement, SettledSignature, SymbolicKernel
+from transforms.cpp.flow.events import RegisteredKernel, Replacement, SettledSignature, SymbolicKernel
 from transforms.cpp.reading.types import symbolic_spelling
 
 NAME = "helper-signature"
 MODE = Mode.DIRECT_THROW
 LEVEL = Level.REVIEW
-EVENTS = (SettledSignature, SymbolicKernel)
+EVENTS = (SettledSignature, SymbolicKernel, RegisteredKernel)
 EXAMPLES = (
     Example(
         "static Tensor keep(const Tensor& x, int64_t n) { return x.narrow(0, 0, n); }\n"
@@ -41,8 +41,11 @@ EXAMPLES = (
 )
 
 
-def rewrite(event: SettledSignature | SymbolicKernel) -> Iterator[Replacement]:
+def rewrite(event: SettledSignature | SymbolicKernel | RegisteredKernel) -> Iterator[Replacement]:
     """Replace the types of a signature, where every one has a symbolic twin, or the name of a kernel."""
+    if isinstance(event, RegisteredKernel):
+        yield Replacement(event.start, event.end, event.new, f"`{event.old}` is registered as `{event.new}`")
+        return
     if isinstance(event, SymbolicKernel):
         start = event.name.end - len(event.old.encode())
         yield Replacement(start, event.name.end, event.new, f"`{event.old}` → `{event.new}`")

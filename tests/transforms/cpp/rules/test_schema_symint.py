@@ -174,6 +174,41 @@ def test_a_backends_kernel_calls_a_renamed_one_with_its_integers(tmp_path: Path)
     assert "Tensor crop_symint(" in converted(tmp_path, files)["aten/src/ATen/native/Crop.cpp"]
 
 
+REGISTRATIONS = """\
+#define DECOMPOSE(op)  m.impl(#op, static_cast<decltype(&ATEN_FN(op))>(native::op));
+#define DECOMPOSE2(op, overload)  m.impl(#op"."#overload, static_cast<decltype(&ATEN_FN2(op, overload))>(native::op));
+TORCH_LIBRARY_IMPL(aten, FuncTorchBatchedDecomposition, m) {
+  DECOMPOSE(narrow);
+  DECOMPOSE(crop);
+  DECOMPOSE2(crop, Tensor);
+  m.impl("crop", native::crop);
+  m.impl("crop", native::crop_elsewhere);
+}
+"""
+REGISTERED = """\
+  m.impl("crop", static_cast<decltype(&ATEN_FN(crop))>(native::crop_symint));
+  m.impl("crop.Tensor", static_cast<decltype(&ATEN_FN2(crop, Tensor))>(native::crop_symint));
+  m.impl("crop", native::crop_symint);
+"""
+
+
+def test_registrations_that_name_a_kernel_follow_its_name(tmp_path: Path) -> None:
+    files = {**FAMILY, "aten/src/ATen/functorch/Decompositions.cpp": REGISTRATIONS}
+    before, after = REGISTRATIONS, converted(tmp_path, files)["aten/src/ATen/functorch/Decompositions.cpp"]
+    first, last = before.index("  DECOMPOSE(crop)"), before.index('  m.impl("crop", native::crop_elsewhere)')
+    assert after == before[:first] + REGISTERED + before[last:]
+
+
+def test_a_registered_name_that_another_kernel_has_too_is_kept(tmp_path: Path) -> None:
+    kernel = FAMILY["aten/src/ATen/native/Crop.cpp"].replace("}\n}\n", f"}}\n{OVERLOAD}\n}}\n")
+    files = {
+        **FAMILY,
+        "aten/src/ATen/native/Crop.cpp": kernel,
+        "aten/src/ATen/functorch/Decompositions.cpp": REGISTRATIONS,
+    }
+    assert converted(tmp_path, files) == files
+
+
 OVERLOAD = "Tensor crop(const Tensor& self, int64_t dim, const Tensor& rows) { return self; }"
 
 
