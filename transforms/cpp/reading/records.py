@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from tree_sitter import Node
 
 _NAMED = ("struct_specifier", "class_specifier")
+_SIZE = re.compile(rb"\bsizeof\s*\(?\s*\*?\s*((?:\w+::)*\w+)")
+_SCALARS = frozenset(b"bool char float double int long short unsigned size_t int64_t int32_t uint8_t scalar_t".split())
 _HEADERS = (".h", ".hpp", ".hh", ".cuh", ".inl", ".inc")
 
 
@@ -17,6 +20,11 @@ class Member:
     declaration: Node
     spelled: Node
     names: tuple[str, ...]
+
+
+def copies_bytes(source: bytes) -> bool:
+    """Whether a file asks for the size of an object, as memset and memcpy need it: a SymInt cannot be copied so."""
+    return any(match[1] not in _SCALARS for match in _SIZE.finditer(source))
 
 
 def is_header(path: str) -> bool:

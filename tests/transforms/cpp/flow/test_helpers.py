@@ -30,6 +30,9 @@ KEPT = {
     "another function needs the member as integers": (
         PLAN + FILL + "int64_t g(const Tensor& x) { return at::takes_int(plan(x).shape[0]); }\n" + USE
     ),
+    "the struct may be copied byte by byte": (
+        PLAN + FILL + USE + "\nvoid clear(Plan* p) { memset(p, 0, sizeof(*p)); }"
+    ),
     "the class of a receiver is not known": (
         PLAN + FILL + "Tensor g(const Tensor& x) { return x.expand(elsewhere(x).shape); }\n" + USE
     ),
