@@ -119,6 +119,9 @@ def widened_frame(source: Tensor, width: int) -> Tensor:
 def spaced_rows(source: Tensor) -> Tensor:
     """The place of each row where they are spread evenly over the columns."""
     rows, columns = source.shape
+    # A branch that only checks says when its check applies.
+    if columns > rows:
+        torch._check(rows > 0, lambda: "expected a row")
     # A single row has no neighbor to keep a distance from.
     distance = (columns - 1.0) / (rows - 1.0) if rows > 1 else 0
     return torch.arange(rows, device=source.device) * distance

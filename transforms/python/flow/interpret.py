@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from transforms.python.flow.nodes import called, dotted, rebound, written
+from transforms.python.flow.nodes import called, dotted, numbers_asked_for, rebound, written
 from transforms.python.flow.settled import Settled
 from transforms.python.flow.torch_names import (
     ATTRIBUTES,
@@ -90,17 +90,17 @@ class Interpreter:
         self._values: dict[ast.expr, Value] = {}
         """What was evaluated since a variable changed last."""
         self._changes = 0
-        arguments = function.args
+        arguments, numbers = function.args, numbers_asked_for(telling or nodes)
         for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
             annotation = written(parameter.annotation) if parameter.annotation else ""
             value = annotated(annotation, parameter.arg)
             if parameters is not None and value.kind == PARAMETER:
                 value = parameters.get(parameter.arg, NOTHING)
-            self.variables[parameter.arg] = value
-        for rest in (arguments.vararg, arguments.kwarg):
-            if rest:
-                annotation = written(rest.annotation) if rest.annotation else ""
-                self.variables[rest.arg] = annotated(f"list[{annotation}]", rest.arg) if annotation else NOTHING
+            number = value.kind in (PLAIN, STATIC) and parameter.arg in numbers
+            self.variables[parameter.arg] = A_FLOAT if number else value
+        for rest in filter(None, (arguments.vararg, arguments.kwarg)):
+            annotation = written(rest.annotation) if rest.annotation else ""
+            self.variables[rest.arg] = annotated(f"list[{annotation}]", rest.arg) if annotation else NOTHING
         self._passed = {
             name: (line, self.variables[name]) for name, line in rebound(arguments, nodes, telling or nodes)
         }

@@ -112,3 +112,9 @@ def rebound(
         own = [node for node in stored if node.id == parameter.arg]
         if own and not any(id(node) in repeated for node in own):
             yield parameter.arg, min(node.lineno for node in own)
+
+
+def numbers_asked_for(nodes: Sequence[ast.AST]) -> frozenset[str]:
+    """The variables that a function gives to `sym_int` or `sym_float`: numbers that may be symbols."""
+    calls = (node for node in nodes if isinstance(node, ast.Call) and called(node) in ("sym_int", "sym_float"))
+    return frozenset(node.args[0].id for node in calls if len(node.args) == 1 and isinstance(node.args[0], ast.Name))

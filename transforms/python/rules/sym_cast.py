@@ -1,23 +1,28 @@
 """`int`, `float` and `math.sqrt` of a size become `torch.sym_int`, `torch.sym_float` and `torch._sym_sqrt`.
 
     n = int(x.size(0) * scale)      n = torch.sym_int(x.size(0) * scale)
+    sign = bool(n > 0) - m          sign = torch.sym_ite(n > 0, 1, 0) - m
 
-What it does: the number stays symbolic. Both integers round towards zero.
+What it does: the number stays symbolic. Both integers round towards zero. A `bool` that is added, subtracted or
+multiplied is the number 1 or 0.
 
 Why: `int` needs the number itself: an unknown size fails, a known one is baked into the graph.
 
 Fix safety: review. The number is the same; the guard that fixed the size is gone.
 
-References: torch/__init__.py (sym_int, sym_float, _sym_sqrt).
+References: torch/__init__.py (sym_int, sym_float, sym_ite, _sym_sqrt).
 """
 
 from __future__ import annotations
 
 import ast
 
+import libcst as cst
+
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.flow.nodes import dotted
+from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.values import BOOL
 from transforms.python.writing.nodes import call
 from transforms.python.writing.place import Place, Rewrite
 
@@ -35,6 +40,11 @@ EXAMPLES = (
         "def f(x: Tensor):\n    return x / math.sqrt(x.size(-1))\n",
         "def f(x: Tensor):\n    return x / torch._sym_sqrt(x.size(-1))\n",
     ),
+    Example("def f(x: Tensor):\n    return bool(x.size(0) > 1)\n", None, "no number"),
+    Example(
+        "def f(x: Tensor, n: int):\n    return n - bool(x.size(0) > 1)\n",
+        "def f(x: Tensor, n: int):\n    return n - torch.sym_ite(x.size(0) > 1, 1, 0)\n",
+    ),
 )
 
 MESSAGE = "the conversion fixes a size"
@@ -42,12 +52,34 @@ SYMBOLIC = {"int": "torch.sym_int", "float": "torch.sym_float", "math.sqrt": "to
 
 
 def rewrite(place: Place) -> Rewrite | None:
-    """The symbolic conversion; None for `bool`, `round` and `range`."""
+    """The symbolic conversion; None for `round`, `range` and a `bool` that is no number."""
     node = place.site.node
     if place.site.kind not in ("coercion", "root") or not isinstance(node, ast.Call):
         return None
+    if called(node) == "bool" and not place.shared and _counted(place, node):
+        number = place.conditions.symbolic(place.tree(node.args[0]))
+        new = call(place.names("torch.sym_ite"), number, cst.Integer("1"), cst.Integer("0"))
+        return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, new))
     function = SYMBOLIC.get(dotted(node.func))
     if function is None or len(node.args) != 1 or node.keywords:
         return None
     new = call(place.names(function), place.tree(node.args[0]))
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, new))
+
+
+def _counted(place: Place, node: ast.Call) -> bool:
+    """Whether the truth of a comparison is an operand of integer arithmetic."""
+    argument = node.args[0]
+    return (
+        len(node.args) == 1
+        and not node.keywords
+        and isinstance(argument, ast.Compare)
+        and len(argument.ops) == 1
+        and place.values.value(argument).kind == BOOL
+        and any(
+            isinstance(holder, ast.BinOp)
+            and isinstance(holder.op, (ast.Add, ast.Sub, ast.Mult))
+            and node in (holder.left, holder.right)
+            for holder in place.nodes
+        )
+    )
