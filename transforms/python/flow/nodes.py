@@ -115,6 +115,6 @@ def rebound(
 
 
 def numbers_asked_for(nodes: Sequence[ast.AST]) -> frozenset[str]:
-    """The variables that a function gives to `sym_int` or `sym_float`: numbers that may be symbols."""
-    calls = (node for node in nodes if isinstance(node, ast.Call) and called(node) in ("sym_int", "sym_float"))
-    return frozenset(node.args[0].id for node in calls if len(node.args) == 1 and isinstance(node.args[0], ast.Name))
+    """The variables that a function gives to `sym_int`: numbers that may be symbols (torch/_refs: arange)."""
+    calls = (node for node in nodes if isinstance(node, ast.Call) and called(node) == "sym_int" and len(node.args) == 1)
+    return frozenset(node.args[0].id for node in calls if isinstance(node.args[0], ast.Name))

@@ -14,7 +14,8 @@ What `register_decomposition` registers is asked for too late.
 
 Fix safety: review. Eager runs the C++ as before. Left alone are operators with other kernels than the composite, with
 views or written arguments, and Python whose arguments or defaults differ from the schema's, that wraps the function in
-more than `out_wrapper`, or that reaches primitives in code which others use.
+more than `out_wrapper`, or that reaches primitives in code which others use. So are references that PyTorch does not
+register: some refuse what the operator takes, as that of `group_norm` does inputs which are not contiguous.
 
 References: torch/_ops.py (OpOverload.py_impl), torch/_prims/__init__.py (_make_prim), torch/_decomp/decompositions.py
 (matmul).

@@ -229,3 +229,11 @@ def test_a_value_that_was_told_is_told_anew_once_a_variable_changed() -> None:
     loop = ast.parse("[n for n in x]", mode="eval").body  # binds n to a Tensor too
     values.value(loop)
     assert values.value(used).kind == "tensor"
+
+
+@pytest.mark.parametrize(("body", "kind"), [("torch.sym_int(step)", "float"), ("sym_float(step)", "static")])
+def test_what_a_function_takes_for_a_symbol_is_a_number_whatever_its_annotation_says(body: str, kind: str) -> None:
+    function = ast.parse(f"def f(step: NumberType):\n    whole = {body}\n    return step\n").body[0]
+    assert isinstance(function, ast.FunctionDef)
+    values = Interpreter(function, own_nodes(function))
+    assert values.value(ast.parse("step", mode="eval").body).kind == kind
