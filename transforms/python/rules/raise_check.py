@@ -32,7 +32,7 @@ from contextlib import suppress
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.writing.branches import is_elif, raises
-from transforms.python.writing.checks import check_statement, folded_raise
+from transforms.python.writing.checks import check_statement, closes_over, folded_raise
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import code
 from transforms.python.writing.place import Place, Rewrite
@@ -123,7 +123,7 @@ def rewrite(place: Place) -> Rewrite | None:
         return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, place.conditions.expected(test)))
     function, message = folded_raise(branch)
     whole = function and not branch.orelse and not is_elif(place, branch) and place.layout.indent(branch) is not None
-    if whole and not place.shared and not (place.inlined and _closes_over(place, message)):
+    if whole and not place.shared and not (place.inlined and closes_over(message)):
         with suppress(Undecided):  # an operand that may not be moved is asked by itself, below
             condition = place.conditions.negated(test)
             if not place.conditions.surely_bool(condition):
@@ -135,11 +135,7 @@ def rewrite(place: Place) -> Rewrite | None:
     try:
         return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, place.conditions.refused(test)))
     except Undecided:
-        if whole and place.inlined and _closes_over(place, message):
+        if whole and place.inlined and closes_over(message):
             reason = "Dynamo takes no check whose message holds values: write the message without them"
             raise Undecided(reason) from None
         raise
-
-
-def _closes_over(place: Place, message: ast.expr | None) -> bool:
-    return message is not None and any(isinstance(node, ast.Name) for node in ast.walk(message))

@@ -57,6 +57,11 @@ def folded_raise(branch: ast.If) -> tuple[str, ast.expr | None]:
     return "", None
 
 
+def closes_over(message: ast.expr | None) -> bool:
+    """Whether a message, or the function that makes it, holds values, which Dynamo takes in no check."""
+    return message is not None and any(isinstance(node, ast.Name) for node in ast.walk(message))
+
+
 def check_statement(
     place: Place, branch: ast.If, function: str, condition: cst.BaseExpression, message: ast.expr | None
 ) -> Change:

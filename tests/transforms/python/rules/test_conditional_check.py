@@ -70,13 +70,14 @@ def outcome(source: str, *numbers: float) -> tuple[type, str] | None:
         "    if n > 2:\n        torch._check(n < 9)\n    elif n > 1:\n        pass\n",
         "    if n > 2:\n        # small\n        torch._check(n < 9)\n",
         "    if n > 2:\n        torch._check(load(n) < 9)\n",
+        "    if n > 2:\n        torch._check(y.size(3) > n)\n",
         "    if n > 2:\n        if x.ndim == 2:\n            torch._check(n < 9)\n",
         "    if n > 2: torch._check(m())\n",
         "    while n > 2:\n        torch._check(n < 9)\n",
     ],
 )
 def test_what_is_left(look: Any, branch: str) -> None:
-    source = f"def f(x: Tensor):\n    n = x.size(0)\n{branch}    return n\n"
+    source = f"def f(x: Tensor, y: Tensor):\n    n = x.size(0)\n{branch}    return n\n"
     assert [finding.rule for finding in look(source) if finding.edits] == []
 
 
@@ -84,3 +85,12 @@ def test_what_eager_runs_too_is_left(look: Any) -> None:
     source = "def f(x: Tensor):\n    n = x.size(0)\n    if n > 2:\n        torch._check(n < 9)\n    return n\n"
     assert "conditional-check" in {finding.rule for finding in look(source)}
     assert "conditional-check" not in {finding.rule for finding in look(source, eager=True)}
+
+
+@pytest.mark.parametrize(("message", "left"), [("lambda: 'few'", False), ("lambda: f'{n}'", True)])
+def test_dynamo_is_given_no_message_that_holds_values(look: Any, message: str, left: bool) -> None:
+    source = (
+        f"def f(x: Tensor):\n    n = x.size(0)\n    if n > 2:\n        torch._check(n < 9, {message})\n    return n\n"
+    )
+    (finding,) = [finding for finding in look(source, inlined=True) if finding.rule == "conditional-check"]
+    assert bool(finding.edits) is not left
