@@ -28,6 +28,8 @@ KINDS = {
 }
 """Each kind of answer and what it means, those that need somebody most first."""
 
+ARROW = " → "
+"""Between the functions of `Answer.native`."""
 _VERSION = ("symfix-probe", 1)
 _FRAME = {"path": str, "line": int, "function": str, "text": str}
 _SHAPE = {

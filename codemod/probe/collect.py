@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from codemod.borders.documents import load_json
 from codemod.errors import SymfixError
-from codemod.probe.answers import Answer, Compilation, Report, merged
+from codemod.probe.answers import ARROW, Answer, Compilation, Report, merged
 from codemod.probe.places import asking, compiled_frame, folder_of, is_compiled, owner, torch_folder
 from codemod.probe.trace import Frame, Record
 from codemod.runner.causes import LENGTH, TELLING
@@ -105,7 +105,7 @@ class Collector:
                 self._answers.append(replace(answer, place=self._whole(answer.place)))
         elif name == "symfix_askers":
             functions = record.value.get("functions")
-            self._askers = " → ".join(map(str, functions)) if isinstance(functions, list) else ""
+            self._askers = ARROW.join(map(str, functions)) if isinstance(functions, list) else ""
         elif name == "symfix_assumed":
             self._add(record, "assumed", in_arguments(f"{record.value.get('expr')}", sources)
                       + f" is {record.value.get('result')}")  # fmt: skip

@@ -1,42 +1,66 @@
-"""Joins answers with the findings of `scan`: what the source says at the line that torch named."""
+"""Joins answers with the findings of `scan`: what the source says at the line, or in the function, that torch named."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from codemod.borders.files import read_below
+from codemod.borders.files import read_below, read_file
 from codemod.model.findings import Finding, Level
-from codemod.probe.answers import Answer
+from codemod.probe.answers import ARROW, Answer
 from codemod.probe.trace import Frame
 
+_KERNELS, _NAMESPACE = "aten/src/ATen/native", "at::native::"
+"""Where PyTorch has the functions that answers name, and what their names begin with."""
 
-def places_below(answers: Iterable[Answer], root: Path) -> list[str]:
-    """The files below `root`, relative to it, that answers name and that are there, sorted."""
+
+def places_below(answers: Sequence[Answer], root: Path) -> list[str]:
+    """The files below `root`, relative to it, that answers name and that are there, sorted.
+
+    An installed package's file is the one of the same name below `root` where that holds the same bytes. Where C++
+    functions are named, the folder in which PyTorch has them is among them.
+    """
     paths = {path for answer in answers for frame in _frames(answer) if (path := _relative(frame, root))}
-    return sorted(path for path in paths if (root / path).is_file())
+    kernels = [_KERNELS] if any(answer.native for answer in answers) and (root / _KERNELS).is_dir() else []
+    return sorted([*(path for path in paths if (root / path).is_file()), *kernels])
 
 
 def joined(answers: Sequence[Answer], findings: Sequence[Finding], root: Path, shown: str) -> tuple[Answer, ...]:
     """`answers` with the finding that stands at their line, if there is one, and the command that shows its change.
 
-    `shown` is the folder in which commands are run, as they name files.
+    Where C++ asked and there is none, that of the innermost function which has any. `shown` is the folder in which
+    commands are run, as they name files.
     """
     by_path: dict[str, list[tuple[Finding, int]]] = {}
+    by_function: dict[str, list[Finding]] = {}
     for finding in findings:
         by_path.setdefault(finding.path, []).append((finding, _last_line(finding, root)))
-    return tuple(_joined(answer, by_path, root, shown) for answer in answers)
+        by_function.setdefault(finding.function, []).append(finding)
+    return tuple(_joined(answer, by_path, by_function, root, shown) for answer in answers)
 
 
-def _joined(answer: Answer, by_path: dict[str, list[tuple[Finding, int]]], root: Path, shown: str) -> Answer:
+def _joined(
+    answer: Answer,
+    by_path: Mapping[str, Sequence[tuple[Finding, int]]],
+    by_function: Mapping[str, Sequence[Finding]],
+    root: Path,
+    shown: str,
+) -> Answer:
     for frame in _frames(answer):
         path = _relative(frame, root)
         here = [f for f, last in by_path.get(path, ()) if f.line <= frame.line <= last]
         if here:
             finding = min(here, key=lambda f: (not f.edits, f.level, frame.line - f.line))
             return dataclasses.replace(answer, finding=_said(finding), command=_command(finding, root, shown))
+    for function in reversed(answer.native.split(ARROW)):
+        inside = by_function.get(f"{_NAMESPACE}{function}")
+        if inside:
+            finding = min(inside, key=lambda f: (not f.edits, f.level, f.line))
+            said = f"in {function}: {_said(finding)}"
+            return dataclasses.replace(answer, finding=said, command=_command(finding, root, shown))
     return answer
 
 
@@ -60,7 +84,19 @@ def _command(finding: Finding, root: Path, shown: str) -> str:
 def _relative(frame: Frame, root: Path) -> str:
     path = os.path.realpath(frame.path) if os.path.isabs(frame.path) else os.path.join(root, frame.path)
     base = f"{os.path.realpath(root)}/"
-    return path[len(base) :] if path.startswith(base) else ""
+    return path[len(base) :] if path.startswith(base) else _installed_from(frame.path, root)
+
+
+@functools.cache
+def _installed_from(path: str, root: Path) -> str:
+    """The file below `root` that an installed package's file was made from; "" where none has its bytes."""
+    _, packages, rest = path.rpartition("-packages/")
+    if not packages:
+        return ""
+    try:
+        return rest if read_below(root, rest) == read_file(Path(path)) else ""
+    except OSError:
+        return ""
 
 
 def _last_line(finding: Finding, root: Path) -> int:

@@ -1,0 +1,65 @@
+"""Answers joined with findings: by the line, in a checkout that a package was installed from, and by C++ function."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from codemod.model.edits import Edit
+from codemod.model.findings import Finding, Level, Mode
+from codemod.probe.answers import Answer
+from codemod.probe.join import joined, places_below
+from codemod.probe.trace import Frame
+
+KERNELS = "aten/src/ATen/native"
+CODE = "def pad(x):\n    if x.size(0) > 5:\n        return x\n"
+
+
+def finding(path: str, line: int, function: str, rule: str = "size-branch", edited: bool = True) -> Finding:
+    start = len("def pad(x):\n") if path.endswith(".py") else 0
+    edits = (Edit(path, start, start + 1, b" ", b"  "),) if edited else ()
+    return Finding(
+        path=path, start=start, end=start + 1, line=line, column=1, rule=rule, mode=Mode.PYTHON_BRANCH,
+        level=Level.REVIEW, message="asks for a size", function=function, operators=(), edits=edits,
+        refusal="" if edited else "half", reason="" if edited else "stays concrete",
+    )  # fmt: skip
+
+
+def answer(place: Frame | None, native: str = "") -> Answer:
+    return Answer("guard", "x.size(0) > 5", "C++ of torch" if native else "torch", place, None, "f", native=native)
+
+
+def test_a_line_of_an_installed_package_is_that_of_the_checkout_with_the_same_bytes(tmp_path: Path) -> None:
+    root, packages = tmp_path / "checkout", tmp_path / "lib/site-packages"
+    for folder in (root / "torch", packages / "torch"):
+        folder.mkdir(parents=True)
+        (folder / "functional.py").write_text(CODE)
+    (root / "torch/other.py").write_text(CODE)
+    (packages / "torch/other.py").write_text(CODE + "# newer\n")
+    same, other = (answer(Frame(str(packages / "torch" / name), 2, "pad")) for name in ("functional.py", "other.py"))
+    assert places_below([same, other], root) == ["torch/functional.py"]
+    findings = [finding(f"torch/{name}", 2, "pad") for name in ("functional.py", "other.py")]
+    named, unnamed = joined([same, other], findings, root, str(root))
+    assert named.command == "symfix diff --level review --rule size-branch torch/functional.py"
+    assert (unnamed.finding, unnamed.command) == ("", "")
+
+
+def test_the_innermost_c_function_that_has_a_finding_is_named(tmp_path: Path) -> None:
+    (tmp_path / KERNELS).mkdir(parents=True)
+    path = f"{KERNELS}/Correlation.cpp"
+    (tmp_path / path).write_text("  sizes\n")
+    asked = answer(None, "corrcoef → cov → resize_output")
+    assert places_below([asked], tmp_path) == [KERNELS]
+    findings = [
+        finding(path, 9, "at::native::corrcoef"),
+        finding(path, 7, "at::native::cov", edited=False),
+        finding(path, 8, "at::native::cov", rule="sym-accessor"),
+        finding(path, 3, "at::native::cov_helper"),
+    ]
+    (named,) = joined([asked], findings, tmp_path, str(tmp_path))
+    assert named.finding == "in cov: sym-accessor (review): asks for a size"
+    assert named.command == f"symfix diff --level review --rule sym-accessor {path}"
+    assert joined([asked], findings[3:], tmp_path, str(tmp_path)) == (asked,)
+
+
+def test_a_tree_without_kernels_is_not_searched_for_them(tmp_path: Path) -> None:
+    assert places_below([answer(None, "cov")], tmp_path) == []
