@@ -178,9 +178,15 @@ def _signatures(
             key = own if own in slots else declared[0]
             events = _signature_events(*sources.tree(path), function, slots[key], key in renamed)
             emissions = tuple(emission for event in events for emission in emit(rewrites, event))
-            outcome = Outcome(function, emissions, (), (), (), frozenset())
-            why = reach.get(key) or Reach((), (), "helper")
-            yield from findings(outcome, why, sources.lines(path), groups[key], Level.REVIEW)
+            yield from _settled(function, emissions, reach.get(key), sources.lines(path), groups[key])
+
+
+def _settled(
+    function: Function, emissions: tuple[Emission, ...], why: Reach | None, lines: Lines, group: str
+) -> Iterator[Finding]:
+    """The edits that settled with `function`, which symbols reach by `why`, else as a helper of what they reach."""
+    outcome = Outcome(function, emissions, (), (), (), frozenset())
+    yield from findings(outcome, why or Reach((), (), "helper"), lines, group, Level.REVIEW)
 
 
 def _signature_events(
@@ -220,10 +226,8 @@ def _members(
         declaration, spelled = (build(node, masked) for node in (member.declaration, member.spelled))
         members = [slot.member.rpartition("::")[2] for slot in slots]
         event = SettledMembers(frozenset({member_origin(start)}), owner, declaration, spelled, member.names, members)
-        emissions = tuple(emit(rewrites, event))
-        outcome = Outcome(propagation.outcomes[key].function, emissions, (), (), (), frozenset())
-        why = reach.get(key) or Reach((), (), "helper")
-        yield from findings(outcome, why, sources.lines(path), groups[path, -1], Level.REVIEW)
+        function, emissions = propagation.outcomes[key].function, tuple(emit(rewrites, event))
+        yield from _settled(function, emissions, reach.get(key), sources.lines(path), groups[path, -1])
 
 
 def _registrations(
@@ -241,10 +245,8 @@ def _registrations(
     for name, key in sorted(renamed.items()):
         for place in named.get(name, ()):
             event = RegisteredKernel(frozenset({RENAMED}), place.start, place.end, name, place.new)
-            function = replace(functions[key], path=place.path)
-            outcome = Outcome(function, tuple(emit(rewrites, event)), (), (), (), frozenset())
-            why = reach.get(key) or Reach((), (), "helper")
-            yield from findings(outcome, why, sources.lines(place.path), groups[key], Level.REVIEW)
+            function, emissions = replace(functions[key], path=place.path), tuple(emit(rewrites, event))
+            yield from _settled(function, emissions, reach.get(key), sources.lines(place.path), groups[key])
 
 
 def _schemas(
