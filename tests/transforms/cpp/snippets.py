@@ -46,6 +46,7 @@ HEADER = """\
 #define TORCH_SYM_CHECK(cond, ...) TORCH_CHECK((cond).expect_true(__FILE__, __LINE__), __VA_ARGS__)
 namespace c10 {
 class SymInt { SymInt(int64_t); int64_t guard_int(const char* file, int64_t line) const; };
+class SymBool { SymBool(bool); };
 class SymFloat { SymFloat(double); };
 class SymIntArrayRef { SymIntArrayRef(int); };
 SymIntArrayRef fromIntArrayRefSlow(IntArrayRef array);

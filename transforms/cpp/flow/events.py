@@ -156,18 +156,39 @@ class Condition(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """`left operator right`, of which one is a SymInt; `node` is all of it, with parentheses around it."""
+
+    node: Node
+    operator: str
+    left: Node
+    right: Node
+    symbolic_left: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Junction:
+    """`left && right`, or with `||`; `node` is all of it, with parentheses around it.
+
+    A `left` that is a Node is a bool of C++: `right` is asked only where it does not decide.
+    """
+
+    node: Node
+    operator: str
+    left: Comparison | Junction | Node
+    right: Comparison | Junction
+
+
+@dataclass(frozen=True, slots=True)
 class SizeCheck(Event):
-    """`left operator right`, of which one is a SymInt, is all that `macro` checks; `twin` checks a SymBool.
+    """`condition` is all that `macro` checks; `twin` checks a SymBool.
 
     What answers it makes a change of its own.
     """
 
     macro: Node
     twin: str
-    operator: str
-    left: Node
-    right: Node
-    symbolic_left: bool
+    condition: Comparison | Junction
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,10 @@ ROWS = 'Tensor f(const Tensor& x) { TORCH_CHECK(x.size(0) > 1, "rows"); return x
 
 
 def checked(condition: str) -> str:
-    return f'Tensor f(const Tensor& x) {{ TORCH_CHECK({condition}, "no"); return x.sum(); }}'
+    return (
+        "Tensor f(const Tensor& x) { const auto n = x.sym_size(0); const auto m = x.sym_numel(); "
+        f'TORCH_CHECK({condition}, "no"); return x.sum(); }}'
+    )
 
 
 @pytest.mark.parametrize(
@@ -24,6 +27,20 @@ def checked(condition: str) -> str:
         ("3 <= x.sym_size(0)", "c10::SymInt(3).sym_le(x.sym_size(0))"),
         ("x.sym_size(0) % 2 == 0", "(x.sym_size(0) % 2).sym_eq(0)"),
         ("(x.sym_size(0) + 1) < 9", "(x.sym_size(0) + 1).sym_lt(9)"),
+        ("x.dim() == 1 || x.sym_size(0) == 2", "x.dim() == 1 ? c10::SymBool(true) : x.sym_size(0).sym_eq(2)"),
+        ("!x.defined() || x.sym_size(0) == 2", "!x.defined() ? c10::SymBool(true) : x.sym_size(0).sym_eq(2)"),
+        ("x.dim() == 2 && x.sym_size(0) > 1", "x.dim() == 2 ? x.sym_size(0).sym_gt(1) : c10::SymBool(false)"),
+        ("n < x.sym_size(0) && n != m", "n.sym_lt(x.sym_size(0)).sym_and(n.sym_ne(m))"),
+        (
+            "(x.defined() || n != 0) || m == 1",
+            "(x.defined() ? c10::SymBool(true) : n.sym_ne(0)).sym_or(m.sym_eq(1))",
+        ),
+        ("(n == 1) || m == 1", "(n.sym_eq(1)).sym_or(m.sym_eq(1))"),
+        ("n > 1 && m > 1 && n != m", "n.sym_gt(1).sym_and(m.sym_gt(1)).sym_and(n.sym_ne(m))"),
+        (
+            "x.dim() == 2 && (n == 1 || n == m)",
+            "x.dim() == 2 ? (n.sym_eq(1).sym_or(n.sym_eq(m))) : c10::SymBool(false)",
+        ),
     ],
 )
 def test_the_symint_on_the_left_is_asked(tmp_path: Path, condition: str, expected: str) -> None:
@@ -32,7 +49,20 @@ def test_the_symint_on_the_left_is_asked(tmp_path: Path, condition: str, expecte
 
 @pytest.mark.parametrize(
     "condition",
-    ["x.dim() == 2", "x.dim() == 1 || x.sym_size(0) == 2", "x.sym_size(0) /* rows */ == 2", "x.defined()"],
+    [
+        "x.dim() == 2",
+        "x.sym_size(0) /* rows */ == 2",
+        "x.defined()",
+        "x.sym_size(0) == 2 || x.dim() == 1",
+        "n == 1 || x.sym_size(1) == 2",
+        "n == 1 || m / n == 2",
+        "x.dim() == 1 || n == 2 || m == 2",
+        "(n == 1 && x.dim() == 1) || m == 2",
+        "n == 1 || /* columns */ m == 2",
+        "any(x) || n == 1",
+        "n.sym_eq(1) || m == 1",
+        "x.sym_numel() == 0 && x.dim() == 1 || m == 1",
+    ],
 )
 def test_other_conditions_stay(tmp_path: Path, condition: str) -> None:
     assert converted(tmp_path, checked(condition)) == checked(condition)
