@@ -10,7 +10,7 @@ import itertools
 from typing import Any
 
 import hypothesis.strategies as st
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from tests.transforms.python.eager_torch import Sized, run_function
 
@@ -61,6 +61,16 @@ def conditions() -> st.SearchStrategy[str]:
     )
 
 
+MIXED = """\
+def f(x: Tensor, y: Optional[Tensor], n: int):
+    same = {}
+    if not same:
+        raise ValueError('differs')
+    return n
+"""
+"""A truth that may be a number, which no check takes."""
+
+
 @st.composite
 def functions(draw: Any) -> str:
     body = []
@@ -95,6 +105,8 @@ def run(source: str) -> list[Any]:
 
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(functions(), st.booleans(), st.booleans())
+@example(source=MIXED.format("(count('b') or x.size(0) == n)"), inlined=False, eager=False)
+@example(source=MIXED.format("count('b') if n else x.size(0) == n"), inlined=False, eager=True)
 def test_known_values_are_evaluated_as_before(rewrite: Any, source: str, inlined: bool, eager: bool) -> None:
     rewritten = rewrite(source, inlined=inlined, eager=eager)
     before, after = run(source), run(rewritten)

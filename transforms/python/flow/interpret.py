@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from transforms.python.flow.nodes import called, dotted, numbers_asked_for, rebound, written
+from transforms.python.flow.nodes import called, dotted, is_truth, numbers_asked_for, rebound, scripting, written
 from transforms.python.flow.settled import Settled
 from transforms.python.flow.torch_names import (
     ATTRIBUTES,
@@ -54,6 +54,7 @@ from transforms.python.flow.values import (
     Value,
     all_dependencies,
     annotated,
+    any_of,
     converted,
     element,
     item,
@@ -309,7 +310,7 @@ class Interpreter:
         return value
 
     def _BoolOp(self, node: ast.BoolOp) -> Value:
-        return join(self.value(operand) for operand in node.values)
+        return any_of([(self.value(operand), is_truth(operand)) for operand in node.values])
 
     def _Compare(self, node: ast.Compare) -> Value:
         operands = [node.left, *node.comparators]
@@ -327,7 +328,7 @@ class Interpreter:
     def _IfExp(self, node: ast.IfExp) -> Value:
         if scripting(node.test):
             return self.value(node.orelse)
-        return join((self.value(node.body), self.value(node.orelse)))
+        return any_of([(self.value(chosen), is_truth(chosen)) for chosen in (node.body, node.orelse)])
 
     def _Subscript(self, node: ast.Subscript) -> Value:
         value = self.value(node.value)
@@ -368,11 +369,6 @@ class Interpreter:
 _EVALUATE: dict[type[ast.AST], Callable[[Interpreter, Any], Value]] = {
     getattr(ast, name[1:]): method for name, method in vars(Interpreter).items() if hasattr(ast, name[1:])
 }
-
-
-def scripting(node: ast.expr) -> bool:
-    """Whether an expression is `torch.jit.is_scripting()`."""
-    return isinstance(node, ast.Call) and called(node) == "is_scripting"
 
 
 def asks(value: Value) -> bool:

@@ -15,6 +15,7 @@ TELLING = frozenset(
     | {ast.If, ast.IfExp, ast.Assert, ast.Raise, ast.JoinedStr, ast.Call}
 )
 """The kinds of nodes that a question about a scope may be about, but for names, attributes and operators."""
+_TESTS = frozenset({"isinstance", "issubclass", "hasattr", "callable", "bool", "all", "any"})
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 """The fields of each kind of node that may hold others."""
 
@@ -86,6 +87,21 @@ def _written(node: ast.AST) -> str | None:
         left, right = _written(node.left), _written(node.right)
         return f"{left} | {right}" if left and right else None
     return None
+
+
+def scripting(node: ast.expr) -> bool:
+    """Whether an expression is `torch.jit.is_scripting()`."""
+    return isinstance(node, ast.Call) and called(node) == "is_scripting"
+
+
+def is_truth(node: ast.expr) -> bool:
+    """Whether an expression is a bool by its form: a comparison, a negation, a constant, a test of types."""
+    if isinstance(node, ast.BoolOp):
+        return all(map(is_truth, node.values))
+    negation = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+    constant = isinstance(node, ast.Constant) and isinstance(node.value, bool)
+    tests = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _TESTS
+    return negation or constant or tests or isinstance(node, ast.Compare)
 
 
 def called(node: ast.AST) -> str:

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from transforms.python.flow.interpret import Interpreter, asks, coerces, scripting
-from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.interpret import Interpreter, asks, coerces
+from transforms.python.flow.nodes import called, dotted, scripting
 from transforms.python.flow.values import BOOL, FLOAT, INT, PARAMETER, Value
 
 CHECKS = frozenset({"_check", "_check_value", "_check_index", "_check_type", "_check_not_implemented", "_check_with"})

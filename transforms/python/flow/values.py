@@ -43,7 +43,7 @@ class Value(NamedTuple):
     items: tuple[Value, ...] = ()
     container: str = ""
     sure: bool = True
-    """False for what may be a Tensor, or hold Tensors, and may be something else."""
+    """False for what may be a Tensor, or hold Tensors, or be a bool, and may be something else."""
 
     @property
     def symbolic(self) -> bool:
@@ -61,6 +61,11 @@ class Value(NamedTuple):
     def surely_tensor(self) -> bool:
         """Whether it is a Tensor on every path."""
         return self.kind == TENSOR and self.sure
+
+    @property
+    def surely_bool(self) -> bool:
+        """Whether it is a bool or a SymBool on every path."""
+        return self.kind == BOOL and self.sure
 
     @property
     def held(self) -> str:
@@ -123,6 +128,17 @@ def join(values: Iterable[Value]) -> Value:
     for value in values:
         best = value if best is None else _joined(best, value)
     return NOTHING if best is None else bounded(best)
+
+
+def any_of(operands: Sequence[tuple[Value, bool]]) -> Value:
+    """What `a or b`, or `a if … else b`, gives, of operands with whether they are a bool by their form.
+
+    `count(x) or n == 2` may give a number: it is no sure truth.
+    """
+    joined = join(value for value, _ in operands)
+    if joined.kind == BOOL and not all(value.surely_bool or truth for value, truth in operands):
+        return joined._replace(sure=False)
+    return joined
 
 
 def _joined(best: Value, value: Value) -> Value:

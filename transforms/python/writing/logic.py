@@ -14,7 +14,7 @@ import libcst as cst
 
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.values import BOOL, FLOAT, INT, NOTHING, Value
-from transforms.python.writing.nodes import bare, call, code, flattened, parenthesized
+from transforms.python.writing.nodes import all_of, bare, call, code, flattened, parenthesized
 
 _NOWHERE = 10**9  # what is read again from its text stands on no line of the function
 _BOOLS = frozenset({"isinstance", "hasattr", "callable", "bool", "all", "any", "issubclass"})
@@ -87,7 +87,7 @@ class Conditions:
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value in _BOOLS:
             return True
         truth = isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not)
-        return truth or isinstance(node, cst.Comparison) or self.value(node).kind == BOOL
+        return truth or isinstance(node, cst.Comparison) or self.value(node).surely_bool
 
     def symbolic(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """The same truth, never turned into a bool on the way. Raises Undecided where that cannot be written."""
@@ -109,7 +109,7 @@ class Conditions:
             return call(self.name(function), start, cst.Arg(elements, star="*"))
         if self.value(node).kind in (INT, FLOAT):
             return cst.Comparison(parenthesized(node), [cst.ComparisonTarget(cst.NotEqual(), cst.Integer("0"))])
-        return node
+        return self._truth(node)
 
     def negated(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """The opposite truth, never turned into a bool on the way. Raises Undecided where that cannot be written."""
@@ -132,11 +132,7 @@ class Conditions:
             return node.with_changes(expression=inner)
         if isinstance(node, cst.Comparison):
             if len(node.comparisons) > 1:
-                parts = [self.guarded(part, default) for part in self._chain(node)]
-                joined = parts[0]
-                for part in parts[1:]:
-                    joined = cst.BooleanOperation(joined, cst.And(), part)
-                return parenthesized(joined)
+                return all_of([self.guarded(part, default) for part in self._chain(node)])
             return self._decided(node, default)
         if isinstance(node, cst.Call) and self._gathered(node) is not None:
             generator = node.args[0].value
@@ -148,7 +144,13 @@ class Conditions:
             return call(self.name("guard_or_false" if default is False else "guard_or_true"), nonzero)
         if default is None:
             raise Undecided(f"whether {code(node)} holds in general is not to be seen here")
-        return call(self.name("guard_or_true" if default else "guard_or_false"), node)
+        return call(self.name("guard_or_true" if default else "guard_or_false"), self._truth(node))
+
+    def _truth(self, node: cst.BaseExpression) -> cst.BaseExpression:
+        """`node`, which guards and checks take. Raises Undecided where it may be no bool: they refuse numbers."""
+        if self.value(node).kind == BOOL and not self.surely_bool(node):
+            raise Undecided(f"{code(node)} may be no bool")
+        return node
 
     def expected(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """A bool: the condition where it is known; else True, and it is checked when the code runs.
@@ -168,11 +170,7 @@ class Conditions:
             if not isinstance(pushed, cst.UnaryOperation):
                 return self.expected(pushed)
         if isinstance(node, cst.Comparison) and len(node.comparisons) > 1:
-            parts = [self.expected(part) for part in self._chain(node)]
-            joined = parts[0]
-            for part in parts[1:]:
-                joined = cst.BooleanOperation(joined, cst.And(), part)
-            return parenthesized(joined)
+            return all_of([self.expected(part) for part in self._chain(node)])
         pair = self._shapes(node) if isinstance(node, cst.Comparison) else None
         if pair is not None and isinstance(cst.ensure_type(node, cst.Comparison).comparisons[0].operator, cst.Equal):
             return self._guarded_shapes("expect_true", pair)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 import libcst as cst
 
@@ -65,6 +66,14 @@ def parenthesized(node: cst.BaseExpression) -> cst.BaseExpression:
     if node.lpar or isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Integer, cst.Tuple)):
         return node
     return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+
+
+def all_of(parts: Sequence[cst.BaseExpression]) -> cst.BaseExpression:
+    """`parts` joined by `and`."""
+    joined = parts[0]
+    for part in parts[1:]:
+        joined = cst.BooleanOperation(joined, cst.And(), part)
+    return parenthesized(joined)
 
 
 def flattened(
