@@ -11,6 +11,7 @@ from codemod.errors import SymfixError
 from codemod.probe.answers import ARROW, Answer, Compilation, Report, merged
 from codemod.probe.places import asking, compiled_frame, folder_of, is_compiled, owner, torch_folder
 from codemod.probe.trace import Frame, Record
+from codemod.runner.assumptions import ASKERS
 from codemod.runner.causes import LENGTH, TELLING
 
 DRAFT = "draft_export"
@@ -65,7 +66,7 @@ class Collector:
                 own = record.value.get("symbol_to_sources")
                 named = {str(key): str(source) for key, source in own.items()} if isinstance(own, dict) else {}
                 self._answer(record, {**sources.get(record.compilation, {}), **named})
-                if record.kind != "artifact":
+                if record.value.get("name") != ASKERS:
                     self._askers = ""
 
     def report(self) -> Report:
@@ -103,7 +104,7 @@ class Collector:
             for reason in _reasons(record.payload):
                 answer = recompilation(reason, label, self._folder)
                 self._answers.append(replace(answer, place=self._whole(answer.place)))
-        elif name == "symfix_askers":
+        elif name == ASKERS:
             functions = record.value.get("functions")
             self._askers = ARROW.join(map(str, functions)) if isinstance(functions, list) else ""
         elif name == "symfix_assumed":

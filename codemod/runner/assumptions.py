@@ -41,6 +41,8 @@ RECORDING = "symfix_recording"
 _ANSWERING = ("_log_guard", "_set_replacement")
 WATCHED = ("_log_suppressed_dde", *_ANSWERING)
 """The methods of ShapeEnv that are watched."""
+ASKERS = "symfix_askers"
+"""The artifact that says which C++ functions ask for what the next record of the trace answers; it may name none."""
 PASSES_ON = "symfix_passes_on"
 """The function of this file that stands on the stacks of guards, and has no part in them."""
 RAISED = "SYMFIX_RAISED"
@@ -83,6 +85,7 @@ def watch(module: ModuleType) -> None:
         return
 
     def log(self: Any, expression: Any, assumed: Any) -> Any:
+        _trace_askers()
         _trace(expression, assumed)
         return original(self, expression, assumed)
 
@@ -91,7 +94,7 @@ def watch(module: ModuleType) -> None:
 
 
 def _name_askers(environment: Any) -> None:
-    """Trace the C++ functions that lead to a guard before the guard, and before the constant that a size becomes."""
+    """Trace the C++ functions that lead to a guard, or to the constant that a size becomes, before it."""
     for name in _ANSWERING:
         original = getattr(environment, name, None)
         if original is not None and not getattr(original, "traces", False):
@@ -116,9 +119,8 @@ def _trace_askers() -> None:
         os.environ.setdefault("TORCH_SYMBOLIZE_MODE", "dladdr")  # names alone: lines take a hundred times as long
         stack = import_module("torch.utils._traceback").CapturedTraceback.extract(cpp=True).summary()
         functions = askers([(frame.filename, frame.name) for frame in stack])
-        if functions:
-            document = {"name": "symfix_askers", "encoding": "string", "functions": functions}
-            logs.trace_structured("artifact", metadata_fn=lambda: document)
+        document = {"name": ASKERS, "encoding": "string", "functions": functions}
+        logs.trace_structured("artifact", metadata_fn=lambda: document)
     except Exception:  # what is probed must not fail by it, and not every platform has such stacks
         return
 

@@ -14,7 +14,6 @@ from . import backends
 
 PIECES = ("forward", "backward", "inplace", "out", "vmap", "jvp", "double_backward")
 
-
 BACKWARD = """
 
 def results(function, n):
@@ -121,11 +120,8 @@ def _main(piece: str) -> str:
     """The part that runs alone. A `make_fx` graph holds only for sizes that satisfy its guards, so each is traced."""
     compiled, eager = ("results(compiled, n)", "results(operator, n)") if piece == "backward" else (
         "compiled(*inputs(n))", "operator(*inputs(n))")  # fmt: skip
-    setup = (
-        ""
-        if piece == "double_backward"
-        else (f'    compiled = torch.compile(operator, dynamic=True, fullgraph=True, backend="{backends.chosen()}")\n')
-    )
+    compiling = f'compiled = torch.compile(operator, dynamic=True, fullgraph=True, backend="{backends.chosen()}")'
+    setup = "" if piece == "double_backward" else f"    {compiling}\n"
     retrace = "        compiled = symbolic(n)\n" if piece == "double_backward" else ""
     return (
         '\n\nif __name__ == "__main__":\n    for library in sys.argv[1:]:\n        torch.ops.load_library(library)\n'

@@ -175,10 +175,17 @@ def test_functions_of_c_are_named_for_the_guard_that_follows_them_alone() -> Non
     report = collected(
         record("dynamo_start", {}, START),
         askers,
+        record("artifact", {"name": "symfix_assumed", "expr": "u0 > 4", "result": False}, START, kernel, *asked[1:]),
+        record("artifact", {"name": "symfix_assumed", "expr": "u0 > 3", "result": False}, START, kernel, *asked[1:]),
+        askers,
         record("guard_added_fast", {"expr": "s0 > 5"}, START, kernel, *asked[1:]),
+        askers,  # of a replacement that no record followed
+        record("artifact", {"name": "symfix_askers", "functions": []}),
         record("guard_added_fast", {"expr": "s0 > 6"}, START, kernel, *asked[1:]),
     )
     assert [(a.text, a.whose) for a in report.answers] == [
         ("s0 > 5", "C++ that your code calls: corrcoef → cov"),
         ("s0 > 6", "C++ that your code calls"),
+        ("u0 > 4 is False", "C++ that your code calls: corrcoef → cov"),
+        ("u0 > 3 is False", "C++ that your code calls"),
     ]  # fmt: skip
