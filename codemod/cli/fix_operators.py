@@ -195,9 +195,11 @@ class _Fixing:
 
     def _print_texts(self, run: Run, bundle: Bundle, own: str) -> None:
         from codemod.bundle.repository import PREFIX
+        from codemod.pr.release_notes import listed_topics
         from codemod.pr.text import render
 
-        texts = render(list(bundle.descriptions.values()), None, run.values.get("template"), run.values["cc"])
+        descriptions, topics = list(bundle.descriptions.values()), listed_topics(run.checkout.root)
+        texts = render(descriptions, None, run.values.get("template"), run.values["cc"], topics)
         for body in texts:
             show(text.step("pr", body.title))
             if len(self._names) == 1:

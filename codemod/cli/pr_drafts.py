@@ -43,6 +43,7 @@ def write_requests(context: click.Context, parameters: dict[str, Any]) -> int:
 
 
 def _texts(run: Run, bundle: Bundle) -> dict[str, Text]:
+    from codemod.pr.release_notes import listed_topics
     from codemod.pr.text import render
 
     fixes: dict[str, list[str]] = {}
@@ -56,7 +57,8 @@ def _texts(run: Run, bundle: Bundle) -> dict[str, Text]:
         if shard and shard not in names:
             raise SymfixError(f"--fixes {fix}: there is no shard {shard}; symfix bundle --dry-run lists them")
         fixes.setdefault(shard or names[0], []).append(number)
-    texts = render([bundle.descriptions[name] for name in names], fixes, run.values["template"], run.values["cc"])
+    texts = render([bundle.descriptions[name] for name in names], fixes, run.values["template"], run.values["cc"],
+                   listed_topics(run.checkout.root))  # fmt: skip
     return dict(zip(names, texts, strict=True))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from codemod.bundle.message import why
 from codemod.errors import SymfixError
 from codemod.model.xfails import describe_check
 from codemod.pr import repro
+from codemod.pr.release_notes import label
 from codemod.pr.template import render_template
 from codemod.prove.evidence import Evidence, describe_opcheck
 from codemod.terminal import listed, visible
@@ -54,15 +55,17 @@ def render(
     fixes: Mapping[str, Sequence[str]] | None = None,
     template: Path | None = None,
     cc: Sequence[str] = (),
+    topics: Collection[str] = (),
 ) -> list[Text]:
     """The pull request of each shard; `fixes` are the numbers of the issues that it closes, by its name.
 
-    `cc` are the logins of those whom it mentions, of people or, as `org/team`, of teams.
+    `cc` are the logins of those whom it mentions, of people or, as `org/team`, of teams; `topics` those that the
+    release notes of the tree have (`listed_topics`).
 
-    `template` is a Jinja2 template for the body, which sees `shard` (a Description), `fixes`, `cc` (a line), sentences
-    (`observed`, `why`, `failing`, `not_run`), `scripts` (of evidence, each with its text and how it ends) and
-    `commands` (the shell lines of the test plan). What it writes with `{{ }}` is text, and reads as it is whatever it
-    holds; the filters `code`, `fenced` and `link` make Markdown.
+    `template` is a Jinja2 template for the body, which sees `shard` (a Description), `fixes`, `cc` (a line), `topic` (a
+    label, or ""), sentences (`observed`, `why`, `failing`, `not_run`), `scripts` (of evidence, each with its text and
+    how it ends) and `commands` (the shell lines of the test plan). What it writes with `{{ }}` is text, and reads as it
+    is whatever it holds; the filters `code`, `fenced` and `link` make Markdown.
     Raises SymfixError on what is no login, and, with its name and the line, where the template cannot be used.
     """
     mentions = _mentions(cc)
@@ -71,6 +74,7 @@ def render(
             "shard": description,
             "fixes": list((fixes or {}).get(description.name, ())),
             "cc": mentions,
+            "topic": label(description.evidence, topics),
             "why": why(description),
             "observed": _observed(description),
             "failing": [text for text in map(observed.still_failing, description.evidence) if text],
