@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from codemod.bundle.shards import Shard, closure
+from codemod.bundle.shard_names import ShardNames
+from codemod.bundle.shards import Shard, closure, make_shards
+from codemod.model.findings import Level
+from codemod.model.groups import Group
 from codemod.planning.naming import base_name
 from codemod.prove.evidence import Evidence, any_evidence, evidence_for
 from codemod.writing.changes import changes_in
@@ -28,6 +32,41 @@ def evidence_of(
         for entry in evidence_for(journal, changes_in(groups, sources)):
             by_operator.setdefault(entry.operator, entry)
     return tuple(by_operator[name] for name in sorted(by_operator))
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What `symfix prove` saw of a shard, and the ids of the groups that it ran: all of them, or the safe ones."""
+
+    evidence: tuple[Evidence, ...] = ()
+    groups: frozenset[str] = frozenset()
+
+
+class StoredRuns:
+    """What `symfix prove` stored in `journal` for the shards of `groups`: for all, else for the safe ones alone.
+
+    `prove` runs the changes of a level; what a reviewer sees mixes levels, and what was safe alone proves nothing of
+    the rest. `sources` holds the bytes of every file that `groups` edit.
+    """
+
+    def __init__(
+        self, journal: Path, groups: Sequence[Group], sources: Mapping[str, bytes], names: ShardNames | None
+    ) -> None:
+        self._journal = journal
+        self._sources = sources
+        levels = groups, [group for group in groups if group.level is Level.SAFE]
+        self._levels = [
+            {shard.name: shard for shard in make_shards(level, sources=sources, names=names)} for level in levels
+        ]
+
+    def of(self, name: str) -> Ran:
+        """What was run of the shard `name`."""
+        for by_name in self._levels:
+            shard = by_name.get(name)
+            evidence = evidence_of(self._journal, shard, by_name, self._sources) if shard else ()
+            if shard and evidence:
+                return Ran(evidence, frozenset(group.id for group in shard.groups))
+        return Ran()
 
 
 def outcomes(journal: Path, shards: Sequence[Shard], sources: Mapping[str, bytes]) -> dict[str, str]:

@@ -18,7 +18,7 @@ def write_page(run: Run, plan: Plan, path: Path) -> int:
 
     It shows the changes up to the run's level, and whatever is left alone. Raises SymfixError where it cannot write.
     """
-    from codemod.bundle.shard_evidence import evidence_of
+    from codemod.bundle.shard_evidence import StoredRuns
     from codemod.bundle.shard_names import ShardNames
     from codemod.bundle.shards import make_shards
     from codemod.reporting.manual import all_rules
@@ -33,9 +33,10 @@ def write_page(run: Run, plan: Plan, path: Path) -> int:
     read = Sources(run.checkout.root)
     sources = {name: read.of(name) for name in shown_paths(groups)}
     names = ShardNames.load(run.journal)
-    changed = make_shards([group for group in groups if group.edits], sources=sources, names=names)
+    edited = [group for group in groups if group.edits]
+    changed = make_shards(edited, sources=sources, names=names)
     left = make_shards([group for group in groups if not group.edits], names=names)
-    by_name = {shard.name: shard for shard in changed}
+    stored = StoredRuns(run.journal, edited, sources, names)
     page = render(
         plan,
         merged(changed, left),
@@ -43,7 +44,7 @@ def write_page(run: Run, plan: Plan, path: Path) -> int:
         run.project.facts(highlight, [name for name in sources if sources[name]]),
         title=run.checkout.root.name or "checkout",
         rules=all_rules(),
-        evidence={shard.name: evidence_of(run.journal, shard, by_name, sources) for shard in changed},
+        ran={shard.name: stored.of(shard.name) for shard in changed},
     )
     try:
         replace_file(path, page)

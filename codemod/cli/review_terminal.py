@@ -24,7 +24,7 @@ from codemod.terminal import note
 
 def review_on_screen(run: Run, plan: Plan, groups: list[Group]) -> int:
     """Let the user step through `groups`; returns the exit code. Every decision is kept as soon as it is made."""
-    from codemod.bundle.shard_evidence import evidence_of
+    from codemod.bundle.shard_evidence import StoredRuns
     from codemod.bundle.shard_names import ShardNames
     from codemod.bundle.shards import make_shards
     from codemod.prove.evidence import Evidence
@@ -40,18 +40,11 @@ def review_on_screen(run: Run, plan: Plan, groups: list[Group]) -> int:
     sources = {path: read.of(path) for group in groups for path in group.paths}
     names = ShardNames.load(run.journal)
     shards = make_shards(groups, sources=sources, names=names)
-    safe = make_shards((group for group in groups if group.level is Level.SAFE), sources=sources, names=names)
-    proved = [{shard.name: shard for shard in level_shards} for level_shards in (shards, safe)]
+    stored = StoredRuns(run.journal, groups, sources, names)
 
     def evidence(item: Item) -> tuple[Evidence, ...]:
-        # Of the operator's changes at each level, as `prove` looks at them; the first that holds this change counts.
-        holding = [by_name for by_name in proved if item.shard.name in by_name]
-        candidates = (
-            evidence_of(run.journal, by_name[item.shard.name], by_name, sources)
-            for by_name in holding
-            if item.group in by_name[item.shard.name].groups
-        )
-        return next((evidence for evidence in candidates if evidence), ())
+        ran = stored.of(item.shard.name)
+        return ran.evidence if item.group.id in ran.groups else ()
 
     def refused(group: Group) -> str:
         rules, listing = transform.load_transforms(), run.project.listing

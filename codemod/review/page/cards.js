@@ -62,7 +62,7 @@ function changeCard(group, split) {
     h("header", null,
       h("div", { class: "what" },
         h("h3", { id: title }, first.function || "outside any function"),
-        h("div", { class: "where" }, place(first.path, first.line), badge(group.level),
+        h("div", { class: "where" }, place(first.path, first.line), badge(group.level), seenBadge(group),
           [...new Set(group.findings.map((f) => f.mode))].sort().map((mode) => h("span", { class: "badge mode", title: MODES[mode] }, `mode ${mode}`)),
           h("span", { class: "together" }, group.findings.length > 1 ? `${plural(group.findings.length, "site")}, all or none` : "1 site"))),
       h("div", { class: "decide", role: "group", "aria-label": "Decision" },
@@ -146,8 +146,9 @@ function checksOf(checks) {
 }
 
 /** Before and after, as they ran. */
-function evidenceOf(list) {
-  if (!list.length) return null;
+function evidenceOf({ evidence, groups: all }) {
+  if (!evidence.length) return null;
+  const part = all.some((group) => group.editable && !group.seen);
   const cell = (verdict) => (verdict
     ? [h("b", { class: verdict.status }, verdict.status), verdict.mode ? ` (mode ${verdict.mode})` : "",
       verdict.message && h("details", null, h("summary", null, "message"), h("pre", null, verdict.message)),
@@ -155,10 +156,10 @@ function evidenceOf(list) {
       verdict.frames ? h("div", null, plural(verdict.frames, "frame")) : null,
       verdict.unbacked && h("div", null, `unbacked: ${verdict.unbacked}`)]
     : "not run");
-  return h("section", { class: "evidence" }, h("h3", null, "Evidence"),
+  return h("section", { class: "evidence" }, h("h3", null, part ? "Evidence, of the safe changes alone" : "Evidence"),
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Evidence table" }, h("table", null,
       h("thead", null, h("tr", null, ["Operator", "Outcome", "Before", "After", "Ran on"].map((name) => h("th", { scope: "col" }, name)))),
-      h("tbody", null, list.map((one) => h("tr", null,
+      h("tbody", null, evidence.map((one) => h("tr", null,
         h("th", { scope: "row" }, one.operator),
         h("td", null, h("b", { class: one.outcome.replace(" ", "-") }, one.outcome), one.reason && h("div", null, one.reason)),
         h("td", null, cell(one.before)), h("td", null, cell(one.after), checksOf(one.checks)),

@@ -6,8 +6,8 @@ const LEVELS = ["safe", "review", "manual"];
 const OUTCOMES = ["worse", "cured", "unchanged", "not provable"]; // what counts most comes first
 const MODES = ["", "direct throw", "Python branch", "TensorIterator", "leak into int64_t"];
 
-/** What was seen of a shard, in a word; nothing where nothing was run. */
-const seenBadge = (shard) => shard.seen && h("b", { class: `seen ${shard.seen.replace(" ", "-")}` }, shard.seen);
+/** What was seen of a shard, or a group, in a word; nothing where nothing was run. */
+const seenBadge = ({ seen }) => seen && h("b", { class: `seen ${seen.replace(" ", "-")}` }, seen);
 
 /** Text in which `code` stands between backticks. */
 function prose(string) {
@@ -26,10 +26,11 @@ function finding(list) {
 
 const groups = [];
 const shards = data.shards.map((entry, number) => {
-  const seen = OUTCOMES.find((outcome) => entry.evidence.some((one) => one.outcome === outcome)) || "";
+  const seen = OUTCOMES.find((outcome) => entry.evidence.some((record) => record.outcome === outcome)) || "";
   const shard = { ...entry, number, seen, groups: [], levels: [0, 0, 0], modes: [0, 0, 0, 0, 0], findings: 0 };
   for (const raw of entry.groups) {
     const group = { ...raw, shard, number: groups.length, findings: raw.findings.map(finding), editable: Boolean(raw.files) };
+    group.seen = raw.ran ? seen : "";
     group.key = group.editable ? group.decision.id : "";
     for (const one of group.findings) {
       shard.levels[one.level]++;

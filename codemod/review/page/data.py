@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from codemod.borders.quoting import page_text
+from codemod.bundle.shard_evidence import Ran
 from codemod.bundle.shards import Shard
 from codemod.model.decisions import Choice, decide, decision_to_json, with_edits
 from codemod.model.edits import Edit, EditConflict, by_path
@@ -16,7 +17,6 @@ from codemod.model.findings import Finding, Step
 from codemod.model.groups import Group
 from codemod.model.plan import Plan
 from codemod.model.transform import Rule
-from codemod.prove.evidence import Evidence
 from codemod.review.editing import Draft
 from codemod.review.page.code import Lines
 from codemod.writing.diff import Span
@@ -56,8 +56,8 @@ class _Document:
     def text(self, value: str) -> int:
         return self.strings.add(value, value)
 
-    def group(self, group: Group) -> dict[str, Any]:
-        """A group: its findings, and where it edits something its id, diffs and what was decided."""
+    def group(self, group: Group, ran: bool) -> dict[str, Any]:
+        """A group: its findings, and where it edits something its id, diffs, what was decided, and whether it ran."""
         edits = bool(group.edits)
         findings = [self._finding(finding, edits) for finding in group.findings]
         entry: dict[str, Any] = {"level": int(group.level), "findings": findings}
@@ -69,6 +69,7 @@ class _Document:
                 "decision": decision_to_json(decide(group, Choice.ACCEPT, self._plan.files)),
                 "files": self._files(with_edits(group, decision.edits) if decision and edited else group),
                 "draft": self._draft(group),
+                "ran": ran,
             }
             if decision:
                 entry["decided"] = decision_to_json(decision)
@@ -118,26 +119,27 @@ class _Document:
 
 def build(
     plan: Plan,
-    shards: Iterable[Shard],
+    shards: Sequence[Shard],
     sources: Mapping[str, bytes],
     syntax: Mapping[str, Sequence[str]],
     *,
     title: str,
     rules: Sequence[Rule],
-    evidence: Mapping[str, Sequence[Evidence]],
+    ran: Mapping[str, Ran],
 ) -> dict[str, Any]:
-    """The document that the page's script reads; `evidence` is by the name of a shard.
+    """The document that the page's script reads; `ran` is by the name of a shard.
 
     `sources` holds the bytes of every file that `shown_paths` names, and `syntax` what `highlight` says of them.
     """
     document = _Document(plan, sources, syntax)
+    runs = {shard.name: ran.get(shard.name, Ran()) for shard in shards}
     entries = [
         {
             "name": shard.name,
             "operators": list(shard.operators),
             "bases": list(shard.bases),
-            "groups": [document.group(group) for group in shard.groups],
-            "evidence": [asdict(record) for record in evidence.get(shard.name, ())],
+            "groups": [document.group(group, group.id in runs[shard.name].groups) for group in shard.groups],
+            "evidence": [asdict(record) for record in runs[shard.name].evidence],
         }
         for shard in shards
     ]

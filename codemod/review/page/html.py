@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from codemod.borders.quoting import page, page_text
+from codemod.bundle.shard_evidence import Ran
 from codemod.bundle.shards import Shard
 from codemod.model.plan import Plan
 from codemod.model.transform import Rule
 from codemod.pages.html import self_contained
-from codemod.prove.evidence import Evidence
 from codemod.review.page.data import build
 
 _SCRIPTS = ("core.js", "diff.js", "cards.js", "dialogs.js", "sidebar.js", "review.js")
@@ -27,12 +27,12 @@ def render(
     *,
     title: str,
     rules: Sequence[Rule],
-    evidence: Mapping[str, Sequence[Evidence]],
+    ran: Mapping[str, Ran],
 ) -> bytes:
     """The page that shows `shards` of `plan`, ASCII only, the same bytes for the same input.
 
     `sources` holds the bytes of every file that `shown_paths` names, b"" for one that has gone, and `syntax` what
-    `highlight` says of them; `title` is the name of the checkout, and `evidence` is by the name of a shard.
+    `highlight` says of them; `title` is the name of the checkout, and `ran` is by the name of a shard.
     """
-    data = build(plan, shards, sources, syntax, title=title, rules=rules, evidence=evidence)
+    data = build(plan, shards, sources, syntax, title=title, rules=rules, ran=ran)
     return self_contained("codemod.review.page", _SCRIPTS, page(data, exact=_EXPORTED), title=page_text(title))

@@ -52,7 +52,7 @@ function open(shard, { at = 0, focus = true } = {}) {
         h("button", { type: "button", class: "reject-rest", "aria-keyshortcuts": "d", click: () => rest("reject") }, "Reject the rest ", h("kbd", { "aria-hidden": "true" }, "d"))) : null),
     operators.length ? h("details", { class: "names" }, h("summary", null, `${plural(operators.length, "operator")} ${operators.length === 1 ? "takes" : "take"} part`), h("p", null, operators.map((name) => [h("code", null, name), " "]))) : "",
     bases.length ? h("p", { class: "bases" }, "Lands after ", bases.map((name) => [h("button", { type: "button", class: "link", click: () => open(byName.get(name)) }, name), " "])) : "",
-    evidenceOf(shard.evidence) || "",
+    evidenceOf(shard) || "",
     hidden ? h("p", { class: "hidden" }, `The filters hide ${hidden} more of this operator.`) : "");
   const left = cards.findIndex((card) => !card.editable);
   const add = (from, to) => {

@@ -21,7 +21,7 @@ function matches(group, words) {
   if (mode && !group.findings.some((one) => one.mode === Number(mode))) return false;
   if (rule && !group.findings.some((one) => one.rule === rule)) return false;
   if (refusal && !group.findings.some((one) => one.refusal && (refusal === "*" || one.refusal === refusal))) return false;
-  if (evidence && (!group.editable || (group.shard.seen || "none") !== evidence)) return false;
+  if (evidence && (!group.editable || (group.seen || "none") !== evidence)) return false;
   return words.every((word) => haystack(group).includes(word));
 }
 
@@ -61,7 +61,7 @@ function fillFilters() {
   const refused = findings.filter((one) => one.refusal).map((one) => one.refusal);
   fill("by-refusal", "Any", [["*", `with a reason (${refused.length})`], ...options(ranked(refused))]);
   for (const shard of shards) shard.changes = shard.groups.filter((group) => group.editable).length;
-  const seen = count(shards.filter((shard) => shard.changes).map((shard) => shard.seen || "none"));
+  const seen = count(editable.map((group) => group.seen || "none"));
   const outcomes = [...OUTCOMES, "none"].filter((outcome) => seen.has(outcome));
   fill("by-evidence", "Any", outcomes.map((outcome) => [outcome, `${outcome === "none" ? "not run" : outcome} (${seen.get(outcome)})`]));
   $("order").replaceChildren(...Object.entries(ORDERS).map(([value, [label]]) => h("option", { value }, label)));

@@ -27,7 +27,7 @@ def test_what_is_left_alone_stands_with_the_shard_of_its_name_and_is_no_base() -
 def test_paths_shown_are_those_edited_found_and_flowed_to() -> None:
     plan = example()
     assert shown_paths(make_groups(plan.findings)) == ["a.cc", "b.cc"]
-    empty = build(Plan((), {}), [], {}, {}, title="t", rules=[], evidence={})
+    empty = build(Plan((), {}), [], {}, {}, title="t", rules=[], ran={})
     assert (empty["shards"], empty["lines"]) == ([], [])
 
 
@@ -42,5 +42,5 @@ def test_a_group_of_many_findings_is_asked_for_its_edits_a_few_times(monkeypatch
 
     monkeypatch.setattr(Group, "edits", property(edits))
     assert shown_paths(shard.groups) == ["a.cc"]
-    build(example(), [shard], SOURCES, {}, title="t", rules=[], evidence={})
+    build(example(), [shard], SOURCES, {}, title="t", rules=[], ran={})
     assert 0 < len(asked) < 10

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codemod.borders.quoting import script_json
+from codemod.bundle.shard_evidence import Ran
 from codemod.bundle.shards import make_shards
 from codemod.model.decisions import Choice, decide, decision_to_json, from_json
 from codemod.model.edits import Edit, apply_edits
@@ -73,10 +74,10 @@ def syntax_of(sources: Mapping[str, bytes]) -> dict[str, list[str]]:
     return {path: highlight(path, source) for path, source in sources.items()}
 
 
-def page_of(plan: Plan, evidence: dict[str, list[Evidence]] | None = None, title: str = "tree") -> bytes:
+def page_of(plan: Plan, ran: dict[str, Ran] | None = None, title: str = "tree") -> bytes:
     shards = make_shards(make_groups(plan.findings))
     rules = FakeTransform().rules()
-    return render(plan, shards, SOURCES, syntax_of(SOURCES), title=title, rules=rules, evidence=evidence or {})
+    return render(plan, shards, SOURCES, syntax_of(SOURCES), title=title, rules=rules, ran=ran or {})
 
 
 class Elements(HTMLParser):
@@ -206,9 +207,14 @@ def test_the_same_plan_gives_the_same_bytes() -> None:
 def test_evidence_stands_with_its_shard() -> None:
     verdict = Verdict("throws", 1, "Cannot call numel()", guards=("s0 > 1",), frames=2)
     evidence = Evidence("f", "cured", "key", before=verdict, after=Verdict("passes"), versions={"torch": "2.6.0"})
-    (shard,) = data_of(page_of(example(), {"f": [evidence]}))["shards"]
+    plan = example()
+    first, *others = make_groups(plan.findings)
+    (shard,) = data_of(page_of(plan, {"f": Ran((evidence,), frozenset({first.id}))}))["shards"]
     assert shard["evidence"][0]["before"]["message"] == "Cannot call numel()"
     assert shard["evidence"][0]["outcome"] == "cured"
+    assert {group["decision"]["id"]: group["ran"] for group in shard["groups"] if "ran" in group} == {
+        first.id: True, **{group.id: False for group in others if group.edits}
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
@@ -217,7 +223,7 @@ def test_nothing_that_the_page_shows_misleads(attack: str) -> None:
     told = Evidence(attack, "worse", "key", attack, Verdict("throws", 1, attack), repro=f"a\n\tb {attack}")
     plan = plan_of(dataclasses.replace(one, function=attack, message=attack, operators=(attack,)))
     (shard,) = make_shards(make_groups(plan.findings))
-    page = page_of(plan, {shard.name: [told]}, title=attack)
+    page = page_of(plan, {shard.name: Ran((told,))}, title=attack)
     document = data_of(page)
     repro = document["shards"][0]["evidence"][0]["repro"]
     assert repro.startswith("a\n\tb ")
