@@ -11,8 +11,9 @@ from codemod.model.findings import Finding
 from codemod.model.operators import operator_name
 from codemod.model.transform import Override, Project
 from codemod.tree.checkout import NATIVE_FUNCTIONS
+from transforms.python.reach.naming import decorated_operators
 from transforms.python.reach.packages import Place, place_of
-from transforms.python.reach.reached import COMPOSITE, TESTS, decorated_operators
+from transforms.python.reach.reached import COMPOSITE, TESTS
 from transforms.python.reach.registrations import Registrations
 from transforms.python.reach.tree import Definition, SourceTree, tree_path
 from transforms.python.reading.extract import extract

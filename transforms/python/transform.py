@@ -15,12 +15,12 @@ from codemod.tree.checkout import NATIVE_FUNCTIONS
 from transforms.python.metas.drawn import findings as metas_of
 from transforms.python.reach.composites import composites, entries_of
 from transforms.python.reach.kernels import registrations_of
+from transforms.python.reach.naming import decorated_operators
 from transforms.python.reach.reached import (
     ELSEWHERE,
     TESTS,
     Reached,
     active,
-    decorated_operators,
     given_sympy,
     reach,
     returned_values,
@@ -79,11 +79,12 @@ class PythonTransform:
         if not is_torch(tree):
             for line in remarks(registrations.roles, project.selected):
                 project.remark(line)
-        functions = reach(tree, registrations)
+        torch = None if is_torch(tree) else target(project)
+        functions = reach(tree, registrations, partial(_declared, project, torch))
         pytorch = (project.root / NATIVE_FUNCTIONS).is_file()
         missing_fakes = [] if pytorch else unfaked(project, registrations)
         with_sympy = [calls for calls in project.facts(sympy_calls, elsewhere).values() if calls.names]
-        jobs = self._jobs(tree, functions, project, with_sympy)
+        jobs = self._jobs(tree, functions, project, with_sympy, torch)
         in_functions = project.map(_rewriter(), jobs, "python") if jobs else []
         return [*missing_fakes, *(finding for file_findings in in_functions for finding in file_findings)]
 
@@ -117,12 +118,12 @@ class PythonTransform:
         functions: Mapping[Definition, Reached],
         project: Project,
         with_sympy: Sequence[SympyCalls],
+        torch: Target | None,
     ) -> list[FileJob]:
         from transforms.python.rewrite import FileJob, Job
 
         # What the scope leaves out is rewritten by itself: functions of one file may share imports and lines.
         chosen: dict[tuple[str, bool], dict[str, Job]] = {}
-        torch = None if is_torch(tree) else target(project)
         standing_in = composites(tree, partial(_operators, project, torch))
         read_by_torchscript = scripted(tree, functions)
         sympy = given_sympy(tree, functions, with_sympy)
@@ -190,6 +191,11 @@ def _operators(project: Project, torch: Target | None, names: Collection[str]) -
         return entries_of(project.read(str(installed.yaml)), names)
     release = torch.release if torch is not None else None
     return released_operators(release or releases()[-1], names)
+
+
+def _declared(project: Project, torch: Target | None, names: Collection[str]) -> set[str]:
+    """Of `names` those of operators, without overloads."""
+    return {entry.schema.base for entry in _operators(project, torch, names)} if names else set()
 
 
 def is_torch(tree: SourceTree) -> bool:

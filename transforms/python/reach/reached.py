@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from codemod.model.findings import Root, Step
-from codemod.model.operators import operator_name
 from transforms.python.flow.values import NOTHING, PLAIN, Value, annotated, element, item, join, of_root
+from transforms.python.reach.naming import Declared, decorated_operators, name_functions
 from transforms.python.reach.registrars import API, Role
 from transforms.python.reach.registrations import Registrations
 from transforms.python.reach.tree import Definition, SourceTree, tree_path
-from transforms.python.reading.facts import Call, Function
+from transforms.python.reading.facts import Call
 from transforms.python.reading.registering import last_name
 from transforms.python.reading.sympy_calls import SympyCalls
 
@@ -39,9 +39,6 @@ ELSEWHERE = re.compile(
     r"(?:^|/)torch/(?:_inductor|_dynamo|_native|_vendor|_library|testing|fx|utils|onnx|ao|jit|distributed|_export|export"
     r"|multiprocessing|cuda|mps|xpu|backends|package|nn/parallel)/|(?:^|/)torch/_prims/debug_prims\.py$"
 )
-ATEN = re.compile(r"\b(aten|prims)\.(\w+)")
-"""An operator as decorators name it."""
-
 TESTS = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_\w+|\w+_test|conftest)\.py$")
 
 
@@ -109,14 +106,10 @@ def entry(tree: SourceTree, definition: Definition, roles: Sequence[Role]) -> tu
     return None
 
 
-def decorated_operators(function: Function) -> list[str]:
-    """The operators that a function's decorators register it for."""
-    operators = (operator for decorator in function.decorators for operator in ATEN.findall(decorator))
-    return [name for space, base in operators if (name := operator_name(base, space))]
-
-
-def reach(tree: SourceTree, registrations: Registrations | None = None) -> dict[Definition, Reached]:
-    """Every function that symbols reach, with what its parameters hold."""
+def reach(
+    tree: SourceTree, registrations: Registrations | None = None, declared: Declared = frozenset
+) -> dict[Definition, Reached]:
+    """Every function that symbols reach, with what its parameters hold; `declared` says which names are operators'."""
     registrations = registrations or Registrations(tree)
     functions: dict[Definition, Reached] = {}
     queues: dict[Root, list[Reached]] = {root: [] for root in Root}
@@ -142,7 +135,8 @@ def reach(tree: SourceTree, registrations: Registrations | None = None) -> dict[
         called_by_torch = entry(tree, definition, roles) if not left else None
         if called_by_torch is not None:
             add(definition, *called_by_torch)
-            functions[definition].operators |= _registered_for(tree, definition, roles)
+            names = {*decorated_operators(definition.function), *(role.operator for role in roles)}
+            functions[definition].operators |= names - {""}
             if any(role.traced and not role.inlined for role in roles):
                 _seed(functions[definition])
     while queue := next(filter(None, queues.values()), None):  # the way from an operator says most
@@ -167,7 +161,7 @@ def reach(tree: SourceTree, registrations: Registrations | None = None) -> dict[
                 add(namesake, *how, reached.root, reached)
                 if fresh:
                     functions[namesake].parameters = functions[callee].parameters
-    _name(functions, called)
+    _name(tree, functions, called, declared)
     _propagate(tree, functions)
     return functions
 
@@ -179,26 +173,20 @@ def _left_to_eager(tree: SourceTree, callee: Definition) -> bool:
     return any(DISABLED.search(decorator) for decorator in callee.function.decorators)
 
 
-def _registered_for(tree: SourceTree, definition: Definition, roles: Sequence[Role]) -> set[str]:
-    """The operators of an entry point."""
-    function, where = definition.function, "/" + tree_path(tree, definition.path)
-    names = {*decorated_operators(function), *filter(None, (role.operator for role in roles))}
-    if not names and (TRACED.search(where) or COMPOSITE.search(where)):
-        names = {operator_name(function.own_name if "." not in function.name else function.name, "aten")}
-    return names - {""}
-
-
-def _name(functions: Mapping[Definition, Reached], called: Mapping[Definition, Iterable[Definition]]) -> None:
-    """Give what no operator is registered with the operators of all that call it."""
-    registered = {definition for definition, reached in functions.items() if reached.operators}
-    queue = list(registered)
-    while queue:
-        definition = queue.pop()
-        for callee in called.get(definition, ()):
-            target = functions[callee].operators
-            if callee not in registered and not functions[definition].operators <= target:
-                target |= functions[definition].operators
-                queue.append(callee)
+def _name(
+    tree: SourceTree,
+    functions: Mapping[Definition, Reached],
+    called: Mapping[Definition, Iterable[Definition]],
+    declared: Declared,
+) -> None:
+    entries = {definition: reached for definition, reached in functions.items() if reached.caller is None}
+    places = {definition: "/" + tree_path(tree, definition.path) for definition in entries}
+    composite = {definition for definition, where in places.items() if COMPOSITE.search(where)}
+    in_place = {definition: where for definition, where in places.items()
+                if definition in composite or TRACED.search(where)}  # fmt: skip
+    public = {definition for definition in composite if not definition.function.own_name.startswith("_")}
+    operators = {definition: reached.operators for definition, reached in functions.items()}
+    name_functions(operators, called, in_place, public, declared)
 
 
 def _seed(reached: Reached) -> None:

@@ -117,6 +117,31 @@ def test_torch_itself_by_place() -> None:
     assert {name.rpartition(":")[2]: one.inlined for name, one in found.items()} == {"f": False, "h": True}
 
 
+def test_a_helper_of_references_has_the_operators_that_run_it() -> None:
+    facts = {
+        path: extract(path, source.encode())
+        for path, source in {
+            "torch/_refs/__init__.py": "@register_decomposition(aten.cat)\ndef cat(x):\n    return check(x)\n"
+            "def narrow(x):\n    return check(x)\n"
+            "def check(x):\n    return deep(x)\n"
+            "def deep(x):\n    return x\n"
+            "def left(x):\n    return alone(x)\n"
+            "def alone(x):\n    return left(x)\n",
+            "torch/_refs/linalg/__init__.py": "def cond(x):\n    return x\n",
+            "torch/masked/_ops.py": "def amax(x):\n    return _mask(x)\ndef _mask(x):\n    return x\n",
+            "torch/nn/functional.py": "def loss(x):\n    return _size(x)\ndef _size(x):\n    return x\n",
+        }.items()
+    }
+    declared = {"cat", "narrow", "linalg_cond", "cond", "amax"}
+    functions = reach(SourceTree(facts), declared=declared.intersection)
+    assert {definition.function.name: sorted(entry.operators) for definition, entry in functions.items()} == {
+        "cat": ["aten::cat"], "narrow": ["aten::narrow"], "check": ["aten::cat", "aten::narrow"],
+        "deep": ["aten::cat", "aten::narrow"], "left": ["aten::left"], "alone": ["aten::alone"],
+        "cond": ["aten::linalg_cond"], "amax": ["aten::masked_amax"], "_mask": ["aten::masked_amax"],
+        "loss": ["aten::loss"], "_size": ["aten::loss"],
+    }  # fmt: skip
+
+
 def test_decompositions_handed_to_torchscript_by_operator() -> None:
     tree, found = reached(
         torch___decomp__jvp="def _script(op):\n    return torch.jit.script(table[op])\n"
