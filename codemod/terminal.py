@@ -199,7 +199,8 @@ def _is_hidden(character: str) -> bool:
 
 def without_hidden(text: str, mark: Callable[[str], str]) -> str:
     """`text` with `mark` of each character that is not seen, line feeds and tabs aside."""
-    return "".join(mark(c) if c not in "\n\t" and _is_hidden(c) else c for c in text)
+    marks = {ord(c): mark(c) for c in set(text) if c not in "\n\t" and _is_hidden(c)}
+    return text.translate(marks) if marks else text
 
 
 def shorten(text: str, columns: int) -> str:

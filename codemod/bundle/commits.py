@@ -64,17 +64,19 @@ def make_commits(
 ) -> list[Commit]:
     """A commit for each of `steps` on its parent's; one that a branch of ours already holds is reused."""
     tips = repository.tips()
-    commits: dict[str, Commit] = {}
+    trees = {"": repository.tree_of(repository.head)}
     for step in steps:
-        base = commits[step.parent] if step.parent else None
-        parent, parent_tree = (base.sha, base.tree) if base else (repository.head, repository.tree_of(repository.head))
-        name = step.shard.name
-        tree = repository.changed_tree(parent_tree, {path: new for path, (_, new) in step.files.items()})
+        files = {path: new for path, (_, new) in step.files.items()}
+        trees[step.shard.name] = repository.changed_tree(trees[step.parent], files)
+    repository.store()
+    shas = {"": repository.head}
+    for step in steps:
+        name, parent = step.shard.name, shas[step.parent]
         sha = tips.get(name, "")
-        if not (sha and _same(repository, sha, tree, parent, messages[name])):
-            sha = repository.commit(tree, parent, messages[name], environment)
-        commits[name] = Commit(step, tree, sha)
-    return list(commits.values())
+        if not (sha and _same(repository, sha, trees[name], parent, messages[name])):
+            sha = repository.commit(trees[name], parent, messages[name], environment)
+        shas[name] = sha
+    return [Commit(step, trees[step.shard.name], shas[step.shard.name]) for step in steps]
 
 
 def make_series(
@@ -88,10 +90,13 @@ def make_series(
 
     `contents` says, for each, what the files that it changes become when all before it are there.
     """
-    parent, tree = repository.head, repository.tree_of(repository.head)
+    trees = [repository.tree_of(repository.head)]
+    for files in contents:
+        trees.append(repository.changed_tree(trees[-1], files))
+    repository.store()
+    parent = repository.head
     series = []
-    for commit, files in zip(commits, contents, strict=True):
-        tree = repository.changed_tree(tree, files)
+    for commit, tree in zip(commits, trees[1:], strict=True):
         parent = repository.commit(tree, parent, messages[commit.step.shard.name], environment)
         series.append(parent)
     return series

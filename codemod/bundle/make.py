@@ -15,7 +15,7 @@ from codemod.bundle.shards import Shard, above_one_another
 from codemod.errors import SymfixError
 from codemod.model.edits import apply_edits, by_path
 from codemod.model.transform import Transform
-from codemod.writing.changes import Changes, Mapper
+from codemod.writing.changes import Changes, ErrorCounter
 
 _MOST_OF_A_FILE = 500
 """Shards that may change one file. Each is proved with the whole file before and after it, and against those above it:
@@ -52,7 +52,7 @@ def split(
     changes: Changes,
     sources: Mapping[str, bytes],
     transforms: Sequence[Transform],
-    mapper: Mapper,
+    counter: ErrorCounter,
 ) -> Split:
     """`shards` in order, once they are proved to be what `changes` and their tests change, each sound by itself.
 
@@ -74,7 +74,7 @@ def split(
                 raise
             stacked.add(error.path)
             shards = above_one_another(shards, error.path)
-    proof.check_parses(steps, transforms, mapper)
+    proof.check_parses(steps, transforms, counter)
     return Split({shard.name: shard for shard in shards}, tuple(steps), sources, tuple(union.contents))
 
 

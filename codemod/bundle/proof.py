@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from codemod.bundle.commits import Commit, Step
-from codemod.bundle.repository import Repository, translate_git_errors
+from codemod.bundle.repository import Repository
 from codemod.errors import SymfixError
 from codemod.model.needs import ancestry
 from codemod.model.transform import Transform
 from codemod.tree.git import merge_file
-from codemod.writing.changes import Mapper, count_errors
+from codemod.writing.changes import ErrorCounter, count_errors
 
 Files = dict[str, "bytes | None"]
 
@@ -27,15 +26,13 @@ class Inseparable(SymfixError):
         self.path = path
 
 
-def check_parses(steps: Sequence[Step], transforms: Sequence[Transform], mapper: Mapper) -> None:
+def check_parses(steps: Sequence[Step], transforms: Sequence[Transform], counter: ErrorCounter) -> None:
     """Raise SymfixError where a shard, alone on its base, adds a syntax error to a file."""
     contents: dict[tuple[str, bytes], int] = {}
     for step in steps:
         for path, (old, new) in step.files.items():
             contents |= {(path, content): 0 for content in (old, new) if content is not None}
-    count: Callable[[Any], int] = partial(count_errors, transforms)
-    items = sorted(contents, key=lambda item: -len(item[1]))
-    contents = dict(zip(items, mapper(count, items), strict=True))
+    contents = dict(zip(contents, counter(partial(count_errors, transforms), list(contents)), strict=True))
     for step in steps:
         for path, (old, new) in step.files.items():
             if new is not None and contents[path, new] > contents[path, old]:
@@ -98,11 +95,9 @@ def check_objects(repository: Repository, commits: Sequence[Commit]) -> None:
     """Raise SymfixError where git finds in a commit other changes than its shard's files."""
     trees = {commit.step.shard.name: commit.tree for commit in commits}
     trees[""] = repository.tree_of(repository.head)
-    for commit in commits:
-        with translate_git_errors(repository.root):
-            listed = repository.repo.git.diff_tree("-r", "-z", "--name-only", trees[commit.step.parent], commit.tree)
-        names = {repository.prefix + path for path in commit.step.files}
-        if set(listed.split("\0")) - {""} != names:
+    changed = repository.changed_names([(trees[commit.step.parent], commit.tree) for commit in commits])
+    for commit, names in zip(commits, changed, strict=True):
+        if names != {repository.prefix + path for path in commit.step.files}:
             raise SymfixError(f"the commit of {commit.step.shard.name} changes other files than the shard; report this")
 
 

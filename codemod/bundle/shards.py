@@ -111,9 +111,11 @@ def with_bases(
             needs.require(shard.name, base)
     for later, earlier in _meeting(ordered, sources):
         needs.relate(later, earlier)
+    holders = _holders(ordered)
     for shard in ordered:
-        for base in _shared_by(shard, ordered):
-            needs.relate(shard.name, base)
+        for base in holders.get(shard.about, ()) if shard.kind == "operator" else ():
+            if base != shard.name:
+                needs.relate(shard.name, base)
     return [dataclasses.replace(s, bases=needs.of(s.name)) for s in sorted(ordered, key=lambda s: s.name)]
 
 
@@ -208,17 +210,11 @@ def _meeting(shards: Sequence[Shard], sources: Mapping[str, bytes] | None) -> li
     return list(pairs)
 
 
-def _shared_by(shard: Shard, shards: Iterable[Shard]) -> list[str]:
-    """The shards that hold code which the operator of `shard`, and another, run."""
-    if shard.kind != "operator":
-        return []
-    return [
-        candidate.name
-        for candidate in shards
-        if candidate.name != shard.name and any(_shares(group, shard.about) for group in candidate.groups)
-    ]
-
-
-def _shares(group: Group, mine: str) -> bool:
-    families = {family(operator) for operator in operators_of([group])}
-    return len(families) > 1 and mine in families
+def _holders(shards: Iterable[Shard]) -> dict[str, list[str]]:
+    """For each family of operators the shards that hold code which it, and another, run."""
+    holders: dict[str, list[str]] = {}
+    for shard in shards:
+        families = [{family(operator) for operator in operators_of([group])} for group in shard.groups]
+        for name in set().union(*(names for names in families if len(names) > 1)):
+            holders.setdefault(name, []).append(shard.name)
+    return holders

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from codemod.cli.compiling import compiler_settings, note_unknown
 from codemod.cli.run import Run
-from codemod.cli.running import changes_of, chosen_groups, load_plan, refuse_dirty, resolved
+from codemod.cli.running import changes_of, chosen_groups, counter, load_plan, refuse_dirty, resolved
 from codemod.model import transform
 from codemod.model.decisions import followed
 from codemod.model.findings import Level
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from codemod.bundle.repository import Repository
     from codemod.bundle.shard_names import ShardNames
     from codemod.bundle.shards import Limits, Shard
-    from codemod.writing.changes import Changes, Mapper
+    from codemod.writing.changes import Changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,6 @@ def bundle_of(run: Run, repository: Repository, plan: Plan, changes: Changes) ->
     from codemod.writing.changes import Changes, changes_in
 
     transforms = transform.load_transforms() if changes.groups else []
-    count = _remembering(lambda function, items: run.project.map(function, items, "proving the split"))
     for finding in changes.refused:
         note(f"symfix: {finding.path}:{finding.line}: left alone: {finding.reason}")
     sources = sources_of(run.checkout.root, changes)
@@ -147,7 +146,7 @@ def bundle_of(run: Run, repository: Repository, plan: Plan, changes: Changes) ->
         sources = sources_of(run.checkout.root, changes, shards)
         repository.check_committed(sources)
         shards = with_bases(shards, sources, names)
-    result = split(shards, changes, sources, transforms, count)
+    result = split(shards, changes, sources, transforms, counter(run, transforms, "proving the split"))
     descriptions = {name: describe(shard, plan, evidence[name], follow[name]) for name, shard in result.shards.items()}
     for name, description in descriptions.items():
         if description.worse:
@@ -176,18 +175,6 @@ def prove_compiling(run: Run, bundle: Bundle) -> None:
         count = plural(compiled.sources, "changed source")
         from_prove = f", {compiled.proved:,} of them known from symfix prove" if compiled.proved else ""
         note(f"symfix: {count} compiled over torch {settings.target.torch_version}, before and after{from_prove}")
-
-
-def _remembering(mapper: Mapper) -> Mapper:
-    """`mapper`, for one function, so that no item is worked on twice."""
-    results: dict[Any, int] = {}
-
-    def run(function: Callable[[Any], int], items: Sequence[Any]) -> list[int]:
-        fresh = [item for item in dict.fromkeys(items) if item not in results]
-        results.update(zip(fresh, mapper(function, fresh), strict=True))
-        return [results[item] for item in items]
-
-    return run
 
 
 def _shards(run: Run, changes: Changes, sources: Mapping[str, bytes], limits: Limits, names: ShardNames) -> list[Shard]:

@@ -26,7 +26,7 @@ from codemod.tree.checkout import Checkout
 
 if TYPE_CHECKING:
     from codemod.model.decisions import Decision
-    from codemod.writing.changes import Changes
+    from codemod.writing.changes import Changes, ErrorCounter
 
 _STYLES = {"+": ["green"], "-": ["red"], "@": ["cyan"], "d": ["bold"]}
 """The colour of a diff's line by its first character."""
@@ -167,8 +167,13 @@ def changes_of(run: Run, plan: Plan, groups: Sequence[Group]) -> Changes:
     from codemod.writing.changes import make_changes
 
     transforms = transform.load_transforms() if groups else []
-    return make_changes(run.project.listing, plan, groups, transforms,
-                        lambda function, items: run.project.map(function, items, "checking"))  # fmt: skip
+    return make_changes(run.project.listing, plan, groups, transforms, counter(run, transforms, "checking"))
+
+
+def counter(run: Run, transforms: Sequence[transform.Transform], label: str) -> ErrorCounter:
+    """Counts what `transforms` say of files, with progress shown as `label`; what earlier runs counted is kept."""
+    packages = {type(plugin).__module__.partition(".")[0] for plugin in transforms} | {"codemod"}
+    return lambda count, sources: run.project.counts(count, sources, packages, label)
 
 
 def decisions_left(run: Run, plan: Plan, changes: Changes) -> list[Decision]:

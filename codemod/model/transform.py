@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 from codemod.errors import SymfixError
 from codemod.model.drawn import DrawnMeta
@@ -14,6 +14,7 @@ from codemod.model.findings import Finding, Level, Mode, Root
 ENTRY_POINT_GROUP = "symfix.transforms"
 
 F = TypeVar("F")
+Item = TypeVar("Item")
 T = TypeVar("T")
 
 
@@ -79,8 +80,13 @@ class Project(Protocol):
         path and the version of `extract`'s package.
         """
 
-    def map(self, function: Callable[[Any], T], items: Sequence[Any], label: str = "") -> list[T]:
-        """`[function(item) for item in items]`, in the process pool, with progress shown as `label`."""
+    def map(
+        self, function: Callable[[Item], T], items: Sequence[Item], label: str = "", bytes_of: Sequence[int] = ()
+    ) -> list[T]:
+        """`[function(item) for item in items]`, in the process pool, with progress shown as `label`.
+
+        `bytes_of` says how large each item is, so that the processes end together.
+        """
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` gives, or gave for an equal `key` before, where no other was made since: one is kept."""

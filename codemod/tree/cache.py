@@ -25,8 +25,10 @@ T = TypeVar("T")
 # File systems stamp times by the kernel's tick: a file changed this recently may change again and keep its stamp.
 RACY_NS = 20_000_000
 _KEPT_PLANS = 8
+_KEPT_COUNTS = 20_000
 _TABLES = """
     CREATE TABLE IF NOT EXISTS stats(path TEXT PRIMARY KEY, mtime_ns, ctime_ns, size, inode, sha256 TEXT);
+    CREATE TABLE IF NOT EXISTS counts(key TEXT PRIMARY KEY, number);
     CREATE TABLE IF NOT EXISTS facts(extractor TEXT, path TEXT, sha256 TEXT, blob BLOB, PRIMARY KEY(extractor, path));
 """
 
@@ -131,6 +133,25 @@ class Cache:
                 "REPLACE INTO facts VALUES(?, ?, ?, ?)",
                 [(extractor, os.fsencode(path), sha, blob) for path, (sha, blob) in facts.items()],
             )
+            connection.commit()
+
+        self._use(work)
+
+    def counts(self, keys: Sequence[str]) -> dict[str, int]:
+        """What `store_counts` kept of `keys`."""
+
+        def work(connection: sqlite3.Connection) -> dict[str, int]:
+            rows = ((key, connection.execute("SELECT number FROM counts WHERE key = ?", (key,))) for key in keys)
+            return {key: number for key, found in rows for (number,) in found if isinstance(number, int)}
+
+        return self._use(work) or {}
+
+    def store_counts(self, counts: Mapping[str, int]) -> None:
+        """Keep `counts`, each under a key that names all that it rests on, and forget the oldest."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.executemany("REPLACE INTO counts VALUES(?, ?)", counts.items())
+            connection.execute("DELETE FROM counts WHERE rowid <= (SELECT max(rowid) FROM counts) - ?", (_KEPT_COUNTS,))
             connection.commit()
 
         self._use(work)

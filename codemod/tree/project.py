@@ -6,7 +6,8 @@ import functools
 import hashlib
 import os
 import pickle
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,7 +22,10 @@ from codemod.tree.checkout import Checkout, StatKey
 from codemod.tree.pool import Failure, run
 
 F = TypeVar("F")
+Item = TypeVar("Item")
 T = TypeVar("T")
+Source = tuple[str, bytes]
+"""The path and the bytes of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +151,34 @@ class CheckoutProject:
             self._extract(extract, extractor, missing, cached, facts)
         return {path: facts[path] for path in paths if path in facts}
 
-    def map(self, function: Callable[[Any], T], items: Sequence[Any], label: str = "") -> list[T]:
+    def counts(
+        self, count: Callable[[Source], int], sources: Sequence[Source], packages: Collection[str], label: str = ""
+    ) -> list[int]:
+        """`[count(source) for source in sources]`, each (path, bytes): what earlier runs counted, else as `map` does.
+
+        `count` may rest on its argument, Python, the code of the top-level `packages` and what symfix requires alone.
+        """
+        code = "\n".join([sys.version, dependency_versions("symfix"), *map(code_version, sorted(packages))])
+        digest = hashlib.sha256(code.encode())
+        keys = [_key(digest.copy(), path, source) for path, source in sources]
+        numbers = self.cache.counts(keys)
+        fresh = {key: source for key, source in zip(keys, sources, strict=True) if key not in numbers}
+        made = self.map(count, list(fresh.values()), label, [len(source) for _, source in fresh.values()])
+        if fresh:
+            counted = dict(zip(fresh, made, strict=True))
+            self.cache.store_counts(counted)
+            numbers |= counted
+        return [numbers[key] for key in keys]
+
+    def map(
+        self, function: Callable[[Item], T], items: Sequence[Item], label: str = "", bytes_of: Sequence[int] = ()
+    ) -> list[T]:
         """`[function(item) for item in items]`, in the process pool, with progress shown as `label`.
 
-        Raises SymfixError where `function` raises.
+        `bytes_of` says how large each item is, where they differ. Raises SymfixError where `function` raises.
         """
         results: dict[int, T] = {}
-        sizes = [len(getattr(item, "source", b" ")) for item in items]
-        for index, result in run(function, items, self.jobs, label, sizes):
+        for index, result in run(function, items, self.jobs, label, bytes_of):
             if isinstance(result, Failure):
                 what = result.message if result.expected else f"{label or 'analysis'} failed: {result.message}"
                 raise SymfixError(what)
@@ -227,6 +251,12 @@ class CheckoutProject:
         self.failures.sort()
         self._cached_hashes().update(stats)
         self.cache.store(stats, extractor, fresh)
+
+
+def _key(digest: hashlib._Hash, path: str, source: bytes) -> str:
+    """What `digest` becomes with a file, as text that names it."""
+    digest.update(b"%b\0%b" % (os.fsencode(path), source))
+    return digest.hexdigest()
 
 
 def _extract_file(root: str, extract: Callable[[str, bytes], Any], item: tuple[str, str]) -> tuple[str, bytes]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from codemod.borders.files import read_below
 from codemod.errors import SymfixError
@@ -23,7 +22,10 @@ from codemod.terminal import and_more
 
 SYNTAX_ERROR = "syntax-error"
 
-Mapper = Callable[[Callable[[Any], int], Sequence[Any]], list[int]]
+Source = tuple[str, bytes]
+"""The path and the bytes of a file."""
+ErrorCounter = Callable[[Callable[[Source], int], Sequence[Source]], list[int]]
+"""Runs a function over sources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +48,10 @@ class Changes:
 
 
 def make_changes(
-    listing: Listing, plan: Plan, groups: Iterable[Group], transforms: Sequence[Transform], mapper: Mapper
+    listing: Listing, plan: Plan, groups: Iterable[Group], transforms: Sequence[Transform], counter: ErrorCounter
 ) -> Changes:
     """The changes of `groups`, without those that would add a syntax error to a file.
 
-    `mapper` runs a function over items, as `Project.map` does.
     Raises SymfixError where a file is none of `listing`, or no longer the one that the plan was made from.
     """
     accepted = [group for group in groups if group.edits]
@@ -59,13 +60,13 @@ def make_changes(
     _check_current(listing, plan, paths)
     sources = {path: read_source(listing.root, path) for path in paths}
     count = partial(count_errors, transforms)
-    allowed = dict(zip(paths, mapper(count, sorted(sources.items())), strict=True))
+    allowed = dict(zip(paths, counter(count, sorted(sources.items())), strict=True))
     refused: list[Finding] = []
     pending = paths
     while pending:
         edits = by_path(edit for group in accepted for edit in group.edits)
         rendered = [(path, _apply(sources[path], edits.get(path, ()))) for path in pending]
-        errors = mapper(count, rendered)
+        errors = counter(count, rendered)
         broken = [path for path, number in zip(pending, errors, strict=True) if number > allowed[path]]
         culprits: dict[int, Group] = {}
         for path in broken:
@@ -140,14 +141,14 @@ def _apply(source: bytes, edits: Iterable[Edit]) -> bytes:
         raise SymfixError(f"the plan does not fit the tree: {error}; make it again with symfix scan") from error
 
 
-def count_errors(transforms: Sequence[Transform], item: tuple[str, bytes]) -> int:
-    """How many syntax errors a file, (path, bytes), has to those of `transforms` that read its kind."""
-    path, source = item
+def count_errors(transforms: Sequence[Transform], file: Source) -> int:
+    """How many syntax errors a file has to those of `transforms` that read its kind."""
+    path, source = file
     return max((t.parse_errors(path, source) for t in transforms if path.endswith(tuple(t.suffixes))), default=0)
 
 
 def _culprits(
-    path: str, source: bytes, groups: Sequence[Group], allowed: int, count: Callable[[tuple[str, bytes]], int]
+    path: str, source: bytes, groups: Sequence[Group], allowed: int, count: Callable[[Source], int]
 ) -> list[Group]:
     """The groups, in order, without which `path` has no more errors than allowed.
 

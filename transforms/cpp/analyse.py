@@ -280,7 +280,8 @@ def _outcomes(
         Task(path, project.read(path), tuple(in_file), vocabulary, settled)
         for path, in_file in tasks_by_file(functions).items()
     ]
-    for outcomes in project.map(partial(analyse, load_rewrites()), tasks, "following values"):
+    sizes = [len(task.source) for task in tasks]
+    for outcomes in project.map(partial(analyse, load_rewrites()), tasks, "following values", sizes):
         yield from outcomes
 
 

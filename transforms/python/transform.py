@@ -85,7 +85,7 @@ class PythonTransform:
         missing_fakes = [] if pytorch else unfaked(project, registrations)
         with_sympy = [calls for calls in project.facts(sympy_calls, elsewhere).values() if calls.names]
         jobs = self._jobs(tree, functions, project, with_sympy, torch)
-        in_functions = project.map(_rewriter(), jobs, "python") if jobs else []
+        in_functions = project.map(_rewriter(), jobs, "python", [len(job.source) for job in jobs]) if jobs else []
         return [*missing_fakes, *(finding for file_findings in in_functions for finding in file_findings)]
 
     def metas(self, project: Project, drawn: Sequence[DrawnMeta]) -> Iterable[Finding]:

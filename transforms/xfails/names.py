@@ -49,11 +49,11 @@ def normal(name: str) -> str:
 
 def is_about(name: str, operators: frozenset[str]) -> bool:
     """Whether the name of a test says that it is about one of `operators`, and of nothing else."""
-    return not operators.isdisjoint(_subjects(name))
+    return not operators.isdisjoint(subjects(name))
 
 
 @functools.cache
-def _subjects(name: str) -> tuple[str, ...]:
+def subjects(name: str) -> tuple[str, ...]:
     """What the name of a test may be about."""
     test = _SCOPE.sub("", name.rpartition(".")[2].removeprefix("test_"))
     generated = _GENERATED.fullmatch(test)

@@ -13,7 +13,7 @@ from codemod.model.xfails import ExpectedFailure, Removal
 from transforms.python.reading.public_names import MODULES
 from transforms.xfails.checks import NAMES_A_TEST, SYMBOLIC, checks_of, devices_of, symbolic
 from transforms.xfails.facts import Entry, FileRegistries, Test
-from transforms.xfails.names import functionals, is_about, normal, opinfo_names
+from transforms.xfails.names import functionals, is_about, normal, opinfo_names, subjects
 from transforms.xfails.read import extract
 from transforms.xfails.remove import Cut, NotRemovable, removal
 
@@ -35,14 +35,18 @@ def expected_failures(project: Project, families: Sequence[Sequence[str]]) -> li
         else:
             by_test.append((path, entry))
     files = markers(project)
+    by_subject: dict[str, set[int]] = {}
+    for index, marker in enumerate(files):
+        for subject in subjects(marker.name):
+            by_subject.setdefault(subject, set()).add(index)
     results = []
     for operators in families:
         names = opinfo_names(operators, functions_by_path)
         chosen = [place for name in names for place in by_operator.get(name, ())]
         chosen += (place for place in by_test if _mentions(place[1], names))
         chosen.sort(key=lambda place: (place[0], place[1].start))
-        expected = [_expected(path, entry) for path, entry in chosen]
-        results.append(expected + [marker for marker in files if is_about(marker.name, names)])
+        about = set().union(*(by_subject.get(name, ()) for name in names))
+        results.append([*(_expected(path, entry) for path, entry in chosen), *(files[i] for i in sorted(about))])
     return results
 
 

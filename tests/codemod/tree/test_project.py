@@ -199,6 +199,28 @@ def test_a_worker_that_dies_is_an_error_and_no_hang(make_tree: MakeTree, base: P
         one.map(die, range(20))
 
 
+def test_what_was_counted_of_a_file_is_kept_by_its_path_and_bytes(
+    make_tree: MakeTree, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, counted = make_tree(FILES), []
+
+    def count(source: tuple[str, bytes]) -> int:
+        counted.append(source)
+        return len(source[1])
+
+    first, second, third = ("a.cc", b"1"), ("a.cc", b"22"), ("b.py", b"22")
+    assert project(root, base).counts(count, [first, second, first], {"codemod"}) == [1, 2, 1]
+    assert counted == [first, second]
+    assert project(root, base).counts(count, [second, third, first], {"codemod"}) == [2, 2, 1]
+    assert counted == [first, second, third]
+    monkeypatch.setattr(cache_module, "_KEPT_COUNTS", 2)
+    assert project(root, base).counts(count, [("c.cc", b"")], {"codemod"}) == [0]
+    assert project(root, base).counts(count, [third, first], {"codemod"}) == [2, 1]
+    assert counted[3:] == [("c.cc", b""), first]
+    assert project(root, base).counts(count, [third], {"codemod", "transforms"}) == [2]
+    assert counted[5:] == [third]
+
+
 def test_without_a_cache_nothing_is_kept(make_tree: MakeTree, base: Path) -> None:
     root = make_tree(FILES)
     one = CheckoutProject(find_checkout(root), Cache(None))

@@ -113,7 +113,9 @@ class MemoryProject:
         """In `remarks`."""
         self.remarks.append(line)
 
-    def map(self, function: Callable[[Any], T], items: Sequence[Any], label: str = "") -> list[T]:
+    def map(
+        self, function: Callable[[Any], T], items: Sequence[Any], label: str = "", bytes_of: Sequence[int] = ()
+    ) -> list[T]:
         """In this process."""
         return [function(item) for item in items]
 

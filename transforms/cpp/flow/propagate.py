@@ -171,7 +171,8 @@ class Propagator:
             )
             for path, functions in tasks_by_file([self.definitions[key] for key in sorted(keys)]).items()
         ]
-        results = self.project.map(partial(analyse, self.rewrites), tasks, "following values into helpers")
+        work = partial(analyse, self.rewrites)
+        results = self.project.map(work, tasks, "following values into helpers", [len(task.source) for task in tasks])
         return {(o.function.path, o.function.start): o for outcomes in results for o in outcomes}
 
     def _owns(self, function: Function) -> bool:

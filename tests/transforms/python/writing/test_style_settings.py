@@ -54,7 +54,9 @@ class Tree:
     def remark(self, line: str) -> None:
         raise NotImplementedError
 
-    def map(self, function: Callable[[Any], Any], items: Sequence[Any], label: str = "") -> list[Any]:
+    def map(
+        self, function: Callable[[Any], Any], items: Sequence[Any], label: str = "", bytes_of: Sequence[int] = ()
+    ) -> list[Any]:
         raise NotImplementedError
 
 
