@@ -39,7 +39,7 @@ _SHAPE = {
         {
             "kind": frozenset(KINDS), "text": str, "owner": str, "function": str, "count": int,
             "place": (None, _FRAME), "user": (None, _FRAME), "advice": str, "finding": str, "command": str,
-            "native?": str,
+            "native?": str, "argument?": str,
         }
     ],
     "subjects?": [subjects.SHAPE],
@@ -84,10 +84,13 @@ class Answer:
     native: str = ""
     """The functions of torch's C++ that asked, the caller first: "corrcoef → cov"; "" where that is not known."""
 
+    argument: str = ""
+    """The schema argument that is a plain number and was given a size: "argument dims (int[]) of aten::roll"."""
+
     @property
     def whose(self) -> str:
-        """`owner`, with the functions that asked where it is C++."""
-        return f"{self.owner}: {self.native}" if self.native else self.owner
+        """`owner`, with the functions that asked, or the argument, where it is C++."""
+        return ": ".join(filter(None, (self.owner, self.native or self.argument)))
 
     @property
     def asks(self) -> bool:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from codemod.borders.documents import load_json
 from codemod.errors import SymfixError
 from codemod.probe.answers import ARROW, Answer, Compilation, Report, merged
-from codemod.probe.places import asking, compiled_frame, folder_of, is_compiled, owner, torch_folder
+from codemod.probe.places import asking, compiled_frame, folder_of, is_compiled, owner, schema_owner, torch_folder
 from codemod.probe.trace import Frame, Record
-from codemod.runner.assumptions import ASKERS
+from codemod.runner.asking import argument_in, askers_in
+from codemod.runner.assumptions import ASKERS, ASSUMED, NAMED, UNKNOWN
 from codemod.runner.causes import LENGTH, TELLING
 
 DRAFT = "draft_export"
@@ -26,6 +28,8 @@ _SYMBOL = re.compile(r"\b(?:s|u|zuf|zf)\d+\b")
 _EXCEPTION = re.compile(r"^GuardOnDataDependentSymNode: (?=.)")  # what a traceback has before what a trace says
 _EQUAL = re.compile(r"^Eq\((\w+), (-?[\d.]+(?:e[+-]?\d+)?)\)$")
 _FLOAT = re.compile(r"\b\d+\.\d+(?:e[+-]?\d+)?\b")  # with as many digits as sympy holds: 1.00000000000000e-5
+_EXPRESSION = re.compile(r"(?P<what>Could not .*?data-dependent expression )(?P<expression>.+?)(?: \(unhinted: .*)?$")
+_DEPENDENT = re.compile(r"data-dependent expression (.+?) \(unhinted: ")
 _OPEN_EQUAL = re.compile(r"^Eq\((.+), (.+)\)$")
 _LOCAL = re.compile(r"\b[LG]\['(\w+)'\]")
 _SIZE = re.compile(r"\.(size|stride)\(\)\[(\d+)\]")
@@ -49,25 +53,32 @@ class Collector:
     _functions: dict[str, Compilation] = field(default_factory=dict)
     _counts: dict[Compilation, int] = field(default_factory=dict)
     _specialized: set[tuple[str, str]] = field(default_factory=set)
-    _askers: str = ""
-    """The C++ functions that lead to the record which comes next."""
+    _asked: Mapping[str, Any] = field(default_factory=dict)
+    """What of C++ leads to the record that comes next."""
+    _equal: tuple[str, frozenset[str], int] = ("", frozenset(), 0)
+    """The guard before, where it is an equality: its compilation, its symbols, and the number of answers with it."""
+    _unknown: dict[str, Record] = field(default_factory=dict)
+    """Where the last error arose about each expression whose value is unknown."""
 
     def take(self, records: Iterable[Record]) -> None:
         """Answer the records of one process."""
         sources: dict[str, dict[str, str]] = {}
         self._functions = {}
         self._specialized = set()
+        self._asked, self._unknown = {}, {}
         for record in _once(records):
             self._folder = self._folder or torch_folder(record.stack) or folder_of(f.path for f in record.stack)
-            if record.kind == "create_symbol":
+            if record.kind == "create_symbol" or record.value.get("name") == NAMED:
                 names = sources.setdefault(record.compilation, {})
                 names[str(record.value.get("symbol"))] = str(record.value.get("source", ""))
             else:
+                if record.kind == "dynamo_start":
+                    sources.pop(record.compilation, None)
                 own = record.value.get("symbol_to_sources")
                 named = {str(key): str(source) for key, source in own.items()} if isinstance(own, dict) else {}
                 self._answer(record, {**sources.get(record.compilation, {}), **named})
                 if record.value.get("name") != ASKERS:
-                    self._askers = ""
+                    self._asked = {}
 
     def report(self) -> Report:
         """What was answered so far."""
@@ -81,10 +92,11 @@ class Collector:
         elif record.kind in ("guard_added_fast", "guard_added"):
             self._guard(record, sources)
         elif record.kind == "symbolic_shape_specialization" and value.get("reason") != "find":  # looked up, not asked
+            self._drop_guard(record)
             name = next((str(source) for source in value.get("sources") or ()), str(value.get("symbol")))
             self._add(record, "specialized", f"{spelled(name)} == {_short(str(value.get('value')))}")
         elif record.kind == "compilation_metrics" and value.get("fail_type"):
-            self._failure(record)
+            self._failure(record, sources)
         elif record.kind in ("missing_fake_kernel", "mismatched_fake_kernel"):
             reason = f": {str(value['reason']).strip()}" if value.get("reason") else ""
             self._add(record, "fake", f"{value.get('op', 'an operator')}{reason}")
@@ -105,9 +117,10 @@ class Collector:
                 answer = recompilation(reason, label, self._folder)
                 self._answers.append(replace(answer, place=self._whole(answer.place)))
         elif name == ASKERS:
-            functions = record.value.get("functions")
-            self._askers = ARROW.join(map(str, functions)) if isinstance(functions, list) else ""
-        elif name == "symfix_assumed":
+            self._asked = record.value
+        elif name == UNKNOWN:
+            self._unknown[str(record.value.get("expr"))] = record
+        elif name == ASSUMED:
             self._add(record, "assumed", in_arguments(f"{record.value.get('expr')}", sources)
                       + f" is {record.value.get('result')}")  # fmt: skip
 
@@ -125,15 +138,32 @@ class Collector:
         deferred = any(frame.function == "guard_or_defer_runtime_assert" for frame in record.stack)
         kind = "assert" if deferred or record.value.get("prefix") == "runtime_assert" else guard_kind(expression)
         self._add(record, kind, in_arguments(expression, sources))
+        if _OPEN_EQUAL.match(expression) and self._answers:
+            self._equal = record.compilation, frozenset(_SYMBOL.findall(expression)), len(self._answers)
 
-    def _failure(self, record: Record) -> None:
+    def _drop_guard(self, record: Record) -> None:
+        """Forget the guard that has just made the one size in it a constant, `x.size(0) - 4 == 0`: it says no more."""
+        symbols = frozenset([str(record.value.get("symbol"))])
+        if self._equal == (record.compilation, symbols, len(self._answers)) and self._answers[-1].kind == "guard":
+            self._answers.pop()
+
+    def _failure(self, record: Record, sources: Mapping[str, str]) -> None:
         value = record.value
         reason = str(value.get("fail_reason") or value["fail_type"])
         path, line = value.get("fail_user_frame_filename"), value.get("fail_user_frame_lineno")
         user = Frame(str(path), line, "") if path and isinstance(line, int) else None
-        if _ABOUT_SIZES.search(reason) or _ABOUT_SIZES.search(str(value["fail_type"])):
-            stack = (user,) if user is not None else ()
-            self._add(Record(record.kind, value, record.compilation, (), stack), "error", first_sentence(reason))
+        if not (_ABOUT_SIZES.search(reason) or _ABOUT_SIZES.search(str(value["fail_type"]))):
+            return
+        expression = _DEPENDENT.search(reason)
+        arose = self._unknown.get(expression[1]) if expression else None
+        if arose is not None and arose.compilation == record.compilation:
+            self._asked = arose.value
+            record = replace(arose, user_stack=arose.user_stack or ((user,) if user is not None else ()))
+        else:
+            functions = askers_in(reason)
+            self._asked = {"functions": functions, "argument": "" if functions else argument_in(reason)}
+            record = Record(record.kind, value, record.compilation, (), (user,) if user is not None else ())
+        self._add(record, "error", first_sentence(reason, sources))
 
     def _whole(self, place: Frame | None) -> Frame | None:
         """`place` with the path in full, of which such reasons have only the end."""
@@ -147,12 +177,19 @@ class Collector:
             if (record.compilation, text) in self._specialized:
                 return
             self._specialized.add((record.compilation, text))
-        place, user, whose = asking(record.stack, record.user_stack, self._folder)
+        native, argument = asked_by(self._asked)
+        place, user, whose = asking(record.stack, record.user_stack, self._folder, bool(native or argument))
         compiled = self._functions.get(_frame_number(record))
         label = compiled.label if compiled is not None else DRAFT if _is_draft(record) else ""
         whose = whose if record.stack or record.user_stack else ""
-        native = self._askers if is_compiled(whose) else ""
-        self._answers.append(Answer(kind, text, whose, place, user, label, native=native))
+        whose = schema_owner(argument) if argument and is_compiled(whose) else whose
+        self._answers.append(Answer(kind, text, whose, place, user, label, native=native, argument=argument))
+
+
+def asked_by(asked: Mapping[str, Any]) -> tuple[str, str]:
+    """(the C++ functions that asked, the argument that is a plain number) of what `codemod/runner` wrote of that."""
+    functions = asked.get("functions")
+    return ARROW.join(map(str, functions)) if isinstance(functions, list) else "", str(asked.get("argument") or "")
 
 
 def _is_draft(record: Record) -> bool:
@@ -241,11 +278,15 @@ def _is_balanced(text: str) -> bool:
     return depth == 0
 
 
-def first_sentence(reason: str) -> str:
-    """The first cause of an error's text, without advice."""
+def first_sentence(reason: str, sources: Mapping[str, str] = {}) -> str:
+    """The first cause of an error's text, without advice; with arguments for the symbols of its expression."""
+    reason = reason.replace("\\n", "\n")  # an error within another's text
     match = TELLING.search(reason)
     sentence = " ".join((match[0] if match else reason.strip().partition("\n")[0]).split())
-    return _EXCEPTION.sub("", sentence)[:LENGTH]
+    match = _EXPRESSION.match(_EXCEPTION.sub("", sentence))
+    if match is None:
+        return _EXCEPTION.sub("", sentence)[:LENGTH]
+    return f"{match['what']}{in_arguments(match['expression'], sources)}"[:LENGTH]
 
 
 def _reasons(payload: str) -> list[str]:

@@ -56,7 +56,7 @@ def cause_lines(answers: Sequence[Answer]) -> list[str]:
     by_cause: dict[tuple[str, str, str], list[Answer]] = {}
     for answer in answers:
         place = place_text(answer.place) if answer.place is not None and answer.place.path else ""
-        by_cause.setdefault((answer.kind, place or answer.whose, answer.native), []).append(answer)
+        by_cause.setdefault((answer.kind, place or answer.whose, answer.native or answer.argument), []).append(answer)
     ranks = list(KINDS)
     ordered = sorted(by_cause.items(), key=lambda item: (ranks.index(item[0][0]), -len(item[1]), item[0]))
     lines: list[str] = []

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from codemod.probe.answers import Answer, Report, merged
-from codemod.probe.collect import first_sentence, in_arguments, recompilation
-from codemod.probe.places import COMPILED, owner, passes_calls_on
+from codemod.probe.collect import asked_by, first_sentence, in_arguments, recompilation
+from codemod.probe.places import COMPILED, called_by, is_compiled, owner, passes_calls_on, schema_owner
 from codemod.probe.subjects import MODES, Cell, Subject, worst
 from codemod.probe.trace import Frame
 
@@ -82,8 +82,9 @@ def _of_case(case: Mapping[str, Any], function: str, package: str, asserted: Seq
         frame = _registered(case.get("place", ""))
         return [Answer("fake", f"the fake {message}", owner(frame, package) if frame else "", frame, None, function)]
     if status in ("throws", "crashes", "hangs"):
-        text = first_sentence(_PLACE.sub("", message)) if status == "throws" else f"{status}: {message}"
-        return [Answer("error", text, *_thrown(message, case.get("place", ""), package), None, function)]
+        sources = case.get("sources") or {}
+        text = first_sentence(_PLACE.sub("", message), sources) if status == "throws" else f"{status}: {message}"
+        return [_asked(Answer("error", text, *_thrown(message, case.get("place", ""), package), None, function), case)]
     if status == "wrong":
         return [Answer("wrong", message, "", None, None, function)]
     if status == "recompiles" and case.get("reason"):
@@ -112,13 +113,22 @@ def _thrown(message: str, outside: str, package: str) -> tuple[str, Frame | None
     return whose, None if passes_calls_on(path, package) else frame
 
 
+def _asked(answer: Answer, case: Mapping[str, Any]) -> Answer:
+    """`answer` with what of C++ asked, where the case says that."""
+    native, argument = asked_by(case.get("asked") or {})
+    if not (native or argument):
+        return answer
+    whose = answer.owner if is_compiled(answer.owner) else called_by(answer.owner)
+    return replace(answer, owner=schema_owner(argument) if argument else whose, native=native, argument=argument)
+
+
 def _refusal(case: Mapping[str, Any], function: str, package: str, asserted: Sequence[Answer]) -> Answer:
     """The answer for a size that is refused, with the line whose condition it does not satisfy, or that raised."""
     message = str(case["message"])
     expression = _ASSERTION.search(message)
-    condition = in_arguments(expression[1], {}) if expression else ""
+    condition = in_arguments(expression[1], case.get("sources") or {}) if expression else ""
     cause = next((answer for answer in asserted if condition and answer.text == condition), None)
     if cause is None:
         whose, place = _thrown(message, case.get("place", ""), package)
-        return Answer("refused", _PLACE.sub("", message), whose, place, None, function)
+        return _asked(Answer("refused", _PLACE.sub("", message), whose, place, None, function), case)
     return Answer("refused", message, cause.owner, cause.place, None, function)

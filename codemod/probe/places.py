@@ -44,12 +44,14 @@ def folder_of(paths: Iterable[str]) -> str:
     return next((match[1] for path in paths if (match := _INSIDE.match(path))), "")
 
 
-def asking(stack: Sequence[Frame], user_stack: Sequence[Frame], torch: str) -> tuple[Frame | None, Frame | None, str]:
+def asking(
+    stack: Sequence[Frame], user_stack: Sequence[Frame], torch: str, native: bool = False
+) -> tuple[Frame | None, Frame | None, str]:
     """(the line that asked, the program's line that led there or None where they are the same, whose the line is).
 
-    `torch` is the folder of torch. Where Dynamo asked, it did so for the program's own line. Where a C++ function
-    asked, its caller is the nearest line: Python's SymInt asks by its own methods (torch/__init__.py), C++ by those of
-    the node.
+    `torch` is the folder of torch; `native` says that C++ is known to have asked. Where Dynamo asked, it did so for the
+    program's own line. Where a C++ function asked, its caller is the nearest line: Python's SymInt asks by its own
+    methods (torch/__init__.py), C++ by those of the node.
     """
     lines = [frame for frame in user_stack if not _below(frame, torch).startswith(_POLYFILLS)]
     user = lines[-1] if lines else None
@@ -57,9 +59,9 @@ def asking(stack: Sequence[Frame], user_stack: Sequence[Frame], torch: str) -> t
     index = len(stack) - 1
     while index >= 0 and (_ANSWERS.match(below[index]) or stack[index].path.endswith("/functools.py")):
         index -= 1
-    node_asked = index >= 0 and index + 1 < len(stack) and below[index + 1] == _SYMBOL_NODE
+    node_asked = native or (index >= 0 and index + 1 < len(stack) and below[index + 1] == _SYMBOL_NODE)
     if index < 0 or (below[index].startswith("_dynamo/") and not node_asked):
-        return user, None, owner(user, torch)
+        return user, None, COMPILED if native else owner(user, torch)
     compiled = node_asked or below[index] == _FAKE_TENSOR
     while compiled and index >= 0 and (_DISPATCH.match(below[index]) or _ANSWERS.match(below[index])):
         index -= 1
@@ -67,9 +69,18 @@ def asking(stack: Sequence[Frame], user_stack: Sequence[Frame], torch: str) -> t
         return user, None, COMPILED
     place = stack[index]
     whose = owner(place, torch)
-    if compiled:
-        whose = COMPILED if whose == TORCH else f"{_CALLED}{whose} calls"
-    return place, user if user != place else None, whose
+    return place, user if user != place else None, called_by(whose) if compiled else whose
+
+
+def called_by(whose: str) -> str:
+    """Whose C++ is that a line of such an owner calls."""
+    return COMPILED if whose in (TORCH, "") else f"{_CALLED}{whose} calls"
+
+
+def schema_owner(argument: str) -> str:
+    """Whose schema has an argument, as `Answer.argument` names it: "C++ of torch", or "schema of mylib"."""
+    namespace = argument.rpartition(" ")[2].rpartition("::")[0]
+    return COMPILED if namespace in ("", "aten", "prims") else f"schema of {namespace}"
 
 
 def is_compiled(whose: str) -> bool:

@@ -13,11 +13,11 @@ from tempfile import TemporaryDirectory
 
 from codemod.borders.documents import read_bounded
 from codemod.errors import SymfixError
-from codemod.probe.answers import Report, merged
+from codemod.probe.answers import Answer, Report, merged
 from codemod.probe.collect import Collector
 from codemod.probe.texts import read_text
 from codemod.probe.trace import read_trace, trace_files
-from codemod.runner import assumptions, recording
+from codemod.runner import asking, assumptions, recording
 
 PRINTED, ERRORS = "printed", "errors"
 """The files beside the traces that hold what a program wrote, where that is kept."""
@@ -57,10 +57,10 @@ class Ended:
         """What the traces say, and the errors that ended its processes, which torch.export does not trace."""
         report = self.collector().report()
         answers = list(report.answers)
-        said = {answer.text for answer in answers if answer.kind == "error"}
+        said = {_told(answer) for answer in answers if answer.kind == "error"}
         for path in sorted((self.folder / "raised").iterdir()):
             text = read_bounded(path).decode("utf-8", "replace")
-            answers += (answer for answer in read_text(text).answers if answer.text not in said)
+            answers += (answer for answer in read_text(text).answers if _told(answer) not in said)
         return replace(report, answers=tuple(merged(answers)))
 
     def collector(self) -> Collector:
@@ -69,6 +69,12 @@ class Ended:
         for path in self.traces:
             collector.take(read_trace(path))
         return collector
+
+
+def _told(answer: Answer) -> tuple[str, str, int]:
+    """What makes an error the same in a trace, and in the text with which it ended a process."""
+    frame = answer.place or answer.user
+    return (answer.text, os.path.basename(frame.path), frame.line) if frame is not None else (answer.text, "", 0)
 
 
 @contextmanager
@@ -89,6 +95,7 @@ def traced(
         for below in ("traces", "hook", "records", "raised"):
             (folder / below).mkdir()
         shutil.copyfile(assumptions.__file__, folder / "hook" / "sitecustomize.py")
+        shutil.copyfile(asking.__file__, folder / "hook" / f"{assumptions.ASKING}.py")
         if records:
             shutil.copyfile(recording.__file__, folder / "hook" / f"{assumptions.RECORDING}.py")
         path = (str(folder / "hook"), *map(str, program.imports), os.environ.get("PYTHONPATH", ""))

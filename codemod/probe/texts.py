@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from codemod.probe.answers import Answer, Compilation, Report, merged
+from codemod.probe.answers import ARROW, Answer, Compilation, Report, merged
 from codemod.probe.collect import LOCATION, first_sentence, guard_kind, in_arguments, recompilation
 from codemod.probe.draft import read_draft
-from codemod.probe.places import PYTHON, TORCH, folder_of, owner
+from codemod.probe.places import PYTHON, TORCH, called_by, folder_of, owner, schema_owner
 from codemod.probe.trace import Frame
+from codemod.runner.asking import argument_in, askers_in
+from codemod.runner.assumptions import SAID
 from codemod.runner.causes import TELLING
 
 # What logging puts before a line: `[rank0]:V1122 06:59:39.722000 123 torch/file.py:12] [0/1] `.
@@ -66,7 +68,23 @@ def _error(lines: Sequence[str], sentence: str, torch: str) -> Answer:
     # "Caused by" has the name of a file cut short.
     same = caused is not None and user is not None and (caused.line, caused.function) == (user.line, user.function)
     place = user if same else caused or user
-    return Answer("error", sentence, owner(place, torch), place, user if user != place else None, "")
+    native, argument = _asked(lines)
+    whose = owner(place, torch)
+    if native or argument:
+        whose = schema_owner(argument) if argument else called_by(whose if place is not None else "")
+    user = user if user != place else None
+    return Answer("error", sentence, whose, place, user, "", native=native, argument=argument)
+
+
+def _asked(lines: Sequence[str]) -> tuple[str, str]:
+    """(the C++ functions that asked, the argument that is a plain number), "" for what the text does not say."""
+    said = next((line.removeprefix(SAID) for line in lines if line.startswith(SAID)), None)
+    if said is not None:
+        native, _, argument = said.partition("; ")
+        return native, argument
+    text = "\n".join(lines)
+    native = ARROW.join(askers_in(text))
+    return native, "" if native else argument_in(text)
 
 
 def _user_frame(lines: Sequence[str], torch: str) -> Frame | None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from codemod.borders.files import read_file
 from codemod.errors import SymfixError
-from codemod.runner.assumptions import ASKERS, PASSES_ON
+from codemod.runner.assumptions import ASKERS, ASSUMED, NAMED, PASSES_ON, UNKNOWN
 
 LARGEST = 1 << 30
 """The most bytes that are read of one trace; those of a large model have some hundred million."""
@@ -30,7 +30,7 @@ _KINDS = frozenset(
         "propagate_real_tensors_provenance", "symbolic_shape_specialization",
     }
 )  # fmt: skip
-_ARTIFACTS = frozenset({"recompile_reasons", "torch_version", "symfix_assumed", ASKERS})
+_ARTIFACTS = frozenset({"recompile_reasons", "torch_version", ASKERS, ASSUMED, NAMED, UNKNOWN})
 
 
 @dataclass(frozen=True, slots=True)

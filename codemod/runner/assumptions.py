@@ -1,9 +1,10 @@
-"""Adds to torch's structured trace, in the program that is probed, what torch assumes and which C++ functions ask.
+"""Adds to torch's structured trace, in the program that is probed, what torch assumes and what of C++ asks.
 
 `ShapeEnv._log_suppressed_dde` (torch/fx/experimental/symbolic_shapes.py, since 2.8) only logs a text; draft_export ends
 the trace that was there (`CaptureStructuredTrace` of torch/export/_draft_export.py), which is undone. A guard has the
-stack of Python alone, which knows nothing of a composite operator of C++ that calls others. symfix lays this
-file as `sitecustomize.py` before the program's others, which it then imports; the program's own code is unchanged.
+stack of Python alone, which knows nothing of a composite operator of C++ that calls others; an error about unknown
+sizes has none. symfix lays this file as `sitecustomize.py` before the program's others, which it then imports, and
+`asking.py` beside it; the program's own code is unchanged.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import importlib.machinery
 import importlib.util
 import logging
 import os
-import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -25,28 +25,35 @@ from typing import Any
 
 _SHAPES = "torch.fx.experimental.symbolic_shapes"
 _DRAFT = "torch.export._draft_export"
-# A kernel, or what a derivative computes (torch/csrc/autograd/generated/Functions.h).
-_NATIVE = re.compile(
-    r"\b(?:at::native::(?:\(anonymous namespace\)::)?(\w+)[(<]|torch::autograd::generated::(\w+)::apply)"
-)
-# The call of an operator, whose kernel may have no name that a library shows.
-_OPERATOR = re.compile(r"\bat::_ops::(\w+)::(?:call|redispatch)\b")
-# Python between a C++ function that asks and the answer: all other Python asks for itself.
-_BETWEEN = re.compile(
-    r"/torch/(?:__init__|_compile|_dynamo/eval_frame|_subclasses/fake_tensor|utils/_\w+"
-    r"|fx/experimental/(?:symbolic_shapes|sym_node|recording|_\w+))\.py$|/functools\.py$"
-)
 RECORDING = "symfix_recording"
 """The name under which `recording.py` is laid beside this file, for a program whose results are compared."""
-_ANSWERING = ("_log_guard", "_set_replacement")
-WATCHED = ("_log_suppressed_dde", *_ANSWERING)
-"""The methods of ShapeEnv that are watched."""
+ASKING = "symfix_asking"
+"""The name under which `asking.py` is."""
+_ASSUMING = ("ShapeEnv", "_log_suppressed_dde")
+_ANSWERING = (("ShapeEnv", "_log_guard"), ("ShapeEnv", "_set_replacement"))
+_REFUSING = ("GuardOnDataDependentSymNode", "__init__")
+_NAMING = ("ShapeEnv", "_log_create_unbacked_symbol")
+WATCHED = (_ASSUMING, *_ANSWERING, _REFUSING, _NAMING)
+"""The methods that are watched, with the class of torch.fx.experimental.symbolic_shapes that has each."""
 ASKERS = "symfix_askers"
-"""The artifact that says which C++ functions ask for what the next record of the trace answers; it may name none."""
+"""The artifact that says what of C++ asks for what the next record of the trace answers; it may name nothing."""
+ASSUMED = "symfix_assumed"
+"""The artifact that says what is assumed."""
+UNKNOWN = "symfix_unknown"
+"""The artifact that says where the error arose about an expression whose value is unknown."""
+ASKED = "symfix_asked"
+"""The attribute with the same that such an error has."""
+NAMED = "symfix_named"
+"""The artifact that says which argument an unknown size is of, "" for none; torch traces that of other sizes alone."""
+SOURCES: dict[str, str] = {}
+"""The same of this process: the source of each symbol that was made last under its name."""
 PASSES_ON = "symfix_passes_on"
 """The function of this file that stands on the stacks of guards, and has no part in them."""
 RAISED = "SYMFIX_RAISED"
 """The environment variable that names the folder for the errors that end processes."""
+SAID = "Asked by C++: "
+"""What the line begins with that says it in the text of an error that ended a process: functions; argument."""
+_asking: Any = import_module(f"{__package__}.asking" if __package__ else ASKING)
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -73,72 +80,83 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 def watch(module: ModuleType) -> None:
-    """Let the ShapeEnv of `module` trace its silent assumptions, and who asks in C++, once.
+    """Let `module` trace silent assumptions, errors, and what asks in C++ before guards and constants, once.
 
-    A torch that has another one is left alone.
+    A torch that has other classes or methods is left alone.
     """
-    environment = getattr(module, "ShapeEnv", None)
-    if environment is not None:
-        _name_askers(environment)
-    original = getattr(environment, "_log_suppressed_dde", None)
-    if environment is None or original is None or getattr(original, "traces", False):
-        return
+    for kind, name in WATCHED:
+        owner = getattr(module, kind, None)
+        original = getattr(owner, name, None)
+        if owner is not None and original is not None and not getattr(original, "traces", False):
+            wrap = _WRAPPERS[kind, name]
+            watched = wrap(original)
+            watched.traces = True  # type: ignore[attr-defined]
+            setattr(owner, name, watched)
 
-    def log(self: Any, expression: Any, assumed: Any) -> Any:
-        _trace_askers()
-        _trace(expression, assumed)
+
+def _assuming(original: Callable[..., Any]) -> Callable[..., Any]:
+    def symfix_passes_on(self: Any, expression: Any, assumed: Any) -> Any:
+        _trace_askers(expression)
+        _trace(ASSUMED, {"expr": str(expression), "result": str(assumed)})
         return original(self, expression, assumed)
 
-    log.traces = True  # type: ignore[attr-defined]
-    environment._log_suppressed_dde = log
-
-
-def _name_askers(environment: Any) -> None:
-    """Trace the C++ functions that lead to a guard, or to the constant that a size becomes, before it."""
-    for name in _ANSWERING:
-        original = getattr(environment, name, None)
-        if original is not None and not getattr(original, "traces", False):
-            setattr(environment, name, _after_askers(original))
-
-
-def _after_askers(original: Callable[..., Any]) -> Callable[..., Any]:
-    def symfix_passes_on(self: Any, *arguments: Any, **named: Any) -> Any:
-        if "find" not in arguments[2:]:  # a replacement that is looked up again
-            _trace_askers()
-        return original(self, *arguments, **named)
-
-    symfix_passes_on.traces = True  # type: ignore[attr-defined]
     return symfix_passes_on
 
 
-def _trace_askers() -> None:
-    try:
-        logs: Any = import_module("torch._logging")
-        if not import_module("torch._logging._internal").trace_log.handlers:
-            return
-        os.environ.setdefault("TORCH_SYMBOLIZE_MODE", "dladdr")  # names alone: lines take a hundred times as long
-        stack = import_module("torch.utils._traceback").CapturedTraceback.extract(cpp=True).summary()
-        functions = askers([(frame.filename, frame.name) for frame in stack])
-        document = {"name": ASKERS, "encoding": "string", "functions": functions}
-        logs.trace_structured("artifact", metadata_fn=lambda: document)
-    except Exception:  # what is probed must not fail by it, and not every platform has such stacks
-        return
+def _answering(original: Callable[..., Any]) -> Callable[..., Any]:
+    def symfix_passes_on(self: Any, *arguments: Any, **named: Any) -> Any:
+        if "find" not in arguments[2:]:  # a replacement that is looked up again
+            _trace_askers(*arguments[:2])
+        return original(self, *arguments, **named)
+
+    return symfix_passes_on
 
 
-def askers(stack: Sequence[tuple[str, str]]) -> list[str]:
-    """The kernels and derivatives of torch's C++, the caller first, that ask; none where Python asks.
+def _refusing(original: Callable[..., Any]) -> Callable[..., Any]:
+    """As the error is made: its text, which has the line that asked, is there by then."""
 
-    `stack` has the file and the function of each frame of Python and C++, the innermost last.
-    """
-    functions: list[str] = []
-    for path, name in reversed(stack):
-        if path.endswith(".py") and path != __file__ and not _BETWEEN.search(path):
-            break
-        match = _NATIVE.search(name) or (None if functions else _OPERATOR.search(name))
-        function = next(filter(None, match.groups())) if match is not None else ""
-        if function and function not in functions[-1:]:
-            functions.append(function)
-    return functions[::-1]
+    def symfix_passes_on(self: Any, expression: Any, *arguments: Any) -> None:
+        original(self, expression, *arguments)
+        with suppress(Exception):  # what is probed must not fail by it
+            asked = _asked(expression)
+            setattr(self, ASKED, asked)
+            _trace(UNKNOWN, {"expr": str(expression), **asked})
+
+    return symfix_passes_on
+
+
+def _naming(original: Callable[..., Any]) -> Callable[..., Any]:
+    def symfix_passes_on(self: Any, prefix: Any, symbol: Any, *arguments: Any, **named: Any) -> Any:
+        with suppress(Exception):  # what is probed must not fail by it
+            earlier = SOURCES.pop(str(symbol), "")
+            source = named.get("source", arguments[1] if len(arguments) > 1 else None)
+            if source is not None:
+                SOURCES[str(symbol)] = str(source.name() if callable(source.name) else source.name)
+            if source is not None or earlier:
+                _trace(NAMED, {"symbol": str(symbol), "source": SOURCES.get(str(symbol), "")}, stacks=False)
+        return original(self, prefix, symbol, *arguments, **named)
+
+    return symfix_passes_on
+
+
+_WRAPPERS = {
+    _ASSUMING: _assuming, **dict.fromkeys(_ANSWERING, _answering), _REFUSING: _refusing, _NAMING: _naming,
+}  # fmt: skip
+
+
+def _trace_askers(*expressions: Any) -> None:
+    with suppress(Exception):  # what is probed must not fail by it, and not every platform has such stacks
+        if import_module("torch._logging._internal").trace_log.handlers:
+            _trace(ASKERS, _asked(*expressions), stacks=False)
+
+
+def _asked(*expressions: Any) -> dict[str, Any]:
+    """What of C++ asks about the symbols of `expressions`: its functions, else an argument that is a plain number."""
+    os.environ.setdefault("TORCH_SYMBOLIZE_MODE", "dladdr")  # names alone: lines take a hundred times as long
+    stack = import_module("torch.utils._traceback").CapturedTraceback.extract(cpp=True).summary()
+    functions = _asking.askers([(frame.filename, frame.name) for frame in stack], (__file__,))
+    symbols = {symbol for each in expressions for symbol in getattr(each, "free_symbols", ())}
+    return {"functions": functions, "argument": "" if functions else _asking.argument(symbols, (__file__,))}
 
 
 def keep_tracing(module: ModuleType) -> None:
@@ -159,23 +177,17 @@ def keep_tracing(module: ModuleType) -> None:
     capture.__enter__ = entered
 
 
-def _trace(expression: Any, assumed: Any) -> None:
-    try:
-        logs: Any = import_module("torch._logging")
-        structured: Any = import_module("torch._logging.structured")
-        user_stack = import_module("torch._guards").TracingContext.extract_stack()
-        stack = import_module("torch.utils._traceback").CapturedTraceback.extract().summary()
-        document = {
-            "name": "symfix_assumed",
-            "encoding": "string",
-            "expr": str(expression),
-            "result": str(assumed),
-            "user_stack": structured.from_traceback(user_stack),
-            "stack": structured.from_traceback(_without_own(stack)),
-        }
-        logs.trace_structured("artifact", metadata_fn=lambda: document)
-    except Exception:  # what is probed must not fail by it
-        return
+def _trace(name: str, fields: dict[str, Any], stacks: bool = True) -> None:
+    """Trace an artifact, with the stacks at this moment."""
+    with suppress(Exception):  # what is probed must not fail by it
+        document = {"name": name, "encoding": "string", **fields}
+        if stacks:
+            structured: Any = import_module("torch._logging.structured")
+            user_stack = import_module("torch._guards").TracingContext.extract_stack()
+            stack = import_module("torch.utils._traceback").CapturedTraceback.extract().summary()
+            document["user_stack"] = structured.from_traceback(user_stack)
+            document["stack"] = structured.from_traceback(_without_own(stack))
+        import_module("torch._logging").trace_structured("artifact", metadata_fn=lambda: document)
 
 
 _OWN: dict[str, Callable[[ModuleType], None]] = {_SHAPES: watch, _DRAFT: keep_tracing}
@@ -220,9 +232,22 @@ def keep_raised(folder: str) -> None:
             path = os.path.join(folder, f"{os.getpid()}.txt")
             with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
                 traceback.print_exception(kind, error, trace, file=file)
+                file.write(_said(error))
         shown(kind, error, trace)
 
     sys.excepthook = show
+
+
+def _said(error: BaseException) -> str:
+    """The line that says what of C++ asked, of the first error that caused this one; "" where none knows it."""
+    last: dict[str, Any] = {}
+    seen: set[int] = set()
+    each: BaseException | None = error
+    while each is not None and id(each) not in seen:
+        seen.add(id(each))
+        last = getattr(each, ASKED, last)
+        each = each.__cause__ or each.__context__
+    return f"{SAID}{' → '.join(last['functions'])}; {last['argument']}\n" if last else ""
 
 
 if __name__ == "sitecustomize":

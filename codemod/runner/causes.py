@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import re
 import traceback
+from typing import Any
+
+from . import asking
+from .assumptions import ASKED
 
 LENGTH = 600
 NOISE = re.compile(
@@ -56,6 +60,19 @@ def describe(error: BaseException) -> str:
         if match:
             return f"{match[0].strip()}{_place(causes)}"[:LENGTH]
     return f"{first_line(causes[-1])}{_place(causes)}"[:LENGTH]
+
+
+def asked(error: BaseException) -> dict[str, Any]:
+    """What of C++ asked for what an error refuses: `functions`, the caller first, else an `argument` of an operator."""
+    for cause in reversed(chain(error)):
+        known: dict[str, Any] | None = getattr(cause, ASKED, None)
+        if known is not None:
+            return known
+        functions = asking.askers_in(str(cause))
+        argument = "" if functions else asking.argument_in(str(cause))
+        if functions or argument:
+            return {"functions": functions, "argument": argument}
+    return {}
 
 
 def _place(causes: list[BaseException]) -> str:

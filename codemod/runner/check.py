@@ -33,6 +33,8 @@ class Result:
     """Why eager refuses the inputs, "" where it takes them."""
     place: str = ""
     """The line of a library that raised, as `causes.where` says it, where it is not torch's."""
+    asked: dict[str, Any] = field(default_factory=dict)
+    """What of C++ asked for what the error refuses, as `causes.asked` says it."""
     random: bool = False
     """Whether eager's values depend on the seed, or on what the memory held before."""
     result: list[dict[str, Any]] = field(default_factory=list)
@@ -189,7 +191,7 @@ def backed(repro: Repro, expected: dict[int, Any], result: Result, enough: int =
                 break
     except Exception as error:
         result.status, result.message = "throws", causes.describe(error)
-        result.place = causes.where(causes.chain(error), outside=True)
+        result.place, result.asked = causes.where(causes.chain(error), outside=True), causes.asked(error)
     result.frames, result.guards = watch.frames, watch.guards()
 
 
@@ -202,7 +204,7 @@ def free(repro: Repro, expected: dict[int, Any], result: Result) -> Any:
         actual = repro.results(compiled, n, marked=True)
     except Exception as error:
         result.unbacked, result.unbacked_message = "throws", causes.describe(error)
-        result.place = causes.where(causes.chain(error), outside=True)
+        result.place, result.asked = causes.where(causes.chain(error), outside=True), causes.asked(error)
         return compiled
     mismatch = difference(actual, value, result.random)
     result.unbacked, result.unbacked_message = ("wrong", mismatch) if mismatch else ("passes", "")

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 import torch._dynamo
 
-from . import backends, cases, causes, check, factories, fakes, opinfo, schema, sizes, subjects, tracing
+from . import assumptions, backends, cases, causes, check, factories, fakes, opinfo, schema, sizes, subjects, tracing
 from .documents import write_json
 
 CASES = {"forward": 4, "unbacked": 4, "backward": 2, "inplace": 1, "out": 3, "vmap": 1}
@@ -28,8 +28,10 @@ NO_INPUTS = "no inputs could be made that eager accepts"
 OWN_NAMESPACES = frozenset({"aten", "prim", "prims", "quantized", "quantized_decomposed"})
 """Those of PyTorch, whose fakes its own tests compare."""
 _REASON = re.compile(r"- \d+/\d+: (.+)")
+_UNKNOWN = re.compile(r"\bu\d+\b")
 End = tuple[str, str, dict[str, Any]]
-"""A status, its message, and what more a case has: the guard that did not hold (`reason`), or what raised (`place`)."""
+"""A status, its message, and what more a case has: the guard that did not hold (`reason`), or what raised (`place`,
+`asked`)."""
 Find = Callable[[str, "Report"], Iterator[cases.Case]]
 """The cases of a mode; says in the report why there are none."""
 Compare = Callable[[], tuple[dict[str, str], str]]
@@ -61,7 +63,9 @@ class Report:
 
     def add(self, mode: str, case: Any, status: str, message: str = "", **more: Any) -> None:
         """How a case came out."""
-        fields = {"name": case.name, "script": case.script, "status": status, "message": message}
+        sources = {symbol: assumptions.SOURCES[symbol] for symbol in _UNKNOWN.findall(message)
+                   if symbol in assumptions.SOURCES}  # fmt: skip
+        fields = {"name": case.name, "script": case.script, "status": status, "message": message, "sources": sources}
         self.mode(mode)["cases"].append({"guards": [], "frames": 0, **fields, **more})
 
     def write(self) -> None:
@@ -158,7 +162,8 @@ def _compiled(mode: str, case: Any, report: Report) -> None:
     status = "recompiles" if result.status == "passes" and result.frames > 1 else result.status
     if status == "passes" and result.guards:
         status = "guards"
-    report.add(mode, case, status, result.message, guards=result.guards, frames=result.frames, place=result.place)
+    report.add(mode, case, status, result.message, guards=result.guards, frames=result.frames, place=result.place,
+               asked=result.asked)  # fmt: skip
 
 
 def _fake(ends: dict[str, str], source: str, report: Report) -> None:
@@ -176,7 +181,7 @@ def _unbacked(case: Any, report: Report, with_sizes: bool) -> None:
     expected = {n: repro.results(repro.operator, n)}
     result = check.Result(random=check.arbitrary(repro, expected))
     compiled = check.free(repro, expected, result)
-    report.add("unbacked", case, result.unbacked, result.unbacked_message, place=result.place)
+    report.add("unbacked", case, result.unbacked, result.unbacked_message, place=result.place, asked=result.asked)
     if with_sizes and result.unbacked == "passes":
         report.running("sizes", case)
         started = time.process_time()
@@ -225,12 +230,12 @@ def _other_strides(repro: check.Repro, random: bool) -> dict[str, End]:
         actual = _seeded(torch.compile(operator, backend=backends.chosen(), fullgraph=True), permuted, mark=True)
     except Exception as error:
         status, message = "refuses", causes.describe(error)
-        place = causes.where(causes.chain(error), outside=True)
+        place, asked = causes.where(causes.chain(error), outside=True), causes.asked(error)
     else:
-        status, message, place = "wrong", check.difference(actual, expected, random), ""
+        status, message, place, asked = "wrong", check.difference(actual, expected, random), "", {}
     if not message or _same_for_known_sizes(repro, permuted, expected, random):
         return {}
-    return {status: (status, f"strides in the opposite order: {message}", {"place": place})}
+    return {status: (status, f"strides in the opposite order: {message}", {"place": place, "asked": asked})}
 
 
 def _called(compiled: Any, inputs: Sequence[Any], expected: Any, random: bool) -> tuple[str, str, str]:

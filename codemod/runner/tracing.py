@@ -43,7 +43,7 @@ def traced(folder: str) -> Iterator[bool]:
     table: Any = getattr(import_module("torch._logging.structured"), "INTERN_TABLE", {})
     log: Any = getattr(internal, "trace_log", logging.getLogger("torch.__trace"))
     handlers, level, enabled, names = list(log.handlers), log.level, vars(log).get("isEnabledFor"), dict(table)
-    watched = {name: vars(shapes.ShapeEnv).get(name) for name in assumptions.WATCHED}
+    watched = {(kind, name): vars(getattr(shapes, kind)).get(name) for kind, name in assumptions.WATCHED}
     try:
         yield start(folder)
     finally:
@@ -58,6 +58,6 @@ def traced(folder: str) -> Iterator[bool]:
             log.isEnabledFor = enabled
         table.clear()
         table.update(names)
-        for name, method in watched.items():
+        for (kind, name), method in watched.items():
             if method is not None:
-                setattr(shapes.ShapeEnv, name, method)
+                setattr(getattr(shapes, kind), name, method)

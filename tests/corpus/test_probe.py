@@ -34,6 +34,30 @@ def failing(x):
 
 from torch.fx.experimental.symbolic_shapes import guard_or_false
 
+library = torch.library.Library("probed", "DEF")
+library.define("repeat(Tensor x, int n) -> Tensor")
+library.impl("repeat", lambda x, n: x.repeat(n), "CompositeExplicitAutograd")
+
+
+def repeated(x):
+    return torch.ops.probed.repeat(x, x.size(0))
+
+
+def mapped(x):
+    return torch.vmap(torch.corrcoef)(x)
+
+
+def transformed(x):
+    return torch.fft.fft(x)
+
+
+def attempted(function, x):
+    try:
+        torch.compile(function, backend="eager", fullgraph=True, dynamic=True)(x)
+    except Exception:
+        print("failed")
+
+
 compiled = torch.compile(branch, backend="eager")
 for size in (4, 7):
     compiled(torch.ones(size))
@@ -41,10 +65,10 @@ x = torch.ones(4)
 torch._dynamo.decorators.mark_unbacked(x, 0)
 torch.compile(assumed, backend="eager")(x)
 torch._dynamo.config.capture_dynamic_output_shape_ops = True
-try:
-    torch.compile(failing, backend="eager", fullgraph=True)(torch.ones(4))
-except Exception as error:
-    print("failed")
+attempted(failing, torch.ones(4))
+attempted(repeated, torch.ones(4))
+attempted(mapped, torch.ones(2, 3, 4))
+attempted(transformed, x)
 """
 
 
@@ -81,12 +105,22 @@ def test_each_answer_names_its_line(tmp_path: Path) -> None:
     assert ("guard", "branch", "x.size(0) > 5", "if x.size(0) > 5:") in asked
     assert ("recompiled", "branch", "tensor 'x' size mismatch at index 0. expected 4, actual 7", None) in asked
     error = next(answer for answer in report["answers"] if answer["kind"] == "error")
-    assert error["text"].startswith("Could not guard on data-dependent expression Eq(u0, 2)")
+    assert error["text"] == "Could not guard on data-dependent expression u0 == 2"
     assert error["place"]["line"] == PROGRAM.splitlines().index("    if positive.shape[0] == 2:") + 1
     assumed = next(
         answer for answer in report["answers"] if answer["kind"] == "assumed" and answer["owner"] == "your code"
     )
-    assert (assumed["text"], assumed["place"]["function"]) == ("u0 == 3 is False", "assumed")
+    assert (assumed["text"], assumed["place"]["function"]) == ("x.size(0) == 3 is False", "assumed")
+    by_function = {
+        a["function"].partition(" ")[0]: a for a in report["answers"] if a["kind"] in ("error", "specialized")
+    }
+    assert by_function["repeated"]["owner"] == "schema of probed"
+    assert by_function["repeated"]["argument"] == "argument n (int) of probed::repeat"
+    assert by_function["repeated"]["place"]["text"] == "return torch.ops.probed.repeat(x, x.size(0))"
+    assert by_function["mapped"]["text"] == "Cannot call sizes() on tensor with symbolic sizes/strides"
+    assert by_function["mapped"]["native"] == "corrcoef → cov"
+    assert by_function["transformed"]["native"].startswith("fft_fft")
+    assert by_function["transformed"]["text"] == "Could not guard on data-dependent expression x.size(0) >= 1"
     assert {c["function"]: c["count"] for c in report["compilations"]}["branch"] == 2
 
 

@@ -124,7 +124,7 @@ def test_only_failures_about_sizes_are_answers() -> None:
         record("compilation_metrics", {**base, "fail_type": None}),
     )
     (answer,) = report.answers
-    assert (answer.kind, answer.text) == ("error", "Could not guard on data-dependent expression Eq(u0, 0)")
+    assert (answer.kind, answer.text) == ("error", "Could not guard on data-dependent expression u0 == 0")
     assert answer.place == Frame("/home/u/model.py", 12, "")
 
 
@@ -189,3 +189,61 @@ def test_functions_of_c_are_named_for_the_guard_that_follows_them_alone() -> Non
         ("u0 > 4 is False", "C++ that your code calls: corrcoef → cov"),
         ("u0 > 3 is False", "C++ that your code calls"),
     ]  # fmt: skip
+
+
+def test_an_error_has_the_line_and_the_functions_of_the_place_where_it_arose() -> None:
+    kernel = Frame("/site-packages/torch/_subclasses/fake_tensor.py", 9, "dispatch")
+    node = Frame("/site-packages/torch/fx/experimental/sym_node.py", 5, "guard_bool")
+    log = Frame("/site-packages/torch/_logging/_internal.py", 7, "trace_structured")
+    named = record("artifact", {"name": "symfix_named", "symbol": "u0", "source": "L['x'].size()[1]"})
+    arose = {"name": "symfix_unknown", "expr": "u0 > 4", "functions": ["stft"], "argument": ""}
+    unknown = record("artifact", arose, START, USER, kernel, node, log)
+    failed = {"fail_type": "UserError", "fail_reason": "Could not guard on data-dependent expression u0 > 4 (unhinted: "
+              "u0 > 4).  (Size-like symbols: none)\n\nCaused by: x"}  # fmt: skip
+    (answer,) = collected(record("dynamo_start", {}, START), named, unknown,
+                          record("compilation_metrics", failed)).answers  # fmt: skip
+    assert (answer.text, answer.place, answer.whose) == (
+        "Could not guard on data-dependent expression x.size(1) > 4", USER, "C++ that your code calls: stft",
+    )  # fmt: skip
+    other = {**failed, "fail_reason": failed["fail_reason"].replace("u0 > 4", "u0 > 5")}
+    assert [answer.place for answer in collected(unknown, record("compilation_metrics", other)).answers] == [None]
+
+
+def test_a_kernels_error_has_the_functions_of_the_stack_in_it() -> None:
+    reason = (
+        "got RuntimeError('Cannot call sizes() on tensor with symbolic sizes/strides\\nException raised from f\\n"
+        "frame #4: at::native::cov(long) + 0x1b07 (0x7f in /x/l.so)\\n"
+        "frame #9: at::native::corrcoef() + 0x72 (0x7f in y)"
+    )
+    failed = {"fail_type": "TorchRuntimeError", "fail_reason": reason, "fail_user_frame_filename": "/home/u/model.py",
+              "fail_user_frame_lineno": 12}  # fmt: skip
+    (answer,) = collected(record("compilation_metrics", failed)).answers
+    assert answer.text == "Cannot call sizes() on tensor with symbolic sizes/strides"
+    assert (answer.place, answer.whose) == (Frame("/home/u/model.py", 12, ""), "C++ of torch: corrcoef → cov")
+
+
+@pytest.mark.parametrize(
+    ("operator", "whose"),
+    [
+        ("aten::roll", "C++ of torch: argument n (int) of aten::roll"),
+        ("f::g", "schema of f: argument n (int) of f::g"),
+    ],
+)
+def test_an_argument_that_is_a_plain_number_is_named_with_its_schema(operator: str, whose: str) -> None:
+    calls = Frame("/site-packages/torch/_ops.py", 9, "__call__")
+    node = Frame("/site-packages/torch/fx/experimental/sym_node.py", 5, "guard_int")
+    log = Frame("/site-packages/torch/_logging/_internal.py", 7, "trace_structured")
+    asked = {"name": "symfix_askers", "functions": [], "argument": f"argument n (int) of {operator}"}
+    guard = record("guard_added_fast", {"expr": "Eq(s0 - 4, 0)"}, USER, calls, node, log)
+    fixed = record("symbolic_shape_specialization", {"symbol": "s0", "sources": ["L['x'].size()[0]"], "value": "4"},
+                   USER, calls, node, log)  # fmt: skip
+    asks = record("artifact", asked)
+    (answer,) = collected(record("dynamo_start", {}, START), asks, guard, asks, fixed).answers
+    assert (answer.kind, answer.text, answer.place, answer.whose) == ("specialized", "x.size(0) == 4", USER, whose)
+
+
+def test_a_symbol_of_another_compilation_has_no_argument() -> None:
+    start = record("dynamo_start", {}, START)
+    named = record("artifact", {"name": "symfix_named", "symbol": "u0", "source": "L['x'].size()[1]"})
+    deferred = record("guard_added_fast", {"expr": "u0 > 4"}, DEFERRED)
+    assert [a.text for a in collected(start, named, deferred, start, deferred).answers] == ["x.size(1) > 4", "u0 > 4"]

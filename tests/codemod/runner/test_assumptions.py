@@ -48,7 +48,7 @@ def test_another_torch_is_left_alone() -> None:
 
 def test_an_assumption_is_traced_once(monkeypatch: pytest.MonkeyPatch) -> None:
     traced: list[tuple[Any, Any]] = []
-    monkeypatch.setattr(assumptions, "_trace", lambda *assumed: traced.append(assumed))
+    monkeypatch.setattr(assumptions, "_trace", lambda name, fields, **_: traced.append((name, fields)))
 
     class ShapeEnv:
         def _log_suppressed_dde(self, expression: Any, assumed: Any) -> str:
@@ -59,36 +59,13 @@ def test_an_assumption_is_traced_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(2):
         assumptions.watch(module)
     assert ShapeEnv()._log_suppressed_dde("u0 == 1", False) == "u0 == 1 False"
-    assert traced == [("u0 == 1", False)]
-
-
-TORCH = "/site-packages/torch"
-
-
-def test_the_functions_of_c_that_ask_are_named_up_to_the_python_that_called_them() -> None:
-    stack = [
-        (f"{TORCH}/_dynamo/utils.py", "run_node"),
-        (f"{TORCH}/lib/libtorch_cpu.so", "at::_ops::corrcoef::call(at::Tensor const&)"),
-        (f"{TORCH}/lib/libtorch_cpu.so", "??"),
-        (f"{TORCH}/lib/libtorch_cpu.so", "at::native::corrcoef(at::Tensor const&)"),
-        (f"{TORCH}/lib/libtorch_cpu.so", "at::_ops::cov::call(at::Tensor const&, long)"),
-        (f"{TORCH}/lib/libtorch_cpu.so", "at::native::(anonymous namespace)::cov<long>(at::Tensor const&, long)"),
-        (f"{TORCH}/fx/experimental/sym_node.py", "guard_int"),
-        (f"{TORCH}/fx/experimental/symbolic_shapes.py", "_log_guard"),
-        (f"{TORCH}/lib/libtorch_cpu.so", "torch::CapturedTraceback::gather(bool, bool, bool)"),
-    ]
-    assert assumptions.askers(stack) == ["corrcoef", "cov"]
-    hidden = [(path, "??" if "at::native" in name else name) for path, name in stack]
-    assert assumptions.askers(hidden) == ["cov"]
-    derivative = (f"{TORCH}/lib/libtorch_cpu.so", "torch::autograd::generated::CumprodBackward0::apply(int)")
-    assert assumptions.askers([derivative, *stack[-3:]]) == ["CumprodBackward0"]
-    python = (f"{TORCH}/_refs/__init__.py", "native_layer_norm")
-    assert assumptions.askers([*stack[:-3], python, *stack[-3:]]) == []
+    assumed = [fields for name, fields in traced if name == assumptions.ASSUMED]
+    assert assumed == [{"expr": "u0 == 1", "result": "False"}]
 
 
 def test_a_guard_is_answered_as_ever_and_the_askers_are_traced_once_before(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[Any] = []
-    monkeypatch.setattr(assumptions, "_trace_askers", lambda: done.append("askers"))
+    monkeypatch.setattr(assumptions, "_trace_askers", lambda *_: done.append("askers"))
 
     class ShapeEnv:
         def _log_guard(self, prefix: str, guard: str, forcing_spec: bool) -> None:
@@ -105,3 +82,53 @@ def test_a_guard_is_answered_as_ever_and_the_askers_are_traced_once_before(monke
     ShapeEnv()._set_replacement("s0", "s1", "find")
     ShapeEnv()._set_replacement("s0", "3", "trivial_lhs")
     assert done == ["askers", ("eval", "s0 > 5", False), ("s0", "s1", "find"), "askers", ("s0", "3", "trivial_lhs")]
+
+
+def test_an_error_knows_what_asked_and_its_text_is_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    traced: list[tuple[str, Any]] = []
+    asked = {"functions": ["cov"], "argument": ""}
+    monkeypatch.setattr(assumptions, "_trace", lambda name, fields, **_: traced.append((name, fields)))
+    monkeypatch.setattr(assumptions, "_asked", lambda *_: asked)
+
+    class GuardOnDataDependentSymNode(RuntimeError):
+        def __init__(self, condition: str, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            self.condition = condition
+
+    module = ModuleType("torch.fx.experimental.symbolic_shapes")
+    module.GuardOnDataDependentSymNode = GuardOnDataDependentSymNode  # type: ignore[attr-defined]
+    assumptions.watch(module)
+    error = GuardOnDataDependentSymNode("u0 > 1", "Could not guard")
+    assert (str(error), error.condition, vars(error)[assumptions.ASKED]) == ("Could not guard", "u0 > 1", asked)
+    assert traced == [(assumptions.UNKNOWN, {"expr": "u0 > 1", **asked})]
+
+
+def test_unknown_sizes_are_named_after_their_arguments_until_others_have_their_symbols(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    traced: list[Any] = []
+    monkeypatch.setattr(assumptions, "SOURCES", {})
+    monkeypatch.setattr(assumptions, "_trace", lambda name, fields, **_: traced.append(fields))
+
+    class ShapeEnv:
+        def _log_create_unbacked_symbol(self, prefix: str, symbol: str, values: str, source: Any = None) -> str:
+            return symbol
+
+    class Source:
+        name = "L['x'].size()[0]"
+
+    class Earlier:
+        def name(self) -> str:
+            return "L['y'].size()[0]"
+
+    module = ModuleType("torch.fx.experimental.symbolic_shapes")
+    module.ShapeEnv = ShapeEnv  # type: ignore[attr-defined]
+    assumptions.watch(module)
+    environment = ShapeEnv()
+    assert environment._log_create_unbacked_symbol("create", "u0", "[0, 9]", Source()) == "u0"
+    environment._log_create_unbacked_symbol("create", "u1", "[0, 9]", source=Earlier())
+    assert assumptions.SOURCES == {"u0": "L['x'].size()[0]", "u1": "L['y'].size()[0]"}
+    for _ in range(2):
+        environment._log_create_unbacked_symbol("create", "u0", "[0, 9]")
+    assert assumptions.SOURCES == {"u1": "L['y'].size()[0]"}
+    assert traced[2:] == [{"symbol": "u0", "source": ""}]
