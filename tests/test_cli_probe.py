@@ -87,6 +87,8 @@ def test_an_error_that_ends_the_program_is_an_answer(tree: Path, symfix: Symfix)
         ((), "name one thing to ask: a program after --, --op GLOB, --module PKG:FACTORY, --trace"),
         (("--error", "x", "--", "python"), "name one thing to ask"),
         (("--backend", "inductor", "--", "python"), "--backend goes with --op or --module"),
+        (("--executor", "dask://localhost:1", "--", "python"), "--executor goes with --op or --module"),
+        (("--executor", "ray://here", "--op", "topk"), "--executor ray://here: not understood; give dask://HOST:PORT"),
         (("--error", "nowhere.txt"), "nowhere.txt: the text cannot be read: No such file or directory"),
         (("--", "no-such-program-here"), "no-such-program-here: there is no such program to run"),
         (("--trace", "."), "holds no trace (*.log)"),

@@ -31,6 +31,8 @@ from codemod.model.choices import BACKENDS, MOST_JOBS
               "  [default: aot_eager]")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1, MOST_JOBS), metavar="N",
               help="Operators at a time.  [default: one for each processor]")  # fmt: skip
+@click.option("--executor", default="", metavar="dask://HOST:PORT",
+              help="Ask operators on the machines of this dask cluster, which see the same folders.")  # fmt: skip
 @click.option("--compare", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
               help="Report only what this earlier report (--format json) does not hold.")  # fmt: skip
 @click.option("--all", "everything", is_flag=True,

@@ -56,6 +56,8 @@ def _asked(parameters: dict[str, Any]) -> tuple[Report, int]:
                           " or --error FILE")  # fmt: skip
     if parameters["backend"] and not subjects:
         raise SymfixError("--backend goes with --op or --module; a program names its own")
+    if parameters["executor"] and not subjects:
+        raise SymfixError("--executor goes with --op or --module; a program runs here")
     if subjects:
         return _operators(parameters), 0
     if parameters["error"]:
@@ -78,21 +80,23 @@ def _operators(parameters: dict[str, Any]) -> Report:
 
     from codemod.model.choices import BACKENDS
     from codemod.probe.operators import joined, probe_all, select
+    from codemod.prove.executor import make_executor
     from codemod.prove.isolate import terminable
     from codemod.prove.target import find_target
     from codemod.tree.pool import default_jobs, progress
 
-    target = find_target(parameters["python"])
     for name in parameters["module"]:
         if not _FACTORY.fullmatch(name):
             raise SymfixError(f"--module {name}: names no factory; write its module and its name, as pkg.models:make")
     homes = [name.partition(":")[0] for name in parameters["module"]]
-    with terminable():
+    jobs = parameters["jobs"] or default_jobs()
+    with terminable(), make_executor(parameters["executor"], jobs) as executor:
         globs, imports = (*parameters["op"], *parameters["module"]), (*parameters["imports"], *homes)
+        target = find_target(parameters["python"])
         selection = select(target, globs, tuple(dict.fromkeys(imports)), parameters["backend"] or BACKENDS[0])
         total, kept = len(selection.names), 0
         reports: list[Report] = []
-        ended = probe_all(selection, parameters["jobs"] or default_jobs())
+        ended = probe_all(selection, executor, jobs)
         with closing(ended), progress("Probing", total) as advance:
             for report, was_kept in ended:
                 reports.append(report)

@@ -8,7 +8,7 @@ import os
 import shutil
 import time
 from collections.abc import Generator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,8 @@ class Selection:
     names: tuple[str, ...]
     torch: str
     state: str
+    search: tuple[str, ...] = ()
+    """Folders that imports look into last: those of PYTHONPATH and the one that symfix was started in."""
     backend: str = BACKENDS[0]
 
 
@@ -57,24 +59,25 @@ def select(target: Target, globs: Sequence[str], imports: Sequence[str], backend
 
     Raises SymfixError where they cannot be imported, or no operator has such a name.
     """
+    search = (*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)), os.getcwd())
     with run_folder() as folder:
-        ended, document = _run(target, folder, {"choose": list(globs), "imports": list(imports)})
+        ended, document = _run(target, folder, {"choose": list(globs), "imports": list(imports), "search": search})
     if "subjects" not in document:
         raise SymfixError(f"{target.python}: its operators and modules cannot be listed: {one_line(ended.cause)}")
     if not document["subjects"]:
         named = ", ".join(globs)
         raise SymfixError(f"--op {named}: torch {document['torch']} has no such operator; --import names a library's")
-    return Selection(target, tuple(imports), tuple(document["subjects"]), document["torch"], document["state"],
+    return Selection(target, tuple(imports), tuple(document["subjects"]), document["torch"], document["state"], search,
                      backend)  # fmt: skip
 
 
-def probe_all(selection: Selection, jobs: int) -> Generator[tuple[Report, bool], None, None]:
+def probe_all(selection: Selection, executor: Executor, jobs: int) -> Generator[tuple[Report, bool], None, None]:
     """A report for each operator as it comes about, and whether it was kept from an earlier run.
 
-    Ends all processes it has started, and waits for them, when the caller stops early or is interrupted.
+    `jobs` of them are handed to `executor` at a time. Ends all processes it has started, and waits for them, when the
+    caller stops early or is interrupted. Raises SymfixError where a machine of `executor` has another torch.
     """
     folder = _kept_folder(selection)
-    executor = ThreadPoolExecutor(jobs, "probe")
 
     def submit(name: str) -> Future[Report]:
         return executor.submit(probe_operator, selection, name)
@@ -82,6 +85,9 @@ def probe_all(selection: Selection, jobs: int) -> Generator[tuple[Report, bool],
     ended = work_through(executor, selection.names, functools.partial(_kept, folder), submit, jobs)
     with contextlib.closing(ended):
         for name, report, was_kept in ended:
+            if report.torch not in ("", selection.torch):
+                raise SymfixError(f"{name}: ran over torch {report.torch}, not {selection.torch}; the machines of"
+                                  f" --executor need the same {selection.target.python}")  # fmt: skip
             hung = any(cell.status == "hangs" for cell in report.subjects[0].modes.values())
             if folder is not None and not (was_kept or hung):  # a machine with much to do looks like that too
                 with contextlib.suppress(OSError):
@@ -105,7 +111,7 @@ def probe_operator(selection: Selection, name: str) -> Report:
         with run_folder() as folder:
             traces = folder / "traces"
             job = {"probe": name, "modes": modes, "imports": list(selection.imports), "trace": str(traces),
-                   "backend": selection.backend}  # fmt: skip
+                   "search": selection.search, "backend": selection.backend}  # fmt: skip
             ended, document = _run(selection.target, folder, job)
             if traces.is_dir() and any(traces.iterdir()):
                 for path in trace_files(traces):
@@ -139,8 +145,7 @@ def _with_ended(document: dict[str, Any], mode: str, ended: Ended) -> dict[str, 
 
 def _run(target: Target, folder: Path, job: Mapping[str, Any]) -> tuple[Ended, dict[str, Any]]:
     """How the job ended, and what it wrote; an empty table where that cannot be read."""
-    search = [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)), os.getcwd()]
-    ended, document = ask(target, folder, {**job, "search": search}, SECONDS)
+    ended, document = ask(target, folder, job, SECONDS)
     return ended, document if isinstance(document, dict) else {}
 
 

@@ -23,7 +23,7 @@ def make_executor(address: str, jobs: int) -> Executor:
     Raises SymfixError where the address is another, dask is not installed, or no scheduler answers.
     """
     if not address:
-        return ThreadPoolExecutor(jobs, "prove")
+        return ThreadPoolExecutor(jobs, "symfix")
     if not address.startswith(_DASK):
         raise SymfixError(f"--executor {address}: not understood; give dask://HOST:PORT")
     try:

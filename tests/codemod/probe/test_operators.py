@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,9 @@ import pytest
 
 from codemod.errors import SymfixError
 from codemod.probe import operators
+from codemod.probe.answers import Report
 from codemod.probe.subjects import MODES
+from codemod.prove.executor import make_executor
 from codemod.prove.isolate import Ended
 from codemod.prove.target import Target
 
@@ -22,6 +24,10 @@ CASE = {"name": "", "script": "", "status": "passes", "message": "", "guards": [
 
 def selection(state: str = "a", *names: str) -> operators.Selection:
     return operators.Selection(TARGET, (), names or ("add",), "2.13.0", state)
+
+
+def probed(chosen: operators.Selection) -> Iterator[tuple[Report, bool]]:
+    return operators.probe_all(chosen, make_executor("", 1), 1)
 
 
 def passing(modes: list[str]) -> dict[str, Any]:
@@ -79,7 +85,7 @@ def test_answers_are_kept_until_the_code_is_another(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(operators, "_run", runs)
 
     def kept(chosen: operators.Selection) -> dict[str, bool]:
-        return {report.subjects[0].name: was for report, was in operators.probe_all(chosen, 1)}
+        return {report.subjects[0].name: was for report, was in probed(chosen)}
 
     assert kept(selection("a", "add", "mul")) == {"add": False, "mul": False}
     assert kept(selection("a", "add", "mul", "sub")) == {"add": True, "mul": True, "sub": False}
@@ -89,11 +95,11 @@ def test_answers_are_kept_until_the_code_is_another(monkeypatch: pytest.MonkeyPa
 
 def test_what_did_not_end_in_time_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(operators, "_run", Runs(forward=Ended("timed out", -9, "")))
-    assert [was for _, was in operators.probe_all(selection(), 1)] == [False]
-    assert [was for _, was in operators.probe_all(selection(), 1)] == [False]
+    assert [was for _, was in probed(selection())] == [False]
+    assert [was for _, was in probed(selection())] == [False]
     monkeypatch.setattr(operators, "_run", Runs(forward=Ended("crashed", -6, "")))
-    assert [was for _, was in operators.probe_all(selection(), 1)] == [False]
-    assert [was for _, was in operators.probe_all(selection(), 1)] == [True]
+    assert [was for _, was in probed(selection())] == [False]
+    assert [was for _, was in probed(selection())] == [True]
 
 
 def test_a_name_that_nothing_has_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
