@@ -106,7 +106,7 @@ def _operators(parameters: dict[str, Any]) -> Report:
                     note(f"symfix: {len(reports):,} of {total:,} operators")
     if kept:
         note(f"symfix: {kept:,} of {total:,} operators were answered by an earlier run")
-    return joined(reports, selection.torch)
+    return joined(reports, selection)
 
 
 def text_of(name: str) -> str:

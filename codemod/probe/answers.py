@@ -42,7 +42,7 @@ _SHAPE = {
             "native?": str, "argument?": str,
         }
     ],
-    "subjects?": [subjects.SHAPE],
+    "subjects?": [subjects.SHAPE], "cannot?": [str],
 }  # fmt: skip
 
 
@@ -113,6 +113,8 @@ class Report:
     answers: tuple[Answer, ...]
     subjects: tuple[Subject, ...] = ()
     """The operators that were asked for; an answer's `function` is then an operator and a mode: `topk out`."""
+    cannot: tuple[str, ...] = ()
+    """What this torch cannot tell, a sentence each."""
 
     @property
     def open(self) -> tuple[Answer, ...]:
@@ -145,6 +147,7 @@ def parse_report(content: bytes, name: str) -> Report:
             for item in document["answers"]
         ),
         tuple(read_subject(item) for item in document.get("subjects", ())),
+        tuple(document.get("cannot", ())),
     )
 
 

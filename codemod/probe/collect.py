@@ -13,7 +13,7 @@ from codemod.probe.answers import ARROW, Answer, Compilation, Report, merged
 from codemod.probe.places import asking, compiled_frame, folder_of, is_compiled, owner, schema_owner, torch_folder
 from codemod.probe.trace import Frame, Record
 from codemod.runner.asking import argument_in, askers_in
-from codemod.runner.assumptions import ASKERS, ASSUMED, NAMED, UNKNOWN
+from codemod.runner.assumptions import ASKERS, ASSUMED, CANNOT, NAMED, UNKNOWN
 from codemod.runner.causes import LENGTH, TELLING
 
 DRAFT = "draft_export"
@@ -48,6 +48,7 @@ class Collector:
 
     torch: str = ""
     """The version that ran."""
+    _cannot: dict[str, None] = field(default_factory=dict)
     _folder: str = ""
     _answers: list[Answer] = field(default_factory=list)
     _functions: dict[str, Compilation] = field(default_factory=dict)
@@ -83,7 +84,7 @@ class Collector:
     def report(self) -> Report:
         """What was answered so far."""
         compilations = (replace(compiled, count=count) for compiled, count in self._counts.items())
-        return Report(self.torch, tuple(compilations), tuple(merged(self._answers)))
+        return Report(self.torch, tuple(compilations), tuple(merged(self._answers)), cannot=tuple(self._cannot))
 
     def _answer(self, record: Record, sources: Mapping[str, str]) -> None:
         value = record.value
@@ -118,6 +119,9 @@ class Collector:
                 self._answers.append(replace(answer, place=self._whole(answer.place)))
         elif name == ASKERS:
             self._asked = record.value
+        elif name == CANNOT:
+            sentences = record.value.get("sentences")
+            self._cannot.update(dict.fromkeys(map(str, sentences)) if isinstance(sentences, list) else {})
         elif name == UNKNOWN:
             self._unknown[str(record.value.get("expr"))] = record
         elif name == ASSUMED:

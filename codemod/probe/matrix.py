@@ -8,8 +8,8 @@ from pathlib import Path
 
 from codemod.borders.quoting import code, markdown
 from codemod.probe.answers import KINDS, Answer, Report
-from codemod.probe.report import place_text
-from codemod.probe.subjects import MODES, STATUSES, Regression, Subject
+from codemod.probe.report import place_text, unsaid_lines
+from codemod.probe.subjects import MODES, STATUSES, Cell, Regression, Subject, modes_met
 from codemod.reporting.report import plural
 from codemod.terminal import and_more, one_line, shorten, style, visible, width
 
@@ -28,7 +28,7 @@ def matrix_lines(report: Report, answers: Sequence[Answer], everything: bool) ->
     lines = [*_table(shown), *([""] if shown else [])]
     lines += [*_legend(shown), *([""] if shown else [])]
     lines += cause_lines([answer for answer in answers if everything or answer.asks])
-    return [*lines, totals(report)]
+    return [*lines, *unsaid_lines(report), totals(report)]
 
 
 def totals(report: Report) -> str:
@@ -97,22 +97,22 @@ def _table(subjects: Sequence[Subject]) -> Iterator[str]:
     """The rows; names are cut where a terminal has not the columns, and whole elsewhere."""
     if not subjects:
         return
-    columns = {mode: max(len(mode), *(len(subject.modes[mode].short) for subject in subjects)) for mode in MODES}
+    modes = modes_met(subjects)
+    rows = [[subject.modes.get(mode, Cell()) for mode in modes] for subject in subjects]
+    widths = [max(len(mode), *(len(row[number].short) for row in rows)) for number, mode in enumerate(modes)]
     longest = max(len(visible(subject.name)) for subject in subjects)
     if sys.stdout.isatty():
-        longest = min(longest, max(_LEAST, width() - sum(columns.values()) - len(columns) - 1))
-    yield f"{'':{longest}} {' '.join(f'{mode:{columns[mode]}}' for mode in MODES)}".rstrip()
-    for subject in subjects:
-        cells = [
-            style(f"{subject.modes[mode].short:{columns[mode]}}", _STYLES[subject.modes[mode].status]) for mode in MODES
-        ]
+        longest = min(longest, max(_LEAST, width() - sum(widths) - len(widths) - 1))
+    yield f"{'':{longest}} {' '.join(map(str.ljust, modes, widths))}".rstrip()
+    for subject, row in zip(subjects, rows, strict=True):
+        cells = [style(cell.short.ljust(wide), _STYLES[cell.status]) for cell, wide in zip(row, widths, strict=True)]
         yield f"{shorten(visible(subject.name), longest):{longest}} {' '.join(cells)}".rstrip()
 
 
 def _legend(subjects: Sequence[Subject]) -> Iterator[str]:
     met = {cell.status for subject in subjects for cell in subject.modes.values()}
     if subjects:
-        yield from (f"{mode:10} {meaning}" for mode, meaning in MODES.items())
+        yield from (f"{mode:10} {MODES[mode]}" for mode in modes_met(subjects))
         yield from (f"{short + (' N' if name == 'guards' else ''):10} {meaning}"
                     for name, (short, meaning) in STATUSES.items() if name in met)  # fmt: skip
 
@@ -121,11 +121,16 @@ def matrix_markdown(report: Report, answers: Sequence[Answer]) -> Iterator[str]:
     """The operators that ask for something as a table of Markdown, and the lines that caused it as another."""
     yield f"### symfix probe: {markdown(totals(report))}"
     yield ""
-    yield f"| operator | {' | '.join(MODES)} |"
-    yield f"|---|{'---|' * len(MODES)}"
+    modes = modes_met(report.subjects)
+    yield f"| operator | {' | '.join(modes)} |"
+    yield f"|---|{'---|' * len(modes)}"
     for subject in report.subjects:
         if subject.asks:
-            yield f"| {code(subject.name)} | {' | '.join(markdown(subject.modes[mode].short) for mode in MODES)} |"
+            cells = " | ".join(markdown(subject.modes.get(mode, Cell()).short) for mode in modes)
+            yield f"| {code(subject.name)} | {cells} |"
+    yield ""
+    for line in unsaid_lines(report):
+        yield f"- {markdown(line)}"
     yield ""
     yield "| kind | what | operator and mode | where | whose |"
     yield "|---|---|---|---|---|"
@@ -133,5 +138,5 @@ def matrix_markdown(report: Report, answers: Sequence[Answer]) -> Iterator[str]:
         if answer.asks:
             frame = answer.place if answer.place is not None and answer.place.path else None
             where = code(f"{Path(frame.path).name}:{frame.line}") if frame else ""
-            cells = (answer.kind, code(answer.text), code(answer.function), where, markdown(answer.whose))
-            yield f"| {' | '.join(cells)} |"
+            fields = (answer.kind, code(answer.text), code(answer.function), where, markdown(answer.whose))
+            yield f"| {' | '.join(fields)} |"

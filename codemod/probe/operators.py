@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codemod.borders.private import private_folder, read_private, say_once
+from codemod.borders.private import private_folder, read_private
 from codemod.borders.quoting import file_name
 from codemod.digest import digest
 from codemod.errors import SymfixError
@@ -52,6 +52,8 @@ class Selection:
     search: tuple[str, ...] = ()
     """Folders that imports look into last: those of PYTHONPATH and the one that symfix was started in."""
     backend: str = BACKENDS[0]
+    cannot: tuple[str, ...] = ()
+    """What this torch cannot tell, a sentence each."""
 
 
 def select(target: Target, globs: Sequence[str], imports: Sequence[str], backend: str = BACKENDS[0]) -> Selection:
@@ -68,7 +70,7 @@ def select(target: Target, globs: Sequence[str], imports: Sequence[str], backend
         named = ", ".join(globs)
         raise SymfixError(f"--op {named}: torch {document['torch']} has no such operator; --import names a library's")
     return Selection(target, tuple(imports), tuple(document["subjects"]), document["torch"], document["state"], search,
-                     backend)  # fmt: skip
+                     backend, tuple(document["cannot"]))  # fmt: skip
 
 
 def probe_all(selection: Selection, executor: Executor, jobs: int) -> Generator[tuple[Report, bool], None, None]:
@@ -95,11 +97,13 @@ def probe_all(selection: Selection, executor: Executor, jobs: int) -> Generator[
             yield report, was_kept
 
 
-def joined(reports: Sequence[Report], torch: str) -> Report:
-    """One report of several operators, in the order of their names."""
+def joined(reports: Sequence[Report], selection: Selection) -> Report:
+    """One report of several operators of a selection, in the order of their names."""
     ordered = sorted(reports, key=lambda report: report.subjects[0].name)
     answers = merged([answer for report in ordered for answer in report.answers])
-    return Report(torch, (), tuple(answers), tuple(report.subjects[0] for report in ordered))
+    return Report(
+        selection.torch, (), tuple(answers), tuple(report.subjects[0] for report in ordered), selection.cannot
+    )
 
 
 def probe_operator(selection: Selection, name: str) -> Report:
@@ -127,8 +131,6 @@ def probe_operator(selection: Selection, name: str) -> Report:
         runs[-1] = _with_ended(document, running["mode"], ended)
         begun = _TOGETHER.get(running["mode"], ())
         modes = [mode for mode in modes if mode not in document["modes"] and mode not in begun]
-    if any(run.get("modes") and run.get("traced") is False for run in runs):
-        say_once(f"torch {selection.torch} has no structured trace that is known: guards are without lines")
     return report_of(name, runs, collector.report())
 
 

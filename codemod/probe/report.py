@@ -37,7 +37,12 @@ def text_lines(report: Report, answers: Sequence[Answer], everything: bool) -> l
     met = [kind for kind in KINDS if any(answer.kind == kind for answer in shown)]
     lines += [f"{style(kind.ljust(_WIDTH), _STYLES[kind])}{KINDS[kind]}" for kind in met]
     lines += [""] if met else []
-    return [*lines, totals(report, shown)]
+    return [*lines, *unsaid_lines(report), totals(report, shown)]
+
+
+def unsaid_lines(report: Report) -> list[str]:
+    """What the torch of a report cannot tell."""
+    return [f"torch {visible(report.torch)} cannot tell all: {one_line(sentence)}" for sentence in report.cannot]
 
 
 def totals(report: Report, shown: Sequence[Answer]) -> str:

@@ -14,6 +14,7 @@ MODES = {
     "vmap": "under torch.vmap",
     "unbacked": "compiled with every size unbacked",
     "sizes": "what was compiled so, with other sizes and strides that eager takes",
+    "spec": "with a ShapesSpec of variables alone, then called with other sizes",
     "fake": "a library's fake beside the kernel, with other sizes and strides",
 }
 STATUSES = {
@@ -91,6 +92,12 @@ SHAPE = {"name": str, "modes": {str: _CELL}}
 def read_subject(item: Mapping[str, Any]) -> Subject:
     """The subject that a document with `SHAPE` holds."""
     return Subject(item["name"], {mode: Cell(**cell) for mode, cell in item["modes"].items()})
+
+
+def modes_met(subjects: Sequence[Subject]) -> list[str]:
+    """The modes that any of `subjects` has, in their order."""
+    met = {mode for subject in subjects for mode, cell in subject.modes.items() if cell.status}
+    return [mode for mode in MODES if mode in met]
 
 
 def worst(cells: Sequence[Cell]) -> Cell:

@@ -17,7 +17,7 @@ from typing import Any
 
 from codemod.borders.files import read_file
 from codemod.errors import SymfixError
-from codemod.runner.assumptions import ASKERS, ASSUMED, NAMED, PASSES_ON, UNKNOWN
+from codemod.runner.assumptions import ASKERS, ASSUMED, CANNOT, NAMED, PASSES_ON, UNKNOWN
 
 LARGEST = 1 << 30
 """The most bytes that are read of one trace; those of a large model have some hundred million."""
@@ -30,7 +30,7 @@ _KINDS = frozenset(
         "propagate_real_tensors_provenance", "symbolic_shape_specialization",
     }
 )  # fmt: skip
-_ARTIFACTS = frozenset({"recompile_reasons", "torch_version", ASKERS, ASSUMED, NAMED, UNKNOWN})
+_ARTIFACTS = frozenset({"recompile_reasons", "torch_version", ASKERS, ASSUMED, CANNOT, NAMED, UNKNOWN})
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,13 @@ _REFUSING = ("GuardOnDataDependentSymNode", "__init__")
 _NAMING = ("ShapeEnv", "_log_create_unbacked_symbol")
 WATCHED = (_ASSUMING, *_ANSWERING, _REFUSING, _NAMING)
 """The methods that are watched, with the class of torch.fx.experimental.symbolic_shapes that has each."""
+_UNSAID = {
+    _ASSUMING: "it does not say what it assumes for unknown sizes without a check (2.8 and later do)",
+    _ANSWERING[0]: "guards are named for no function of C++",
+    _REFUSING: "errors about unknown sizes are named for no function of C++",
+    _NAMING: "unknown sizes are not named after their arguments",
+}
+"""What a torch without a method cannot tell."""
 ASKERS = "symfix_askers"
 """The artifact that says what of C++ asks for what the next record of the trace answers; it may name nothing."""
 ASSUMED = "symfix_assumed"
@@ -45,6 +52,10 @@ ASKED = "symfix_asked"
 """The attribute with the same that such an error has."""
 NAMED = "symfix_named"
 """The artifact that says which argument an unknown size is of, "" for none; torch traces that of other sizes alone."""
+CANNOT = "symfix_cannot"
+"""The artifact that says what this torch cannot tell."""
+_MISSING: list[str] = []
+"""The same, until it is traced."""
 SOURCES: dict[str, str] = {}
 """The same of this process: the source of each symbol that was made last under its name."""
 PASSES_ON = "symfix_passes_on"
@@ -84,6 +95,7 @@ def watch(module: ModuleType) -> None:
 
     A torch that has other classes or methods is left alone.
     """
+    _MISSING.extend(missing(module))
     for kind, name in WATCHED:
         owner = getattr(module, kind, None)
         original = getattr(owner, name, None)
@@ -92,6 +104,12 @@ def watch(module: ModuleType) -> None:
             watched = wrap(original)
             watched.traces = True  # type: ignore[attr-defined]
             setattr(owner, name, watched)
+
+
+def missing(module: ModuleType) -> list[str]:
+    """What a torch whose torch.fx.experimental.symbolic_shapes is `module` cannot tell, a sentence each."""
+    has = {(kind, name) for kind, name in WATCHED if hasattr(module, kind) and hasattr(getattr(module, kind), name)}
+    return [said for method, said in _UNSAID.items() if method not in has]
 
 
 def _assuming(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -180,6 +198,10 @@ def keep_tracing(module: ModuleType) -> None:
 def _trace(name: str, fields: dict[str, Any], stacks: bool = True) -> None:
     """Trace an artifact, with the stacks at this moment."""
     with suppress(Exception):  # what is probed must not fail by it
+        if _MISSING:
+            sentences = _MISSING[:]
+            _MISSING.clear()
+            _trace(CANNOT, {"sentences": sentences}, stacks=False)
         document = {"name": name, "encoding": "string", **fields}
         if stacks:
             structured: Any = import_module("torch._logging.structured")

@@ -151,12 +151,25 @@ def probe(case: Case) -> str:
 
     A cheap forecast of the real run, to choose the cases that are worth one.
     """
+    error = _on_fakes(case, ShapeEnv())
+    return causes.describe(error) if error is not None else ""
+
+
+def constants(case: Case) -> int:
+    """How many sizes become constants where the operator runs on tensors with symbolic sizes, found as cheaply."""
+    environment = ShapeEnv()
+    _on_fakes(case, environment)
+    return sum(value.is_number for value in environment.replacements.values())
+
+
+def _on_fakes(case: Case, environment: ShapeEnv) -> Exception | None:
+    """What the operator raises on tensors without data, whose sizes are symbols of `environment`."""
     try:
         repro = Repro(case.script, case.name)
-        mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
+        mode = FakeTensorMode(shape_env=environment, allow_non_fake_inputs=True)
         fakes = symbolic(repro.inputs(repro.sizes[0]), mode)
         with mode:
             repro.results_of(repro.operator, fakes)
     except Exception as error:
-        return causes.describe(error)
-    return ""
+        return error
+    return None

@@ -116,8 +116,8 @@ def callee(entry: Any) -> tuple[str, str]:
     return "call", lines
 
 
-def calls(entry: Any, piece: str) -> Iterator[Call]:
-    """The calls of the entry's samples that exercise `piece`."""
+def calls(entry: Any, piece: str, count: int = SAMPLES) -> Iterator[Call]:
+    """The calls of the entry's first `count` samples that exercise `piece`."""
     if piece == "out" and not entry.supports_out:
         return
     if piece in ("backward", "double_backward") and not entry.supports_autograd:
@@ -126,7 +126,7 @@ def calls(entry: Any, piece: str) -> Iterator[Call]:
     inplace = getattr(entry.inplace_variant, "__name__", "") if entry.inplace_variant else ""
     if piece == "inplace" and not inplace.endswith("_"):
         return
-    for sample in samples(entry, gradient=piece in ("backward", "double_backward")):
+    for sample in samples(entry, piece in ("backward", "double_backward"), count):
         positional, named = [sample.input, *sample.args], dict(sample.kwargs)
         if piece != "inplace":
             yield Call(expression, positional, named, preface)

@@ -10,18 +10,36 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch._dynamo
 
-from . import assumptions, backends, cases, causes, check, factories, fakes, opinfo, schema, sizes, subjects, tracing
+from . import (
+    assumptions,
+    backends,
+    cases,
+    causes,
+    check,
+    factories,
+    fakes,
+    opinfo,
+    schema,
+    sizes,
+    specs,
+    subjects,
+    tracing,
+)
 from .documents import write_json
 
-CASES = {"forward": 4, "unbacked": 4, "backward": 2, "inplace": 1, "out": 3, "vmap": 1}
+CASES = {"forward": 4, "unbacked": 4, "backward": 2, "inplace": 1, "out": 3, "vmap": 1, "spec": 2}
 """How many cases of each mode are run; `sizes` goes on with the graphs of `unbacked`."""
+LOOKED_AT = 200
+"""So many calls with `out=` are looked at for those that are least alike: each may take another way to the result."""
+FORECAST = 12
+"""Of these so many are run on fakes, and those come first that make sizes constants."""
 BUDGET = 20.0
 """Seconds of processor time to look for the cases of one mode."""
 NO_INPUTS = "no inputs could be made that eager accepts"
@@ -77,7 +95,7 @@ def choose(job: dict[str, Any], out: Path) -> None:
     """Write the subjects that the globs of `job` name, and what identifies this torch. Raises what imports raise."""
     names = subjects.chosen(job["choose"])
     code = subjects.state(job.get("imports") or ())
-    write_json(out, {"torch": torch.__version__, "subjects": names, "state": code})
+    write_json(out, {"torch": torch.__version__, "subjects": names, "state": code, "cannot": specs.cannot()})
 
 
 def run(job: dict[str, Any], out: Path) -> None:
@@ -99,6 +117,9 @@ def probe(modes: Sequence[str], report: Report, find: Find, compare: Compare) ->
     for mode in modes:
         if mode == "sizes":
             continue  # with `unbacked`, whose graphs these are
+        if mode == "spec" and not specs.available():
+            report.mode(mode)
+            continue
         started = time.process_time()
         report.running(mode, None)
         if mode == "fake":
@@ -107,6 +128,8 @@ def probe(modes: Sequence[str], report: Report, find: Find, compare: Compare) ->
             report.running(mode, case)
             if mode == "unbacked":
                 _unbacked(case, report, "sizes" in modes)
+            elif mode == "spec":
+                _spec(case, report)
             else:
                 _compiled(mode, case, report)
             torch._dynamo.reset()
@@ -120,6 +143,11 @@ def probe(modes: Sequence[str], report: Report, find: Find, compare: Compare) ->
 def _cases(subject: str, mode: str, report: Report) -> Iterator[cases.Case]:
     """The cases of a mode, the first that eager accepts of each call."""
     piece = piece_of(mode)
+    if mode == "out" and not factories.is_factory(subject):
+        made = list(islice(cases_of(subject, mode, report, unlike(_calls(subject, piece, LOOKED_AT))), FORECAST))
+        yield from made[:1]
+        yield from sorted(made[1:], key=cases.constants, reverse=True)
+        return
     if factories.is_factory(subject):
         made = list(factories.cases(subject, piece, f"{mode}:{subject}:0"))
         report.mode(mode)["reason"] = NO_INPUTS if piece in factories.PIECES and not made else ""
@@ -130,7 +158,7 @@ def _cases(subject: str, mode: str, report: Report) -> Iterator[cases.Case]:
 
 def piece_of(mode: str) -> str:
     """The piece of an operator (`script.PIECES`) that the cases of a mode run."""
-    return "forward" if mode == "unbacked" else mode
+    return "forward" if mode in ("unbacked", "spec") else mode
 
 
 def cases_of(subject: str, mode: str, report: Report, calls: Iterable[cases.Call]) -> Iterator[cases.Case]:
@@ -147,12 +175,37 @@ def cases_of(subject: str, mode: str, report: Report, calls: Iterable[cases.Call
             return
 
 
-def _calls(subject: str, piece: str) -> Iterator[Any]:
+def unlike(calls: Iterable[cases.Call]) -> Iterator[cases.Call]:
+    """The first `LOOKED_AT` of `calls`, the next always one that has most of what those before it had not."""
+    left = [(_features(call), call) for call in islice(calls, LOOKED_AT)]
+    met: set[tuple[Any, ...]] = set()
+    while left:
+        chosen = max(range(len(left)), key=lambda number: len(left[number][0] - met))  # the first of equal ones
+        features, call = left.pop(chosen)
+        met |= features
+        yield call
+
+
+def _features(call: cases.Call) -> set[tuple[Any, ...]]:
+    """The ranks of a call's tensors, the types of its other arguments, its texts, and any two of these.
+
+    What is left out and None are the same.
+    """
+    features: list[tuple[Any, ...]] = []
+    for place, value in (*enumerate(call.positional), *call.named.items()):
+        if isinstance(value, torch.Tensor):
+            features.append((place, value.dim()))
+        elif value is not None:
+            features.append((place, value if isinstance(value, str) else type(value).__name__))
+    return {*features, *combinations(features, 2)}
+
+
+def _calls(subject: str, piece: str, count: int = opinfo.SAMPLES) -> Iterator[Any]:
     if "::" in subject:
         yield from schema.calls(subject, piece)
     for entry in opinfo.entries():
         if opinfo.label(entry) == subject:
-            yield from opinfo.calls(entry, piece)
+            yield from opinfo.calls(entry, piece, count)
 
 
 def _compiled(mode: str, case: Any, report: Report) -> None:
@@ -190,15 +243,39 @@ def _unbacked(case: Any, report: Report, with_sizes: bool) -> None:
         report.mode("sizes")["seconds"] += round(time.process_time() - started, 3)
 
 
-def _other_sizes(repro: check.Repro, compiled: Any, random: bool) -> End:
-    """The worst that the graph does in other sizes that eager takes; where all are well, with other strides."""
+def _spec(case: Any, report: Report) -> None:
+    """Compile the case with a variable for every size, and call it on its inputs in other sizes."""
+    repro = check.Repro(case.script, case.name)
+    if not repro.markable():
+        return
+    n = repro.sizes[0]
+    expected = {n: repro.results(repro.operator, n)}
+    random = check.arbitrary(repro, expected)
+    torch._dynamo.reset()
+    try:
+        shapes: Any = {"dynamic_shapes": specs.spec(repro.operator, repro.inputs(n))}
+        compiled = torch.compile(repro.operator, backend=backends.chosen(), fullgraph=True, **shapes)
+        mismatch = check.difference(repro.results(compiled, n), expected[n], random)
+    except Exception as error:
+        place = causes.where(causes.chain(error), outside=True)
+        report.add("spec", case, "throws", causes.describe(error), place=place, asked=causes.asked(error))
+        return
+    status, message, more = ("wrong", mismatch, {}) if mismatch else _other_sizes(repro, compiled, random, False)
+    report.add("spec", case, status, message, **more)
+
+
+def _other_sizes(repro: check.Repro, compiled: Any, random: bool, mark: bool = True) -> End:
+    """The worst that the graph does in other sizes that eager takes; where all are well, with other strides.
+
+    With `mark` the sizes of each call are marked as unbacked; strides are tried only then.
+    """
     ends: dict[str, End] = {}
     for label, inputs in sizes.others(repro.inputs(repro.sizes[0])):
         try:
             expected = _seeded(repro.operator, inputs)
         except Exception:  # not valid
             continue
-        status, message, reason = _called(compiled, inputs, expected, random)
+        status, message, reason = _called(compiled, inputs, expected, random, mark)
         if status in ("passes", *ends) or "stride" in reason:
             continue  # how an input's strides follow from its sizes is no question of the operator's
         if not sizes.settled(repro.operator, inputs, random):
@@ -206,7 +283,7 @@ def _other_sizes(repro: check.Repro, compiled: Any, random: bool) -> End:
         if status == "wrong" and _same_for_known_sizes(repro, inputs, expected, random):
             continue
         ends[status] = status, f"{label}: {message}", {"reason": reason}
-    if not ends:
+    if not ends and mark:
         ends = _other_strides(repro, random)
     return next((ends[status] for status in ("wrong", "refuses", "recompiles") if status in ends), ("passes", "", {}))
 
@@ -238,11 +315,11 @@ def _other_strides(repro: check.Repro, random: bool) -> dict[str, End]:
     return {status: (status, f"strides in the opposite order: {message}", {"place": place, "asked": asked})}
 
 
-def _called(compiled: Any, inputs: Sequence[Any], expected: Any, random: bool) -> tuple[str, str, str]:
+def _called(compiled: Any, inputs: Sequence[Any], expected: Any, random: bool, mark: bool) -> tuple[str, str, str]:
     """(status, message, the guard that did not hold) of a call of a graph that was compiled for other sizes."""
     try:
         with torch._dynamo.config.patch(error_on_recompile=True):
-            actual = _seeded(compiled, inputs, mark=True)
+            actual = _seeded(compiled, inputs, mark)
     except torch._dynamo.exc.RecompileError as error:
         reason = _REASON.search(str(error))
         text = reason[1] if reason else causes.first_line(error)

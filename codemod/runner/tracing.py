@@ -17,14 +17,10 @@ def start(folder: str) -> bool:
     As `_init_logs` of torch/_logging/_internal.py does where TORCH_TRACE is set. False, and nothing done, where this
     torch has not its names.
     """
-    try:
-        internal: Any = import_module("torch._logging._internal")
-        table: Any = import_module("torch._logging.structured").INTERN_TABLE
-        handler = internal.LazyTraceHandler(folder)
-        handler.setFormatter(internal.TorchLogsFormatter(trace=True))
-        log = internal.trace_log
-    except (ImportError, AttributeError, TypeError):
+    parts = _parts(folder)
+    if parts is None:
         return False
+    table, handler, log = parts
     table.clear()  # names of files that went to no trace, or to another
     for earlier in list(log.handlers):
         log.removeHandler(earlier)
@@ -33,6 +29,23 @@ def start(folder: str) -> bool:
     log.addHandler(handler)
     assumptions.watch(import_module("torch.fx.experimental.symbolic_shapes"))
     return True
+
+
+def is_known() -> bool:
+    """Whether this torch has the trace that `start` turns on."""
+    return _parts("") is not None
+
+
+def _parts(folder: str) -> tuple[Any, Any, Any] | None:
+    """The table of file names, a handler that writes to `folder`, and the log; None where torch has other names."""
+    try:
+        internal: Any = import_module("torch._logging._internal")
+        table: Any = import_module("torch._logging.structured").INTERN_TABLE
+        handler = internal.LazyTraceHandler(folder)
+        handler.setFormatter(internal.TorchLogsFormatter(trace=True))
+        return table, handler, internal.trace_log
+    except (ImportError, AttributeError, TypeError):
+        return None
 
 
 @contextmanager

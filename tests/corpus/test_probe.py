@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
 PROGRAM = """
 import torch
@@ -140,6 +141,9 @@ def test_operators_come_out_in_each_mode_with_the_lines_that_cause_it(tmp_path: 
     assert (forward["status"], forward["cases"]) == ("guards", 4)
     assert "torch.topk(" in forward["script"]
     assert modes["topk"]["inplace"]["status"] == ""
+    takes_specs = "dynamic_shapes" in inspect.signature(torch.compile).parameters
+    assert modes["topk"]["spec"]["status"] == ("passes" if takes_specs else "")
+    assert any("ShapesSpec" in sentence for sentence in report["cannot"]) is not takes_specs
     assert modes["topk"]["unbacked"]["status"] == modes["topk"]["sizes"]["status"] == "passes"
     guards = [a for a in report["answers"] if (a["kind"], a["function"]) == ("guard", "topk forward")]
     assert {guard["place"]["function"] for guard in guards} == {"topk_meta"}
@@ -156,3 +160,13 @@ def test_operators_come_out_in_each_mode_with_the_lines_that_cause_it(tmp_path: 
     worse = run("--compare", str(earlier))
     assert worse.returncode == 1
     assert "topk_meta" in worse.stdout
+
+
+def test_calls_that_are_least_alike_come_first() -> None:
+    from codemod.runner import probing
+    from codemod.runner.cases import Call
+
+    vector, matrix = torch.ones(3), torch.ones(3, 3)
+    alike = [Call("torch.linalg.norm", [vector], {"keepdim": value}) for value in (True, False)]
+    other = [Call("torch.linalg.norm", [matrix, "fro"], {}), Call("torch.linalg.norm", [matrix, 2, None], {})]
+    assert list(probing.unlike([*alike, *other])) == [alike[0], *other, alike[1]]

@@ -13,7 +13,8 @@ from codemod.borders.quoting import page, page_text
 from codemod.pages.html import self_contained
 from codemod.probe import matrix, report
 from codemod.probe.answers import KINDS, Answer, Report
-from codemod.probe.subjects import MODES, STATUSES, Cell
+from codemod.probe.report import unsaid_lines
+from codemod.probe.subjects import MODES, STATUSES, Cell, modes_met
 
 _OUTSIDE = "outside of compiled functions"
 
@@ -54,7 +55,9 @@ def render(whole: Report, answers: Sequence[Answer]) -> bytes:
         [Row(page_text(row.name), row.asks, [(s, c, page_text(t)) for s, c, t in row.cells]) for row in table.rows],
         table.legend,
     )
-    totals = matrix.totals(whole) if whole.subjects else report.totals(whole, answers)
+    totals = ". ".join(
+        [matrix.totals(whole) if whole.subjects else report.totals(whole, answers), *unsaid_lines(whole)]
+    )
     kinds = [kind for kind in KINDS if any(answer.kind == kind for answer in answers)]
     owners = sorted({page_text(answer.owner) for answer in answers if answer.owner})
     return self_contained("codemod.probe.page", ("probe.js",), page(data), matrix=shown, totals=page_text(totals),
@@ -62,13 +65,14 @@ def render(whole: Report, answers: Sequence[Answer]) -> bytes:
 
 
 def _of_operators(whole: Report) -> Matrix:
+    modes = modes_met(whole.subjects)
     rows = [
-        Row(subject.name, subject.asks, [_cell(subject.modes.get(mode, Cell())) for mode in MODES])
+        Row(subject.name, subject.asks, [_cell(subject.modes.get(mode, Cell())) for mode in modes])
         for subject in whole.subjects
     ]
     met = {cell.status for subject in whole.subjects for cell in subject.modes.values()}
     legend = {short: meaning for status, (short, meaning) in STATUSES.items() if status in met}
-    return Matrix("operator", MODES, rows, legend)
+    return Matrix("operator", {mode: MODES[mode] for mode in modes}, rows, legend)
 
 
 def _cell(cell: Cell) -> tuple[str, str, str]:

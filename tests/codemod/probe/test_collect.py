@@ -247,3 +247,12 @@ def test_a_symbol_of_another_compilation_has_no_argument() -> None:
     named = record("artifact", {"name": "symfix_named", "symbol": "u0", "source": "L['x'].size()[1]"})
     deferred = record("guard_added_fast", {"expr": "u0 > 4"}, DEFERRED)
     assert [a.text for a in collected(start, named, deferred, start, deferred).answers] == ["x.size(1) > 4", "u0 > 4"]
+
+
+def test_what_torch_cannot_tell_is_in_the_report(tmp_path: Path) -> None:
+    cannot = record("artifact", {"name": "symfix_cannot", "sentences": ["it has no names"]})
+    report = collected(cannot, record("dynamo_start", {}, START), cannot)
+    assert report.cannot == ("it has no names",)
+    path = tmp_path / "report.json"
+    path.write_text(report.to_json())
+    assert read_report(path) == report

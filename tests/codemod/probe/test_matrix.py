@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from codemod.probe.answers import Answer, Report
 from codemod.probe.matrix import cause_lines, matrix_lines, matrix_markdown, regression_lines, totals
 from codemod.probe.subjects import MODES, Cell, Regression, Subject
@@ -15,7 +17,7 @@ def report(**cells: Cell) -> Report:
     """A report of two operators: `mul`, which passes, and one that is as `cells` say."""
     well = Subject("mul", dict.fromkeys(MODES, Cell("passes")))
     asking = Subject("nn.functional.nll_loss", {mode: cells.get(mode, Cell("passes")) for mode in MODES})
-    return Report("2.13.0", (), (), (well, asking))
+    return Report("2.13.0", (), (), (well, asking), ("it has no trace",))
 
 
 def guard(function: str, text: str = "x.size(0) == 2", place: Frame | None = PLACE) -> Answer:
@@ -23,21 +25,24 @@ def guard(function: str, text: str = "x.size(0) == 2", place: Frame | None = PLA
 
 
 def test_the_table_fits_and_only_has_what_asks_for_something() -> None:
-    lines = matrix_lines(report(forward=GUARD, vmap=Cell(""), out=Cell("throws")), [], False)
+    lines = matrix_lines(report(forward=GUARD, vmap=Cell(""), spec=Cell(""), out=Cell("throws")), [], False)
     header, row = lines[:2]
-    assert header.split() == list(MODES)
-    assert row.split() == ["nn.functional.nll_loss", "guard", "12", "ok", "ok", "throws", "-", "ok", "ok", "ok"]
+    assert header.split() == [mode for mode in MODES if mode not in ("vmap", "spec")]
+    assert row.split() == ["nn.functional.nll_loss", "guard", "12", "ok", "ok", "throws", "ok", "ok", "ok"]
     assert max(map(len, lines)) <= 80
     assert not any(line.startswith("mul ") for line in lines)
     assert "guard N    passes, for sizes that satisfy so many conditions" in lines
-    assert not any(line.startswith("crash") for line in lines)
+    assert not any(line.startswith(("crash", "vmap", "spec")) for line in lines)
+    assert lines[-2] == "torch 2.13.0 cannot tell all: it has no trace"
     assert lines[-1] == "2 operators over torch 2.13.0: 1 with something to see"
-    everything = matrix_lines(report(forward=GUARD), [], True)
+    everything = matrix_lines(report(forward=GUARD, vmap=Cell("")), [], True)
+    assert everything[2].split()[2:7] == ["12", "ok", "ok", "ok", "-"]
     assert any(line.startswith("mul ") for line in everything)
 
 
 def test_nothing_to_see_is_one_line() -> None:
-    assert matrix_lines(report(), [], False) == ["2 operators over torch 2.13.0: all pass in every mode that they have"]
+    lines = matrix_lines(dataclasses.replace(report(), cannot=()), [], False)
+    assert lines == ["2 operators over torch 2.13.0: all pass in every mode that they have"]
 
 
 def test_a_line_is_named_once_with_all_that_it_caused() -> None:
@@ -64,8 +69,9 @@ def test_what_is_worse_says_how() -> None:
 
 def test_markdown_has_both_tables() -> None:
     lines = list(matrix_markdown(report(out=Cell("throws")), [guard("nn.functional.nll_loss out")]))
-    assert "| operator | forward | backward | inplace | out | vmap | unbacked | sizes | fake |" in lines
-    assert "| `nn.functional.nll_loss` | ok | ok | ok | throws | ok | ok | ok | ok |" in lines
+    assert "| operator | forward | backward | inplace | out | vmap | unbacked | sizes | spec | fake |" in lines
+    assert "| `nn.functional.nll_loss` | ok | ok | ok | throws | ok | ok | ok | ok | ok |" in lines
+    assert "- torch 2.13.0 cannot tell all: it has no trace" in lines
     assert "| guard | `x.size(0) == 2` | `nn.functional.nll_loss out` | `a.py:3` | torch |" in lines
 
 

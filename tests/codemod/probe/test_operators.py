@@ -61,17 +61,11 @@ def test_a_crash_and_a_hang_cost_their_modes(monkeypatch: pytest.MonkeyPatch) ->
     modes = operators.probe_operator(selection(), "add").subjects[0].modes
     assert {mode: cell.status for mode, cell in modes.items()} == {
         "forward": "passes", "backward": "crashes", "inplace": "passes", "out": "passes", "vmap": "passes",
-        "unbacked": "hangs", "sizes": "", "fake": "passes",
+        "unbacked": "hangs", "sizes": "", "spec": "passes", "fake": "passes",
     }  # fmt: skip
     assert modes["backward"].message == "SIGSEGV"
-    assert runs.asked == [list(MODES), ["inplace", "out", "vmap", "unbacked", "sizes", "fake"], ["fake"]]
-
-
-def test_a_torch_without_a_trace_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    runs = Runs()
-    monkeypatch.setattr(operators, "_run", lambda *arguments: (DONE, {**runs(*arguments)[1], "traced": False}))
-    assert operators.probe_operator(selection(), "add").subjects[0].modes["forward"].status == "passes"
-    assert "has no structured trace that is known" in capsys.readouterr().err
+    assert runs.asked == [list(MODES), ["inplace", "out", "vmap", "unbacked", "sizes", "spec", "fake"],
+                          ["spec", "fake"]]  # fmt: skip
 
 
 def test_a_process_that_says_nothing_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,10 +97,12 @@ def test_what_did_not_end_in_time_is_tried_again(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_name_that_nothing_has_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    listed: dict[str, Any] = {"torch": "2.13.0", "subjects": [], "state": "a"}
+    listed: dict[str, Any] = {"torch": "2.13.0", "subjects": [], "state": "a", "cannot": ["it has no trace"]}
     monkeypatch.setattr(operators, "_run", lambda *_: (DONE, listed))
     with pytest.raises(SymfixError, match=r"--op nothing: torch 2\.13\.0 has no such operator"):
         operators.select(TARGET, ["nothing"], [])
+    listed["subjects"] = ["add"]
+    assert operators.select(TARGET, ["add"], []).cannot == ("it has no trace",)
     monkeypatch.setattr(operators, "_run", lambda *_: (Ended("ended", 1, "ModuleNotFoundError: mylib"), {}))
     with pytest.raises(SymfixError, match="cannot be listed: ModuleNotFoundError: mylib"):
         operators.select(TARGET, ["add"], ["mylib"])
@@ -115,4 +111,4 @@ def test_a_name_that_nothing_has_is_said(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_reports_are_joined_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(operators, "_run", Runs())
     reports = [operators.probe_operator(selection(), name) for name in ("mul", "add")]
-    assert [subject.name for subject in operators.joined(reports, "2.13.0").subjects] == ["add", "mul"]
+    assert [subject.name for subject in operators.joined(reports, selection()).subjects] == ["add", "mul"]

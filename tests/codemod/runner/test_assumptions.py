@@ -132,3 +132,21 @@ def test_unknown_sizes_are_named_after_their_arguments_until_others_have_their_s
         environment._log_create_unbacked_symbol("create", "u0", "[0, 9]")
     assert assumptions.SOURCES == {"u1": "L['y'].size()[0]"}
     assert traced[2:] == [{"symbol": "u0", "source": ""}]
+
+
+def test_what_a_torch_without_a_method_cannot_tell_is_traced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    logged: list[Any] = []
+    logs = ModuleType("torch._logging")
+    logs.trace_structured = lambda _, metadata_fn: logged.append(metadata_fn())  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch._logging", logs)
+    monkeypatch.setattr(assumptions, "_MISSING", [])
+    module = ModuleType("torch.fx.experimental.symbolic_shapes")
+    module.ShapeEnv = type("ShapeEnv", (), {})  # type: ignore[attr-defined]
+    for name in ("_log_guard", "_set_replacement", "_log_create_unbacked_symbol"):
+        setattr(module.ShapeEnv, name, lambda *_: None)
+    assumptions.watch(module)
+    for number in range(2):
+        assumptions._trace("said", {"number": number}, stacks=False)
+    assert [document["name"] for document in logged] == [assumptions.CANNOT, "said", "said"]
+    assert [sentence.split()[0] for sentence in logged[0]["sentences"]] == ["it", "errors"]
+    assert logged[0]["sentences"] == assumptions.missing(module)
