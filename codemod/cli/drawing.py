@@ -6,6 +6,7 @@ import contextlib
 
 from codemod.cli.run import Run
 from codemod.cli.running import operators_of
+from codemod.cli.samples import with_samples
 from codemod.model import transform
 from codemod.model.drawn import DrawnMeta
 from codemod.model.plan import Plan
@@ -30,7 +31,7 @@ def draw_metas(run: Run) -> None:
     declared = {name for t in transform.load_transforms() if isinstance(t, transform.NamesOperators)
                 for name in t.operators(run.project)}  # fmt: skip
     matching = sorted({name for name in declared if any(matches_operator(glob, name) for glob in globs)})
-    target = find_target(run.values["python"])
+    target = with_samples(find_target(run.values["python"]), run.values["install"])
     store, seconds, again = DrawnStore(run.journal), run.values["timeout"], run.values["no_cache"]
     with terminable():
         operators = untraced(target, matching, seconds) if matching else []

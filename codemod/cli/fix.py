@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from codemod.cli.completion import complete_operators
-from codemod.cli.options import further_options, level_option, target_options
+from codemod.cli.options import further_options, install_option, level_option, target_options
 from codemod.cli.root import group, loading
 from codemod.model.choices import FIX_STEPS
 
@@ -40,6 +40,7 @@ class _WithProgram(click.Command):
 @click.option("--yes", is_flag=True, help="Commit, or write, without asking.")
 @level_option("safe", "Take changes up to this level.")
 @target_options
+@install_option
 @click.option("--timeout", type=click.IntRange(1), default=300, show_default=True, metavar="SECONDS",
               help="How long one run of a shard's operators may take.")  # fmt: skip
 @click.option("--executor", default="", metavar="dask://HOST:PORT", help="Prove on the machines of this dask cluster.")

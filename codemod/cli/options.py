@@ -112,6 +112,15 @@ def target_options(command: C) -> C:
     )(command)  # fmt: skip
 
 
+def install_option(command: C) -> C:
+    """`--install`, for commands that run operators on PyTorch's samples."""
+    return click.option(
+        "--install", is_flag=True,
+        help="Install what PyTorch's samples need and that torch has not beside it (numpy, expecttest, packaging), for"
+        " symfix alone.",
+    )(command)  # fmt: skip
+
+
 def level_option(default: str, meaning: str) -> Callable[[C], C]:
     """`--level` with the default of one command."""
     return click.option("--level", type=click.Choice(LEVELS), default=default, show_default=True, help=meaning)

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from codemod.cli.options import install_option
 from codemod.cli.root import group, loading
 from codemod.model.choices import BACKENDS, MOST_JOBS
 
@@ -26,6 +27,7 @@ from codemod.model.choices import BACKENDS, MOST_JOBS
 @click.option("--python", type=click.Path(path_type=Path), metavar="PATH",
               help="The interpreter whose torch has the operators."
               "  [default: the active virtual environment's, else symfix's own]")  # fmt: skip
+@install_option
 @click.option("--backend", type=click.Choice(BACKENDS),
               help="Compile operators with it; inductor takes longer, and needs a C++ compiler."
               "  [default: aot_eager]")  # fmt: skip

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from codemod.cli.samples import with_samples
 from codemod.errors import SymfixError
 from codemod.terminal import note, show, write
 
@@ -93,6 +94,8 @@ def _operators(parameters: dict[str, Any]) -> Report:
     with terminable(), make_executor(parameters["executor"], jobs) as executor:
         globs, imports = (*parameters["op"], *parameters["module"]), (*parameters["imports"], *homes)
         target = find_target(parameters["python"])
+        if any(glob.partition("::")[0] in (glob, "aten") for glob in parameters["op"]):
+            target = with_samples(target, parameters["install"])
         selection = select(target, globs, tuple(dict.fromkeys(imports)), parameters["backend"] or BACKENDS[0])
         total, kept = len(selection.names), 0
         reports: list[Report] = []

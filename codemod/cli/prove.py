@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from codemod.cli.options import level_option, plan_option, target_options, tree_options
+from codemod.cli.options import install_option, level_option, plan_option, target_options, tree_options
 from codemod.cli.root import group, loading
 
 
@@ -16,6 +16,7 @@ from codemod.cli.root import group, loading
 @level_option("safe", "Prove changes up to this level.")
 @plan_option("Prove this saved plan.")
 @target_options
+@install_option
 @click.option("--timeout", type=click.IntRange(1), default=300, show_default=True, metavar="SECONDS",
               help="How long one run of a shard's operators may take.")  # fmt: skip
 @click.option("--executor", default="", metavar="dask://HOST:PORT",

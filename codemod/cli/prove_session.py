@@ -15,6 +15,7 @@ import click
 from codemod.borders.quoting import file_name
 from codemod.cli.run import Run
 from codemod.cli.running import begin, changes_of, chosen_groups, load_plan, operators_of
+from codemod.cli.samples import with_samples
 from codemod.errors import SymfixError
 from codemod.model import transform
 from codemod.prove.evidence import FOLDER, EvidenceStore
@@ -100,7 +101,10 @@ class ProofSession:
             self.shards = {shard.name: shard for shard in make_shards(changes.groups)}
             self._provers = load_provers(run.project)
             self._scripts = _scripts(run, plan)
-            self.settings = self._make_settings(target.result())
+            settings = self._make_settings(target.result())
+        if settings.version:  # a library's operators are none that PyTorch has samples of
+            settings = dataclasses.replace(settings, target=with_samples(settings.target, run.values["install"]))
+        self.settings = settings
 
     def _make_settings(self, target: Target) -> Settings:
         values, provers = self._run.values, self._provers

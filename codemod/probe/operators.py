@@ -163,7 +163,9 @@ def _kept_folder(selection: Selection) -> Path | None:
         with contextlib.suppress(OSError):
             if folder.stat().st_mtime < time.time() - _UNUSED_SECONDS:
                 shutil.rmtree(folder)
-    folder = top / digest(selection.target.python, selection.state, selection.backend, *code)[:24]
+    folder = (
+        top / digest(selection.target.python, *selection.target.missing, selection.state, selection.backend, *code)[:24]
+    )
     kept = private_folder(folder, base)
     if kept is not None:
         with contextlib.suppress(OSError):

@@ -26,7 +26,7 @@ def ask(target: Target, folder: Path, job: Mapping[str, Any], seconds: float) ->
     """
     place, out = folder / "job.json", folder / "out.json"
     place.write_text(json.dumps(job), encoding="ascii")
-    limits, variables = Limits(seconds, MEMORY), environment(folder, ())
+    limits, variables = Limits(seconds, MEMORY), environment(folder, (), target.support)
     server = (target.python, str(RUNNER), "--serve", str(scratch() / "runner"))
     ended = nursery.run(server, place, out, folder, variables, limits)
     if ended is None:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from codemod.borders.files import read_file
 from codemod.borders.private import kept_folder
 from codemod.digest import digest
 from codemod.errors import SymfixError
+from codemod.prove import companions
 from codemod.terminal import one_line
 from codemod.tree.checkout import user_cache
 
@@ -28,7 +29,8 @@ _SECONDS = 120
 _LOCATE = """
 import importlib.util, json, platform, sys, sysconfig
 spec = importlib.util.find_spec("torch")
-print(json.dumps([platform.python_version(), sysconfig.get_path("include"), spec and spec.origin]))
+missing = [name for name in sys.argv[1:] if importlib.util.find_spec(name) is None]
+print(json.dumps([platform.python_version(), sysconfig.get_path("include"), spec and spec.origin, missing]))
 """
 _ASK = """
 import json, torch
@@ -56,6 +58,10 @@ class Target:
     torch_version: str
     cxx11_abi: bool
     standard: str
+    missing: tuple[str, ...] = ()
+    """The packages without which PyTorch's samples are not there."""
+    support: str = ""
+    """The folder that has such packages beside the interpreter's own; "" for none."""
 
     @property
     def include(self) -> tuple[str, ...]:
@@ -79,7 +85,7 @@ def find_target(python: Path | None, imported: bool = True) -> Target:
     path = python or _default_python()
     if path.exists():  # else a name that is looked for in $PATH
         path = path.absolute()
-    version, include, origin = ask(path, _LOCATE, 3)
+    version, include, origin, absent = ask(path, _LOCATE, 4, *companions.NAMES)
     if origin is None:
         raise SymfixError(f"{path}: torch is not installed there; name an interpreter that has it with --python")
     package = Path(origin).parent
@@ -89,16 +95,26 @@ def find_target(python: Path | None, imported: bool = True) -> Target:
         fit(document, _CACHED, str(cached), "")
         target = Target(**document)
         if target.python_version == version:
-            return target
+            return _with_companions(target, absent)
     except (OSError, SymfixError):
         pass
     if not imported:
-        return Target(str(path), version, include, str(package), *_read(package), _standard(package))
+        return _with_companions(
+            Target(str(path), version, include, str(package), *_read(package), _standard(package)), absent
+        )
     torch_version, abi = ask(path, _ASK, 2)
     target = Target(str(path), version, include, str(package), torch_version, abi, _standard(package))
     with contextlib.suppress(OSError):  # asked again next time
-        cached.write_text(json.dumps(asdict(target)), encoding="ascii")
-    return target
+        kept = asdict(target)
+        cached.write_text(json.dumps({name: kept[name] for name in _CACHED}), encoding="ascii")
+    return _with_companions(target, absent)
+
+
+def _with_companions(target: Target, absent: object) -> Target:
+    """`target` with what is not there of the packages that PyTorch's samples need; `absent` is what it said itself."""
+    names = [name for name in companions.NAMES if isinstance(absent, list) and name in absent]
+    support, missing = companions.added(Path(target.python), target.python_version, names)
+    return replace(target, support=support, missing=missing)
 
 
 def target_of_headers(include: Sequence[Path]) -> Target | None:

@@ -51,6 +51,7 @@ class Settings:
             "python": self.target.python_version,
             "compiler": self.compiler.version if self.compiler is not None else "",
             "runner": self.runner,
+            **({"without": ", ".join(self.target.missing)} if self.version and self.target.missing else {}),
         }
 
     @property

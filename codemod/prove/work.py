@@ -61,7 +61,7 @@ def prove(settings: Settings, task: Task) -> list[Evidence]:
     started = time.monotonic()
     task = replace(task, overrides=over_installed(settings, task.overrides))
     if any(not override.preload and override.packages is None for override in task.overrides):
-        nursery.prepare(_server(settings), environment(settings.cache, ()))
+        nursery.prepare(_server(settings), environment(settings.cache, (), settings.target.support))
     before, after = sides(settings, task.changes)
     checked = check.check(settings, task, before, after)
 
@@ -327,7 +327,7 @@ def _start(settings: Settings, overlay: _Overlay, folder: Path) -> Ended:
     job, out = folder / "job.json", folder / "out.json"
     command = (settings.target.python, str(RUNNER))
     limits = Limits(settings.seconds, settings.memory)
-    variables = environment(folder, overlay.preloaded)
+    variables = environment(folder, overlay.preloaded, settings.target.support)
     if not overlay.preloaded and not overlay.torch:
         done = nursery.run(_server(settings), job, out, folder, variables, limits)
         if done is not None:
@@ -355,8 +355,11 @@ def own_scripts(settings: Settings, operators: Sequence[str]) -> dict[str, str]:
     }
 
 
-def environment(folder: Path, preloaded: Sequence[str]) -> dict[str, str]:
-    """The environment of a run: its caches and temporary files in `folder`, and one thread."""
+def environment(folder: Path, preloaded: Sequence[str], support: str) -> dict[str, str]:
+    """The environment of a run: its caches and temporary files in `folder`, and one thread.
+
+    `support` is a folder that Python imports from too, "" for none.
+    """
     inherited = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CXX", "CC", "VIRTUAL_ENV")
     values = {name: os.environ[name] for name in inherited if name in os.environ}
     for name in ("HOME", "TMPDIR", "XDG_CACHE_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"):
@@ -364,6 +367,8 @@ def environment(folder: Path, preloaded: Sequence[str]) -> dict[str, str]:
     values.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1", PYTHONNOUSERSITE="1")
     values.update(TORCHINDUCTOR_COMPILE_THREADS="1")
     values["CUDA_VISIBLE_DEVICES"] = ""
+    if support:
+        values["PYTHONPATH"] = support
     if preloaded:
         values["LD_PRELOAD"] = ":".join(preloaded)
     return values

@@ -188,7 +188,8 @@ class Index:
         try:
             if path is not None:
                 loaded: dict[str, list[str]] = json.loads(path.read_bytes())
-                return loaded
+                if loaded.keys() == set(map(label, entries())):  # else made where packages were missing
+                    return loaded
         except (OSError, ValueError):
             pass  # made again
         index = {label(entry): called(entry, way) for entry in entries()}

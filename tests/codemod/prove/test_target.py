@@ -20,7 +20,7 @@ def script(path: Path, text: str) -> Path:
     [
         ("exit 1", "torch cannot be imported there: exit code 1"),
         ("echo nothing like it", "is no Python interpreter"),
-        ('echo \'["3.11", "/usr/include", null]\'', "torch is not installed there"),
+        ('echo \'["3.11", "/usr/include", null, []]\'', "torch is not installed there"),
     ],
 )
 def test_what_is_no_target_is_named(tmp_path: Path, text: str, said: str) -> None:
@@ -36,7 +36,7 @@ def test_a_missing_interpreter_is_named(tmp_path: Path) -> None:
 
 
 def test_an_interpreter_may_be_named_from_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script(tmp_path / "python", 'echo \'["3.11", "/usr/include", null]\'')
+    script(tmp_path / "python", 'echo \'["3.11", "/usr/include", null, []]\'')
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SymfixError, match="torch is not installed there"):
         find_target(Path("python"))
@@ -49,7 +49,7 @@ def test_what_torch_says_is_asked_once(tmp_path: Path) -> None:
     (package / "utils" / "cpp_extension.py").write_text("common_cflags += ['-std=c++20', '-fPIC']\n")
     answers = f"""
 case "$3" in
-*find_spec*) echo '["3.11.2", "/usr/include/python3.11", "{package}/__init__.py"]' ;;
+*find_spec*) echo '["3.11.2", "/usr/include/python3.11", "{package}/__init__.py", []]' ;;
 *) echo x >> {tmp_path}/asked; echo '["2.13.0", true]' ;;
 esac"""
     python = script(tmp_path / "python", answers)
@@ -69,7 +69,7 @@ def test_what_is_only_compiled_needs_no_import(tmp_path: Path) -> None:
     cmake.parent.mkdir(parents=True)
     (package / "utils").mkdir()
     (package / "utils/cpp_extension.py").write_text("common_cflags += ['-std=c++20', '-fPIC']\n")
-    answer = f'["3.11.2", "/usr/include/python3.11", "{package}/__init__.py"]'
+    answer = f'["3.11.2", "/usr/include/python3.11", "{package}/__init__.py", []]'
     python = script(tmp_path / "python", f"case \"$3\" in *find_spec*) echo '{answer}' ;; *) exit 1 ;; esac")
     with pytest.raises(SymfixError, match="is no installed torch"):
         find_target(python, imported=False)
