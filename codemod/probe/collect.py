@@ -30,13 +30,15 @@ _EQUAL = re.compile(r"^Eq\((\w+), (-?[\d.]+(?:e[+-]?\d+)?)\)$")
 _FLOAT = re.compile(r"\b\d+\.\d+(?:e[+-]?\d+)?\b")  # with as many digits as sympy holds: 1.00000000000000e-5
 _EXPRESSION = re.compile(r"(?P<what>Could not .*?data-dependent expression )(?P<expression>.+?)(?: \(unhinted: .*)?$")
 _DEPENDENT = re.compile(r"data-dependent expression (.+?) \(unhinted: ")
-_OPEN_EQUAL = re.compile(r"^Eq\((.+), (.+)\)$")
+_OPEN_EQUAL = re.compile(r"^(Eq|Ne)\((.+), (.+)\)$")
 _LOCAL = re.compile(r"\b[LG]\['(\w+)'\]")
+_MEMBER = re.compile(r"\._(?:modules|parameters|buffers)\['([A-Za-z_]\w*)'\]")
+_ELEMENT = re.compile(r"\._modules\['(\d+)'\]")
 _SIZE = re.compile(r"\.(size|stride)\(\)\[(\d+)\]")
 _STATIC = re.compile(r"tensor '(.+?)' size mismatch at index (\d+)\. expected (\d+), actual (\d+)")
 _FRAMEWORK = "due to 0/1 specialization in the framework"
 LOCATION = re.compile(r"(?P<path>[^\s()#]{1,1000}?):(?P<line>\d{1,9}) in (?P<function>[^\s()]+)")
-_ROW = re.compile(r"^(\d+/\d+): (.*)$")
+_ROW = re.compile(r"^(?:\d+/\d+: )+(.*)$", re.S)
 _ABOUT_SIZES = re.compile(
     r"data-dependent|symbolic sizes|SymInt|unbacked|Constraints violated|DataDependent|dynamic", re.I
 )
@@ -142,7 +144,7 @@ class Collector:
         deferred = any(frame.function == "guard_or_defer_runtime_assert" for frame in record.stack)
         kind = "assert" if deferred or record.value.get("prefix") == "runtime_assert" else guard_kind(expression)
         self._add(record, kind, in_arguments(expression, sources))
-        if _OPEN_EQUAL.match(expression) and self._answers:
+        if expression.startswith("Eq(") and self._answers:
             self._equal = record.compilation, frozenset(_SYMBOL.findall(expression)), len(self._answers)
 
     def _drop_guard(self, record: Record) -> None:
@@ -256,15 +258,18 @@ def guard_kind(expression: str) -> str:
 
 
 def spelled(source: str) -> str:
-    """`L['x'].size()[0]` as `x.size(0)`, wherever it stands in `source`."""
-    return _SIZE.sub(r".\1(\2)", _LOCAL.sub(r"\1", source))
+    """`L['x'].size()[0]` as `x.size(0)`, wherever it stands in `source`; `m._modules['a']` as `m.a`."""
+    text = _ELEMENT.sub(r"[\1]", _MEMBER.sub(r".\1", source))
+    return _SIZE.sub(r".\1(\2)", _LOCAL.sub(r"\1", text))
 
 
 def in_arguments(expression: str, sources: Mapping[str, str]) -> str:
-    """A sympy expression with arguments in place of symbols; `Eq(a, b)` becomes `a == b`."""
+    """A sympy expression with arguments in place of symbols; `Eq(a, b)` becomes `a == b`, `Ne(a, b)` `a != b`."""
     text = _SYMBOL.sub(lambda match: spelled(sources.get(match[0]) or match[0]), _short(expression))
     equal = _OPEN_EQUAL.match(text)
-    return f"{equal[1]} == {equal[2]}" if equal and all(map(_is_balanced, (equal[1], equal[2]))) else text
+    if equal is None or not all(map(_is_balanced, (equal[2], equal[3]))):
+        return text
+    return f"{equal[2]} {'==' if equal[1] == 'Eq' else '!='} {equal[3]}"
 
 
 def _short(expression: str) -> str:
@@ -304,7 +309,8 @@ def _reasons(payload: str) -> list[str]:
         lines = [str(item) for item in items] if isinstance(items, list) else []
     else:
         lines = text.splitlines()
-    return [match[2] if (match := _ROW.match(line.strip())) else line.strip() for line in lines if line.strip()]
+    rows = (_ROW.match(line.strip()) for line in lines)
+    return [" ".join((row[1] if row else line).split()) for row, line in zip(rows, lines, strict=True) if line.strip()]
 
 
 def advice_about(reason: str) -> str:

@@ -49,24 +49,29 @@ def asking(
 ) -> tuple[Frame | None, Frame | None, str]:
     """(the line that asked, the program's line that led there or None where they are the same, whose the line is).
 
+    The program's line is the innermost that is neither torch's nor Python's, where there is one.
+
     `torch` is the folder of torch; `native` says that C++ is known to have asked. Where Dynamo asked, it did so for the
     program's own line. Where a C++ function asked, its caller is the nearest line: Python's SymInt asks by its own
     methods (torch/__init__.py), C++ by those of the node.
     """
     lines = [frame for frame in user_stack if not _below(frame, torch).startswith(_POLYFILLS)]
-    user = lines[-1] if lines else None
+    traced = lines[-1] if lines else None
+    user = next((line for line in reversed(lines) if owner(line, torch) not in (TORCH, PYTHON)), traced)
+    led = user if user != traced else None
     below = [_below(frame, torch) for frame in stack]
     index = len(stack) - 1
     while index >= 0 and (_ANSWERS.match(below[index]) or stack[index].path.endswith("/functools.py")):
         index -= 1
     node_asked = native or (index >= 0 and index + 1 < len(stack) and below[index + 1] == _SYMBOL_NODE)
     if index < 0 or (below[index].startswith("_dynamo/") and not node_asked):
-        return user, None, COMPILED if native else owner(user, torch)
+        return traced, led, COMPILED if native else owner(traced, torch)
     compiled = node_asked or below[index] == _FAKE_TENSOR
     while compiled and index >= 0 and (_DISPATCH.match(below[index]) or _ANSWERS.match(below[index])):
         index -= 1
-    if compiled and (index < 0 or (any(_runs_a_graph(name) for name in below[index + 1 :]) and not below[index])):
-        return user, None, COMPILED
+    if compiled and (index < 0 or any(_traces(name) or (_runs_a_graph(name) and not below[index])
+                                      for name in below[index + 1 :])):  # fmt: skip
+        return traced, led, COMPILED
     place = stack[index]
     whose = owner(place, torch)
     return place, user if user != place else None, called_by(whose) if compiled else whose
@@ -93,9 +98,14 @@ def _below(frame: Frame, torch: str) -> str:
     return frame.path[len(torch) + 1 :] if torch and frame.path.startswith(f"{torch}/") else ""
 
 
+def _traces(name: str) -> bool:
+    """Whether a frame is Dynamo's that traces a program: what stands outside of it has called the whole."""
+    return name.startswith("_dynamo/symbolic_convert.py")
+
+
 def _runs_a_graph(name: str) -> bool:
     """Whether a frame runs what was captured before: the program's own lines are not on such a stack."""
-    return name.startswith(("fx/interpreter.py", "_dynamo/symbolic_convert.py", "_functorch/_aot_autograd/"))
+    return name.startswith(("fx/interpreter.py", "_functorch/_aot_autograd/"))
 
 
 def compiled_frame(stack: Sequence[Frame], torch: str) -> Frame:

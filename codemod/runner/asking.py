@@ -7,11 +7,14 @@ on the way from Python to C++, before any kernel runs. symfix lays this file bes
 
 from __future__ import annotations
 
+import ast
+import linecache
 import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
-from types import FrameType
+from itertools import islice
+from types import FrameType, ModuleType
 from typing import Any
 
 # A kernel, the structured one that works out shapes, or what a derivative computes
@@ -101,9 +104,46 @@ def argument(symbols: Collection[Any], own: Collection[str] = ()) -> str:
             if schemas:
                 return _concrete(schemas, arguments[0], arguments[1], symbols)
         if path not in own and path != __file__ and not _BETWEEN.search(path):
-            return ""
+            return _of_line(frame, symbols)
         frame = frame.f_back
     return ""
+
+
+def _of_line(frame: FrameType, symbols: Collection[Any]) -> str:
+    """The same where a line calls a function of C++ by itself, as those of torch.nn.functional do; "" for any other.
+
+    Which call it is Python says since 3.11. Arguments that are no names are not looked at: to evaluate them may change
+    something.
+    """
+    positions = next(islice(getattr(frame.f_code, "co_positions", tuple)(), frame.f_lasti // 2, None), None)
+    if positions is None or None in positions:
+        return ""
+    first, last, start, end = positions
+    lines = [linecache.getline(frame.f_code.co_filename, number).encode() for number in range(first, last + 1)]
+    lines[-1] = lines[-1][:end]
+    try:
+        call = ast.parse(f"({b''.join(lines)[start:].decode()})", mode="eval").body
+    except (SyntaxError, ValueError):
+        return ""
+    if not isinstance(call, ast.Call) or any(isinstance(each, ast.Starred) for each in call.args):
+        return ""
+    called = _held(call.func, frame)
+    name = import_module("torch.jit._builtins")._find_builtin(called) if called is not None else None
+    if not name or any(keyword.arg is None for keyword in call.keywords):
+        return ""
+    named = {str(keyword.arg): _held(keyword.value, frame) for keyword in call.keywords}
+    schemas = import_module("torch")._C._jit_get_schemas_for_operator(name)
+    return _concrete(schemas, [_held(each, frame) for each in call.args], named, symbols)
+
+
+def _held(expression: ast.expr, frame: FrameType) -> Any:
+    """The value of a name, or of a module's attribute; None for what else an expression may be."""
+    if isinstance(expression, ast.Name):
+        return frame.f_locals.get(expression.id, frame.f_globals.get(expression.id))
+    if isinstance(expression, ast.Attribute):
+        module = _held(expression.value, frame)
+        return getattr(module, expression.attr, None) if isinstance(module, ModuleType) else None
+    return None
 
 
 def _schemas(function: str, values: Mapping[str, Any]) -> Sequence[Any]:

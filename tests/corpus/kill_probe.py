@@ -1,6 +1,6 @@
 """SIGKILL `symfix probe` at half: is what it had answered kept, is nothing left behind, and does the next run finish?
 
-    python tests/corpus/kill_probe.py [--python PYTHON] [GLOB…]        ('linalg.i*' by default)
+    python tests/corpus/kill_probe.py [--python PYTHON] [GLOB…]        ('linalg.s*' by default)
 
 A run that nothing disturbs says how long it takes and what each operator answers. Another, with a cache of its own, is
 killed with its process group after half of that time; a third, over that cache, must take what the second kept, ask the
@@ -85,7 +85,7 @@ class Runs:
 def main() -> int:
     """Run the program; returns its exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("globs", nargs="*", default=["linalg.i*"], metavar="GLOB")
+    parser.add_argument("globs", nargs="*", default=["linalg.s*"], metavar="GLOB")
     parser.add_argument("--python", default=sys.executable, help="the interpreter whose torch is asked (this one)")
     options = parser.parse_args()
     arguments = ["--python", options.python, *(part for glob in options.globs for part in ("--op", glob))]

@@ -39,6 +39,8 @@ def test_symbols_are_spelled_as_the_arguments_they_stand_for() -> None:
     assert in_arguments("s0 + s7 > s77", sources) == "x.size(0) + self.weight.stride(1) > s77"
     assert in_arguments("Eq(Mod(s0, 4), 0)", sources) == "Mod(x.size(0), 4) == 0"
     assert in_arguments("Eq(a, b) & Eq(c, d)", {}) == "Eq(a, b) & Eq(c, d)"
+    assert in_arguments("Ne(Max(1, s0), s0)", sources) == "Max(1, x.size(0)) != x.size(0)"
+    assert spelled("L['self']._modules['layer']._modules['0']._parameters['w'].eps") == "self.layer[0].w.eps"
     assert spelled("G['y'].size()[1] == 3") == "y.size(1) == 3"
 
 

@@ -108,3 +108,19 @@ def test_a_function_that_dynamo_puts_in_the_place_of_pythons_own_does_not_ask() 
     polyfill = torch_frame("_dynamo/polyfills/builtins.py", "any")
     stack = (MAIN, *DYNAMO, torch_frame("_dynamo/variables/tensor.py"), *PYTHON_ANSWERS)
     assert asking(stack, (USER, polyfill), TORCH) == (USER, None, "your code")
+
+
+def test_what_called_the_compiled_function_has_no_part_in_it() -> None:
+    call = torch_frame("nn/modules/module.py", "_call_impl")
+    stack = (MAIN, call, *DYNAMO, torch_frame("_dynamo/utils.py", "run_node"), *C_ANSWERS)
+    assert asking(stack, (USER,), TORCH) == (USER, None, "C++ of torch")
+
+
+def test_the_programs_line_is_named_beside_torchs_that_dynamo_traces() -> None:
+    functional = torch_frame("nn/functional.py", "dropout")
+    forward = torch_frame("nn/modules/dropout.py", "forward")
+    stack = (MAIN, *DYNAMO, torch_frame("_dynamo/variables/tensor.py"), *PYTHON_ANSWERS)
+    assert asking(stack, (USER, forward, functional), TORCH) == (functional, USER, "torch")
+    native = (MAIN, *DYNAMO, torch_frame("_dynamo/utils.py", "run_node"), *C_ANSWERS)
+    assert asking(native, (USER, forward, functional), TORCH) == (functional, USER, "C++ of torch")
+    assert asking(stack, (forward, functional), TORCH) == (functional, None, "torch")

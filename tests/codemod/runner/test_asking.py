@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -185,3 +186,79 @@ def test_no_argument_is_named_for_another_symbol_or_where_python_asks(call: Call
     assert call([schema(x=TENSOR, n=INT)], Tensor(), 3) == ""
     asked_by_python = f"{TORCH}/_meta_registrations.py"
     assert call([schema(x=TENSOR, n=INT)], Tensor(), SymInt("s0"), inner=asked_by_python) == ""
+
+
+LINES = """
+def norm(x, eps):
+    return space.layer_norm(x,
+                            ((2,), 3), eps)
+
+
+def by_name(x, eps):
+    return 1 + space.layer_norm(x, (2,), eps=eps) + 1
+
+
+def computed(x, eps):
+    return space.layer_norm(x, (2,), eps * 1)
+
+
+def method(x, eps):
+    return [space.layer_norm][0](x, (2,), eps)
+
+
+def several(x, eps):
+    return space.layer_norm(*[x, (2,)], eps)
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python says since 3.11 which call a line is in")
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        ("norm", "argument eps (float) of aten::layer_norm"),
+        ("by_name", "argument eps (float) of aten::layer_norm"),
+        ("computed", ""),
+        ("method", ""),
+        ("several", ""),
+    ],
+)
+def test_a_line_that_calls_c_by_itself_names_the_argument(
+    function: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Epsilon:
+        """A number of which the call makes a float, as C++ does."""
+
+        node = SimpleNamespace(expr=SimpleNamespace(free_symbols={"zf0"}))
+
+        def __mul__(self, other: int) -> Epsilon:
+            return self
+
+    Epsilon.__name__ = "SymFloat"
+    answers: list[str] = []
+
+    class Builtin:
+        """Stands for a function of C++, which has no frame of its own: this file's is passed over."""
+
+        def __call__(self, x: Any, shape: Any, eps: Any) -> int:
+            answers.append(asking.argument(["zf0"], (__file__,)))
+            return 1
+
+    space = ModuleType("space")
+    space.layer_norm = Builtin()  # type: ignore[attr-defined]
+    arguments = [
+        SimpleNamespace(name=name, real_type=kind, kwarg_only=False, has_default_value=lambda: False)
+        for name, kind in {"x": TENSOR, "shape": Kind("ListType", SYMBOLIC), "eps": Kind("FloatType")}.items()
+    ]
+    schema = SimpleNamespace(name="aten::layer_norm", arguments=arguments)
+    torch, builtins = ModuleType("torch"), ModuleType("torch.jit._builtins")
+    torch.Tensor = Tensor  # type: ignore[attr-defined]
+    torch._C = SimpleNamespace(_jit_get_schemas_for_operator=lambda _: [schema])  # type: ignore[attr-defined]
+    builtins._find_builtin = {space.layer_norm: schema.name}.get  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setitem(sys.modules, "torch.jit._builtins", builtins)
+    path = tmp_path / "functional.py"
+    path.write_text(LINES)
+    names: dict[str, Any] = {"space": space}
+    exec(compile(LINES, str(path), "exec"), names)
+    names[function](Tensor(), Epsilon())
+    assert answers == [said]
