@@ -10,7 +10,16 @@ from typing import Any
 from codemod.borders.documents import load_json
 from codemod.errors import SymfixError
 from codemod.probe.answers import ARROW, Answer, Compilation, Report, merged
-from codemod.probe.places import asking, compiled_frame, folder_of, is_compiled, owner, schema_owner, torch_folder
+from codemod.probe.places import (
+    COMPILED,
+    asking,
+    compiled_frame,
+    folder_of,
+    is_compiled,
+    owner,
+    schema_owner,
+    torch_folder,
+)
 from codemod.probe.trace import Frame, Record
 from codemod.runner.asking import argument_in, askers_in
 from codemod.runner.assumptions import ASKERS, ASSUMED, CANNOT, NAMED, UNKNOWN
@@ -24,6 +33,7 @@ _OF_DRAFT = frozenset(
         "propagate_real_tensors_provenance",
     }
 )  # fmt: skip
+_SYMBOLIC = "a SymInt in the schema, and a kernel that takes one, keep it symbolic"
 _SYMBOL = re.compile(r"\b(?:s|u|zuf|zf)\d+\b")
 _EXCEPTION = re.compile(r"^GuardOnDataDependentSymNode: (?=.)")  # what a traceback has before what a trace says
 _EQUAL = re.compile(r"^Eq\((\w+), (-?[\d.]+(?:e[+-]?\d+)?)\)$")
@@ -189,7 +199,9 @@ class Collector:
         label = compiled.label if compiled is not None else DRAFT if _is_draft(record) else ""
         whose = whose if record.stack or record.user_stack else ""
         whose = schema_owner(argument) if argument and is_compiled(whose) else whose
-        self._answers.append(Answer(kind, text, whose, place, user, label, native=native, argument=argument))
+        advice = _SYMBOLIC if whose not in (COMPILED, "") and "(int" in argument else ""
+        self._answers.append(Answer(kind, text, whose, place, user, label, advice=advice, native=native,
+                                    argument=argument))  # fmt: skip
 
 
 def asked_by(asked: Mapping[str, Any]) -> tuple[str, str]:

@@ -242,6 +242,7 @@ def test_an_argument_that_is_a_plain_number_is_named_with_its_schema(operator: s
     asks = record("artifact", asked)
     (answer,) = collected(record("dynamo_start", {}, START), asks, guard, asks, fixed).answers
     assert (answer.kind, answer.text, answer.place, answer.whose) == ("specialized", "x.size(0) == 4", USER, whose)
+    assert ("SymInt in the schema" in answer.advice) is (operator == "f::g")
 
 
 def test_a_symbol_of_another_compilation_has_no_argument() -> None:
