@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from codemod.borders.documents import load_json
@@ -40,7 +41,8 @@ _EQUAL = re.compile(r"^Eq\((\w+), (-?[\d.]+(?:e[+-]?\d+)?)\)$")
 _FLOAT = re.compile(r"\b\d+\.\d+(?:e[+-]?\d+)?\b")  # with as many digits as sympy holds: 1.00000000000000e-5
 _EXPRESSION = re.compile(r"(?P<what>Could not .*?data-dependent expression )(?P<expression>.+?)(?: \(unhinted: .*)?$")
 _DEPENDENT = re.compile(r"data-dependent expression (.+?) \(unhinted: ")
-_OPEN_EQUAL = re.compile(r"^(Eq|Ne)\((.+), (.+)\)$")
+_OPEN_EQUAL = re.compile(r"^(Eq|Ne)\((.+)\)$")
+_MOST_COMMAS = 50
 _LOCAL = re.compile(r"\b[LG]\['(\w+)'\]")
 _MEMBER = re.compile(r"\._(?:modules|parameters|buffers)\['([A-Za-z_]\w*)'\]")
 _ELEMENT = re.compile(r"\._modules\['(\d+)'\]")
@@ -279,9 +281,13 @@ def in_arguments(expression: str, sources: Mapping[str, str]) -> str:
     """A sympy expression with arguments in place of symbols; `Eq(a, b)` becomes `a == b`, `Ne(a, b)` `a != b`."""
     text = _SYMBOL.sub(lambda match: spelled(sources.get(match[0]) or match[0]), _short(expression))
     equal = _OPEN_EQUAL.match(text)
-    if equal is None or not all(map(_is_balanced, (equal[2], equal[3]))):
+    if equal is None:
         return text
-    return f"{equal[2]} {'==' if equal[1] == 'Eq' else '!='} {equal[3]}"
+    for comma in islice(re.finditer(", ", equal[2]), _MOST_COMMAS):
+        sides = equal[2][: comma.start()], equal[2][comma.end() :]
+        if all(map(_is_balanced, sides)):
+            return f"{sides[0]} {'==' if equal[1] == 'Eq' else '!='} {sides[1]}"
+    return text
 
 
 def _short(expression: str) -> str:

@@ -40,6 +40,8 @@ def test_symbols_are_spelled_as_the_arguments_they_stand_for() -> None:
     assert in_arguments("Eq(Mod(s0, 4), 0)", sources) == "Mod(x.size(0), 4) == 0"
     assert in_arguments("Eq(a, b) & Eq(c, d)", {}) == "Eq(a, b) & Eq(c, d)"
     assert in_arguments("Ne(Max(1, s0), s0)", sources) == "Max(1, x.size(0)) != x.size(0)"
+    assert in_arguments("Ne(s0, Max(1, s0))", sources) == "x.size(0) != Max(1, x.size(0))"
+    assert in_arguments("Eq(s0, 1) | Eq(s0, 2)", sources) == "Eq(x.size(0), 1) | Eq(x.size(0), 2)"
     assert spelled("L['self']._modules['layer']._modules['0']._parameters['w'].eps") == "self.layer[0].w.eps"
     assert spelled("G['y'].size()[1] == 3") == "y.size(1) == 3"
 
