@@ -16,6 +16,7 @@ ENTRY_POINT_GROUP = "symfix.transforms"
 F = TypeVar("F")
 Item = TypeVar("Item")
 T = TypeVar("T")
+W = TypeVar("W")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,12 @@ class Project(Protocol):
 
         `extract` is a module-level function; what it returns is pickled and kept by content hash,
         path and the version of `extract`'s package.
+        """
+
+    def facts_of(self, extract: Callable[[str, bytes, W], F], wanted: Mapping[str, W]) -> Mapping[str, F]:
+        """As `facts`, `extract(path, bytes, wanted[path])`: kept as long as the same is wanted of a file.
+
+        Of what is wanted, equal values have the same `repr`.
         """
 
     def map(

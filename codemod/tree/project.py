@@ -24,6 +24,7 @@ from codemod.tree.pool import Failure, run
 F = TypeVar("F")
 Item = TypeVar("Item")
 T = TypeVar("T")
+W = TypeVar("W")
 Source = tuple[str, bytes]
 """The path and the bytes of a file."""
 
@@ -128,28 +129,35 @@ class CheckoutProject:
 
         A file that cannot be read, or on which `extract` raises, is left out and named in `failures`.
         """
+        return self._facts(extract, dict.fromkeys(paths, ()))
+
+    def facts_of(self, extract: Callable[[str, bytes, W], F], wanted: Mapping[str, W]) -> Mapping[str, F]:
+        """As `facts`, `extract(path, bytes, wanted[path])`: kept as long as the same is wanted of a file."""
+        return self._facts(extract, {path: (asked,) for path, asked in wanted.items()})
+
+    def _facts(self, extract: Callable[..., F], wanted: Mapping[str, tuple[Any, ...]]) -> dict[str, F]:
         package = extract.__module__.partition(".")[0]
         version = hashlib.sha256(f"{code_version(package)} {dependency_versions('symfix')}".encode()).hexdigest()[:16]
         extractor = f"{extract.__module__}.{extract.__qualname__}@{version}"
         cached = self.cache.facts(extractor)
         hashes = self._cached_hashes()
         facts: dict[str, F] = {}
-        missing: list[str] = []
-        for path in paths:
+        missing: dict[str, tuple[Any, ...]] = {}
+        for path, asked in wanted.items():
             seen = self._stat(path)
             stat, sha = hashes.get(path, (None, ""))
             entry = cached.get(path)
-            if entry is not None and stat is not None and stat == seen and entry[0] == sha:
+            if entry is not None and stat is not None and stat == seen and entry[0] == _named(sha, asked):
                 try:
                     facts[path] = pickle.loads(entry[1])
                     self.hashes[path] = sha
                     continue
                 except Exception:  # a damaged entry raises whatever its bytes happen to say
                     pass
-            missing.append(path)
+            missing[path] = asked
         if missing:
             self._extract(extract, extractor, missing, cached, facts)
-        return {path: facts[path] for path in paths if path in facts}
+        return {path: facts[path] for path in wanted if path in facts}
 
     def counts(
         self, count: Callable[[Source], int], sources: Sequence[Source], packages: Collection[str], label: str = ""
@@ -219,13 +227,14 @@ class CheckoutProject:
 
     def _extract(
         self,
-        extract: Callable[[str, bytes], F],
+        extract: Callable[..., F],
         extractor: str,
-        paths: Sequence[str],
+        wanted: Mapping[str, tuple[Any, ...]],
         cached: Mapping[str, tuple[str, bytes]],
         facts: dict[str, F],
     ) -> None:
-        items = [(path, cached[path][0] if path in cached else "") for path in paths]
+        paths = list(wanted)
+        items = [(path, cached[path][0] if path in cached else "", asked) for path, asked in wanted.items()]
         work = functools.partial(_extract_file, str(self.root), extract)
         fresh: dict[str, tuple[str, bytes]] = {}
         stats: dict[str, tuple[StatKey, str]] = {}
@@ -242,10 +251,10 @@ class CheckoutProject:
             try:
                 facts[path] = pickle.loads(blob)
             except Exception:  # damaged, though its hash is right: made anew
-                sha, blob = _extract_file(str(self.root), extract, (path, ""))
+                sha, blob = _extract_file(str(self.root), extract, (path, "", wanted[path]))
                 facts[path] = pickle.loads(blob)
             self.hashes[path] = sha
-            fresh[path] = (sha, blob)
+            fresh[path] = (_named(sha, wanted[path]), blob)
             if path in self.stats:
                 stats[path] = (self.stats[path], sha)
         self.failures.sort()
@@ -259,14 +268,19 @@ def _key(digest: hashlib._Hash, path: str, source: bytes) -> str:
     return digest.hexdigest()
 
 
-def _extract_file(root: str, extract: Callable[[str, bytes], Any], item: tuple[str, str]) -> tuple[str, bytes]:
-    """The sha256 of a file and its pickled facts, the latter empty where the sha256 is that of the cache."""
-    path, cached_sha = item
+def _named(sha: str, asked: tuple[Any, ...]) -> str:
+    """What facts are kept under: the sha256 of their file, and a digest of what was asked of it."""
+    return f"{sha} {hashlib.sha256(repr(asked).encode()).hexdigest()}" if asked else sha
+
+
+def _extract_file(root: str, extract: Callable[..., Any], item: tuple[str, str, tuple[Any, ...]]) -> tuple[str, bytes]:
+    """The sha256 of a file and its pickled facts, the latter empty where the cache has those under `_named`."""
+    path, cached, asked = item
     try:
         source = read_file(path) if os.path.isabs(path) else read_below(root, path)
     except OSError as error:
         raise SymfixError(f"cannot be read: {error.strerror}") from error
     sha = hashlib.sha256(source).hexdigest()
-    if sha == cached_sha:
+    if _named(sha, asked) == cached:
         return sha, b""
-    return sha, pickle.dumps(extract(path, source), pickle.HIGHEST_PROTOCOL)
+    return sha, pickle.dumps(extract(path, source, *asked), pickle.HIGHEST_PROTOCOL)

@@ -132,8 +132,8 @@ class PythonProver:
             self._tree = SourceTree(self._project.facts(extract, self._listed), self._package)
             callers: dict[str, list[Definition]] = defaultdict(list)
             for definition in self._tree.definitions():
-                for call in definition.function.calls:
-                    callee = self._tree.resolve(definition, call.callee)
+                for name in definition.function.calls:
+                    callee = self._tree.resolve(definition, name)
                     if callee is not None:
                         callers[callee.place].append(definition)
             self._callers = callers

@@ -13,7 +13,8 @@ from codemod.model.findings import Finding
 from codemod.model.transform import Project, Prover, Rule
 from codemod.tree.checkout import NATIVE_FUNCTIONS
 from transforms.python.metas.drawn import findings as metas_of
-from transforms.python.reach.composites import composites, entries_of
+from transforms.python.reach.bodies import Bodies
+from transforms.python.reach.composites import Composite, composites, entries_of, stand_ins
 from transforms.python.reach.kernels import registrations_of
 from transforms.python.reach.naming import decorated_operators
 from transforms.python.reach.reached import (
@@ -21,6 +22,7 @@ from transforms.python.reach.reached import (
     TESTS,
     Reached,
     active,
+    follow,
     given_sympy,
     reach,
     returned_values,
@@ -29,6 +31,7 @@ from transforms.python.reach.reached import (
 from transforms.python.reach.tree import Definition, SourceTree, tree_path
 from transforms.python.reach.unfaked import unfaked
 from transforms.python.reach.unread import remarks
+from transforms.python.reading.bodies import bodies
 from transforms.python.reading.extract import NestedTooDeep, Parts, extract
 from transforms.python.reading.public_names import MODULES, operators_by_function, public_names
 from transforms.python.reading.sympy_calls import SympyCalls, sympy_calls
@@ -84,7 +87,11 @@ class PythonTransform:
         pytorch = (project.root / NATIVE_FUNCTIONS).is_file()
         missing_fakes = [] if pytorch else unfaked(project, registrations)
         with_sympy = [calls for calls in project.facts(sympy_calls, elsewhere).values() if calls.names]
-        jobs = self._jobs(tree, functions, project, with_sympy, torch)
+        replacing = stand_ins(tree, partial(_operators, project, torch))
+        asked = (*functions, *(own for stand_in in replacing.values() for own in stand_in.own))
+        body_of = Bodies(tree, asked, partial(project.facts_of, bodies)).of
+        follow(tree, functions, body_of)
+        jobs = self._jobs(tree, functions, project, with_sympy, composites(replacing, body_of), torch)
         in_functions = project.map(_rewriter(), jobs, "python", [len(job.source) for job in jobs]) if jobs else []
         return [*missing_fakes, *(finding for file_findings in in_functions for finding in file_findings)]
 
@@ -118,20 +125,20 @@ class PythonTransform:
         functions: Mapping[Definition, Reached],
         project: Project,
         with_sympy: Sequence[SympyCalls],
+        standing_in: Mapping[Definition, Composite],
         torch: Target | None,
     ) -> list[FileJob]:
         from transforms.python.rewrite import FileJob, Job
 
         # What the scope leaves out is rewritten by itself: functions of one file may share imports and lines.
         chosen: dict[tuple[str, bool], dict[str, Job]] = {}
-        standing_in = composites(tree, partial(_operators, project, torch))
         read_by_torchscript = scripted(tree, functions)
         sympy = given_sympy(tree, functions, with_sympy)
         for definition, reached in functions.items():
             composite = standing_in.get(definition)
-            if not (definition.function.conditions or composite) or not project.selected(definition.path):
+            if not (reached.body.conditions or composite) or not project.selected(definition.path):
                 continue
-            resolved = {call.callee: tree.resolve(definition, call.callee) for call in definition.function.calls}
+            resolved = {name: tree.resolve(definition, name) for name in definition.function.calls}
             callees = {name: functions[d] for name, d in resolved.items() if d is not None and d in functions}
             if composite or active(reached, callees):
                 within = project.in_scope(definition.path, reached.root)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,11 @@ FILES = {f"d{number % 3}/f{number}.cc": b"size %d\n" % number for number in rang
 def extract(path: str, source: bytes) -> tuple[str, bytes, int]:
     """Says which process ran it."""
     return path, source, os.getpid()
+
+
+def extract_part(path: str, source: bytes, part: int) -> tuple[int, int]:
+    """Says when it ran."""
+    return part, time.monotonic_ns()
 
 
 def extract_or_raise(path: str, source: bytes) -> bytes:
@@ -72,6 +78,16 @@ def test_facts_are_kept_until_a_files_bytes_change(make_tree: MakeTree, base: Pa
     assert changed == {"d0/f0.cc"}
     assert after["d0/f0.cc"] == ("d0/f0.cc", b"SIZE 0\n", os.getpid())
     assert second.hashes["d0/f0.cc"] == hashlib.sha256(b"SIZE 0\n").hexdigest()
+
+
+def test_facts_of_a_part_of_a_file_are_kept_until_another_is_wanted(make_tree: MakeTree, base: Path) -> None:
+    root, read = make_tree(FILES), []
+    for wanted in ({"d0/f0.cc": 1, "d1/f1.cc": 1}, {"d0/f0.cc": 1, "d1/f1.cc": 2}, {"d1/f1.cc": 1}):
+        facts = project(root, base).facts_of(extract_part, wanted)
+        assert {path: part for path, (part, _) in facts.items()} == wanted
+        read.append({path: number for path, (_, number) in facts.items()})
+    assert read[1]["d0/f0.cc"] == read[0]["d0/f0.cc"]
+    assert len({numbers["d1/f1.cc"] for numbers in read}) == 3
 
 
 def test_a_file_that_may_still_change_within_the_clocks_tick_is_read_again(

@@ -13,6 +13,7 @@ from transforms.cpp.analyse import analyse_tree
 
 F = TypeVar("F")
 T = TypeVar("T")
+W = TypeVar("W")
 
 SCHEMAS = """\
 - func: empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,\
@@ -108,6 +109,10 @@ class MemoryProject:
     def facts(self, extract: Callable[[str, bytes], F], paths: Sequence[str]) -> Mapping[str, F]:
         """Never cached."""
         return {path: extract(path, self.read(path)) for path in paths}
+
+    def facts_of(self, extract: Callable[[str, bytes, W], F], wanted: Mapping[str, W]) -> Mapping[str, F]:
+        """Never cached."""
+        return {path: extract(path, self.read(path), asked) for path, asked in wanted.items()}
 
     def remark(self, line: str) -> None:
         """In `remarks`."""

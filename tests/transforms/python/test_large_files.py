@@ -19,7 +19,9 @@ from tests.transforms.counting import calls, peak
 from tests.transforms.cpp.snippets import MemoryProject
 from transforms.python.flow.values import Value
 from transforms.python.reading import extract as reading
+from transforms.python.reading.bodies import bodies
 from transforms.python.reading.extract import NestedTooDeep, Parts, extract, parse
+from transforms.python.reading.facts import Body
 from transforms.python.rewrite import FileJob, Job, findings
 from transforms.python.transform import PythonTransform
 from transforms.python.writing.nodes import code, parse_expression
@@ -93,16 +95,18 @@ def test_the_tree_of_a_part_is_held_at_a_time(same: bool, monkeypatch: pytest.Mo
     large = functions(300, same)
     findings(functions(2, same))
 
-    def peaks() -> tuple[int, int]:
-        return peak(lambda: findings(large)), peak(lambda: extract("a.py", large.source))
+    def peaks() -> tuple[int, int, int]:
+        return peak(lambda: findings(large)), peak(lambda: extract("a.py", large.source)), peak(values)
+
+    def values() -> dict[str, Body]:
+        return bodies("a.py", large.source, [function.name for function in facts.functions])
 
     monkeypatch.setattr(reading, "PART", 1 << 30)
-    whole, facts = peaks(), extract("a.py", large.source)
-    decisions = findings(large)
+    facts = extract("a.py", large.source)
+    whole, decisions, read = peaks(), findings(large), values()
     monkeypatch.setattr(reading, "PART", 1 << 11)
-    rewriting, extracting = peaks()
-    assert (rewriting < 0.6 * whole[0], extracting < 0.6 * whole[1]) == (True, True)
-    assert (findings(large), extract("a.py", large.source)) == (decisions, facts)
+    assert [part < 0.6 * entire for part, entire in zip(peaks(), whole, strict=True)] == [True, True, True]
+    assert (findings(large), extract("a.py", large.source), values()) == (decisions, facts, read)
 
 
 def ifs() -> int:
@@ -214,7 +218,7 @@ def test_a_function_nested_too_deep_is_refused_and_its_neighbour_is_not(expressi
     source = deep(expression)
     facts = extract("a.py", source.encode())
     assert [one.name for one in facts.functions] == ["deep", "f"]
-    assert facts.functions[0].conditions == (frozenset(),)
+    assert bodies("a.py", source.encode(), ("deep",))["deep"].conditions == (frozenset(),)
     by_function: dict[str, Finding] = {one.function: one for one in findings(job(source, "deep", "f"))}
     assert (by_function["deep"].level, by_function["deep"].refusal) == (Level.MANUAL, "nested")
     assert by_function["f"].edits
@@ -222,14 +226,14 @@ def test_a_function_nested_too_deep_is_refused_and_its_neighbour_is_not(expressi
 
 def test_long_names_are_read_whatever_their_length() -> None:
     facts = extract("a.py", f"import torch\ndef f(x):\n    a{'.b' * 2_000}(x)\n".encode())
-    assert facts.functions[0].calls[0].callee == "a" + ".b" * 2_000
+    assert facts.functions[0].calls[0] == "a" + ".b" * 2_000
 
 
 def test_tuples_of_tuples_are_followed_no_further_than_is_worth_it() -> None:
     doubled = "".join(f"    a{index} = (a{index - 1}, a{index - 1})\n" for index in range(1, 60))
     source = f"import torch\ndef f(x: Tensor):\n    a0 = (x.shape, x.shape)\n{doubled}    return a59\n"
     program = (
-        "import sys; from transforms.python.reading.extract import extract; extract('a.py', sys.stdin.buffer.read())"
+        "from transforms.python.reading.bodies import bodies; import sys; bodies('a.py', sys.stdin.buffer.read(), 'f')"
     )
     subprocess.run([sys.executable, "-c", program], input=source.encode(), preexec_fn=_limit, check=True)
 
@@ -242,9 +246,8 @@ def test_tuples_through_calls_are_followed_no_further_either() -> None:
     first = "@torch.compile\ndef f0(x: Tensor):\n    return f1((x.shape, x.shape))\n"
     source = f"{first}{passed}def f50(p):\n    return p\n"
     program = (
-        "import sys; from transforms.python.reading.extract import extract;"
-        "from transforms.python.reach.reached import reach; from transforms.python.reach.tree import SourceTree;"
-        "functions = reach(SourceTree({'a.py': extract('a.py', sys.stdin.buffer.read())}));"
+        "import sys; from tests.transforms.python.reach.following import followed;"
+        "functions = followed({'a.py': sys.stdin.read()})[1];"
         "print(len(functions), any(function.returns.symbolic for function in functions.values()))"
     )
     command = [sys.executable, "-c", program]
@@ -263,13 +266,15 @@ def test_a_call_of_calls_is_read_once() -> None:
     nested = [f"{function}(" * 90 + "x" + ")" * 90 for function in ("len", "torch.fft.fft", "helper")]
     chains = [*nested, "x" + ".sum()" * 150, "x" + ".max(0)[0].T" * 80, "x" + ".indices()" * 150]
     for chain in chains:
-        assert extract("a.py", f"import torch\ndef f(x: Tensor):\n    x.shape\n    return {chain}\n".encode()).functions
+        source = f"import torch\ndef f(x: Tensor):\n    x.shape\n    return {chain}\n".encode()
+        assert extract("a.py", source).functions
+        assert bodies("a.py", source, "f")
 
 
 def test_a_short_tuple_keeps_its_items() -> None:
-    (function,) = extract("a.py", b"def f(x: Tensor):\n    return (x.numel(), (1, x.shape))\n").functions
-    assert [item.kind for item in function.returns.items] == ["int", "tuple"]
-    assert isinstance(function.returns, Value)
+    body = bodies("a.py", b"def f(x: Tensor):\n    return (x.numel(), (1, x.shape))\n", "f")["f"]
+    assert [item.kind for item in body.returns.items] == ["int", "tuple"]
+    assert isinstance(body.returns, Value)
 
 
 @pytest.mark.parametrize("operator", [" and ", " or ", " == 1 and ", ' "" ""'])

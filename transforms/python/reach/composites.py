@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from codemod.errors import SymfixError
 from transforms.python.reach.tree import Definition, SourceTree
-from transforms.python.reading.facts import Function
+from transforms.python.reading.facts import Body, Function
 from transforms.schema.native_functions import COMPOSITE_IMPLICIT, NativeFunction, load
 from transforms.schema.schema import Argument, Schema
 
@@ -35,14 +35,30 @@ class Composite(NamedTuple):
     """The decomposition and the helpers of its own that call `prims`."""
 
 
+class StandIn(NamedTuple):
+    """A decomposition that can stand in for a composite, if a function of `own` asks for a size."""
+
+    composite: Composite
+    own: tuple[Definition, ...]
+    """The decomposition, and what it runs of its own file."""
+
+
 def composites(
-    tree: SourceTree, operators: Callable[[Collection[str]], Iterable[NativeFunction]]
+    stand_ins: Mapping[Definition, StandIn], body_of: Callable[[Definition], Body]
 ) -> dict[Definition, Composite]:
+    """Those of `stand_ins` that ask for a size, and those that forward to such."""
+    asking = {d for d, stand_in in stand_ins.items() if any(body_of(own).conditions for own in stand_in.own)}
+    return {d: s.composite for d, s in stand_ins.items() if d in asking or _forwards(d, stand_ins, asking)}
+
+
+def stand_ins(
+    tree: SourceTree, operators: Callable[[Collection[str]], Iterable[NativeFunction]]
+) -> dict[Definition, StandIn]:
     """The decompositions that can stand in for a composite; `operators` gives those of native_functions.yaml by name.
 
     Left out are those that would change what PyTorch differentiates, aliases or accepts: operators that write to or
     return a view of an argument, Python that reaches `prims`, which have no derivatives, in code that others use too,
-    and what other wrappers do to the arguments before. So are those that ask for no size.
+    and what other wrappers do to the arguments before.
     """
     registered = {d: names for d in tree.definitions() if (names := dict(_registered(d.function)))}
     if not registered:
@@ -55,8 +71,7 @@ def composites(
     }
     schemas = _schemas(operators({base for names in registered.values() for base, _ in names}))
     users = _Users(tree, registered)
-    replacements: dict[Definition, Composite] = {}
-    asking: set[Definition] = set()
+    replacements: dict[Definition, StandIn] = {}
     for definition, names in registered.items():
         overloads = tuple(
             f"{base}.{schema.overload or 'default'}"
@@ -76,10 +91,9 @@ def composites(
             if _primitives(body.function)
         )
         if own:
-            replacements[definition] = Composite(overloads, bodies)
-            if any(body.function.conditions for body in reached if body.path == definition.path):
-                asking.add(definition)
-    return {d: composite for d, composite in replacements.items() if d in asking or _forwards(d, replacements, asking)}
+            in_file = tuple(body for body in reached if body.path == definition.path)
+            replacements[definition] = StandIn(Composite(overloads, bodies), in_file)
+    return replacements
 
 
 def _registered(function: Function) -> Iterator[tuple[tuple[str, str], None]]:
@@ -152,8 +166,8 @@ def _reached(tree: SourceTree, definition: Definition) -> list[Definition]:
     queue = [definition]
     while queue:
         caller = queue.pop()
-        for call in caller.function.calls:
-            callee = tree.resolve(caller, call.callee)
+        for name in caller.function.calls:
+            callee = tree.resolve(caller, name)
             if callee is not None and callee not in reached:
                 reached[callee] = None
                 queue.append(callee)
@@ -187,18 +201,18 @@ class _Users:
             callers = self._callers[path] = {}
             for function in self._tree.facts[path].functions:
                 definition = self._tree.definition(path, function.name)
-                for callee in {call.callee for call in function.calls}:
+                for callee in function.calls:
                     if definition is not None:
                         callers.setdefault(callee, []).append(definition)
         return self._callers[path].get(name, ())
 
 
 def _primitives(function: Function) -> bool:
-    return any(call.callee.startswith("prims.") for call in function.calls)
+    return any(callee.startswith("prims.") for callee in function.calls)
 
 
-def _forwards(definition: Definition, replacements: Mapping[Definition, Composite], asking: set[Definition]) -> bool:
+def _forwards(definition: Definition, stand_ins: Mapping[Definition, StandIn], asking: set[Definition]) -> bool:
     """Whether a decomposition calls, as `torch.fft.fftn`, an operator whose own one is put in place."""
-    operators = {name.partition(".")[0] for d in asking for name in replacements[d].overloads}
-    called = (call.callee.removeprefix("torch.").replace(".", "_") for call in definition.function.calls)
+    operators = {name.partition(".")[0] for d in asking for name in stand_ins[d].composite.overloads}
+    called = (callee.removeprefix("torch.").replace(".", "_") for callee in definition.function.calls)
     return any(name in operators for name in called)

@@ -8,7 +8,7 @@ exported. Everything those call is reached too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from codemod.model.findings import Root, Step
@@ -17,7 +17,7 @@ from transforms.python.reach.naming import Declared, decorated_operators, name_f
 from transforms.python.reach.registrars import API, Role
 from transforms.python.reach.registrations import Registrations
 from transforms.python.reach.tree import Definition, SourceTree, tree_path
-from transforms.python.reading.facts import Call
+from transforms.python.reading.facts import NO_BODY, Body, Call
 from transforms.python.reading.registering import last_name
 from transforms.python.reading.sympy_calls import SympyCalls
 
@@ -56,6 +56,7 @@ class Reached:
     eager: bool
     root: Root
     caller: Reached | None = None
+    body: Body = NO_BODY
     parameters: dict[str, Value] = field(default_factory=dict)
     returns: Value = NOTHING
     operators: set[str] = field(default_factory=set)
@@ -109,7 +110,10 @@ def entry(tree: SourceTree, definition: Definition, roles: Sequence[Role]) -> tu
 def reach(
     tree: SourceTree, registrations: Registrations | None = None, declared: Declared = frozenset
 ) -> dict[Definition, Reached]:
-    """Every function that symbols reach, with what its parameters hold; `declared` says which names are operators'."""
+    """Every function that symbols reach; `declared` says which names are operators'.
+
+    What parameters hold beside what a function is registered with, `follow` tells.
+    """
     registrations = registrations or Registrations(tree)
     functions: dict[Definition, Reached] = {}
     queues: dict[Root, list[Reached]] = {root: [] for root in Root}
@@ -141,8 +145,8 @@ def reach(
                 _seed(functions[definition])
     while queue := next(filter(None, queues.values()), None):  # the way from an operator says most
         reached = queue.pop()
-        for call in reached.definition.function.calls:
-            callee = tree.resolve(reached.definition, call.callee)
+        for name in reached.definition.function.calls:
+            callee = tree.resolve(reached.definition, name)
             if callee is None or ELSEWHERE.search("/" + tree_path(tree, callee.path)):
                 continue
             if callee in registrations.operators:
@@ -162,7 +166,6 @@ def reach(
                 if fresh:
                     functions[namesake].parameters = functions[callee].parameters
     _name(tree, functions, called, declared)
-    _propagate(tree, functions)
     return functions
 
 
@@ -194,13 +197,15 @@ def _seed(reached: Reached) -> None:
         reached.parameters[name] = of_root(annotation, name)
 
 
-def _propagate(tree: SourceTree, functions: Mapping[Definition, Reached]) -> None:
+def follow(tree: SourceTree, functions: Mapping[Definition, Reached], body_of: Callable[[Definition], Body]) -> None:
     """Carry sizes from arguments to parameters and from returns to callers until nothing changes."""
+    for definition, reached in functions.items():
+        reached.body = body_of(definition)
     callees_of = {
         definition: {
-            call.callee: functions[callee]
-            for call in definition.function.calls
-            if (callee := tree.resolve(definition, call.callee)) is not None and callee in functions
+            name: functions[callee]
+            for name in definition.function.calls
+            if (callee := tree.resolve(definition, name)) is not None and callee in functions
         }
         for definition in functions
     }
@@ -208,10 +213,10 @@ def _propagate(tree: SourceTree, functions: Mapping[Definition, Reached]) -> Non
         changed = False
         for definition, reached in functions.items():
             callees = callees_of[definition]
-            returns = resolve(definition.function.returns, reached, callees)
+            returns = resolve(reached.body.returns, reached, callees)
             if returns != reached.returns:
                 reached.returns, changed = returns, True
-            for call in definition.function.calls:
+            for call in reached.body.calls:
                 target = callees.get(call.callee)
                 if target is not None and target is not reached:
                     changed |= _pass(call, reached, target, callees)
@@ -268,7 +273,7 @@ def active(reached: Reached, callees: Mapping[str, Reached]) -> bool:
     """Whether some place of a reached function does ask for a symbol."""
     return any(
         not needed or any(_dependency(name, reached, callees).kind != PLAIN for name in needed)
-        for needed in reached.definition.function.conditions
+        for needed in reached.body.conditions
     )
 
 
@@ -276,10 +281,10 @@ def returned_values(
     tree: SourceTree, functions: Mapping[Definition, Reached], reached: Reached
 ) -> Iterator[tuple[str, Value]]:
     """What each callee of a function, as written, returns."""
-    for call in reached.definition.function.calls:
-        callee = tree.resolve(reached.definition, call.callee)
+    for name in reached.definition.function.calls:
+        callee = tree.resolve(reached.definition, name)
         if callee is not None and callee in functions and functions[callee].returns.kind != PLAIN:
-            yield call.callee, functions[callee].returns
+            yield name, functions[callee].returns
 
 
 def given_sympy(
@@ -297,8 +302,8 @@ def given_sympy(
     result = set(queue)
     while queue:
         definition = queue.pop()
-        for call in definition.function.calls:
-            callee = tree.resolve(definition, call.callee)
+        for name in definition.function.calls:
+            callee = tree.resolve(definition, name)
             if callee is not None and callee in functions and callee not in result and callee.path == definition.path:
                 result.add(callee)
                 queue.append(callee)
@@ -327,8 +332,8 @@ def scripted(tree: SourceTree, functions: Mapping[Definition, Reached]) -> set[D
     result = set(queue)
     while queue:
         definition = queue.pop()
-        for call in definition.function.calls:
-            callee = tree.resolve(definition, call.callee)
+        for name in definition.function.calls:
+            callee = tree.resolve(definition, name)
             if callee is None or callee not in functions or callee in result:
                 continue
             if not any(EXCUSED.search(decorator) for decorator in callee.function.decorators):

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import ast
 import io
-import itertools
 import re
 import tokenize
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from codemod.errors import SymfixError
-from transforms.python.flow.interpret import Interpreter, coerces
 from transforms.python.flow.nodes import TELLING, dotted, own_nodes, written
-from transforms.python.flow.sites import sites
-from transforms.python.flow.values import Value, all_dependencies, join
-from transforms.python.reading.facts import Call, FileFacts, Function
+from transforms.python.reading.facts import FileFacts, Function
 from transforms.python.reading.registering import Collector, unparsed
 
 SIZES = re.compile(rb"\.shape\b|\.size\(|\.numel\(|\.stride\(|SymInt|IntLike|_check|guard_|sizevars|\bout=")
@@ -153,7 +149,6 @@ def extract(path: str, source: bytes) -> FileFacts:
     passed: set[tuple[str, str]] = set()
     left_to_eager: set[str] = set()
     for tree in trees:
-        interpreters: dict[str, Interpreter] = {}
         for scope in scopes(tree):
             for node in scope.telling:
                 if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -166,12 +161,7 @@ def extract(path: str, source: bytes) -> FileFacts:
             if not isinstance(scope.node, Definition):
                 continue
             try:
-                values = None
-                if sized:
-                    outer = interpreters.get(scope.name.rpartition(".")[0])
-                    values = Interpreter(scope.node, scope.nodes, outer=outer, telling=scope.telling)
-                    interpreters[scope.name] = values
-                functions.append(_function(scope, scope.node, values, prims))
+                functions.append(_function(scope, scope.node, _callees(scope, sized, prims)))
             except RecursionError:
                 functions.append(_nested(scope, scope.node))
     return FileFacts(
@@ -180,6 +170,7 @@ def extract(path: str, source: bytes) -> FileFacts:
         tuple((imports | inner_imports).items()),
         registering.result(),
         tuple(sorted(left_to_eager)),
+        sized,
         bool(SCRIPTED.search(source)),
         tuple(sorted(_scripted_operators(passed, functions))) if b"jit.script" in source else (),
     )
@@ -198,8 +189,10 @@ class Scope(NamedTuple):
     telling: list[ast.AST]
 
 
-def scopes(tree: ast.AST, name: str = "", owner: ast.ClassDef | None = None) -> Iterator[Scope]:
-    """The scope of `tree` and all below it, outer ones first.
+def scopes(
+    tree: ast.AST, name: str = "", owner: ast.ClassDef | None = None, chosen: Collection[str] | None = None
+) -> Iterator[Scope]:
+    """The scope of `tree` and all below it, outer ones first; with `chosen` only those below it of these names.
 
     Of several definitions of one name the last has it; those before are `name#1`, `name#2` and so on.
     """
@@ -216,7 +209,9 @@ def scopes(tree: ast.AST, name: str = "", owner: ast.ClassDef | None = None) -> 
         count[node.name] += 1
         left[node.name] -= 1
         own = f"{node.name}#{count[node.name]}" if left[node.name] else node.name
-        yield from scopes(node, f"{name}.{own}" if name else own, tree if isinstance(tree, ast.ClassDef) else None)
+        inner_name = f"{name}.{own}" if name else own
+        if chosen is None or inner_name in chosen:
+            yield from scopes(node, inner_name, tree if isinstance(tree, ast.ClassDef) else None, chosen)
 
 
 def _passed_operators(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
@@ -245,15 +240,11 @@ def _left_to_eager(scope: Scope) -> Iterator[str]:
 
 def _scripted_operators(passed: Iterable[tuple[str, str]], functions: Sequence[Function]) -> set[str]:
     """The operators among those `passed` to functions that call `torch.jit.script`."""
-    scripting = {
-        function.name for function in functions if any(call.callee == "torch.jit.script" for call in function.calls)
-    }
+    scripting = {function.name for function in functions if "torch.jit.script" in function.calls}
     return {operator for callee, operator in passed if callee in scripting}
 
 
-def _function(
-    scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, values: Interpreter | None, prims: bool
-) -> Function:
+def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, callees: Iterable[str]) -> Function:
     arguments = node.args
     function = Function(
         scope.name,
@@ -263,34 +254,55 @@ def _function(
             (parameter.arg, written(parameter.annotation) if parameter.annotation else "")
             for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
         ),
+        tuple(sorted(callees)),
         method=scope.owner is not None,
         bases=tuple(map(written, scope.owner.bases)) if scope.owner else (),
     )
     if any("register_decomposition" in decorator for decorator in function.decorators):
         function = function._replace(defaults=tuple(_defaults(arguments)))
-    if values is None:
-        calls = {dotted(n.func) for n in scope.telling if type(n) is ast.Call}
-        return function._replace(calls=tuple(Call(callee) for callee in sorted(calls) if callee))
-    conditions = {all_dependencies(site.value) for site in sites(scope.telling, values)}
-    return function._replace(
-        calls=tuple(_in_order(_calls(scope.nodes if prims else scope.telling, values))),
-        returns=_returns(scope.telling, values),
-        conditions=(frozenset(),) if frozenset() in conditions else tuple(conditions),
-    )
+    return function
+
+
+def called_in(scope: Scope) -> set[str]:
+    """The callees of a scope as written."""
+    return {dotted(node.func) for node in scope.telling if type(node) is ast.Call} - {""}
+
+
+def _callees(scope: Scope, sized: bool, prims: bool) -> set[str]:
+    """What a function calls, as written; where values are followed, what it passes on too, which then is called."""
+    callees = called_in(scope)
+    if sized:
+        for call in (node for node in scope.telling if type(node) is ast.Call):
+            callees.update(passed_on(call, dotted(call.func)))
+        callees.update(primitives(scope.nodes) if prims else ())
+    return callees
+
+
+def passed_on(call: ast.Call, callee: str) -> Iterator[str]:
+    """The names that a call passes on: that of a function is then called with what nobody can see."""
+    if callee and not LEFT_TO_EAGER.fullmatch(callee):
+        for argument in (*call.args, *(keyword.value for keyword in call.keywords if keyword.arg)):
+            if isinstance(argument, ast.Name):
+                yield argument.id
+
+
+def primitives(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Those of `prims` that are named, to be called or passed on."""
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "prims":
+            yield f"prims.{node.attr}"
 
 
 def _nested(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Function:
-    """A function nested too deep to be followed: it may ask for any size, which the rewriting then refuses."""
+    """A function nested too deep to be followed."""
     arguments = node.args
     names = (parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
-    callees = {dotted(call.func) for call in scope.nodes if isinstance(call, ast.Call)}
     return Function(
         scope.name,
         node.lineno,
         tuple(unparsed(decorator) for decorator in node.decorator_list),
         tuple((name, "") for name in names),
-        tuple(Call(callee) for callee in sorted(callees - {""})),
-        conditions=(frozenset(),),
+        tuple(sorted(called_in(scope))),
         method=scope.owner is not None,
         bases=tuple(map(unparsed, scope.owner.bases)) if scope.owner else (),
     )
@@ -302,43 +314,6 @@ def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, str]]:
     for parameter, default in (*defaulted, *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)):
         if default is not None:
             yield parameter.arg, ast.unparse(default)
-
-
-def _calls(nodes: Sequence[ast.AST], values: Interpreter) -> set[Call]:
-    calls: set[Call] = set()
-    for node in nodes:
-        if isinstance(node, ast.Attribute):
-            if isinstance(node.value, ast.Name) and node.value.id == "prims":
-                calls.add(Call(f"prims.{node.attr}"))  # called, or passed on
-        elif isinstance(node, ast.Call) and (callee := dotted(node.func)):
-            slots = [(str(index), argument) for index, argument in enumerate(node.args)]
-            slots += [(keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg]
-            passed = ((slot, values.value(argument)) for slot, argument in slots)
-            arguments = tuple((slot, value) for slot, value in passed if value.symbolic or value.kind == "tensor")
-            calls.add(Call(callee, arguments))
-            # A function passed as an argument is called with what nobody can see.
-            if not LEFT_TO_EAGER.fullmatch(callee):
-                calls.update(Call(argument.id) for _, argument in slots if isinstance(argument, ast.Name))
-    return calls
-
-
-def _in_order(calls: Iterable[Call]) -> Iterator[Call]:
-    for _, same in itertools.groupby(sorted(calls, key=_callee), _callee):
-        of_one = list(same)
-        yield from sorted(of_one, key=_arguments) if len(of_one) > 1 else of_one
-
-
-def _callee(call: Call) -> str:
-    return call.callee
-
-
-def _arguments(call: Call) -> str:
-    return repr(call.arguments)
-
-
-def _returns(nodes: Sequence[ast.AST], values: Interpreter) -> Value:
-    returned = (n.value for n in nodes if type(n) is ast.Return and n.value is not None)
-    return join(values.value(expression) for expression in returned if not coerces(expression, values))
 
 
 def _imports(path: str, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:

@@ -18,6 +18,18 @@ class Call(NamedTuple):
     arguments: tuple[tuple[str, Value], ...] = ()
 
 
+class Body(NamedTuple):
+    """What a function does with values, which takes most of the time: read of functions that symbols reach."""
+
+    calls: tuple[Call, ...] = ()
+    returns: Value = Value("plain")
+    conditions: tuple[frozenset[str], ...] = ()
+    """For each place that asks for a concrete size or truth, the dependencies of its value."""
+
+
+NO_BODY = Body()
+
+
 class Function(NamedTuple):
     """A function definition. `name` is qualified: `Module.forward`, `outer.<locals>.inner` is written `outer.inner`.
 
@@ -29,10 +41,8 @@ class Function(NamedTuple):
     decorators: tuple[str, ...]
     parameters: tuple[tuple[str, str], ...]
     """Names with their annotations as written."""
-    calls: tuple[Call, ...] = ()
-    returns: Value = Value("plain")
-    conditions: tuple[frozenset[str], ...] = ()
-    """For each place that asks for a concrete size or truth, the dependencies of its value."""
+    calls: tuple[str, ...] = ()
+    """The callees as written, sorted."""
     method: bool = False
     bases: tuple[str, ...] = ()
     """Of the class a method belongs to."""
@@ -56,6 +66,8 @@ class FileFacts(NamedTuple):
     """What may register functions with PyTorch, or compile them."""
     left_to_eager: tuple[str, ...] = ()
     """Functions of the file, and methods, that a call of torch.compiler.disable or its like replaces."""
+    sized: bool = False
+    """Whether the file may ask for a size, so that there are values to follow in it."""
     scripted: bool = False
     """Whether the file is written for TorchScript too."""
     scripted_operators: tuple[str, ...] = ()

@@ -8,9 +8,8 @@ from functools import partial
 import pytest
 
 from codemod.errors import SymfixError
-from transforms.python.reach.composites import composites, entries_of
-from transforms.python.reach.tree import SourceTree
-from transforms.python.reading.extract import extract
+from tests.transforms.python.reach.following import body_of, tree_of
+from transforms.python.reach.composites import composites, entries_of, stand_ins
 from transforms.schema.native_functions import NativeFunction
 
 YAML = b"""
@@ -45,8 +44,10 @@ ASKS = "    if x.shape[0] == 0:\n        return x\n    return x + 1\n"
 def found(source: str, **others: str) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """The decompositions of `torch/_refs/a.py` that can stand in: their overloads and bodies by name."""
     files = {"torch/_refs/a.py": source, **{f"torch/_refs/{name}.py": text for name, text in others.items()}}
-    tree = SourceTree({path: extract(path, text.encode()) for path, text in files.items()})
-    replaced = composites(tree, partial(entries_of, YAML))
+    tree = tree_of(files)
+    standing_in = stand_ins(tree, partial(entries_of, YAML))
+    own = [definition for stand_in in standing_in.values() for definition in stand_in.own]
+    replaced = composites(standing_in, body_of(tree, own, files))
     return {d.function.name: (composite.overloads, composite.bodies) for d, composite in replaced.items()}
 
 
@@ -106,11 +107,10 @@ def test_no_yaml_is_read_without_a_registered_decomposition() -> None:
     def missing(names: Collection[str]) -> list[NativeFunction]:
         raise AssertionError("read")
 
-    tree = SourceTree({"a.py": extract("a.py", b"def f(x: Tensor):\n    return x\n")})
-    assert composites(tree, missing) == {}
+    assert stand_ins(tree_of({"a.py": "def f(x: Tensor):\n    return x\n"}), missing) == {}
 
 
 def test_a_broken_entry_is_one_line() -> None:
-    tree = SourceTree({"a.py": extract("a.py", decomposition("forwards").encode())})
+    tree = tree_of({"a.py": decomposition("forwards")})
     with pytest.raises(SymfixError, match=r"native_functions\.yaml:1: "):
-        composites(tree, partial(entries_of, b"- func: forwards(Tensor self\n"))
+        stand_ins(tree, partial(entries_of, b"- func: forwards(Tensor self\n"))

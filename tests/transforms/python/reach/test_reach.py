@@ -6,20 +6,15 @@ from typing import Any
 
 import pytest
 
+from tests.transforms.python.reach.following import followed, tree_of
 from transforms.python.reach.reached import given_sympy, reach, scripted
-from transforms.python.reach.tree import SourceTree
-from transforms.python.reading.extract import extract
 from transforms.python.reading.sympy_calls import sympy_calls
 
 
 def reached(**files: str) -> Any:
     """Paths with `__` for `/`, and what is reached in them."""
-    facts = {}
-    for name, source in files.items():
-        path = name.replace("__", "/") + ".py"
-        facts[path] = extract(path, source.encode())
-    tree = SourceTree(facts)
-    return tree, {f"{d.path}:{d.function.name}": one for d, one in reach(tree).items()}
+    tree, functions = followed({name.replace("__", "/") + ".py": source for name, source in files.items()})
+    return tree, {f"{d.path}:{d.function.name}": one for d, one in functions.items()}
 
 
 @pytest.mark.parametrize(
@@ -118,9 +113,8 @@ def test_torch_itself_by_place() -> None:
 
 
 def test_a_helper_of_references_has_the_operators_that_run_it() -> None:
-    facts = {
-        path: extract(path, source.encode())
-        for path, source in {
+    tree = tree_of(
+        {
             "torch/_refs/__init__.py": "@register_decomposition(aten.cat)\ndef cat(x):\n    return check(x)\n"
             "def narrow(x):\n    return check(x)\n"
             "def check(x):\n    return deep(x)\n"
@@ -130,10 +124,10 @@ def test_a_helper_of_references_has_the_operators_that_run_it() -> None:
             "torch/_refs/linalg/__init__.py": "def cond(x):\n    return x\n",
             "torch/masked/_ops.py": "def amax(x):\n    return _mask(x)\ndef _mask(x):\n    return x\n",
             "torch/nn/functional.py": "def loss(x):\n    return _size(x)\ndef _size(x):\n    return x\n",
-        }.items()
-    }
+        }
+    )
     declared = {"cat", "narrow", "linalg_cond", "cond", "amax"}
-    functions = reach(SourceTree(facts), declared=declared.intersection)
+    functions = reach(tree, declared=declared.intersection)
     assert {definition.function.name: sorted(entry.operators) for definition, entry in functions.items()} == {
         "cat": ["aten::cat"], "narrow": ["aten::narrow"], "check": ["aten::cat", "aten::narrow"],
         "deep": ["aten::cat", "aten::narrow"], "left": ["aten::left"], "alone": ["aten::alone"],

@@ -7,18 +7,14 @@ from typing import Any
 import pytest
 
 from codemod.model.findings import Root
-from transforms.python.reach.reached import reach
-from transforms.python.reach.tree import SourceTree
+from tests.transforms.python.reach.following import followed
 from transforms.python.reading.extract import extract
 
 
 def reached(**files: str) -> Any:
     """By name, what symbols reach in files whose paths have `__` for `/`."""
-    facts = {}
-    for name, source in files.items():
-        path = name.replace("__", "/") + ".py"
-        facts[path] = extract(path, source.encode())
-    return {definition.function.name: found for definition, found in reach(SourceTree(facts)).items()}
+    _, functions = followed({name.replace("__", "/") + ".py": source for name, source in files.items()})
+    return {definition.function.name: found for definition, found in functions.items()}
 
 
 F = "def f(x):\n    return x\n"

@@ -51,6 +51,9 @@ class Tree:
     def facts(self, extract: Callable[[str, bytes], Any], paths: Sequence[str]) -> Mapping[str, Any]:
         raise NotImplementedError
 
+    def facts_of(self, extract: Callable[[str, bytes, Any], Any], wanted: Mapping[str, Any]) -> Mapping[str, Any]:
+        raise NotImplementedError
+
     def remark(self, line: str) -> None:
         raise NotImplementedError
 

@@ -1,0 +1,77 @@
+"""From the bytes of a Python file to what its functions do with values."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from transforms.python.flow.interpret import Interpreter, coerces
+from transforms.python.flow.nodes import dotted
+from transforms.python.flow.sites import sites
+from transforms.python.flow.values import Value, all_dependencies, join
+from transforms.python.reading.extract import Definition, Parts, Scope, called_in, passed_on, primitives, scopes
+from transforms.python.reading.facts import Body, Call
+
+
+def bodies(path: str, source: bytes, names: Collection[str]) -> dict[str, Body]:
+    """The bodies of those functions of a file that have `names`. Raises what `Parts` raises."""
+    prims = b"prims" in source
+    pieces = [name.split(".") for name in names]
+    around = {".".join(parts[:end]) for parts in pieces for end in range(1, len(parts))}
+    found: dict[str, Body] = {}
+    for tree in Parts(source):
+        interpreters: dict[str, Interpreter] = {}
+        for scope in scopes(tree, chosen=around.union(names)):
+            if not isinstance(scope.node, Definition):
+                continue
+            try:
+                outer = interpreters.get(scope.name.rpartition(".")[0])
+                values = Interpreter(scope.node, scope.nodes, outer=outer, telling=scope.telling)
+                interpreters[scope.name] = values
+                found[scope.name] = _body(scope, values, prims)
+            except RecursionError:  # nested too deep: it may ask for any size, which the rewriting then refuses
+                calls = tuple(map(Call, sorted(called_in(scope))))
+                found[scope.name] = Body(calls, conditions=(frozenset(),))
+    return {name: found[name] for name in names if name in found}
+
+
+def _body(scope: Scope, values: Interpreter, prims: bool) -> Body:
+    conditions = {all_dependencies(site.value) for site in sites(scope.telling, values)}
+    return Body(
+        tuple(_in_order(_calls(scope, values, prims))),
+        _returns(scope.telling, values),
+        (frozenset(),) if frozenset() in conditions else tuple(conditions),
+    )
+
+
+def _calls(scope: Scope, values: Interpreter, prims: bool) -> set[Call]:
+    calls = set(map(Call, primitives(scope.nodes))) if prims else set()
+    for node in scope.telling:
+        if isinstance(node, ast.Call) and (callee := dotted(node.func)):
+            slots = [(str(index), argument) for index, argument in enumerate(node.args)]
+            slots += [(keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg]
+            passed = ((slot, values.value(argument)) for slot, argument in slots)
+            arguments = tuple((slot, value) for slot, value in passed if value.symbolic or value.kind == "tensor")
+            calls.add(Call(callee, arguments))
+            calls.update(map(Call, passed_on(node, callee)))
+    return calls
+
+
+def _in_order(calls: Iterable[Call]) -> Iterator[Call]:
+    for _, same in itertools.groupby(sorted(calls, key=_callee), _callee):
+        of_one = list(same)
+        yield from sorted(of_one, key=_arguments) if len(of_one) > 1 else of_one
+
+
+def _callee(call: Call) -> str:
+    return call.callee
+
+
+def _arguments(call: Call) -> str:
+    return repr(call.arguments)
+
+
+def _returns(nodes: Sequence[ast.AST], values: Interpreter) -> Value:
+    returned = (n.value for n in nodes if type(n) is ast.Return and n.value is not None)
+    return join(values.value(expression) for expression in returned if not coerces(expression, values))
