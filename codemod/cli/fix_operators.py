@@ -104,7 +104,7 @@ class _Fixing:
         values, jobs = self._run.values, self._run.project.jobs
         store = EvidenceStore(self._run.journal / FOLDER)
         ended = prove_all(session.settings, session.requests(), store, make_executor(values["executor"], jobs), jobs,
-                          values["no_cache"])  # fmt: skip
+                          values["no_cache"], session.whole_settings)  # fmt: skip
         note(f"symfix: running {plural(len(session.shards), 'shard')} before and after the change, over torch"
              f" {session.settings.target.torch_version}")  # fmt: skip
         with terminable(), contextlib.closing(ended), progress("proving", len(session.shards)) as advance:

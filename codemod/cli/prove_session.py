@@ -52,7 +52,8 @@ def prove_shards(context: click.Context, parameters: dict[str, Any]) -> int:
     executor = make_executor(run.values["executor"], run.project.jobs)
     proved = []
     text = run.values["format"] == "text"
-    ended = prove_all(session.settings, session.requests(), store, executor, run.project.jobs, run.values["no_cache"])
+    ended = prove_all(session.settings, session.requests(), store, executor, run.project.jobs, run.values["no_cache"],
+                      session.whole_settings)  # fmt: skip
     with terminable(), contextlib.closing(ended):
         for shard in ended:
             proved.append(shard)
@@ -110,11 +111,15 @@ class ProofSession:
         values, provers = self._run.values, self._provers
         return dataclasses.replace(
             provers.settings(target, values["include"]),
-            definitions={name: path for prover in provers for name, path in prover.definitions.items()},
             prelude="".join(prover.prelude for prover in provers),
             seconds=values["timeout"],
             repros=self._scripts,
         )
+
+    def whole_settings(self) -> Settings:
+        """`settings` with what it takes to build and run, which takes longer to find than kept evidence."""
+        definitions = {name: path for prover in self._provers for name, path in prover.definitions.items()}
+        return dataclasses.replace(self.settings, definitions=definitions)
 
     def requests(self) -> Iterator[ProofRequest]:
         """The shards, in the order of their names; each is rendered when its turn comes."""
@@ -158,7 +163,8 @@ class ProofSession:
         """The script that shows the failure of the operators asked for, "" where no inputs are known that fail."""
         from codemod.prove.work import find_repro
 
-        return next(filter(None, (find_repro(self.settings, request.make()) for request in self.requests())), "")
+        settings = self.whole_settings()
+        return next(filter(None, (find_repro(settings, request.make()) for request in self.requests())), "")
 
     def print_repro(self) -> int:
         """Print the script that shows the failure of the operators asked for."""

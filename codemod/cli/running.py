@@ -68,9 +68,10 @@ def load_plan(run: Run) -> tuple[Run, Plan]:
 
     plan_file: Path | None = run.values.get("plan_file")
     if plan_file is None:
-        plan = analyse(run.project, transform.load_transforms)
+        transforms = functools.cache(transform.load_transforms)
+        plan = analyse(run.project, transforms)
         drawn = DrawnStore(run.journal).load()
-        plan = with_drawn(plan, run.project, drawn, transform.load_transforms()) if drawn else plan
+        plan = with_drawn(plan, run.project, drawn, transforms()) if drawn else plan
     else:
         from codemod.writing.changes import check_plan
 

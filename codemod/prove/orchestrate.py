@@ -44,18 +44,23 @@ def prove_all(
     executor: Executor,
     jobs: int,
     again: bool = False,
+    whole: Callable[[], Settings] | None = None,
 ) -> Generator[Proved, None, None]:
     """The evidence for each shard, as it comes about; `again` runs also those that `store` has evidence for.
 
+    `whole` gives `settings` with all that a run needs beside, and is asked once something is run.
     Ends all processes it has started, and waits for them, when the caller stops early or is interrupted.
     """
-    work: Callable[[Task], Sequence[Evidence]] = functools.partial(prove, settings)
+
+    @functools.cache
+    def work() -> Callable[[Task], Sequence[Evidence]]:
+        return functools.partial(prove, whole() if whole is not None else settings)
 
     def stored(request: ProofRequest) -> Sequence[Evidence] | None:
         return None if again else stored_evidence(store, settings, request.key)
 
     def submit(request: ProofRequest) -> Future[Sequence[Evidence]]:
-        return executor.submit(work, request.make())
+        return executor.submit(work(), request.make())
 
     ended = work_through(executor, requests, stored, submit, jobs * _AHEAD)
     with contextlib.closing(ended):
