@@ -35,7 +35,7 @@ from transforms.cpp.reading import SUFFIXES
 from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import FileFacts, Function, Slot
 from transforms.cpp.reading.lines import Lines
-from transforms.cpp.report import check_findings, group_name
+from transforms.cpp.report import group_name, question_findings
 from transforms.cpp.rules import load_rewrites
 from transforms.python.reach.fakes import fakes_of
 from transforms.python.reach.kernels import python_kernels, registrations_of, source_paths
@@ -229,7 +229,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     for key, outcome in outcomes.items():
         if key in tree.reach and key not in base and key not in propagation.outcomes:
             lines = Lines(project.read(key[0]))
-            yield from check_findings(outcome, tree.reach[key], lines, f"checks of {group_name(outcome.function)}")
+            yield from question_findings(outcome, tree.reach[key], lines, f"checks of {group_name(outcome.function)}")
     covered: set[Key] = set()
     libraries = facts if own is None else {path: file for path, file in facts.items() if not _is_pytorchs(path)}
     homes = Homes(project, in_python, operators(libraries))
@@ -268,7 +268,7 @@ def _follow(project: Project, functions: Sequence[Function], vocabulary: Vocabul
             for function in in_file
             if _calls_accessor(function)
             or comes_to_kernel(function, vocabulary.unserved)
-            or _checks_size(source()[function.body : function.end])
+            or _asks_for_size(source()[function.start : function.end])
         )
     return {(o.function.path, o.function.start): o for o in _outcomes(project, candidates, vocabulary)}
 
@@ -310,9 +310,9 @@ def operators_of_tree(project: Project) -> frozenset[str]:
     return frozenset(name.partition(".")[0] for name in names if name)
 
 
-def _checks_size(body: bytes) -> bool:
-    """Whether a function that has no accessor to change may check a size that is symbolic as written."""
-    return b"TORCH_" in body and b"sym_" in body
+def _asks_for_size(function: bytes) -> bool:
+    """Whether a function that has no accessor to change may check, or branch on, a size that is symbolic as written."""
+    return (b"sym_" in function or b"SymInt" in function) and (b"TORCH_" in function or b"if" in function)
 
 
 def _calls_accessor(function: Function) -> bool:

@@ -39,7 +39,7 @@ from transforms.cpp.reading.lines import Lines
 from transforms.cpp.reading.records import Member, find_member
 from transforms.cpp.reading.syntax import parse
 from transforms.cpp.reading.tree import build
-from transforms.cpp.report import check_findings, findings, group_name
+from transforms.cpp.report import findings, group_name, question_findings
 
 DERIVATIVES = "tools/autograd/derivatives.yaml"
 
@@ -89,12 +89,12 @@ def decide(
             group = groups.get(key) or group_name(function)
             yield from findings(outcome, why, lines, group, level)
             if level is Level.REVIEW:
-                yield from check_findings(outcome, why, lines, group)
+                yield from question_findings(outcome, why, lines, group)
             else:
-                yield from check_findings(outcome, why, lines, f"checks of {group}", outcome.emissions)
+                yield from question_findings(outcome, why, lines, f"checks of {group}", outcome.emissions)
             continue
         yield from findings(before, why, lines, group_name(function), Level.SAFE)
-        yield from check_findings(before, why, lines, f"checks of {group_name(function)}", before.emissions)
+        yield from question_findings(before, why, lines, f"checks of {group_name(function)}", before.emissions)
         earlier = {(e.start, e.end, e.new) for e in before.emissions}
         extra = tuple(e for e in after.emissions if (e.start, e.end, e.new) not in earlier)
         rest = replace(
@@ -102,10 +102,10 @@ def decide(
             emissions=extra,
             unknown=(),
             sites=tuple(s for s in after.sites if s.origin in after.concrete),
-            checks=tuple(check for check in after.checks if check not in before.checks),
+            questions=tuple(question for question in after.questions if question not in before.questions),
         )
         yield from findings(rest, why, lines, groups[key], Level.REVIEW)
-        yield from check_findings(rest, why, lines, groups[key])
+        yield from question_findings(rest, why, lines, groups[key])
     yield from _signatures(facts, reach, propagation, groups, sources, rewrites)
     yield from _members(reach, propagation, groups, sources, rewrites)
     yield from _registrations(facts, reach, propagation, groups, sources, rewrites, named)

@@ -78,16 +78,16 @@ def findings(outcome: Outcome, reach: Reach, lines: Lines, group: str, level: Le
         )
 
 
-def check_findings(
+def question_findings(
     outcome: Outcome, reach: Reach, lines: Lines, group: str, needed: Iterable[Emission] = ()
 ) -> Iterator[Finding]:
-    """The checks of sizes that can be left to the running graph, for review.
+    """The checks and branches on sizes that can do without an answer, for review.
 
     `needed` are the edits of another change, without which they do not compile; the two hold them together.
     """
     sites = {site.origin: site for site in outcome.sites}
     shared = tuple(_edit(outcome.function, emission, lines) for emission in needed)
-    for emissions in outcome.checks:
+    for emissions in outcome.questions:
         finding = _edited(outcome.function, reach, list(emissions), sites, lines, group, Level.REVIEW)
         yield replace(finding, mode=size_check.MODE, edits=(*finding.edits, *shared))
         shared = ()

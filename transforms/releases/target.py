@@ -18,7 +18,8 @@ from transforms.releases.data import releases
 from transforms.releases.requirement import torch_requirement
 from transforms.releases.version import Release, release, spelled
 
-_PACKAGED = "packaged/ATen/native/native_functions.yaml"
+PACKAGED = "packaged/ATen/native/native_functions.yaml"
+"""Where torchgen, as installed beside torch, has the operators."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,9 @@ class Target:
 def installed_torch() -> Installed | None:
     """The torch beside symfix, which is not imported; None where there is none, or one without torchgen."""
     torch, torchgen = _package("torch"), _package("torchgen")
-    if torch is None or torchgen is None or not (torchgen / _PACKAGED).is_file():
+    if torch is None or torchgen is None or not (torchgen / PACKAGED).is_file():
         return None
-    return Installed(torch, torchgen / _PACKAGED)
+    return Installed(torch, torchgen / PACKAGED)
 
 
 def _package(name: str) -> Path | None:

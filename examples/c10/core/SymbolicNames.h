@@ -6,6 +6,8 @@
 #include <cstdint>
 
 #define TORCH_SYM_CHECK(cond, ...) TORCH_CHECK((cond).expect_true(__FILE__, __LINE__), __VA_ARGS__)
+#define TORCH_GUARD_OR_FALSE(cond) c10::guard_or_false((cond), __FILE__, __LINE__)
+#define TORCH_GUARD_OR_TRUE(cond) c10::guard_or_true((cond), __FILE__, __LINE__)
 
 namespace c10 {
 
@@ -14,7 +16,10 @@ class SymInt {
   int64_t guard_int(const char* file, int64_t line) const;
 };
 class SymFloat;
-class SymBool;
+class SymBool {
+ public:
+  bool expect_true(const char* file, int64_t line) const;
+};
 class SymIntArrayRef;
 class SymDimVector;
 

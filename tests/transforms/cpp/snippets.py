@@ -45,12 +45,15 @@ SCHEMAS = """\
 """
 HEADER = """\
 #define TORCH_SYM_CHECK(cond, ...) TORCH_CHECK((cond).expect_true(__FILE__, __LINE__), __VA_ARGS__)
+#define TORCH_GUARD_OR_FALSE(cond) c10::guard_or_false((cond), __FILE__, __LINE__)
+#define TORCH_GUARD_OR_TRUE(cond) c10::guard_or_true((cond), __FILE__, __LINE__)
 namespace c10 {
 class SymInt { SymInt(int64_t); int64_t guard_int(const char* file, int64_t line) const; };
-class SymBool { SymBool(bool); };
+class SymBool { SymBool(bool); bool expect_true(const char* file, int64_t line) const; };
 class SymFloat { SymFloat(double); };
 class SymIntArrayRef { SymIntArrayRef(int); };
 SymIntArrayRef fromIntArrayRefSlow(IntArrayRef array);
+SymBool sym_equals(SymIntArrayRef left, SymIntArrayRef right);
 struct TensorImpl {
   void set_storage_offset(int64_t storage_offset);
   void set_sizes_and_strides(SymIntArrayRef sizes, SymIntArrayRef strides, optional<SymInt> storage_offset = nullopt);

@@ -31,7 +31,7 @@ def barred(flow: Flow, condition: Node, taken: bool) -> bool:
         elif node.kind == "binary_expression" and node.token == ("&&" if outcome else "||"):
             pending += ((child, outcome) for child in node.children)
         elif node.kind == "binary_expression" and node.token in ("&&", "||"):
-            if all(barred(flow, operand, outcome) for operand in _operands(node)):
+            if all(barred(flow, operand, outcome) for operand in operands(node)):
                 return True
         elif node.kind == "identifier" and names:
             variable = flow.lookup(node.text)
@@ -45,10 +45,10 @@ def barred(flow: Flow, condition: Node, taken: bool) -> bool:
     return False
 
 
-def _operands(node: Node) -> list[Node]:
+def operands(node: Node) -> list[Node]:
     """What a chain of one operator combines, from the right."""
-    operands, token = [], node.token
+    parts, token = [], node.token
     while node.kind == "binary_expression" and node.token == token and len(node.children) == 2:
-        operands.append(node.children[1])
+        parts.append(node.children[1])
         node = node.children[0]
-    return [*operands, node]
+    return [*parts, node]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from transforms.cpp.flow import containers, helpers, standard
 from transforms.cpp.flow.checks import CHECKS
+from transforms.cpp.flow.conditions import size_check
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.events import AccessorCall, FloatCast, FreeAccessorCall, IntCast, LoopCount, RankQuery
@@ -14,7 +15,7 @@ from transforms.cpp.flow.members import behind
 from transforms.cpp.flow.operators import resolve
 from transforms.cpp.flow.state import Site
 from transforms.cpp.flow.storing import coerce
-from transforms.cpp.flow.truth import size_check, truth
+from transforms.cpp.flow.truth import truth
 from transforms.cpp.flow.whole import countable
 from transforms.cpp.reach.vocabulary import ACCESSORS
 from transforms.cpp.reading.syntax import LAUNCH

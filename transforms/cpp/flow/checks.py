@@ -10,6 +10,14 @@ CHECKS = frozenset(
     | {"AT_ASSERTM", "TORCH_CHECK_IF_NOT_ON_CUDA", "TORCH_CHECK_WITH", "CHECK", "assert", "STD_TORCH_CHECK"}
 )
 """They raise where their condition, the first argument (of TORCH_CHECK_WITH the second), does not hold."""
+_ALONE = ("TORCH_CHECK_VALUE", "TORCH_CHECK_INDEX", "TORCH_CHECK_TYPE", "TORCH_CHECK_LINALG")
+DEFERRED = {
+    "TORCH_CHECK": "TORCH_SYM_CHECK",
+    "TORCH_INTERNAL_ASSERT": "TORCH_SYM_INTERNAL_ASSERT",
+    **dict.fromkeys((*_ALONE, "TORCH_CHECK_NOT_IMPLEMENTED"), ""),
+}
+"""The macros whose condition can be left to the running graph, and the twin that takes a SymBool, where there is one
+(c10/core/SymBool.h); where there is none, the SymBool is asked for what is expected."""
 FAILURES = frozenset({"AT_ERROR"})
 """They raise in any case (c10/util/Exception.h)."""
 

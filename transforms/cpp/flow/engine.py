@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from transforms.cpp.flow.events import Event, Rewrites, SizeCheck, StoredType, emit
+from transforms.cpp.flow.events import Event, Rewrites, StoredType, emit
 from transforms.cpp.flow.state import Emission, Lambda, Sink, Site, Variable
 from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.facts import Function, Slot
@@ -71,6 +71,10 @@ class Flow:
         self.refusals: list[Sink] = []
         self.variables: dict[int, Variable] = {}
         self.lambdas: dict[str, Lambda] = {}
+        self.assigned: frozenset[str] | None = None
+        """What is assigned to, or stepped, as it is written; None where nobody has looked yet."""
+        self.looked_ahead = False
+        """Whether another pass was asked for, which knows what is declared behind the place that it has come to."""
         self.level = 0
         """How many expressions and statements around the present one are being read."""
         self.steps = 0
@@ -110,7 +114,11 @@ class Flow:
         """Settled slots that this function cannot serve: it has a concrete sequence, or needs an integer."""
         self.dropped: set[tuple[Slot, int]] = set()
         """Settled results that this function cannot take, with the origin that each has here."""
-        self.checks: list[SizeCheck] = []
+        self.truths: dict[int, tuple[str, str]] = {}
+        """The sizes that stand as conditions of shortcuts, by offset, with the guards for them (`SizeShortcut`)."""
+        self.guarded_truths = False
+        self.questions: list[Event] = []
+        """The checks and branches on sizes that can do without an answer, each a change of its own."""
         self.active_lambdas: list[Lambda] = []
         self.changed = False
 

@@ -157,13 +157,17 @@ class Condition(Event):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`left operator right`, of which one is a SymInt; `node` is all of it, with parentheses around it."""
+    """`left operator right`, of which one is a SymInt; `node` is all of it, with parentheses around it.
+
+    `shapes`: both are sequences of SymInts, and `operator` is `==` or `!=`.
+    """
 
     node: Node
     operator: str
     left: Node
     right: Node
     symbolic_left: bool
+    shapes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +185,7 @@ class Junction:
 
 @dataclass(frozen=True, slots=True)
 class SizeCheck(Event):
-    """`condition` is all that `macro` checks; `twin` checks a SymBool.
+    """`condition` is all that `macro` checks; `twin` checks a SymBool, "" where the macro has none.
 
     What answers it makes a change of its own.
     """
@@ -189,6 +193,37 @@ class SizeCheck(Event):
     macro: Node
     twin: str
     condition: Comparison | Junction
+
+
+@dataclass(frozen=True, slots=True)
+class RaisingBranch(Event):
+    """An `if` on `condition` that only raises: each of `refused` is what has to be false for it not to.
+
+    What answers it makes a change of its own.
+    """
+
+    condition: Node
+    refused: Sequence[Comparison]
+
+
+@dataclass(frozen=True, slots=True)
+class SizeShortcut(Event):
+    """An `if` that tells special sizes apart by `decided`: comparisons, each with its outcome for sizes in general.
+
+    `guards` are the macros that take an outcome of False and of True for sizes that are not known.
+    What answers it makes a change of its own.
+    """
+
+    decided: Sequence[tuple[Comparison, bool]]
+    guards: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ShortcutNumber(Event):
+    """A size as the condition, or part of it, of such an `if`: it is true of sizes in general."""
+
+    node: Node
+    guards: tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)

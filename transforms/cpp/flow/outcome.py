@@ -63,10 +63,10 @@ class Outcome:
     iterators: tuple[tuple[int, int], ...] = ()
     gives: bool = False
     """Whether a symbolic value is returned."""
-    checks: tuple[tuple[Emission, ...], ...] = ()
-    """The edits of each check of a size that could be left to the running graph."""
+    questions: tuple[tuple[Emission, ...], ...] = ()
+    """The edits of each check and each branch on sizes that can do without an answer."""
     guarded: bool = False
-    """Whether a loop is counted by a guard."""
+    """Whether a loop is counted by a guard, or a shortcut asks for one."""
     blocked: bool = False
     """Whether every way through comes to a kernel."""
     stuck: bool = False
@@ -142,8 +142,8 @@ def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, 
         tuple(flow.unreadable_sites.values()),
         tuple(flow.iterators.values()),
         flow.gives,
-        checks=tuple(tuple(flow.answers(check)) for check in flow.checks),
-        guarded=bool(flow.guarded),
+        questions=tuple(tuple(flow.answers(question)) for question in flow.questions),
+        guarded=bool(flow.guarded) or flow.guarded_truths,
         blocked=blocked,
         stuck=stuck,
     )

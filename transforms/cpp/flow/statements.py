@@ -5,6 +5,7 @@ from __future__ import annotations
 from transforms.cpp.flow.branches import barred
 from transforms.cpp.flow.checks import exits
 from transforms.cpp.flow.containers import construct
+from transforms.cpp.flow.deciding import decide
 from transforms.cpp.flow.dispatch import STATEMENTS, evaluate, run
 from transforms.cpp.flow.engine import NOTHING, OWN_RESULT, Flow, parameter_origin
 from transforms.cpp.flow.members import built_whole
@@ -243,6 +244,7 @@ def _branch(flow: Flow, node: Node) -> Node | None:
     """Read one condition and what depends on it; the `if` of an `else if` is left to be read in the same scope."""
     condition, passive = node.field("condition"), flow.passive
     if condition is not None:
+        decide(flow, node)
         _condition(flow, condition)
     for name in ("consequence", "alternative", "body"):
         child = node.field(name)

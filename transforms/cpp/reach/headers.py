@@ -13,7 +13,7 @@ from transforms.cpp.reach.vocabulary import ACCESSORS, Vocabulary
 from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import FileFacts, Function
 from transforms.cpp.reading.types import Type, parse_type
-from transforms.releases.target import target
+from transforms.releases.target import PACKAGED, target
 from transforms.releases.version import Release
 from transforms.schema.native_functions import NativeFunctions, load
 from transforms.schema.schema import Schema
@@ -43,6 +43,9 @@ def locate(project: Project) -> Sources:
         root = chosen.resolve()
         if root.parts[-len(suffix) :] == suffix and (root.parents[len(suffix) - 1] / "c10").is_dir():
             return Sources(str(root), root.parents[len(suffix) - 1])
+        suffix = ("torchgen", *Path(PACKAGED).parts)
+        if root.parts[-len(suffix) :] == suffix and (root.parents[len(suffix) - 1] / "torch/include/c10").is_dir():
+            return Sources(str(root), root.parents[len(suffix) - 1] / "torch/include")
         return Sources(str(root))
     if (project.root / OWN_YAML).is_file():
         return Sources(OWN_YAML)

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.cpp.flow.events import Condition, Replacement
+from transforms.cpp.flow.truth import operand
 
 NAME = "truthiness"
 MODE = Mode.DIRECT_THROW
@@ -23,8 +24,8 @@ LEVEL = Level.SAFE
 EVENTS = (Condition,)
 EXAMPLES = (
     Example(
-        "Tensor f(const Tensor& x) { if (!x.numel()) { return x; } return x.sum(); }",
-        "Tensor f(const Tensor& x) { if (x.sym_numel() == 0) { return x; } return x.sum(); }",
+        "Tensor f(const Tensor& x) { if (!x.numel()) { return x; } return x.mean(); }",
+        "Tensor f(const Tensor& x) { if (x.sym_numel() == 0) { return x; } return x.mean(); }",
     ),
     Example(
         "Tensor f(const Tensor& x) { return x.dim() && x.size(0) ? x : x.sum(); }",
@@ -35,15 +36,15 @@ EXAMPLES = (
 
 def rewrite(event: Condition) -> Iterator[Replacement]:
     """Compare the condition with 0; a `!` right before it is folded into `==`."""
-    node = target = event.node
-    while target.kind == "parenthesized_expression" and len(target.children) == 1:
-        target = target.children[0]
-    outer = target.parent
-    negated = outer is not None and outer.kind == "unary_expression" and outer.token == "!"
+    target, negated = operand(event.node)
     message = f"`{target.excerpt}` is compared with 0"
-    if negated and outer is not None:
-        yield Replacement(outer.start, target.start, "", message)
-    wrap = target is node and target.kind in ("binary_expression", "conditional_expression", "assignment_expression")
+    if negated is not None:
+        yield Replacement(negated.start, target.start, "", message)
+    wrap = target is event.node and target.kind in (
+        "binary_expression",
+        "conditional_expression",
+        "assignment_expression",
+    )
     if wrap:
         yield Replacement(target.start, target.start, "(", message)
     yield Replacement(target.end, target.end, f"{')' if wrap else ''} {'==' if negated else '!='} 0", message)

@@ -68,6 +68,32 @@ def test_other_conditions_stay(tmp_path: Path, condition: str) -> None:
     assert converted(tmp_path, checked(condition)) == checked(condition)
 
 
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("x.sizes() == y.sizes()", "sym_equals(x.sym_sizes(), y.sym_sizes())"),
+        ("x.sizes() != y.sizes()", "sym_equals(x.sym_sizes(), y.sym_sizes()).sym_not()"),
+        ("b || x.sizes() == y.sizes()", "b ? c10::SymBool(true) : sym_equals(x.sym_sizes(), y.sym_sizes())"),
+    ],
+)
+def test_shapes_are_compared_whole(tmp_path: Path, condition: str, expected: str) -> None:
+    source = 'Tensor f(const Tensor& x, const Tensor& y, bool b) {{ {}({}, "shapes"); return x + y; }}'
+    assert converted(tmp_path, source.format("TORCH_CHECK", condition)) == source.format("TORCH_SYM_CHECK", expected)
+
+
+@pytest.mark.parametrize("condition", ["x.sizes() < y.sizes()", "x.sizes() == taken", "x.sizes() == IntArrayRef({2})"])
+def test_other_comparisons_of_shapes_stay(tmp_path: Path, condition: str) -> None:
+    source = f'Tensor f(Tensor x, Tensor y, IntArrayRef taken) {{ TORCH_CHECK({condition}, "shapes"); return x + y; }}'
+    assert "TORCH_SYM_CHECK" not in converted(tmp_path, source)
+
+
+def test_a_macro_without_a_twin_keeps_its_name(tmp_path: Path) -> None:
+    source = 'Tensor f(const Tensor& x, bool b) {{ TORCH_CHECK_VALUE({}, "rows"); return x.sum(); }}'
+    after = source.format("(b ? c10::SymBool(true) : x.sym_size(0).sym_eq(2)).expect_true(__FILE__, __LINE__)")
+    assert converted(tmp_path, source.format("b || x.size(0) == 2")) == after
+    assert converted(tmp_path, after) == after
+
+
 def test_a_check_without_a_message_stays(tmp_path: Path) -> None:
     source = "Tensor f(const Tensor& x) { TORCH_CHECK(x.sym_size(0) == 2); return x.sum(); }"
     assert converted(tmp_path, source) == source

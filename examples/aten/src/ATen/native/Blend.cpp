@@ -25,7 +25,7 @@ Tensor pairwise_blend(const Tensor& left, const Tensor& right, const std::option
     wide = wide.mul(weight->view({1, 1}));
   }
   c10::MaybeOwned<Tensor> second = c10::MaybeOwned<Tensor>::borrowed(right);
-  return wide.add(second->view({1, second->numel()}));
+  return wide.add(second->view({1, second->numel()})).amax(0);
 }
 
 // Compound assignment and increment: SymInt has neither `-=` nor `++`.
@@ -156,6 +156,17 @@ Tensor trailing_window(const Tensor& self, int64_t length) {
 // Sizes that are compared, and the message that names them.
 Tensor checked_pair(const Tensor& left, const Tensor& right) {
   TORCH_CHECK(left.size(0) == right.size(0), "checked_pair: ", left.size(0), " rows against ", right.size(0));
+  return left.add(right);
+}
+
+// Branches on sizes: one that only raises, and a shortcut that unknown sizes do not take (level review).
+Tensor centered_pair(const Tensor& left, const Tensor& right) {
+  if (left.dim() == 2 && left.size(1) != right.size(1)) {
+    TORCH_CHECK_INDEX(false, "centered_pair: ", left.size(1), " columns against ", right.size(1));
+  }
+  if (left.numel() == 0) {
+    return left.clone();
+  }
   return left.add(right);
 }
 

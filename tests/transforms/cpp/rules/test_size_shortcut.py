@@ -1,0 +1,125 @@
+"""Shortcuts for empty tensors: which are decided for unknown sizes, and which path is wrong for an empty tensor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codemod.model.findings import Level
+from tests.transforms.cpp.snippets import converted, findings
+
+EMPTY = "if (x.sym_numel() == 0) { return x.clone(); }"
+
+
+def function(
+    branch: str, rest: str = "return x.sum();", head: str = "Tensor f(const Tensor& x, Tensor y, int64_t k)"
+) -> str:
+    return f"{head} {{ const auto n = x.sym_size(0); auto m = x.sym_size(1); m = m - k; {branch} {rest} }}"
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("x.sym_numel() != 0", "TORCH_GUARD_OR_TRUE(x.sym_numel().sym_ne(0))"),
+        ("0 < x.sym_size(-1)", "TORCH_GUARD_OR_TRUE(c10::SymInt(0).sym_lt(x.sym_size(-1)))"),
+        ("x.sym_size(0) >= 1", "TORCH_GUARD_OR_TRUE(x.sym_size(0).sym_ge(1))"),
+        ("n < 1", "TORCH_GUARD_OR_FALSE(n.sym_lt(1))"),
+        ("x.sym_sizes()[0] <= 0", "TORCH_GUARD_OR_FALSE(x.sym_sizes()[0].sym_le(0))"),
+        ("!(n == 0)", "!TORCH_GUARD_OR_FALSE(n.sym_eq(0))"),
+        ("n * x.sym_size(1) == 0", "TORCH_GUARD_OR_FALSE((n * x.sym_size(1)).sym_eq(0))"),
+        (
+            "x.dim() == 0 || n == 0 || y.sym_numel() == 0",
+            "x.dim() == 0 || TORCH_GUARD_OR_FALSE(n.sym_eq(0)) || TORCH_GUARD_OR_FALSE(y.sym_numel().sym_eq(0))",
+        ),
+        ("!x.numel() || k", "TORCH_GUARD_OR_FALSE(x.sym_numel().sym_eq(0)) || k"),
+        (
+            "x.size(0) && y.numel() > 0",
+            "TORCH_GUARD_OR_TRUE(x.sym_size(0).sym_ne(0)) && TORCH_GUARD_OR_TRUE(y.sym_numel().sym_gt(0))",
+        ),
+    ],
+)
+def test_what_is_asked_of_a_size_that_is_not_known(tmp_path: Path, condition: str, expected: str) -> None:
+    branch = "if ({}) {{ y = x.sum(); }} else {{ y = x.clone(); }}"
+    before, after = (function(branch.format(text), "return y;") for text in (condition, expected))
+    assert converted(tmp_path, before) == after
+    assert converted(tmp_path, after) == after
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "x.dim() == 0",
+        "k == 0",
+        "m == 0",  # changed since: no size
+        "n - k == 0",
+        "n % 2 == 0",
+        "n == 1",
+        "n > 1",
+        "n == y.sym_size(0)",
+        "x.sym_stride(0) == 0",
+        "n == 0 || y.sym_numel() != 0",
+        "n == 0 && x.sym_size(1) == k",
+        "n == 0 /* none */ || x.sym_size(0) > 25",
+    ],
+)
+def test_other_conditions_stay(tmp_path: Path, condition: str) -> None:
+    source = function(f"if ({condition}) {{ y = x.sum(); }} else {{ y = x.clone(); }}", "return y;")
+    assert converted(tmp_path, source) == source
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "return x / n;",
+        "return x.div(n);",
+        "auto total = x.sym_size(1) * 2; return x / total;",
+        "auto [total, same] = x.unknown(); return x / total;",
+        "m /= n; return x.sum();",
+        "return x.mean();",
+        "return x.amax(0) + y;",
+        "const auto last = x.sum().item(); return x;",
+        "return y.slice(0, 0, -x.sym_numel());",
+        'TORCH_CHECK(false, "no"); return x;',
+        "return f(x.sum(), y, k);",
+    ],
+)
+def test_a_path_that_is_wrong_for_an_empty_tensor_is_not_picked(tmp_path: Path, rest: str) -> None:
+    source = function(EMPTY, rest)
+    assert "GUARD" not in converted(tmp_path, source)
+
+
+@pytest.mark.parametrize(
+    "rest", ["auto total = x.sum(); return x / total;", "return x.sum() / 2;", "if (k) { y = x.mean(); } return y;"]
+)
+def test_a_path_that_serves_an_empty_tensor_is(tmp_path: Path, rest: str) -> None:
+    assert "TORCH_GUARD_OR_FALSE(x.sym_numel().sym_eq(0))" in converted(tmp_path, function(EMPTY, rest))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "bool f(const Tensor& x) { if (x.sym_numel() == 0) { return true; } return x.defined(); }",
+        "int64_t f(const Tensor& x) { if (x.sym_numel() == 0) { return 0; } return x.dim(); }",
+        "std::tuple<Tensor, Tensor> f(Tensor x) { if (x.sym_numel() == 0) { return {x, x}; } return {x.sum(), x}; }",
+        "Tensor f(const Tensor& x, Tensor& seen) { if (x.sym_numel() == 0) { return x; } seen.add_(x); return x; }",
+        "Tensor f(TensorList xs) { for (const auto& x : xs) { if (x.sym_numel() == 0) { return x; } } return xs[0]; }",
+        "void f(TensorList xs) { for (const auto& x : xs) { if (x.sym_numel() == 0) { continue; } x.zero_(); } }",
+        "Tensor f(Tensor x) { if (x.sym_numel() == 0) { x = x.clone(); } return x.sum(); }",
+        "Tensor f(Tensor x, Tensor y) { if (x.is_quantized()) { if (x.sym_numel() == 0) { return y; } } return x; }",
+    ],
+)
+def test_branches_that_decide_elsewhere_stay(tmp_path: Path, source: str) -> None:
+    assert converted(tmp_path, source) == source
+
+
+def test_the_accessor_stays_safe(tmp_path: Path) -> None:
+    source = "Tensor f(const Tensor& x) { if (x.numel() == 0) { return x; } return x.sum(); }"
+    assert converted(tmp_path, source, Level.SAFE) == source.replace("x.numel", "x.sym_numel")
+    assert "sym_eq(0))" in converted(tmp_path, source)
+
+
+def test_a_number_as_a_condition_makes_its_function_one_for_review(tmp_path: Path) -> None:
+    source = "Tensor f(const Tensor& x) { if (!x.numel()) { return x; } return x.sum(); }"
+    assert converted(tmp_path, source, Level.SAFE) == source
+    assert {finding.level for finding in findings(tmp_path, source)} == {Level.REVIEW}

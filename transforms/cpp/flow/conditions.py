@@ -1,0 +1,97 @@
+"""What conditions ask of sizes, and the checks that can leave it to the running graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from transforms.cpp.flow.checks import DEFERRED
+from transforms.cpp.flow.dispatch import evaluate
+from transforms.cpp.flow.engine import Flow
+from transforms.cpp.flow.events import Comparison, Junction, SizeCheck
+from transforms.cpp.reading.tree import Node
+
+_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_OPERANDS = ("left", "right", "argument")
+
+
+def size_check(flow: Flow, macro: Node, arguments: Sequence[Node]) -> None:
+    """Note a check with a message whose whole condition is made of comparisons of sizes that may be symbols."""
+    twin = DEFERRED.get(macro.text)
+    if flow.passive or len(arguments) < 2 or twin is None or not flow.available(twin or "expect_true"):
+        return
+    origins: set[int] = set()
+    condition = read(flow, arguments[0], origins)
+    if condition is not None:
+        flow.questions.append(SizeCheck(frozenset(origins), macro, twin, condition))
+
+
+def read(flow: Flow, outer: Node, origins: set[int]) -> Comparison | Junction | None:
+    """What `outer` asks of sizes, whose origins are added to `origins`; None where no graph can answer."""
+    node = outer
+    if node.kind == "parenthesized_expression" and len(node.children) == 1:
+        node = node.children[0]
+    left, right = node.field("left"), node.field("right")
+    if node.kind != "binary_expression" or left is None or right is None:
+        return None
+    if between(left, right).strip() != node.token:
+        return None  # a comment
+    if node.token in ("&&", "||"):
+        return _junction(flow, outer, node.token, left, right, origins)
+    return _comparison(flow, outer, node.token, left, right, origins)
+
+
+def _comparison(
+    flow: Flow, outer: Node, operator: str, left: Node, right: Node, origins: set[int]
+) -> Comparison | None:
+    if operator not in _COMPARISONS:
+        return None
+    values = evaluate(flow, left), evaluate(flow, right)
+    kinds = {value.kind for value in values}
+    if kinds == {"int"}:
+        shapes = False
+        readable = any(value.symbolic for value in values)
+    else:
+        shapes = kinds == {"ints"} and operator in ("==", "!=") and flow.available("sym_equals")
+        readable = shapes and all(value.symbolic for value in values)
+    if not readable:
+        return None
+    origins.update(*(value.origins or () for value in values))
+    return Comparison(outer, operator, left, right, values[0].symbolic, shapes)
+
+
+def _junction(flow: Flow, outer: Node, operator: str, left: Node, right: Node, origins: set[int]) -> Junction | None:
+    last = read(flow, right, origins)
+    first = read(flow, left, origins)
+    if last is None:
+        return None
+    if first is None:
+        # As it was: what follows a bool is asked only where that does not decide.
+        decided = evaluate(flow, left).kind == "bool" and not asks(flow, left)
+        return Junction(outer, operator, left, last) if decided and flow.available("SymBool") else None
+    concrete = isinstance(first, Junction) and isinstance(first.left, Node) and first.node.kind == "binary_expression"
+    # `a.sym_and(b)` asks both, so `b` may be nothing that `a` protects.
+    return Junction(outer, operator, first, last) if not concrete and _harmless(right) else None
+
+
+def asks(flow: Flow, node: Node) -> bool:
+    """Whether `node` asks something of a size that may be a symbol, or holds a SymBool: `n.sym_eq(1)`."""
+    return any(
+        (part.kind == "field_identifier" and part.text.startswith("sym_"))
+        or any(evaluate(flow, side).symbolic for side in map(part.field, _OPERANDS) if side is not None)
+        for part in node.walk()
+        if part.kind in ("binary_expression", "unary_expression", "field_identifier")
+    )
+
+
+def _harmless(node: Node) -> bool:
+    """Whether any value of the variables may be put into `node`: numbers, sums and products of them, compared."""
+    return all(
+        part.kind in ("identifier", "number_literal", "parenthesized_expression")
+        or (part.kind == "binary_expression" and part.token in ("+", "-", "*", *_COMPARISONS))
+        for part in node.walk()
+    )
+
+
+def between(left: Node, right: Node) -> str:
+    """The source between two nodes."""
+    return left.source[left.end : right.start].decode("utf-8", "replace")

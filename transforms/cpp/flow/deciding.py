@@ -1,0 +1,297 @@
+"""Branches on sizes that can be decided where the sizes are not known: those that only raise, and shortcuts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from transforms.cpp.flow.branches import operands
+from transforms.cpp.flow.checks import called, exits, throws
+from transforms.cpp.flow.conditions import asks, read
+from transforms.cpp.flow.dispatch import evaluate
+from transforms.cpp.flow.engine import Flow
+from transforms.cpp.flow.events import Comparison, RaisingBranch, SizeShortcut
+from transforms.cpp.reach.vocabulary import ACCESSORS
+from transforms.cpp.reading.tree import Node
+
+_OBLIVIOUS = "TORCH_GUARD_SIZE_OBLIVIOUS"
+_GUARDS = (("TORCH_GUARD_OR_FALSE", "TORCH_GUARD_OR_TRUE"), (_OBLIVIOUS, _OBLIVIOUS))
+"""The macros of c10/core/SymBool.h for a size that is not known, the newer ones first: what is mostly false of sizes is
+false, what is mostly true is true. The older one takes unknown sizes to be 2 at least."""
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+# Reductions that have no result for an empty tensor, or another than a shortcut may have, and reads of elements.
+_NEEDS_ELEMENTS = re.compile(
+    r"^(?:(?:a?(?:max|min)_?)+|arg(?:max|min)|aminmax|(?:nan)?(?:median|mean)|(?:var|std)(?:_mean)?|mode|kthvalue"
+    r"|item|is_nonzero|is_scalar_tensor_true|data_ptr|\w+_data_ptr)$"
+)
+_DIVIDES = re.compile(r"^(?:(?:true_|floor_)?divide|div|remainder|fmod)_?$")
+_BLOCKS = frozenset({"compound_statement", "case_statement"})
+_TARGETS = {"assignment_expression": "left", "update_expression": "argument"}
+_LOOPS = frozenset({"for_statement", "for_range_loop", "while_statement", "do_statement"})
+_CONDITIONAL = _LOOPS | {"if_statement", "switch_statement", "lambda_expression", "conditional_expression"}
+_COUNTS = frozenset({"numel", "size", "sym_numel", "sym_size", "multiply_integers"})
+_SIZES = frozenset({*ACCESSORS, *(f"sym_{accessor}" for accessor in ACCESSORS)})
+
+
+def decide(flow: Flow, branch: Node) -> None:
+    """Note an `if` on sizes that can do without an answer. It stands where the flow has come to."""
+    clause, taken = branch.field("condition"), branch.field("consequence")
+    if flow.passive or clause is None or taken is None or clause.field("initializer") is not None:
+        return
+    condition = clause.field("value") or (clause.children[-1] if clause.children else None)
+    if condition is None:
+        return
+    if throws(taken):
+        _raising(flow, branch, condition, taken)
+    else:
+        _shortcut(flow, branch, condition)
+
+
+def _raising(flow: Flow, branch: Node, condition: Node, taken: Node) -> None:
+    origins: set[int] = set()
+    alone = len(_statements(taken)) == 1 and branch.field("alternative") is None
+    refused = _refused(flow, condition, origins) if alone and flow.available("expect_true") else None
+    if refused:
+        flow.questions.append(RaisingBranch(frozenset(origins), condition, tuple(refused)))
+
+
+def _refused(flow: Flow, outer: Node, origins: set[int]) -> list[Comparison] | None:
+    """The comparisons that must be false for a condition to be so; None where that is not all there is to it."""
+    node = _bare(outer)
+    if node.kind == "binary_expression" and node.token in ("&&", "||"):
+        flow.enter()
+        refused = [_refused(flow, operand, origins) for operand in reversed(operands(node))]
+        flow.level -= 1
+        before = refused[:-1] if node.token == "&&" else []  # what follows `a &&` is refused only where `a` holds
+        return None if any(before) or None in refused else [part for parts in refused for part in parts or ()]
+    comparison = read(flow, outer, origins)
+    if isinstance(comparison, Comparison):
+        return [comparison]
+    return None if asks(flow, node) else []
+
+
+def _shortcut(flow: Flow, branch: Node, condition: Node) -> None:
+    guards = next((guards for guards in _GUARDS if all(map(flow.available, guards))), None)
+    shortcut = _Shortcut()
+    leans = _leans(flow, condition, shortcut)
+    outcome = leans.pop() if len(leans) == 1 else None
+    path = _general_path(branch, outcome) if outcome is not None and guards is not None else None
+    if path and guards and not _decides_elsewhere(flow, branch) and _serves_empty(flow, path, condition):
+        flow.truths.update(dict.fromkeys(shortcut.numbers, guards))
+        if shortcut.decided:
+            flow.questions.append(SizeShortcut(frozenset(shortcut.origins), tuple(shortcut.decided), guards))
+
+
+@dataclass(slots=True)
+class _Shortcut:
+    """What a condition asks of sizes: comparisons, each with its outcome in general, and sizes that stand alone."""
+
+    decided: list[tuple[Comparison, bool]] = field(default_factory=list)
+    numbers: set[int] = field(default_factory=set)
+    origins: set[int] = field(default_factory=set)
+
+
+def _leans(flow: Flow, outer: Node, shortcut: _Shortcut) -> set[bool | None]:
+    """The outcomes towards which all lean that a condition asks of sizes, None among them for what leans nowhere."""
+    node = _bare(outer)
+    argument = node.field("argument")
+    if node.kind == "binary_expression" and node.token in ("&&", "||"):
+        flow.enter()
+        found = set().union(*(_leans(flow, operand, shortcut) for operand in reversed(operands(node))))
+        flow.level -= 1
+        return found
+    if node.kind == "unary_expression" and node.token == "!" and argument is not None:
+        flow.enter()
+        found = {None if lean is None else not lean for lean in _leans(flow, argument, shortcut)}
+        flow.level -= 1
+        return found
+    comparison = read(flow, outer, shortcut.origins)
+    if isinstance(comparison, Comparison):
+        outcome = None if comparison.shapes else _in_general(flow, comparison)
+        if outcome is not None:
+            shortcut.decided.append((comparison, outcome))
+        return {outcome}
+    if _is_size(flow, node) and evaluate(flow, node).symbolic:
+        shortcut.numbers.add(node.start)
+        return {True}
+    return {None} if asks(flow, node) else set()
+
+
+def _in_general(flow: Flow, comparison: Comparison) -> bool | None:
+    """Whether a comparison that tells empty sizes from others holds for others; None where it tells another thing."""
+    size, operator, limit = comparison.left, comparison.operator, comparison.right
+    if size.kind == "number_literal":
+        size, operator, limit = limit, _MIRRORED.get(operator, operator), size
+    digits = limit.text if limit.kind == "number_literal" else ""
+    if not digits.isdecimal() or not _is_size(flow, size):
+        return None
+    if operator in ("==", "!="):
+        return operator == "!=" if int(digits) == 0 else None
+    least = int(digits) + (operator in (">", "<="))
+    return operator in (">", ">=") if least == 1 else None
+
+
+def _is_size(flow: Flow, outer: Node, following: int = 10) -> bool:
+    """Whether a number is how many elements there are, so that it is never below 0.
+
+    A parameter, a difference or a stride may be.
+    """
+    node = _bare(outer)
+    if node.kind == "call_expression":
+        return _method(node) in _COUNTS
+    if node.kind == "subscript_expression":
+        return _is_shape(flow, node.children[0], following)
+    if node.kind == "binary_expression" and node.token == "*":
+        return all(_is_size(flow, child, following) for child in node.children)
+    initial = _initial(flow, node) if following else None
+    return initial is not None and _is_size(flow, initial, following - 1)
+
+
+def _is_shape(flow: Flow, node: Node, following: int) -> bool:
+    if node.kind == "call_expression":
+        return _method(node) in ("sizes", "sym_sizes")
+    initial = _initial(flow, node) if following else None
+    return initial is not None and _is_shape(flow, initial, following - 1)
+
+
+def _initial(flow: Flow, node: Node) -> Node | None:
+    """What a variable is initialised with and never changed; None for a parameter."""
+    variable = flow.lookup(node.text) if node.kind == "identifier" else None
+    if variable is None or variable.initial is None:
+        return None
+    if flow.assigned is None:
+        targets = (part.field(_TARGETS[part.kind]) for part in flow.root.walk() if part.kind in _TARGETS)
+        flow.assigned = frozenset(target.text for target in targets if target is not None)
+    return None if node.text in flow.assigned else variable.initial
+
+
+def _general_path(branch: Node, outcome: bool) -> list[Node] | None:
+    """The statements that run for sizes in general alone; None where the others run them too."""
+    taken, other = branch.fields["consequence"], branch.field("alternative")
+    if outcome:
+        return _statements(taken)
+    if other is not None:
+        return _statements(other)
+    return list(_following(branch)) if exits(taken) else None
+
+
+def _following(node: Node) -> Iterator[Node]:
+    """What is run behind a statement, up to the end of the function or lambda."""
+    while node.parent is not None and node.kind not in ("lambda_expression", "function_definition"):
+        if node.parent.kind in _BLOCKS:
+            yield from (sibling for sibling in node.parent.children if sibling.start >= node.end)
+        node = node.parent
+
+
+def _statements(node: Node) -> list[Node]:
+    if node.kind == "else_clause" and len(node.children) == 1:
+        node = node.children[0]
+    return list(node.children) if node.kind == "compound_statement" else [node]
+
+
+def _decides_elsewhere(flow: Flow, branch: Node) -> bool:
+    """Whether neither path may be picked: callers decide by what is returned, which is no Tensor, or not one alone.
+
+    The same where a loop ends, where a path raises, where the function calls itself, and where it changes arguments
+    beside its result, as statistics of what it was given.
+    """
+    returned = flow.function.returns
+    result = flow.type_of(returned)
+    given = [
+        flow.type_of(p.type) for p in flow.function.params if p.type.endswith("&") and "const" not in p.type.split()
+    ]
+    arms = [arm for arm in map(branch.field, ("consequence", "alternative")) if arm is not None]
+    return (
+        result.kind not in ("tensor", "void")
+        or (result.kind == "tensor" and "&" not in returned and any(kind.kind == "tensor" for kind in given))
+        or any(throws(arm) for arm in arms)
+        or any(_ends(part) for arm in arms for part in arm.walk())
+        or (_in_loop(branch) and any(part.kind == "return_statement" for arm in arms for part in arm.walk()))
+        or any(part.kind == "call_expression" and called(part) == flow.function.name for part in flow.root.walk())
+    )
+
+
+def _in_loop(node: Node) -> bool:
+    while node.parent is not None and node.kind != "lambda_expression":
+        node = node.parent
+        if node.kind in _LOOPS:
+            return True
+    return False
+
+
+def _ends(part: Node) -> bool:
+    if part.kind == "return_statement" and part.children:
+        value = _bare(part.children[0])
+        return value.kind in ("true", "false") or (value.kind == "binary_expression" and value.token in ("==", "!="))
+    return part.kind in ("break_statement", "continue_statement")
+
+
+def _serves_empty(flow: Flow, path: Sequence[Node], condition: Node) -> bool:
+    """Whether a path does for empty tensors what it does for others, or raises; nothing that is silently wrong."""
+    asked = {part.text for part in condition.walk() if part.kind != "number_literal"}
+    sure = [part for statement in path for part in _sure(statement)]
+    parts = [part for statement in path for part in statement.walk()]
+    tensors = _tensors(flow, path)
+    return not (
+        any(throws(statement) for statement in path)
+        or any(part.kind == "call_expression" and _NEEDS_ELEMENTS.match(_method(part)) for part in sure)
+        or any(_divides_by_size(part, tensors) for part in parts)
+        or any(
+            part.kind == "unary_expression" and part.token == "-" and part.children[0].text in asked for part in parts
+        )
+    )
+
+
+def _sure(statement: Node) -> Iterator[Node]:
+    """What of a statement is evaluated on every way through it."""
+    pending = [statement]
+    while pending:
+        node = pending.pop()
+        if node.kind not in _CONDITIONAL:
+            yield node
+            pending += node.children
+
+
+def _method(call: Node) -> str:
+    name = called(call)
+    whole = call.fields["function"].beginning(100)
+    return "" if whole.startswith("std::") else name.replace("->", ".").rpartition(".")[2]
+
+
+def _divides_by_size(part: Node, tensors: Collection[str]) -> bool:
+    """Whether a part of a path may divide by something else than a number or one of the `tensors`."""
+    divisors: Sequence[Node] = ()
+    if part.kind in ("binary_expression", "assignment_expression") and part.token in ("/", "%", "/=", "%="):
+        divisors = part.children[1:]
+    elif part.kind == "call_expression" and _DIVIDES.match(_method(part)):
+        divisors = part.fields["arguments"].children
+    names = [name for divisor in divisors for name in divisor.walk() if name.kind.endswith("identifier")]
+    return any(name.text in _SIZES or (name.kind == "identifier" and name.text not in tensors) for name in names)
+
+
+def _tensors(flow: Flow, path: Sequence[Node]) -> set[str]:
+    """The names of tensors on a path. What it declares `auto` the pass before knows, so another is asked for."""
+    names = {name for scope in flow.scopes for name, variable in scope.items() if variable.value.kind == "tensor"}
+    for part in (part for statement in path for part in statement.walk() if part.kind == "declaration"):
+        for name in (inner for child in part.children for inner in _declared(child)):
+            variable = flow.variables.get(name.start)
+            if variable is None and not flow.looked_ahead:
+                flow.looked_ahead = flow.changed = True
+            (names.add if variable is not None and variable.value.kind == "tensor" else names.discard)(name.text)
+    return names
+
+
+def _declared(node: Node) -> Iterator[Node]:
+    """The names that a declarator declares."""
+    if node.kind == "init_declarator":
+        node = node.fields["declarator"]
+    if node.kind == "reference_declarator" and node.children:
+        node = node.children[0]
+    yield from node.children if node.kind == "structured_binding_declarator" else [node] * (node.kind == "identifier")
+
+
+def _bare(node: Node) -> Node:
+    while node.kind == "parenthesized_expression" and len(node.children) == 1:
+        node = node.children[0]
+    return node

@@ -1,0 +1,69 @@
+"""A shortcut for empty tensors is not taken where a size is not known.
+
+What it does: `if (x.sym_numel() == 0) { return …; }` becomes `if (TORCH_GUARD_OR_FALSE(x.sym_numel().sym_eq(0))) …`;
+`!= 0` and `> 0` get TORCH_GUARD_OR_TRUE. A number below 0 stands for "not given": no size is one. A version that has
+neither has TORCH_GUARD_SIZE_OBLIVIOUS. Left are branches whose result is no Tensor, that raise, end a loop or stop a
+recursion, and those whose other path is wrong for an empty tensor without a word: it divides by a size, reduces without
+an identity (`max`, `mean`), reads elements, or slices from the end by a size (`-n`).
+
+Why: the branch needs an answer while tracing, and where a size is unbacked there is none: the operator throws
+GuardOnDataDependentSymNode, though the path for sizes in general would have done.
+
+Fix safety: review. Eager and sizes that have a hint go as before. A graph whose sizes are unbacked takes the general
+path for an empty tensor too; where that cannot (it selects or narrows to an element), the graph raises.
+
+References: c10/core/SymBool.h (TORCH_GUARD_OR_FALSE, TORCH_GUARD_OR_TRUE, TORCH_GUARD_SIZE_OBLIVIOUS).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example
+from transforms.cpp.flow.events import Replacement, ShortcutNumber, SizeShortcut
+from transforms.cpp.flow.sym_bool import compared, replaced
+from transforms.cpp.flow.truth import operand
+
+NAME = "size-shortcut"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+EVENTS = (SizeShortcut, ShortcutNumber)
+EXAMPLES = (
+    Example("Tensor f(const Tensor& x) { if (x.dim() == 0) { return x; } return x.sum(); }", None),
+    Example(
+        "Tensor f(const Tensor& x) { if (x.sym_numel() == 0) { return x; } return x.sum(); }",
+        "Tensor f(const Tensor& x) { "
+        "if (TORCH_GUARD_OR_FALSE(x.sym_numel().sym_eq(0))) { return x; } return x.sum(); }",
+    ),
+    Example(
+        "Tensor f(const Tensor& x) { Tensor y = x; if (x.dim() && x.size(0) > 0) { y = x.sum(); } return y; }",
+        "Tensor f(const Tensor& x) { Tensor y = x; "
+        "if (x.dim() && TORCH_GUARD_OR_TRUE(x.sym_size(0).sym_gt(0))) { y = x.sum(); } return y; }",
+    ),
+    Example(
+        "Tensor f(const Tensor& x) { if (!x.numel()) { return x; } return x.sum(); }",
+        "Tensor f(const Tensor& x) { "
+        "if (TORCH_GUARD_OR_FALSE(x.sym_numel().sym_eq(0))) { return x; } return x.sum(); }",
+    ),
+    Example("Tensor f(const Tensor& x) { if (x.sym_size(0) == 1) { return x; } return x.sum(); }", None),
+    Example("Tensor f(const Tensor& x) { if (x.sym_numel() == 0) { return x; } return x.mean(); }", None),
+    Example("Tensor f(const Tensor& x) { if (x.sym_numel() == 0) { return x; } return x / x.sym_numel(); }", None),
+    Example("bool f(const Tensor& x) { if (x.sym_numel() == 0) { return true; } return x.defined(); }", None),
+)
+
+
+def rewrite(event: SizeShortcut | ShortcutNumber) -> Iterator[Replacement]:
+    """Ask SymInts for each comparison, and a guard for an answer to that; what is between the comparisons stays."""
+    if isinstance(event, ShortcutNumber):
+        target, negated = operand(event.node)
+        message = f"`{target.excerpt}` is taken to be more than 0 where it is not known"
+        product = target.kind == "binary_expression"
+        opening = f"{event.guards[negated is None]}({'(' * product}"
+        yield Replacement(negated.start if negated else target.start, target.start, opening, message)
+        yield Replacement(target.end, target.end, f"{')' * product}.{'sym_eq' if negated else 'sym_ne'}(0))", message)
+        return
+    for comparison, outcome in event.decided:
+        message = f"`{comparison.node.excerpt}` is taken to be {'true' if outcome else 'false'} where it is not known"
+        parts = [f"{event.guards[outcome]}(", *compared(comparison, comparison.operator), ")"]
+        yield from replaced(comparison.node, parts, message)
