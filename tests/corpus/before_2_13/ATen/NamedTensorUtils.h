@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/DimVector.h>
 #include <ATen/TensorMeta.h>
+#include <ATen/WrapDimUtilsMulti.h>
 
 #include <optional>
 #include <vector>
@@ -33,6 +34,15 @@ inline std::vector<int64_t> dimnames_to_positions(const Tensor&, DimnameList) {
   TORCH_CHECK(false, "no tensor has names");
 }
 
+inline const Tensor& resize_named_tensor_(const Tensor&, IntArrayRef, std::optional<MemoryFormat>) {
+  TORCH_CHECK(false, "no tensor has names");
+}
+
+template <typename T>
+T& internal_set_names_inplace(T& tensor, const std::vector<Dimname>&) {
+  return tensor;
+}
+
 namespace namedinference {
 
 template <typename... T>
@@ -46,8 +56,10 @@ void propagate_names(T&&...) {}
 template <typename... T>
 void propagate_names_for_reduction(T&&...) {}
 
+inline void propagate_names_except(const Tensor&, const Tensor&, IntArrayRef) {}
+
 template <typename... T>
-void propagate_names_except(T&&...) {}
+void propagate_names_for_expand(T&&...) {}
 
 template <typename R, typename... T>
 R&& propagate_names_if_nonempty(R&& result, T&&...) {
@@ -71,6 +83,16 @@ std::vector<Dimname> compute_matmul_outnames(T&&...) {
 
 template <typename... T>
 std::vector<Dimname> compute_cdist_outnames(T&&...) {
+  return {};
+}
+
+template <typename... T>
+std::vector<Dimname> compute_diagonal_outnames(T&&...) {
+  return {};
+}
+
+template <typename... T>
+std::vector<Dimname> compute_squeeze_outnames(T&&...) {
   return {};
 }
 

@@ -3,11 +3,9 @@
 #define MetaBase MetaBaseWithoutNames
 #include_next <ATen/TensorMeta.h>
 #undef MetaBase
+#include <ATen/core/Dimname.h>
 
 namespace at {
-
-class Dimname {};
-using DimnameList = c10::ArrayRef<Dimname>;
 
 namespace impl {
 
