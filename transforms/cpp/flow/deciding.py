@@ -194,16 +194,19 @@ def _decides_elsewhere(flow: Flow, branch: Node) -> bool:
     """Whether neither path may be picked: callers decide by what is returned, which is no Tensor, or not one alone.
 
     The same where a loop ends, where a path raises, where the function calls itself, and where it changes arguments
-    beside its result, as statistics of what it was given.
+    beside its result, as statistics of what it was given, or what a pointer leads to, as the storage of an
+    implementation.
     """
     returned = flow.function.returns
     result = flow.type_of(returned)
+    pointers = [p.type for p in flow.function.params if p.type.endswith("*") and "const" not in p.type.split()]
     given = [
         flow.type_of(p.type) for p in flow.function.params if p.type.endswith("&") and "const" not in p.type.split()
     ]
     arms = [arm for arm in map(branch.field, ("consequence", "alternative")) if arm is not None]
     return (
         result.kind not in ("tensor", "void")
+        or (result.kind == "void" and pointers)
         or (result.kind == "tensor" and "&" not in returned and any(kind.kind == "tensor" for kind in given))
         or any(throws(arm) for arm in arms)
         or any(_ends(part) for arm in arms for part in arm.walk())

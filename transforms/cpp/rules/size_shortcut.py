@@ -2,9 +2,9 @@
 
 What it does: `if (x.sym_numel() == 0) { return …; }` becomes `if (TORCH_GUARD_OR_FALSE(x.sym_numel().sym_eq(0))) …`;
 `!= 0` and `> 0` get TORCH_GUARD_OR_TRUE. A number below 0 stands for "not given": no size is one. A version that has
-neither has TORCH_GUARD_SIZE_OBLIVIOUS. Left are branches whose result is no Tensor, that raise, end a loop or stop a
-recursion, and those whose other path is wrong for an empty tensor without a word: it divides by a size, reduces without
-an identity (`max`, `mean`), reads elements, or slices from the end by a size (`-n`).
+neither has TORCH_GUARD_SIZE_OBLIVIOUS. Left are branches whose result is no Tensor, that raise, end a loop, stop a
+recursion or change what a pointer leads to, and those whose other path is wrong for an empty tensor without a word: it
+divides by a size, reduces without an identity (`max`, `mean`), reads elements, or slices from the end by a size (`-n`).
 
 Why: the branch needs an answer while tracing, and where a size is unbacked there is none: the operator throws
 GuardOnDataDependentSymNode, though the path for sizes in general would have done.

@@ -106,6 +106,7 @@ def test_a_path_that_serves_an_empty_tensor_is(tmp_path: Path, rest: str) -> Non
         "Tensor f(TensorList xs) { for (const auto& x : xs) { if (x.sym_numel() == 0) { return x; } } return xs[0]; }",
         "void f(TensorList xs) { for (const auto& x : xs) { if (x.sym_numel() == 0) { continue; } x.zero_(); } }",
         "Tensor f(Tensor x) { if (x.sym_numel() == 0) { x = x.clone(); } return x.sum(); }",
+        "void f(const Tensor& x, Kept* kept) { if (x.sym_numel() == 0) { return; } kept->last = x.sum(); }",
         "Tensor f(Tensor x, Tensor y) { if (x.is_quantized()) { if (x.sym_numel() == 0) { return y; } } return x; }",
     ],
 )
