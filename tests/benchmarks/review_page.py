@@ -103,7 +103,7 @@ def write_page(tree: Path, count: int, target: Path) -> int:
     begun = time.perf_counter()
     with ProcessPoolExecutor() as pool:
         syntax = dict(zip(sources, pool.map(highlight, sources.keys(), sources.values(), chunksize=8), strict=True))
-    page = render(plan, shards, sources, syntax, title=tree.name, rules=rules, evidence={})
+    page = render(plan, shards, sources, syntax, title=tree.name, rules=rules, ran={})
     seconds = time.perf_counter() - begun
     print(f"{len(plan.findings):,} findings in {len(shards):,} operators, made in {seconds:.1f} s", flush=True)
     target.write_bytes(page)
