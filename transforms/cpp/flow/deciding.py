@@ -206,7 +206,7 @@ def _decides_elsewhere(flow: Flow, branch: Node) -> bool:
     arms = [arm for arm in map(branch.field, ("consequence", "alternative")) if arm is not None]
     return (
         result.kind not in ("tensor", "void")
-        or (result.kind == "void" and pointers)
+        or (result.kind == "void" and bool(pointers))
         or (result.kind == "tensor" and "&" not in returned and any(kind.kind == "tensor" for kind in given))
         or any(throws(arm) for arm in arms)
         or any(_ends(part) for arm in arms for part in arm.walk())

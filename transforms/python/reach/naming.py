@@ -31,12 +31,14 @@ def name_functions(
     in_place: Mapping[Definition, str],
     public: Collection[Definition],
     declared: Declared,
-) -> None:
+) -> set[Definition]:
     """Fill in `operators`, which hold what functions are registered for, for what no operator is registered with.
 
     Of the functions that are entry points by their place (`in_place`, their files), a reference has the name of its
     operator, where there is such an operator, and so have `public` ones, which users call. Helpers among them, and all
     else that is called, have the operators of all that call them; a helper that nothing calls has its own name.
+
+    Returns the helpers among `in_place` that others' operators run.
     """
     unnamed = {definition: _spellings(definition, in_place[definition]) for definition in in_place
                if not operators[definition]}  # fmt: skip
@@ -44,6 +46,7 @@ def name_functions(
     for definition, names in unnamed.items():
         name = next(filter(of_yaml.__contains__, names), names[-1] if definition in public else "")
         operators[definition] |= {operator_name(name, "aten")} - {""}
+    helpers = {definition for definition in unnamed if not operators[definition]}
     _pass_on(operators, called)
     left = {definition for definition in unnamed if not operators[definition]}
     by_another = {callee for definition in left for callee in called.get(definition, ()) if callee is not definition}
@@ -52,6 +55,7 @@ def name_functions(
             if not operators[definition]:
                 operators[definition] |= {operator_name(unnamed[definition][-1], "aten")} - {""}
         _pass_on(operators, called)
+    return helpers - left
 
 
 def _spellings(definition: Definition, path: str) -> tuple[str, ...]:

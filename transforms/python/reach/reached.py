@@ -189,7 +189,13 @@ def _name(
                 if definition in composite or TRACED.search(where)}  # fmt: skip
     public = {definition for definition in composite if not definition.function.own_name.startswith("_")}
     operators = {definition: reached.operators for definition, reached in functions.items()}
-    name_functions(operators, called, in_place, public, declared)
+    helpers = name_functions(operators, called, in_place, public, declared)
+    callers = sorted(entries.keys() - helpers, key=lambda entry: (entry.path, entry.function.line))
+    for caller in callers:  # grows by each helper once, so that no way leads in a circle
+        for helper in sorted(helpers.intersection(called.get(caller, ())), key=lambda helper: helper.function.line):
+            helpers.remove(helper)
+            callers.append(helper)
+            functions[helper].caller, functions[helper].why = functions[caller], f"called by {caller.function.name}"
 
 
 def _seed(reached: Reached) -> None:

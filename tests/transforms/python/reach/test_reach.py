@@ -134,6 +134,11 @@ def test_a_helper_of_references_has_the_operators_that_run_it() -> None:
         "cond": ["aten::linalg_cond"], "amax": ["aten::masked_amax"], "_mask": ["aten::masked_amax"],
         "loss": ["aten::loss"], "_size": ["aten::loss"],
     }  # fmt: skip
+    ways = {definition.function.name: [step.text for step in entry.path()] for definition, entry in functions.items()}
+    assert ways["check"] == ["cat: registered by @register_decomposition", "check: called by cat"]
+    assert ways["_size"] == ["loss: a composite that torch.compile traces", "_size: called by loss"]
+    assert ways["deep"] == [*ways["check"], "deep: called by check"]
+    assert ways["left"] == ["left: a reference, meta or decomposition"]
 
 
 def test_decompositions_handed_to_torchscript_by_operator() -> None:
