@@ -61,7 +61,7 @@ def dense_alone(x):
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # operators are defined once in a process, in whatever order tests run
 def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
     path = tmp_path_factory.mktemp("library") / "symfix_tested.py"
     path.write_text(LIBRARY)
