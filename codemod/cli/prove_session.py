@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,8 @@ from codemod.cli.running import begin, changes_of, chosen_groups, load_plan, ope
 from codemod.cli.samples import with_samples
 from codemod.errors import SymfixError
 from codemod.model import transform
+from codemod.planning.naming import matches_operator
+from codemod.planning.operators import is_glob
 from codemod.prove.evidence import FOLDER, EvidenceStore
 from codemod.terminal import encode, show, write, write_exact
 
@@ -131,9 +133,14 @@ class ProofSession:
         for shard in self.shards.values():
             changes = changes_in(closure(shard, self.shards), self._sources)
             key = evidence_key(changes)
-            yield ProofRequest(shard.name, key, functools.partial(self._task, shard, key, changes))
+            named = frozenset(filter(self._named, shard.operators))
+            yield ProofRequest(shard.name, key, functools.partial(self._task, shard, key, changes, named), named)
 
-    def _task(self, shard: Shard, key: str, changes: tuple[Change, ...]) -> Task:
+    def _named(self, operator: str) -> bool:
+        """Whether the user has named an operator; a glob names none of them."""
+        return any(matches_operator(name, operator) for name in self._run.selection.ops if not is_glob(name))
+
+    def _task(self, shard: Shard, key: str, changes: tuple[Change, ...], named: Collection[str]) -> Task:
         from codemod.prove.task import Task
 
         findings = [finding for group in shard.groups for finding in group.findings]
@@ -142,7 +149,7 @@ class ProofSession:
         checked: dict[str, None] = {}
         for suffixes, prover in self._provers.by_suffixes:
             own = [f for f in findings if any(edit.path.endswith(suffixes) for edit in f.edits)]
-            changed = list(prover.overrides(own)) if own else []
+            changed = list(prover.overrides(own, named)) if own else []
             operators.append({operator for override in changed for operator in override.operators})
             if own:
                 overrides += changed

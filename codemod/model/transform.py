@@ -169,8 +169,11 @@ class Prover(Protocol):
     def prelude(self) -> str:
         """What goes before a source that is compiled for its functions alone, so that it registers nothing."""
 
-    def overrides(self, findings: Sequence[Finding]) -> Sequence[Override]:
-        """How the edits of `findings`, all of one shard, can be run; the likeliest operators first."""
+    def overrides(self, findings: Sequence[Finding], named: Collection[str] = ()) -> Sequence[Override]:
+        """How the edits of `findings`, all of one shard, can be run; the likeliest operators first.
+
+        Of the operators that run a function a few are chosen: those that the user has `named`, then the nearest.
+        """
 
     def companions(self, operators: Sequence[str]) -> Sequence[Override]:
         """What else must be loaded to run `operators`, whose changed code is another prover's: it changes nothing."""

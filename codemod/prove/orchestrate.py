@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 
+from codemod.planning.naming import base_name
 from codemod.prove.evidence import Evidence, EvidenceStore
 from codemod.prove.executor import work_through
 from codemod.prove.task import Settings, Task
@@ -23,6 +24,8 @@ class ProofRequest:
     shard: str
     key: str
     make: Callable[[], Task]
+    named: frozenset[str] = frozenset()
+    """The operators of the shard that the user has named, which are to be among those that are run."""
 
     def __str__(self) -> str:
         return self.shard
@@ -57,7 +60,12 @@ def prove_all(
         return functools.partial(prove, whole() if whole is not None else settings)
 
     def stored(request: ProofRequest) -> Sequence[Evidence] | None:
-        return None if again else stored_evidence(store, settings, request.key)
+        evidence = None if again else stored_evidence(store, settings, request.key)
+        unseen = {base_name(name) for name in request.named} - {base_name(entry.operator) for entry in evidence or ()}
+        if evidence and unseen:  # a run of others was kept; these may be no operators that can be run
+            operators = {name for override in request.make().overrides for name in override.operators}
+            return evidence if unseen.isdisjoint(map(base_name, operators)) else None
+        return evidence
 
     def submit(request: ProofRequest) -> Future[Sequence[Evidence]]:
         return executor.submit(work(), request.make())
@@ -66,8 +74,10 @@ def prove_all(
     with contextlib.closing(ended):
         for request, evidence, reused in ended:
             if not reused:
+                others = () if again else stored_evidence(store, settings, request.key) or ()
+                seen = {entry.operator for entry in evidence}
                 with contextlib.suppress(OSError):
-                    store.save(*evidence)
+                    store.save(*evidence, *(entry for entry in others if entry.operator not in seen))
             yield Proved(request.shard, tuple(evidence), reused)
 
 

@@ -44,7 +44,7 @@ class PythonProver:
         """Nothing: there is no compiler to ask."""
         return ()
 
-    def overrides(self, findings: Sequence[Finding]) -> Sequence[Override]:
+    def overrides(self, findings: Sequence[Finding], named: Collection[str] = ()) -> Sequence[Override]:
         """One override for each operator that runs a changed function, two operators for each.
 
         A library's function that none runs stands for itself, by its dotted name: a script of the user's may run it.
@@ -73,6 +73,7 @@ class PythonProver:
                 if self._packages() is None:
                     reasons[shown] += f"; a script of yours may, as {shown} in [tool.symfix.repro]"
                 modules[shown] |= edited
+            operators.sort(key=lambda way: way[0] not in named)
             for operator, entry in operators[:_OPERATORS]:
                 modules[operator] |= edited
                 functions[operator].add(f"{tree.module_name(entry.path)}.{entry.function.name}")

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from codemod.model.transform import Override
 from codemod.prove import isolate, orchestrate
 from codemod.prove.evidence import Evidence, EvidenceStore, Outcome
 from codemod.prove.orchestrate import ProofRequest, Proved, prove_all
@@ -72,6 +74,22 @@ def test_what_could_not_be_proved_is_tried_again(run: Run) -> None:
     run.outcomes["a"] = "not provable"
     list(run.prove("a"))
     assert [proved.reused for proved in run.prove("a")] == [False]
+
+
+def test_an_operator_that_is_named_is_run_beside_what_is_kept(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(*named: str) -> Proved:
+        override = Override(("aten::a", "aten::b"))
+        request = ProofRequest("a", "key-a", lambda: Task("a", "key-a", (), (override,), ()), frozenset(named))
+        (proved,) = prove_all(run.settings, [request], run.store, ThreadPoolExecutor(1), 1)
+        return proved
+
+    assert not asked().reused
+    monkeypatch.setattr(orchestrate, "prove", lambda settings, task: [replace(evidence("a"), operator="b")])
+    assert asked("aten::a").reused
+    assert asked("aten::c").reused  # no run of this shard shows it
+    assert [entry.operator for entry in asked("aten::b").evidence] == ["b"]
+    assert sorted(entry.operator for entry in run.store.all("key-a")) == ["a", "b"]
+    assert asked("aten::b").reused
 
 
 def test_stopping_early_starts_nothing_more(run: Run) -> None:

@@ -75,6 +75,23 @@ def test_a_registered_function_and_what_it_calls_are_run_by_its_operator(
     assert (found.imports, found.roots) == (imports, ("",))
 
 
+def test_of_many_operators_those_that_are_named_are_run(tmp_path: Path) -> None:
+    fakes = "".join(
+        f"@torch.library.register_fake('own::op{n}')\ndef op{n}_fake(x):\n    return shape(x)\n\n" for n in range(4)
+    )
+    source = f"import torch\n\ndef shape(x):\n    return x.new_empty(len(x))\n\n{fakes}"
+    prover = prover_of(tmp_path, {"own/ops.py": source})
+    chosen = [
+        [
+            operator
+            for override in prover.overrides([change("own/ops.py", "shape")], named)
+            for operator in override.operators
+        ]
+        for named in ((), ("own::op0",), ("own::op0", "own::op3"))
+    ]
+    assert chosen == [["own::op1", "own::op2"], ["own::op0", "own::op1"], ["own::op3", "own::op0"]]
+
+
 def test_a_function_that_no_operator_runs_stands_for_itself(tmp_path: Path) -> None:
     (found,) = prover_of(tmp_path, FILES).overrides([change("own/shapes.py", "lonely")])
     assert found.operators == ("own.shapes.lonely",)

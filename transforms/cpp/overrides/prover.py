@@ -103,7 +103,7 @@ class CppProver:
         sources = (p for p in source_files(self._project) if p.endswith(_COMPILED))
         return [source for source in sources if pattern.search(read_below(self._project.root, source))]
 
-    def overrides(self, findings: Sequence[Finding]) -> Sequence[Override]:
+    def overrides(self, findings: Sequence[Finding], named: Collection[str] = ()) -> Sequence[Override]:
         """One override for each operator that runs an edit of `findings`, two operators for each changed function."""
         places: dict[str, set[int]] = defaultdict(set)
         for finding in findings:
@@ -120,7 +120,7 @@ class CppProver:
                 node_routes = [route for route in routes.to(node) if route.root.operator] or self._by_templates(node)
                 if not node_routes:
                     reasons.append(f"no operator is known to run {routes.function(node).name}")
-                for operator in _nearest(node_routes):
+                for operator in _nearest(node_routes, named):
                     chosen[operator] += (route for route in node_routes if route.root.operator == operator)
         overrides = [override for operator, ways in chosen.items() for override in self._override(operator, ways)]
         return overrides or [Override((), reason=reason) for reason in reasons[:1]]
@@ -242,15 +242,15 @@ def _registers(file: FileFacts, operator: str) -> bool:
     return any(name.startswith(operator) if operator.endswith("::") else name == operator for name in names)
 
 
-def _nearest(routes: Sequence[Route]) -> list[str]:
-    """The operators to run: those of the nearest roots, those of one backend last, as it may not be at hand."""
+def _nearest(routes: Sequence[Route], named: Collection[str]) -> list[str]:
+    """The operators to run: `named` ones, those of the nearest roots, those of one backend last: it may be absent."""
     distances: dict[str, int] = {}
     for route in routes:
         distances.setdefault(route.root.operator, len(route.way))
 
-    def rank(name: str) -> tuple[bool, int, int, str]:
+    def rank(name: str) -> tuple[bool, bool, int, int, str]:
         words = name.partition("::")[2].split("_")
-        return not BACKEND_FOLDERS.isdisjoint(words), distances[name], len(name), name
+        return name not in named, not BACKEND_FOLDERS.isdisjoint(words), distances[name], len(name), name
 
     return sorted(distances, key=rank)[:_OPERATORS]
 

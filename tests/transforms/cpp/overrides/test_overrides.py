@@ -225,6 +225,24 @@ def test_a_helper_in_a_header_is_run_by_the_kernels_that_call_it(overrides: CppP
     assert [part.path for part in found.parts] == [f"{NATIVE}Fade.cpp"]
 
 
+def test_of_many_operators_those_that_are_named_are_run(tmp_path: Path) -> None:
+    names = ("soak", "rinse", "wring")
+    files = {
+        **PYTORCH,
+        f"{NATIVE}native_functions.yaml": "".join(f"- func: {name}(Tensor self) -> Tensor\n" for name in names),
+        f"{NATIVE}Wash.cpp": "namespace at { namespace native {\nint64_t drops(const Tensor& x) { return x.numel(); }\n"
+        + "".join(f"Tensor {name}(const Tensor& self) {{ drops(self); return self; }}\n" for name in names)
+        + "}}\n",
+    }
+    prover = make_prover(tmp_path, files)
+    helper = change(files, f"{NATIVE}Wash.cpp", "int64_t drops")
+    chosen = [
+        [operator for override in prover.overrides(helper, named) for operator in override.operators]
+        for named in ((), ("aten::wring",))
+    ]
+    assert chosen == [["aten::soak", "aten::rinse"], ["aten::wring", "aten::soak"]]
+
+
 def test_a_helper_in_another_source_is_built_with_the_kernel(overrides: CppProver) -> None:
     (found,) = of(overrides, f"{NATIVE}Other.cpp", "helper")
     assert found.operators == ("aten::cudnn_fade",)
