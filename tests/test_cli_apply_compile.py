@@ -36,7 +36,7 @@ def apply(
     (package / "version.py").write_text("__version__ = '2.6.0'\n")
     python = tmp_path / "installed/bin/python"
     python.parent.mkdir()
-    python.write_text(f"#!/bin/sh\necho '{json.dumps(['3.11.2', '/nonexistent', str(package / '__init__.py')])}'\n")
+    python.write_text(f"#!/bin/sh\necho '{json.dumps(['3.11.2', '/nonexistent', str(package / '__init__.py'), []])}'\n")
     python.chmod(0o755)
     monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "installed"))
 

@@ -177,7 +177,7 @@ def without_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An interpreter without torch, that of the active virtual environment."""
     python = tmp_path / "environment/bin/python"
     python.parent.mkdir(parents=True)
-    python.write_text('#!/bin/sh\necho \'["3.11.2", "/nonexistent", null]\'\n')
+    python.write_text('#!/bin/sh\necho \'["3.11.2", "/nonexistent", null, []]\'\n')
     python.chmod(0o755)
     monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "environment"))
     return python
