@@ -2,7 +2,7 @@
 
     python tests/benchmarks/python_scan.py [FOLDER]
 
-FOLDER defaults to the installed torch, which is only read.
+FOLDER defaults to the installed torch, which is only read, and must lie in no checkout that ignores it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def main() -> int:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             started = time.perf_counter()
             subprocess.run(
-                ["symfix", "scan", "--exit-zero", "--mode", "2", str(folder)],
+                [Path(sys.executable).with_name("symfix"), "scan", "--exit-zero", "--mode", "2", folder],
                 env={**os.environ, "XDG_CACHE_HOME": cache},
                 stdout=subprocess.DEVNULL,
                 check=True,
