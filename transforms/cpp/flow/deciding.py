@@ -58,7 +58,7 @@ def _raising(flow: Flow, branch: Node, condition: Node, taken: Node) -> None:
 
 def _refused(flow: Flow, outer: Node, origins: set[int]) -> list[Comparison] | None:
     """The comparisons that must be false for a condition to be so; None where that is not all there is to it."""
-    node = _bare(outer)
+    node = outer.bare
     if node.kind == "binary_expression" and node.token in ("&&", "||"):
         flow.enter()
         refused = [_refused(flow, operand, origins) for operand in reversed(operands(node))]
@@ -94,7 +94,7 @@ class _Shortcut:
 
 def _leans(flow: Flow, outer: Node, shortcut: _Shortcut) -> set[bool | None]:
     """The outcomes towards which all lean that a condition asks of sizes, None among them for what leans nowhere."""
-    node = _bare(outer)
+    node = outer.bare
     argument = node.field("argument")
     if node.kind == "binary_expression" and node.token in ("&&", "||"):
         flow.enter()
@@ -137,7 +137,7 @@ def _is_size(flow: Flow, outer: Node, following: int = 10) -> bool:
 
     A parameter, a difference or a stride may be.
     """
-    node = _bare(outer)
+    node = outer.bare
     if node.kind == "call_expression":
         return _method(node) in _COUNTS
     if node.kind == "subscript_expression":
@@ -225,7 +225,7 @@ def _in_loop(node: Node) -> bool:
 
 def _ends(part: Node) -> bool:
     if part.kind == "return_statement" and part.children:
-        value = _bare(part.children[0])
+        value = part.children[0].bare
         return value.kind in ("true", "false") or (value.kind == "binary_expression" and value.token in ("==", "!="))
     return part.kind in ("break_statement", "continue_statement")
 
@@ -292,9 +292,3 @@ def _declared(node: Node) -> Iterator[Node]:
     if node.kind == "reference_declarator" and node.children:
         node = node.children[0]
     yield from node.children if node.kind == "structured_binding_declarator" else [node] * (node.kind == "identifier")
-
-
-def _bare(node: Node) -> Node:
-    while node.kind == "parenthesized_expression" and len(node.children) == 1:
-        node = node.children[0]
-    return node

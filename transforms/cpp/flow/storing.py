@@ -20,8 +20,7 @@ def coerce(flow: Flow, node: Node, origins: frozenset[int]) -> None:
 
 def _coerced(flow: Flow, node: Node, origins: frozenset[int]) -> list[Node]:
     """Coerce `node` itself; the nodes inside it that have to be coerced as well."""
-    while node.kind == "parenthesized_expression" and len(node.children) == 1:
-        node = node.children[0]
+    node = node.bare
     if node.kind in ("initializer_list", "number_literal", "argument_list", "null"):
         return []
     if node.kind == "identifier" and node.text in ("nullopt", "NULL"):

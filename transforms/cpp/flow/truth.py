@@ -15,9 +15,7 @@ def truth(flow: Flow, node: Node, value: Type) -> None:
     """
     if not (value.symbolic and value.kind == "int"):
         return
-    target = node
-    while target.kind == "parenthesized_expression" and len(target.children) == 1:
-        target = target.children[0]
+    target = node.bare
     if target.kind == "unary_expression" and target.token == "!":
         return  # done with its operand
     guards = flow.truths.get(target.start)
@@ -27,8 +25,6 @@ def truth(flow: Flow, node: Node, value: Type) -> None:
 
 def operand(condition: Node) -> tuple[Node, Node | None]:
     """What is asked inside the parentheses of a condition, and the `!` right before that, or None."""
-    target = condition
-    while target.kind == "parenthesized_expression" and len(target.children) == 1:
-        target = target.children[0]
+    target = condition.bare
     outer = target.parent
     return target, outer if outer is not None and outer.kind == "unary_expression" and outer.token == "!" else None

@@ -47,6 +47,14 @@ class Node:
         """The first child in the field `name`, or None."""
         return self.fields.get(name)
 
+    @property
+    def bare(self) -> Node:
+        """What stands in the parentheses around it, of however many pairs; itself where there are none."""
+        node = self
+        while node.kind == "parenthesized_expression" and len(node.children) == 1:
+            node = node.children[0]
+        return node
+
     def walk(self) -> Iterator[Node]:
         """The node and everything below it, in source order."""
         pending = [self]
