@@ -15,7 +15,8 @@ TELLING = frozenset(
     | {ast.If, ast.IfExp, ast.Assert, ast.Raise, ast.JoinedStr, ast.Call}
 )
 """The kinds of nodes that a question about a scope may be about, but for names, attributes and operators."""
-_TESTS = frozenset({"isinstance", "issubclass", "hasattr", "callable", "bool", "all", "any"})
+TESTS = frozenset({"isinstance", "issubclass", "hasattr", "callable", "bool", "all", "any"})
+"""Builtins that give a bool."""
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 """The fields of each kind of node that may hold others."""
 
@@ -100,7 +101,7 @@ def is_truth(node: ast.expr) -> bool:
         return all(map(is_truth, node.values))
     negation = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
     constant = isinstance(node, ast.Constant) and isinstance(node.value, bool)
-    tests = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _TESTS
+    tests = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in TESTS
     return negation or constant or tests or isinstance(node, ast.Compare)
 
 

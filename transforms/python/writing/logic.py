@@ -13,11 +13,11 @@ from typing import NamedTuple
 import libcst as cst
 
 from transforms.python.flow.interpret import Interpreter
+from transforms.python.flow.nodes import TESTS
 from transforms.python.flow.values import BOOL, FLOAT, INT, NOTHING, Value
 from transforms.python.writing.nodes import all_of, bare, call, code, flattened, parenthesized
 
 _NOWHERE = 10**9  # what is read again from its text stands on no line of the function
-_BOOLS = frozenset({"isinstance", "hasattr", "callable", "bool", "all", "any", "issubclass"})
 
 
 class Moved(NamedTuple):
@@ -84,7 +84,7 @@ class Conditions:
         """Whether an expression gives a bool or a SymBool, and nothing that only counts as one, such as None."""
         if isinstance(node, cst.BooleanOperation):
             return self.surely_bool(node.left) and self.surely_bool(node.right)
-        if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value in _BOOLS:
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value in TESTS:
             return True
         truth = isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not)
         return truth or isinstance(node, cst.Comparison) or self.value(node).surely_bool
