@@ -48,11 +48,16 @@ def cures(evidence: Iterable[Evidence]) -> bool:
     return any(map(cure, entries)) and not any(entry.outcome == "worse" for entry in entries)
 
 
+def main_cure(evidence: Iterable[Evidence]) -> Cure:
+    """What says most of a change, of what it cures; "" where it cures nothing."""
+    kinds = set(map(cure, evidence))
+    return next((kind for kind in _ORDER if kind in kinds), "")
+
+
 def title(evidence: Sequence[Evidence], otherwise: str) -> str:
     """What a title says of a change: the cure that says most, or `otherwise` where nothing is cured."""
-    kinds = [cure(entry) for entry in evidence]
-    kind: Cure = next((kind for kind in _ORDER if kind in kinds), "")
-    cured = [entry for entry, its in zip(evidence, kinds, strict=True) if its == kind]
+    kind = main_cure(evidence)
+    cured = [entry for entry in evidence if cure(entry) == kind]
     who = listed((entry.operator + piece(entry) for entry in cured), most=2)
     several = len(cured) > 1
     first = cured[0] if cured else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,6 @@ from pathlib import Path
 from codemod.bundle.shard_names import ShardNames
 from codemod.bundle.shards import Shard, closure, make_shards
 from codemod.model.findings import Level
-from codemod.model.groups import Group
 from codemod.planning.naming import base_name
 from codemod.prove.evidence import Evidence, any_evidence, evidence_for
 from codemod.writing.changes import changes_in
@@ -43,30 +43,36 @@ class Ran:
 
 
 class StoredRuns:
-    """What `symfix prove` stored in `journal` for the shards of `groups`: for all, else for the safe ones alone.
+    """What `symfix prove` stored in `journal` for `shards`: for all that they hold, else for what of it is safe alone.
 
     `prove` runs the changes of a level; what a reviewer sees mixes levels, and what was safe alone proves nothing of
-    the rest. `sources` holds the bytes of every file that `groups` edit.
+    the rest. `sources` holds the bytes of every file that the shards edit, `names` are theirs.
     """
 
     def __init__(
-        self, journal: Path, groups: Sequence[Group], sources: Mapping[str, bytes], names: ShardNames | None
+        self, journal: Path, shards: Sequence[Shard], sources: Mapping[str, bytes], names: ShardNames | None
     ) -> None:
         self._journal = journal
         self._sources = sources
-        levels = groups, [group for group in groups if group.level is Level.SAFE]
-        self._levels = [
-            {shard.name: shard for shard in make_shards(level, sources=sources, names=names)} for level in levels
-        ]
+        self._names = names
+        self._shards = {shard.name: shard for shard in shards}
 
     def of(self, name: str) -> Ran:
         """What was run of the shard `name`."""
-        for by_name in self._levels:
-            shard = by_name.get(name)
-            evidence = evidence_of(self._journal, shard, by_name, self._sources) if shard else ()
-            if shard and evidence:
-                return Ran(evidence, frozenset(group.id for group in shard.groups))
-        return Ran()
+        return self._ran(name, self._shards) or self._ran(name, self._safe) or Ran()
+
+    def _ran(self, name: str, by_name: Mapping[str, Shard]) -> Ran | None:
+        shard = by_name.get(name)
+        evidence = evidence_of(self._journal, shard, by_name, self._sources) if shard else ()
+        return Ran(evidence, frozenset(group.id for group in shard.groups)) if shard and evidence else None
+
+    @functools.cached_property
+    def _safe(self) -> dict[str, Shard]:
+        """The shards of the safe changes, none where nothing was ever run."""
+        groups = (group for shard in self._shards.values() for group in shard.groups if group.level is Level.SAFE)
+        ever = any_evidence(self._journal)
+        safe = make_shards(groups, sources=self._sources, names=self._names) if ever else []
+        return {shard.name: shard for shard in safe}
 
 
 def outcomes(journal: Path, shards: Sequence[Shard], sources: Mapping[str, bytes]) -> dict[str, str]:

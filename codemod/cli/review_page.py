@@ -33,10 +33,9 @@ def write_page(run: Run, plan: Plan, path: Path) -> int:
     read = Sources(run.checkout.root)
     sources = {name: read.of(name) for name in shown_paths(groups)}
     names = ShardNames.load(run.journal)
-    edited = [group for group in groups if group.edits]
-    changed = make_shards(edited, sources=sources, names=names)
+    changed = make_shards([group for group in groups if group.edits], sources=sources, names=names)
     left = make_shards([group for group in groups if not group.edits], names=names)
-    stored = StoredRuns(run.journal, edited, sources, names)
+    stored = StoredRuns(run.journal, changed, sources, names)
     page = render(
         plan,
         merged(changed, left),

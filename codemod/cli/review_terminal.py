@@ -40,7 +40,7 @@ def review_on_screen(run: Run, plan: Plan, groups: list[Group]) -> int:
     sources = {path: read.of(path) for group in groups for path in group.paths}
     names = ShardNames.load(run.journal)
     shards = make_shards(groups, sources=sources, names=names)
-    stored = StoredRuns(run.journal, groups, sources, names)
+    stored = StoredRuns(run.journal, shards, sources, names)
 
     def evidence(item: Item) -> tuple[Evidence, ...]:
         ran = stored.of(item.shard.name)

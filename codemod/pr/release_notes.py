@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from codemod.borders.files import read_below
-from codemod.bundle.observed import Cure, cure
+from codemod.bundle.observed import Cure, main_cure
 from codemod.prove.evidence import Evidence
 
 _LISTED = "scripts/release_notes/common.py"
@@ -34,6 +34,5 @@ def listed_topics(root: Path) -> frozenset[str]:
 
 def label(evidence: Iterable[Evidence], topics: Collection[str]) -> str:
     """The label that says under which of `topics` a change belongs, by the cure that says most; "" for none."""
-    cures = {cure(entry) for entry in evidence}
-    topic = next((topic for kind, topic in _TOPICS.items() if kind in cures), "")
+    topic = _TOPICS.get(main_cure(evidence), "")
     return f"topic: {topic}" if topic in topics else ""

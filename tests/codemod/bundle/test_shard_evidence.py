@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from codemod.bundle.shard_evidence import Ran, StoredRuns
+from codemod.bundle.shards import make_shards
 from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Mode
 from codemod.model.groups import Group
@@ -32,15 +33,19 @@ def keep(journal: Path, *groups: Group) -> Evidence:
     return evidence
 
 
+def runs(journal: Path, *groups: Group) -> StoredRuns:
+    return StoredRuns(journal, make_shards(groups, sources=SOURCES), SOURCES, None)
+
+
 def test_a_run_of_the_safe_changes_is_evidence_of_those_alone(tmp_path: Path) -> None:
-    assert StoredRuns(tmp_path, [SAFE, REVIEW], SOURCES, None).of("foo") == Ran()
+    assert runs(tmp_path, SAFE, REVIEW).of("foo") == Ran()
     evidence = keep(tmp_path, SAFE)
-    assert StoredRuns(tmp_path, [SAFE, REVIEW], SOURCES, None).of("foo") == Ran((evidence,), frozenset({SAFE.id}))
+    assert runs(tmp_path, SAFE, REVIEW).of("foo") == Ran((evidence,), frozenset({SAFE.id}))
 
 
 def test_a_run_of_all_changes_counts_before_that_of_the_safe_ones(tmp_path: Path) -> None:
     keep(tmp_path, SAFE)
     evidence = keep(tmp_path, SAFE, REVIEW)
     both = frozenset({SAFE.id, REVIEW.id})
-    assert StoredRuns(tmp_path, [SAFE, REVIEW], SOURCES, None).of("foo") == Ran((evidence,), both)
-    assert StoredRuns(tmp_path, [REVIEW], SOURCES, None).of("foo") == Ran()
+    assert runs(tmp_path, SAFE, REVIEW).of("foo") == Ran((evidence,), both)
+    assert runs(tmp_path, REVIEW).of("foo") == Ran()
