@@ -134,7 +134,8 @@ class ProofSession:
             changes = changes_in(closure(shard, self.shards), self._sources)
             key = evidence_key(changes)
             named = frozenset(filter(self._named, shard.operators))
-            yield ProofRequest(shard.name, key, functools.partial(self._task, shard, key, changes, named), named)
+            make = functools.cache(functools.partial(self._task, shard, key, changes, named))
+            yield ProofRequest(shard.name, key, make, named)
 
     def _named(self, operator: str) -> bool:
         """Whether the user has named an operator; a glob names none of them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from codemod.borders.private import say_once
 from codemod.terminal import listed, note
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def with_samples(target: Target, install: bool) -> Target:
     if install:
         note(f"symfix: installing {listed(target.missing)} for {target.python}, in a folder of symfix's own")
         return companions.install(target)
-    note(f"symfix: beside the torch of {target.python} there is no {listed(target.missing)}: PyTorch's samples are not"
-         f" used; --install adds what they need for symfix alone, {companions.by_hand(target)}")  # fmt: skip
+    names = listed(target.missing)
+    say_once(f"beside the torch of {target.python} there is no {names}: PyTorch's samples are not used; --install adds"
+             f" what they need for symfix alone, {companions.by_hand(target)}")  # fmt: skip
     return target

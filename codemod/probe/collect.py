@@ -309,11 +309,10 @@ def first_sentence(reason: str, sources: Mapping[str, str] = {}) -> str:
     """The first cause of an error's text, without advice; with arguments for the symbols of its expression."""
     reason = reason.replace("\\n", "\n")  # an error within another's text
     match = TELLING.search(reason)
-    sentence = " ".join((match[0] if match else reason.strip().partition("\n")[0]).split())
-    match = _EXPRESSION.match(_EXCEPTION.sub("", sentence))
-    if match is None:
-        return _EXCEPTION.sub("", sentence)[:LENGTH]
-    return f"{match['what']}{in_arguments(match['expression'], sources)}"[:LENGTH]
+    cause = " ".join((match[0] if match else reason.strip().partition("\n")[0]).split())
+    sentence = _EXCEPTION.sub("", cause)
+    asked = _EXPRESSION.match(sentence)
+    return (f"{asked['what']}{in_arguments(asked['expression'], sources)}" if asked else sentence)[:LENGTH]
 
 
 def _reasons(payload: str) -> list[str]:

@@ -57,10 +57,10 @@ class Ended:
         """What the traces say, and the errors that ended its processes, which torch.export does not trace."""
         report = self.collector().report()
         answers = list(report.answers)
-        said = {_told(answer) for answer in answers if answer.kind == "error"}
+        said = {_error_key(answer) for answer in answers if answer.kind == "error"}
         for path in sorted((self.folder / "raised").iterdir()):
             text = read_bounded(path).decode("utf-8", "replace")
-            answers += (answer for answer in read_text(text).answers if _told(answer) not in said)
+            answers += (answer for answer in read_text(text).answers if _error_key(answer) not in said)
         return replace(report, answers=tuple(merged(answers)))
 
     def collector(self) -> Collector:
@@ -71,7 +71,7 @@ class Ended:
         return collector
 
 
-def _told(answer: Answer) -> tuple[str, str, int]:
+def _error_key(answer: Answer) -> tuple[str, str, int]:
     """What makes an error the same in a trace, and in the text with which it ended a process."""
     frame = answer.place or answer.user
     return (answer.text, os.path.basename(frame.path), frame.line) if frame is not None else (answer.text, "", 0)

@@ -88,33 +88,31 @@ def find_target(python: Path | None, imported: bool = True) -> Target:
     version, include, origin, absent = ask(path, _LOCATE, 4, *companions.NAMES)
     if origin is None:
         raise SymfixError(f"{path}: torch is not installed there; name an interpreter that has it with --python")
-    package = Path(origin).parent
+    target = _target_of(path, version, include, Path(origin).parent, imported)
+    names = [name for name in companions.NAMES if isinstance(absent, list) and name in absent]
+    support, missing = companions.added(path, version, names)
+    return replace(target, support=support, missing=missing)
+
+
+def _target_of(path: Path, version: str, include: str, package: Path, imported: bool) -> Target:
+    """The target of the `package` torch that an interpreter has; see `find_target`."""
     cached = _cache_file(path, package)
     try:
         document = load_json(read_file(cached), str(cached), "")
         fit(document, _CACHED, str(cached), "")
         target = Target(**document)
         if target.python_version == version:
-            return _with_companions(target, absent)
+            return target
     except (OSError, SymfixError):
         pass
     if not imported:
-        return _with_companions(
-            Target(str(path), version, include, str(package), *_read(package), _standard(package)), absent
-        )
+        return Target(str(path), version, include, str(package), *_read(package), _standard(package))
     torch_version, abi = ask(path, _ASK, 2)
     target = Target(str(path), version, include, str(package), torch_version, abi, _standard(package))
     with contextlib.suppress(OSError):  # asked again next time
         kept = asdict(target)
         cached.write_text(json.dumps({name: kept[name] for name in _CACHED}), encoding="ascii")
-    return _with_companions(target, absent)
-
-
-def _with_companions(target: Target, absent: object) -> Target:
-    """`target` with what is not there of the packages that PyTorch's samples need; `absent` is what it said itself."""
-    names = [name for name in companions.NAMES if isinstance(absent, list) and name in absent]
-    support, missing = companions.added(Path(target.python), target.python_version, names)
-    return replace(target, support=support, missing=missing)
+    return target
 
 
 def target_of_headers(include: Sequence[Path]) -> Target | None:

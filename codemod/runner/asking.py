@@ -199,8 +199,8 @@ def _bound(
     given = {each.name for each, _ in bound}
     if any(each.name not in given and not each.has_default_value() for each in arguments):
         return None
-    told_apart = ((each, value) for each, value in bound if isinstance(value, tensor) or _is_symbolic(value))
-    fits = all(isinstance(value, tensor) is ("Tensor" in str(each.real_type)) for each, value in told_apart)
+    telling = ((each, value) for each, value in bound if isinstance(value, tensor) or _is_symbolic(value))
+    fits = all(isinstance(value, tensor) is ("Tensor" in str(each.real_type)) for each, value in telling)
     return bound if fits else None
 
 

@@ -65,9 +65,9 @@ def describe(error: BaseException) -> str:
 def asked(error: BaseException) -> dict[str, Any]:
     """What of C++ asked for what an error refuses: `functions`, the caller first, else an `argument` of an operator."""
     for cause in reversed(chain(error)):
-        known: dict[str, Any] | None = getattr(cause, ASKED, None)
-        if known is not None:
-            return known
+        recorded: dict[str, Any] | None = getattr(cause, ASKED, None)
+        if recorded is not None:
+            return recorded
         functions = asking.askers_in(str(cause))
         argument = "" if functions else asking.argument_in(str(cause))
         if functions or argument:
