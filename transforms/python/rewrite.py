@@ -12,7 +12,7 @@ import libcst as cst
 from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Root, Step
 from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import called
+from transforms.python.flow.nodes import called, registered
 from transforms.python.flow.sites import Site, sites
 from transforms.python.flow.values import Value
 from transforms.python.reach.composites import Composite
@@ -232,6 +232,8 @@ def _answers(
             continue
         if site.kind == "out" and (names.local or not job.inlined or job.scripted):
             continue  # only a compiled function of the user's is compiled again
+        if site.kind == "counted" and (names.shared or job.inlined or not registered(function)):
+            continue  # elsewhere the number itself is part of the graph
         if site.kind == "chunks" and not (names.shared and names.home):
             continue  # what else can be written is longer than what it would replace
         if job.inlined and called(site.node) in TRACED_BUILTINS and site.kind in ("extremum", "coercion", "root"):

@@ -135,3 +135,9 @@ def numbers_asked_for(nodes: Sequence[ast.AST]) -> frozenset[str]:
     """The variables that a function gives to `sym_int`: numbers that may be symbols (torch/_refs: arange)."""
     calls = (node for node in nodes if isinstance(node, ast.Call) and called(node) == "sym_int" and len(node.args) == 1)
     return frozenset(node.args[0].id for node in calls if isinstance(node.args[0], ast.Name))
+
+
+def registered(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether tracing runs a function in place of an operator: it is one's decomposition, or its `py_impl`."""
+    calls = (decorator.func for decorator in function.decorator_list if isinstance(decorator, ast.Call))
+    return any(dotted(call).rpartition(".")[2] in ("py_impl", "register_decomposition") for call in calls)

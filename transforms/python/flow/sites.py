@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
+from transforms.python.flow.guesses import not_empty
 from transforms.python.flow.interpret import Interpreter, asks, coerces
 from transforms.python.flow.nodes import called, dotted, scripting
 from transforms.python.flow.values import BOOL, FLOAT, INT, PARAMETER, Value
@@ -59,6 +61,8 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
             value = values.value(node.test)
             if asks(value):
                 yield Site(type(node).__name__.lower(), node, node.test, value)
+            elif isinstance(node, ast.If) and guessed_checks(node, nodes, values):
+                yield Site("guessed", node, node.test, Value(BOOL))
         elif isinstance(node, ast.comprehension):
             for test in node.ifs:
                 value = values.value(test)
@@ -67,6 +71,8 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
         elif isinstance(node, ast.Call):
             yield from _call_sites(node, values)
         elif isinstance(node, (ast.Assign, ast.Return)) and node.value is not None:
+            if counted(node.value, values) is not None:
+                yield Site("counted", node, node.value, Value(BOOL))
             value = values.value(node.value)
             if value.kind == BOOL and coerces(node.value, values):
                 yield Site("stored", node, node.value, value)
@@ -115,6 +121,39 @@ def _operation_sites(node: ast.Call, nodes: Sequence[ast.AST], values: Interpret
         yield Site("chunks", node, node, Value(BOOL))
     elif name in ("reshape", "view") and inferred(node, nodes) is not None:
         yield Site("inferred", node, node, Value(BOOL))
+
+
+def guessed_checks(node: ast.If, nodes: Sequence[ast.AST], values: Interpreter) -> list[ast.Call]:
+    """The checks of no size that begin a branch which only checks, and only what is not known to be empty."""
+    statements = [s.value for s in node.body if isinstance(s, ast.Expr)]
+    calls = [value for value in statements if isinstance(value, ast.Call)]
+    if node.orelse or len(calls) != len(node.body):
+        return []
+    checks = list(takewhile(lambda call: called(call) in CHECKS - {"_check_with"} and bool(call.args), calls))
+    sized = any(asks(values.value(check.args[0])) for check in checks)
+    return checks if checks and not sized and not_empty(node.test, nodes) is not None else []
+
+
+class Counted(NamedTuple):
+    """The tensor in `sym_int(tensor.item()) + number`."""
+
+    tensor: ast.expr
+    number: ast.Constant
+
+
+def counted(node: ast.expr, values: Interpreter) -> Counted | None:
+    """The parts of a sum with a whole number that is read from a tensor; None for all else."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add) or not isinstance(node.right, ast.Constant):
+        return None
+    whole, number = node.left, node.right
+    if not isinstance(whole, ast.Call) or called(whole) not in ("int", "sym_int") or len(whole.args) != 1:
+        return None
+    read = whole.args[0]
+    if whole.keywords or type(number.value) is not int or called(read) != "item" or not isinstance(read, ast.Call):
+        return None
+    if read.args or read.keywords or not isinstance(read.func, ast.Attribute):
+        return None
+    return Counted(read.func.value, number) if values.surely_tensor(read.func.value) else None
 
 
 def _unpacked(node: ast.Call, nodes: Sequence[ast.AST]) -> bool:

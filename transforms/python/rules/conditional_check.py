@@ -29,9 +29,8 @@ from transforms.python.flow.nodes import called
 from transforms.python.flow.sites import CHECKS
 from transforms.python.flow.values import INT
 from transforms.python.writing.branches import is_elif
-from transforms.python.writing.checks import closes_over
-from transforms.python.writing.logic import Undecided
-from transforms.python.writing.nodes import call, code, parenthesized
+from transforms.python.writing.checks import checked_unless
+from transforms.python.writing.nodes import call, code
 from transforms.python.writing.place import Change, Place, Rewrite
 
 NAME = "conditional-check"
@@ -76,7 +75,7 @@ def rewrite(place: Place) -> Rewrite | None:
     indent = place.layout.indent(branch)
     if indent is None or "#" in place.text(branch) or not _only_checks(branch):
         return None
-    lines = [_checked(place, unless, check) for unless, path in _paths(place, branch, ()) for check in path]
+    lines = [checked_unless(place, unless, check) for unless, path in _paths(place, branch, ()) for check in path]
     text = f"{place.layout.newline}{indent}".join(lines)
     change = Change(place.layout.start(branch), place.layout.end(branch), text)
     return Rewrite(Level.REVIEW, MESSAGE, (change,))
@@ -104,24 +103,6 @@ def _only_checks(branch: ast.If) -> bool:
         and bool(statement.value.args)
         for statement in checks
     ) and (not chained or _only_checks(branch.orelse[0]))  # type: ignore[arg-type]
-
-
-def _checked(place: Place, unless: Sequence[cst.BaseExpression], statement: ast.stmt) -> str:
-    """The statement, whose condition need not hold where one of `unless` does."""
-    assert isinstance(statement, ast.Expr)
-    assert isinstance(statement.value, ast.Call)
-    condition, *messages = statement.value.args
-    if place.inlined and any(map(closes_over, messages)):
-        raise Undecided("Dynamo takes no check whose message holds values: write the message without them")
-    operands = [*unless, place.tree(condition)]
-    if not all(place.conditions.surely_bool(operand) or "sym_not(" in code(operand) for operand in operands):
-        raise Undecided("what is checked may be no bool")
-    joined = parenthesized(operands[0])
-    for operand in operands[1:]:
-        joined = cst.BooleanOperation(joined, cst.Or(), parenthesized(operand))
-    text, start = place.text(statement).encode(), place.layout.start(statement)
-    before, after = text[: place.layout.start(condition) - start], text[place.layout.end(condition) - start :]
-    return before.decode() + code(place.conditions.symbolic(joined)) + after.decode()
 
 
 def _negated(place: Place, test: cst.BaseExpression) -> cst.BaseExpression:

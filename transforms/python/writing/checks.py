@@ -1,13 +1,14 @@
-"""The statement that takes the place of a branch that only raises."""
+"""Checks that take the place of branches which only raise or check."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 import libcst as cst
 
 from transforms.python.writing.logic import Undecided
-from transforms.python.writing.nodes import check_depth, code
+from transforms.python.writing.nodes import check_depth, code, parenthesized
 from transforms.python.writing.place import Change, Place, expectation
 
 CHECKS = {
@@ -106,3 +107,24 @@ def _comments(place: Place, branch: ast.If, message: ast.expr | None) -> list[st
 
     module.visit(Visitor())
     return [comment for comment in comments if comment not in inside and comment not in test]
+
+
+def checked_unless(place: Place, unless: Sequence[cst.BaseExpression], statement: ast.stmt) -> str:
+    """The source of a check whose condition need not hold where one of `unless` does.
+
+    Raises Undecided where Dynamo would refuse it, and where what is checked may be no bool.
+    """
+    assert isinstance(statement, ast.Expr)
+    assert isinstance(statement.value, ast.Call)
+    condition, *messages = statement.value.args
+    if place.inlined and any(map(closes_over, messages)):
+        raise Undecided("Dynamo takes no check whose message holds values: write the message without them")
+    operands = [*unless, place.tree(condition)]
+    if not all(place.conditions.surely_bool(operand) or "sym_not(" in code(operand) for operand in operands):
+        raise Undecided("what is checked may be no bool")
+    joined = parenthesized(operands[0])
+    for operand in operands[1:]:
+        joined = cst.BooleanOperation(joined, cst.Or(), parenthesized(operand))
+    text, start = place.text(statement).encode(), place.layout.start(statement)
+    before, after = text[: place.layout.start(condition) - start], text[place.layout.end(condition) - start :]
+    return before.decode() + code(place.conditions.symbolic(joined)) + after.decode()

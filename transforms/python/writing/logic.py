@@ -369,7 +369,7 @@ class Conditions:
             conjunction = isinstance(node.operator, cst.And)
             self._move([(held, conjunction) for held in operands[:first]], operands[first], operands[first + 1 :])
             for old in operands[first:]:
-                if not self.asks(old) and not isinstance(old, (cst.Comparison, cst.UnaryOperation)):
+                if not self.asks(old) and not isinstance(old, cst.UnaryOperation) and not self.surely_bool(old):
                     raise Undecided(f"{code(old)} may be no bool, which sym_and and sym_or do not take")
             arguments = []
             for index, operand in enumerate(symbolic):
