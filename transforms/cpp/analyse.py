@@ -47,6 +47,8 @@ from transforms.schema.schema import Schema
 
 # Where PyTorch keeps operators and what they call; the rest of its own folders hold none.
 _PYTORCH = ("aten/src/ATen", "torch/csrc/autograd", "torch/csrc/utils", "c10/core", "c10/util")
+_ASKING = (b"TORCH_", b"if", b"std::m", b"?")
+"""What stands in a function that checks sizes, branches on them, or takes the smaller or larger of them."""
 _DEVICE_FOLDERS = (
     "aten/src/ATen/cpu/vec/",
     "aten/src/ATen/native/metal/",
@@ -311,8 +313,8 @@ def operators_of_tree(project: Project) -> frozenset[str]:
 
 
 def _asks_for_size(function: bytes) -> bool:
-    """Whether a function that has no accessor to change may check, or branch on, a size that is symbolic as written."""
-    return (b"sym_" in function or b"SymInt" in function) and (b"TORCH_" in function or b"if" in function)
+    """Whether a function that has no accessor to change may ask something of a size that is symbolic as written."""
+    return any(symbol in function for symbol in (b"sym_", b"SymInt")) and any(asked in function for asked in _ASKING)
 
 
 def _calls_accessor(function: Function) -> bool:

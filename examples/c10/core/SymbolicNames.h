@@ -19,6 +19,7 @@ class SymFloat;
 class SymBool {
  public:
   bool expect_true(const char* file, int64_t line) const;
+  SymInt toSymInt() const;
 };
 class SymIntArrayRef;
 class SymDimVector;

@@ -49,7 +49,7 @@ HEADER = """\
 #define TORCH_GUARD_OR_TRUE(cond) c10::guard_or_true((cond), __FILE__, __LINE__)
 namespace c10 {
 class SymInt { SymInt(int64_t); int64_t guard_int(const char* file, int64_t line) const; };
-class SymBool { SymBool(bool); bool expect_true(const char* file, int64_t line) const; };
+class SymBool { SymBool(bool); bool expect_true(const char* file, int64_t line) const; SymInt toSymInt() const; };
 class SymFloat { SymFloat(double); };
 class SymIntArrayRef { SymIntArrayRef(int); };
 SymIntArrayRef fromIntArrayRefSlow(IntArrayRef array);

@@ -273,7 +273,7 @@ def _member_call(flow: Flow, node: Node, written: Type) -> Type:
         for argument in arguments:
             evaluate(flow, argument)
         compared = name.startswith("sym_") or name in ("expect_true", "guard_bool", "guard_size_oblivious")
-        return BOOL if compared else INT
+        return BOOL if compared else owner if name in ("min", "max") else INT
     if owner == _ITERATOR:
         for argument in arguments:
             flow.sink(argument, "tensor-iterator", "is given to a TensorIterator", evaluate(flow, argument))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from transforms.cpp.flow.branches import operands
 from transforms.cpp.flow.checks import DEFERRED
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import Flow
-from transforms.cpp.flow.events import Comparison, Junction, SizeCheck
+from transforms.cpp.flow.events import Comparison, ExpectedSizes, Junction, SizeCheck
 from transforms.cpp.reading.tree import Node
 
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
@@ -23,6 +24,51 @@ def size_check(flow: Flow, macro: Node, arguments: Sequence[Node]) -> None:
     condition = read(flow, arguments[0], origins)
     if condition is not None:
         flow.questions.append(SizeCheck(frozenset(origins), macro, twin, condition))
+        return
+    origins.clear()
+    expected = _expected(flow, arguments[0], origins) if flow.available("expect_true") else None
+    if expected:
+        flow.questions.append(ExpectedSizes(frozenset(origins), tuple(expected)))
+
+
+def _expected(flow: Flow, outer: Node, origins: set[int]) -> list[Comparison] | None:
+    """The comparisons that must be true where a condition asks them; None where that is not all there is to it."""
+    node = outer.bare
+    if node.kind == "binary_expression" and node.token in ("&&", "||"):
+        parts = operands(node)[::-1]
+        flow.enter()
+        expected = [_expected(flow, part, origins) for part in parts]
+        flow.level -= 1
+        asking = next((index for index, asked in enumerate(expected) if asked is None or asked), len(parts))
+        if None in expected:
+            return None
+        if node.token == "||" and not (_exclusive(parts[asking:]) and all(_decides(flow, p) for p in parts[:asking])):
+            return None
+        return [comparison for asked in expected for comparison in asked or ()]
+    comparison = read(flow, outer, origins)
+    if isinstance(comparison, Comparison):
+        return [comparison]
+    return None if asks(flow, node) else []
+
+
+def _decides(flow: Flow, node: Node) -> bool:
+    """Whether what stands before `||` is a bool of C++, behind which nothing is asked where it holds."""
+    return evaluate(flow, node).kind == "bool" and not asks(flow, node)
+
+
+def _exclusive(alternatives: Sequence[Node]) -> bool:
+    """Whether at most one of them can hold: each begins with the same value, `==` another number, before an `&&`."""
+    selected = [_selected(alternative.bare) for alternative in alternatives]
+    values, numbers = {value for value, _ in selected}, {number for _, number in selected}
+    return len(alternatives) < 2 or (len(values) == 1 and len(numbers) == len(selected) and "" not in numbers)
+
+
+def _selected(alternative: Node) -> tuple[str, str]:
+    first = operands(alternative)[-1].bare if alternative.token == "&&" else alternative
+    left, right = first.field("left"), first.field("right")
+    if left is None or right is None or first.token != "==" or right.kind != "number_literal":
+        return "", ""
+    return left.text, right.text
 
 
 def read(flow: Flow, outer: Node, origins: set[int]) -> Comparison | Junction | None:
@@ -66,8 +112,7 @@ def _junction(flow: Flow, outer: Node, operator: str, left: Node, right: Node, o
         return None
     if first is None:
         # As it was: what follows a bool is asked only where that does not decide.
-        decided = evaluate(flow, left).kind == "bool" and not asks(flow, left)
-        return Junction(outer, operator, left, last) if decided and flow.available("SymBool") else None
+        return Junction(outer, operator, left, last) if _decides(flow, left) and flow.available("SymBool") else None
     concrete = isinstance(first, Junction) and isinstance(first.left, Node) and first.node.kind == "binary_expression"
     # `a.sym_and(b)` asks both, so `b` may be nothing that `a` protects.
     return Junction(outer, operator, first, last) if not concrete and _harmless(right) else None

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from transforms.cpp.flow.branches import operands
-from transforms.cpp.flow.checks import called, exits, throws
+from transforms.cpp.flow.checks import CHECKS, called, exits, throws
+from transforms.cpp.flow.choosing import chosen_order
 from transforms.cpp.flow.conditions import asks, read
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import Flow
@@ -25,7 +26,9 @@ _NEEDS_ELEMENTS = re.compile(
     r"^(?:(?:a?(?:max|min)_?)+|arg(?:max|min)|aminmax|(?:nan)?(?:median|mean)|(?:var|std)(?:_mean)?|mode|kthvalue"
     r"|item|is_nonzero|is_scalar_tensor_true|data_ptr|\w+_data_ptr)$"
 )
+_PAIRWISE = re.compile(r"^(?:max|min)$")
 _DIVIDES = re.compile(r"^(?:(?:true_|floor_)?divide|div|remainder|fmod)_?$")
+_ALTERNATIVES = 10
 _BLOCKS = frozenset({"compound_statement", "case_statement"})
 _TARGETS = {"assignment_expression": "left", "update_expression": "argument"}
 _LOOPS = frozenset({"for_statement", "for_range_loop", "while_statement", "do_statement"})
@@ -44,8 +47,13 @@ def decide(flow: Flow, branch: Node) -> None:
         return
     if throws(taken):
         _raising(flow, branch, condition, taken)
-    else:
-        _shortcut(flow, branch, condition)
+        return
+    guards = next((guards for guards in _GUARDS if all(map(flow.available, guards))), None)
+    other = _general_path(branch, outcome=False)
+    if other and flow.available(_GUARDS[0][0]):
+        chosen_order(flow, condition, (_statements(taken), other), _GUARDS[0][0])
+    if guards is not None:
+        _shortcut(flow, branch, condition, guards)
 
 
 def _raising(flow: Flow, branch: Node, condition: Node, taken: Node) -> None:
@@ -71,13 +79,13 @@ def _refused(flow: Flow, outer: Node, origins: set[int]) -> list[Comparison] | N
     return None if asks(flow, node) else []
 
 
-def _shortcut(flow: Flow, branch: Node, condition: Node) -> None:
-    guards = next((guards for guards in _GUARDS if all(map(flow.available, guards))), None)
+def _shortcut(flow: Flow, branch: Node, condition: Node, guards: tuple[str, str]) -> None:
     shortcut = _Shortcut()
     leans = _leans(flow, condition, shortcut)
     outcome = leans.pop() if len(leans) == 1 else None
-    path = _general_path(branch, outcome) if outcome is not None and guards is not None else None
-    if path and guards and not _decides_elsewhere(flow, branch) and _serves_empty(flow, path, condition):
+    path = _general_path(branch, outcome) if outcome is not None else None
+    agreeing = path and all(_agrees(flow, path, size) for size in shortcut.broadcast)
+    if path and agreeing and not _decides_elsewhere(flow, branch) and _serves_empty(flow, path, condition):
         flow.truths.update(dict.fromkeys(shortcut.numbers, guards))
         if shortcut.decided:
             flow.questions.append(SizeShortcut(frozenset(shortcut.origins), tuple(shortcut.decided), guards))
@@ -90,6 +98,8 @@ class _Shortcut:
     decided: list[tuple[Comparison, bool]] = field(default_factory=list)
     numbers: set[int] = field(default_factory=set)
     origins: set[int] = field(default_factory=set)
+    broadcast: list[str] = field(default_factory=list)
+    """The sizes that are compared with 1, as written."""
 
 
 def _leans(flow: Flow, outer: Node, shortcut: _Shortcut) -> set[bool | None]:
@@ -109,6 +119,9 @@ def _leans(flow: Flow, outer: Node, shortcut: _Shortcut) -> set[bool | None]:
     comparison = read(flow, outer, shortcut.origins)
     if isinstance(comparison, Comparison):
         outcome = None if comparison.shapes else _in_general(flow, comparison)
+        if outcome is None and (size := _compared_with_one(flow, comparison)):
+            shortcut.broadcast.append(size)
+            outcome = comparison.operator == "!="
         if outcome is not None:
             shortcut.decided.append((comparison, outcome))
         return {outcome}
@@ -130,6 +143,37 @@ def _in_general(flow: Flow, comparison: Comparison) -> bool | None:
         return operator == "!=" if int(digits) == 0 else None
     least = int(digits) + (operator in (">", "<="))
     return operator in (">", ">=") if least == 1 else None
+
+
+def _compared_with_one(flow: Flow, comparison: Comparison) -> str:
+    """The size that a comparison tells to be 1 or another, as written; "" where it does not."""
+    size, limit = comparison.left, comparison.right
+    one = comparison.operator in ("==", "!=") and limit.text == "1" and _is_size(flow, size)
+    return size.text if one else ""
+
+
+def _agrees(flow: Flow, path: Sequence[Node], size: str) -> bool:
+    """Whether a path begins with a check that `size` equals another; what else is broadcast may come before that."""
+    for _ in range(_ALTERNATIVES):
+        first = path[0] if path else None
+        if first is None or first.kind != "if_statement":
+            break
+        clause, other = first.fields["condition"], first.field("alternative")
+        condition = clause.children[-1].bare if clause.children else clause
+        left, right = condition.field("left"), condition.field("right")
+        if other is None or condition.token != "==" or left is None or right is None or right.text != "1":
+            return False
+        path = _statements(other)
+    call = first.children[0] if first is not None and first.kind == "expression_statement" else None
+    if call is None or call.kind != "call_expression" or called(call) not in CHECKS | {"TORCH_SYM_CHECK"}:
+        return False
+    condition = call.fields["arguments"].children[0].bare
+    if condition.kind == "call_expression":
+        asked, arguments = condition.fields["function"], condition.fields["arguments"].children
+        sides = [node.text for node in (asked.field("argument"), *arguments) if node is not None]
+        return asked.text.endswith(".sym_eq") and size in sides
+    sides = [side.text for side in map(condition.field, ("left", "right")) if side is not None]
+    return condition.token == "==" and size in sides
 
 
 def _is_size(flow: Flow, outer: Node, following: int = 10) -> bool:
@@ -238,7 +282,7 @@ def _serves_empty(flow: Flow, path: Sequence[Node], condition: Node) -> bool:
     tensors = _tensors(flow, path)
     return not (
         any(throws(statement) for statement in path)
-        or any(part.kind == "call_expression" and _NEEDS_ELEMENTS.match(_method(part)) for part in sure)
+        or any(part.kind == "call_expression" and _needs_elements(flow, part) for part in sure)
         or any(_divides_by_size(part, tensors) for part in parts)
         or any(
             part.kind == "unary_expression" and part.token == "-" and part.children[0].text in asked for part in parts
@@ -254,6 +298,15 @@ def _sure(statement: Node) -> Iterator[Node]:
         if node.kind not in _CONDITIONAL:
             yield node
             pending += node.children
+
+
+def _needs_elements(flow: Flow, call: Node) -> bool:
+    """Whether a call has no result for an empty tensor; `max` of two tensors compares their elements in pairs."""
+    if not _NEEDS_ELEMENTS.match(_method(call)):
+        return False
+    arguments = call.fields["arguments"].children
+    given = arguments if call.fields["function"].kind == "field_expression" else arguments[1:]
+    return not (_PAIRWISE.match(_method(call)) and len(given) == 1 and evaluate(flow, given[0]).kind == "tensor")
 
 
 def _method(call: Node) -> str:

@@ -196,6 +196,31 @@ class SizeCheck(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectedSizes(Event):
+    """A check that holds only where each of `expected` does, as far as it is asked at all.
+
+    What answers it makes a change of its own.
+    """
+
+    expected: Sequence[Comparison]
+
+
+@dataclass(frozen=True, slots=True)
+class Extremum(Event):
+    """`call`, a `std::min` or `std::max` (`name`) of the numbers `left` and `right`, of which one is a SymInt.
+
+    `template` is what is written between `<` and `>`. What answers it makes a change of its own.
+    """
+
+    call: Node
+    name: str
+    template: Node | None
+    left: Node
+    right: Node
+    symbolic_left: bool
+
+
+@dataclass(frozen=True, slots=True)
 class RaisingBranch(Event):
     """An `if` on `condition` that only raises: each of `refused` is what has to be false for it not to.
 
@@ -216,6 +241,31 @@ class SizeShortcut(Event):
 
     decided: Sequence[tuple[Comparison, bool]]
     guards: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenOrder(Event):
+    """An `if` on `comparison`, whose two paths multiply the same matrices in another order; `guard` takes the second.
+
+    What answers it makes a change of its own.
+    """
+
+    comparison: Comparison
+    guard: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenSize(Event):
+    """`choice`, `comparison ? n + amount : n` or, where `backward`, `comparison ? n : n + amount`; `base` is `n`.
+
+    What answers it makes a change of its own.
+    """
+
+    choice: Node
+    comparison: Comparison
+    backward: bool
+    amount: str
+    base: Node
 
 
 @dataclass(frozen=True, slots=True)

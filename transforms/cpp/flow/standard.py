@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
-from transforms.cpp.flow.events import AccumulateOperation, AccumulateStart, ExtremumOperand, ExtremumTemplate
+from transforms.cpp.flow.events import AccumulateOperation, AccumulateStart, Extremum, ExtremumOperand, ExtremumTemplate
 from transforms.cpp.flow.members import fill, member_slot
 from transforms.cpp.flow.storing import owner_of, same_range
 from transforms.cpp.reading.tree import Node
@@ -112,6 +112,10 @@ def _min_max(flow: Flow, node: Node, bare: str, template: Node | None, arguments
     values = [evaluate(flow, argument) for argument in arguments]
     both = join(*values) if values else UNKNOWN
     origins = both.origins
+    if not flow.passive and len(values) == 2 and {value.kind for value in values} == {"int"} and both.symbolic:
+        event = Extremum(origins, node, bare, template, arguments[0], arguments[1], values[0].symbolic)
+        if event not in flow.questions:
+            flow.questions.append(event)
     if not origins:
         return Type("int", "int64_t", origins=origins) if both.kind == "braces" else both
     if any(value.kind == "float" for value in values):

@@ -13,7 +13,8 @@ EXPECTED = ".expect_true(__FILE__, __LINE__)"
 """Asks a SymBool for what is expected of it: an answer where there is a hint, else True, which the graph checks."""
 OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _METHODS = {"==": "sym_eq", "!=": "sym_ne", "<": "sym_lt", "<=": "sym_le", ">": "sym_gt", ">=": "sym_ge"}
-_POSTFIX = frozenset({"identifier", "call_expression", "field_expression", "subscript_expression"})
+POSTFIX = frozenset({"identifier", "call_expression", "field_expression", "subscript_expression"})
+"""The kinds of expression that a method can be called on without parentheses around them."""
 
 
 def spelled(condition: Comparison | Junction) -> Spelled:
@@ -35,7 +36,7 @@ def compared(comparison: Comparison, operator: str) -> Spelled:
         yield ")" if operator == "==" else ").sym_not()"
         return
     opening = "" if comparison.symbolic_left else "c10::SymInt"
-    bare = comparison.symbolic_left and left.kind in (*_POSTFIX, "parenthesized_expression")
+    bare = comparison.symbolic_left and left.kind in (*POSTFIX, "parenthesized_expression")
     yield "" if bare else f"{opening}("
     yield left
     yield f"{'' if bare else ')'}.{_METHODS[operator]}("
@@ -65,7 +66,7 @@ def replaced(whole: Node, parts: Iterable[str | Node], message: str) -> Iterator
         if isinstance(part, str):
             text += part
             continue
-        if text:
+        if text or part.start > end:
             yield Replacement(end, part.start, text, message)
         end, text = part.end, ""
     yield Replacement(end, whole.end, text, message)

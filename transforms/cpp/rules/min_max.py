@@ -5,7 +5,7 @@ What it does: `std::max(n, 1)` becomes `std::max(n, c10::SymInt(1))`, `std::max<
 
 Why: both operands must deduce one type.
 
-Fix safety: safe. The comparison guards where a size is symbolic.
+Fix safety: safe. The comparison guards where a size is symbolic; `size-extremum` (review) has it make no guard.
 
 References: c10/core/SymInt.h (min, max).
 """
@@ -25,13 +25,11 @@ EVENTS = (ExtremumOperand, ExtremumTemplate)
 EXAMPLES = (
     Example(
         "Tensor f(const Tensor& x) { auto n = std::max(x.size(0), 1); return x.narrow(0, 0, n); }",
-        "Tensor f(const Tensor& x) { auto n = std::max(x.sym_size(0), c10::SymInt(1)); return "
-        "x.narrow_symint(0, 0, n); }",
+        "Tensor f(const Tensor& x) { auto n = x.sym_size(0).max(c10::SymInt(1)); return x.narrow_symint(0, 0, n); }",
     ),
     Example(
         "Tensor f(const Tensor& x) { auto n = std::min<int64_t>(x.size(0), 4); return x.narrow(0, 0, n); }",
-        "Tensor f(const Tensor& x) { auto n = std::min<c10::SymInt>(x.sym_size(0), 4); return "
-        "x.narrow_symint(0, 0, n); }",
+        "Tensor f(const Tensor& x) { auto n = c10::SymInt(x.sym_size(0)).min(4); return x.narrow_symint(0, 0, n); }",
     ),
 )
 

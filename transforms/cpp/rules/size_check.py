@@ -3,6 +3,8 @@
 What it does: `TORCH_CHECK(x.sym_size(0) == n, "…")` becomes `TORCH_SYM_CHECK(x.sym_size(0).sym_eq(n), "…")`.
 Comparisons joined by `&&` and `||` are joined by `sym_and` and `sym_or`, where the second may be asked whatever the
 first says; after a bool of C++ (`!b.defined() || …`) they are asked only where that does not decide, as before.
+Where neither will do, each comparison that must hold is expected where it is asked, and the macro stays:
+`TORCH_CHECK(n.sym_ge(1).expect_true(__FILE__, __LINE__) && …)`; of `(d == 1 && …) || (d == 2 && …)` one alternative is.
 Shapes, `x.sizes() == y.sizes()`, are compared by `sym_equals` where the version has it. A macro without a twin, such as
 TORCH_CHECK_VALUE, keeps its name, and the condition is `….expect_true(__FILE__, __LINE__)`, as in TORCH_SYM_CHECK.
 
@@ -22,13 +24,13 @@ from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.cpp.flow.events import Comparison, Replacement, SizeCheck
-from transforms.cpp.flow.sym_bool import EXPECTED, replaced, spelled
+from transforms.cpp.flow.events import Comparison, ExpectedSizes, Replacement, SizeCheck
+from transforms.cpp.flow.sym_bool import EXPECTED, compared, replaced, spelled
 
 NAME = "size-check"
 MODE = Mode.PYTHON_BRANCH
 LEVEL = Level.REVIEW
-EVENTS = (SizeCheck,)
+EVENTS = (SizeCheck, ExpectedSizes)
 EXAMPLES = (
     Example(
         'Tensor f(const Tensor& x) { TORCH_CHECK(x.sym_size(0) >= 2, "too few rows"); return x.sum(); }',
@@ -50,14 +52,26 @@ EXAMPLES = (
         'TORCH_CHECK_VALUE(x.sym_size(0).sym_gt(1).expect_true(__FILE__, __LINE__), "rows"); return x.sum(); }',
     ),
     Example(
+        "Tensor f(const Tensor& x) { auto d = x.dim(); TORCH_CHECK((d == 1 && x.sym_size(0) != 0) || "
+        '(d == 2 && x.sym_size(1) != 0), "rows"); return x.sum(); }',
+        "Tensor f(const Tensor& x) { auto d = x.dim(); "
+        "TORCH_CHECK((d == 1 && x.sym_size(0).sym_ne(0).expect_true(__FILE__, __LINE__)) || "
+        '(d == 2 && x.sym_size(1).sym_ne(0).expect_true(__FILE__, __LINE__)), "rows"); return x.sum(); }',
+    ),
+    Example(
         'Tensor f(const Tensor& x) { TORCH_CHECK(x.sym_size(0) == 1 || x.sym_size(1) == 1, "rows"); return x.sum(); }',
         None,
     ),
 )
 
 
-def rewrite(event: SizeCheck) -> Iterator[Replacement]:
+def rewrite(event: SizeCheck | ExpectedSizes) -> Iterator[Replacement]:
     """Name the twin of the macro, and ask SymInts for the comparisons; what changes stands between their operands."""
+    if isinstance(event, ExpectedSizes):
+        for comparison in event.expected:
+            message = f"`{comparison.node.excerpt}` is checked when the graph runs"
+            yield from replaced(comparison.node, [*compared(comparison, comparison.operator), EXPECTED], message)
+        return
     whole = event.condition.node
     message = f"`{whole.excerpt}` is checked when the graph runs"
     parts = list(spelled(event.condition))

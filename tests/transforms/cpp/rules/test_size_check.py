@@ -15,7 +15,7 @@ ROWS = 'Tensor f(const Tensor& x) { TORCH_CHECK(x.size(0) > 1, "rows"); return x
 
 def checked(condition: str) -> str:
     return (
-        "Tensor f(const Tensor& x) { const auto n = x.sym_size(0); const auto m = x.sym_numel(); "
+        "Tensor f(const Tensor& x, int64_t k) { const auto n = x.sym_size(0); const auto m = x.sym_numel(); "
         f'TORCH_CHECK({condition}, "no"); return x.sum(); }}'
     )
 
@@ -47,9 +47,35 @@ def test_the_symint_on_the_left_is_asked(tmp_path: Path, condition: str, expecte
     assert converted(tmp_path, checked(condition)) == checked(expected).replace("TORCH_CHECK", "TORCH_SYM_CHECK")
 
 
+EXPECTED = ".expect_true(__FILE__, __LINE__)"
+COLUMNS = f"x.sym_size(1).sym_gt(1){EXPECTED}"
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("n != 0 && x.sym_size(1) != 0", f"n.sym_ne(0){EXPECTED} && x.sym_size(1).sym_ne(0){EXPECTED}"),
+        ("(n == 2) && k == 1 && m > n", f"n.sym_eq(2){EXPECTED} && k == 1 && m.sym_gt(n){EXPECTED}"),
+        (
+            "(k == 1 && n > 1 && x.sym_size(1) > 1) || (k == 2 && x.sym_size(1) > 1)",
+            f"(k == 1 && n.sym_gt(1){EXPECTED} && {COLUMNS}) || (k == 2 && {COLUMNS})",
+        ),
+    ],
+)
+def test_comparisons_are_expected_one_by_one(tmp_path: Path, condition: str, expected: str) -> None:
+    after = checked(expected)
+    assert converted(tmp_path, checked(condition)) == after
+    assert converted(tmp_path, after) == after
+
+
 @pytest.mark.parametrize(
     "condition",
     [
+        "(k == 1 && n > 1 && x.sym_size(1) > 1) || (k == 1 && m > 1 && x.sym_size(1) > 2)",  # both may be asked
+        "(k == 1 && n > 1 && x.sym_size(1) > 1) || (k > 1 && m > 1 && x.sym_size(1) > 2)",
+        "(k == 1 && n > 1 && x.sym_size(1) > 1) || k > 0",  # may hold whatever the sizes are
+        "(k == 1 && n > 1 && x.sym_size(1) > 1) || (k + 1 == 2 && x.sym_size(0) > 1 && x.sym_size(1) > 2)",
+        "!(n != 0 && x.sym_size(1) != 0)",
         "x.dim() == 2",
         "x.sym_size(0) /* rows */ == 2",
         "x.defined()",

@@ -47,6 +47,16 @@ def test_what_is_asked_of_a_size_that_is_not_known(tmp_path: Path, condition: st
 
 
 @pytest.mark.parametrize(
+    ("maximum", "taken"),
+    [("at::max(x, y)", True), ("x.max(y)", True), ("at::max(x)", False), ("x.max()", False), ("at::max(x, 0)", False)],
+)
+def test_a_maximum_in_pairs_serves_empty_tensors(tmp_path: Path, maximum: str, taken: bool) -> None:
+    source = function(EMPTY, f"return {maximum};")
+    guarded = source.replace("x.sym_numel() == 0", "TORCH_GUARD_OR_FALSE(x.sym_numel().sym_eq(0))")
+    assert converted(tmp_path, source) == (guarded if taken else source)
+
+
+@pytest.mark.parametrize(
     "condition",
     [
         "x.dim() == 0",

@@ -128,6 +128,17 @@ Tensor stack_extents(TensorList parts, const std::optional<Tensor>& extra) {
   return at::cat(results, 0);
 }
 
+// A size that a condition changes by one, and a branch that only picks the order of two products.
+Tensor chained_blend(const Tensor& left, const Tensor& middle, const Tensor& right, int64_t parts) {
+  const auto share = left.size(0) / parts;
+  const auto longest = left.size(0) % parts > 0 ? share + 1 : share;
+  const Tensor first = left.narrow(0, 0, longest);
+  if (longest * right.size(0) > middle.size(0) * right.size(1)) {
+    return at::mm(first, at::mm(middle, right));
+  }
+  return at::mm(at::mm(first, middle), right);
+}
+
 // Both arms of a conditional expression, and a size that is assigned later.
 Tensor masked_pool(const Tensor& self, const Tensor& mask) {
   int64_t length = 1;

@@ -1,0 +1,120 @@
+"""Choices by sizes that need no answer: extrema, sizes a number apart, orders of one product."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.transforms.cpp.snippets import converted
+
+
+def function(body: str) -> str:
+    return (
+        "Tensor f(const Tensor& x, const Tensor& a, const Tensor& b, const Tensor& c, int64_t k) { "
+        f"const auto n = x.sym_size(0); const auto m = x.sym_size(1); {body} }}"
+    )
+
+
+def sized(value: str) -> str:
+    return function(f"return x.narrow_symint(0, 0, {value});")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("std::min(n, m)", "n.min(m)"),
+        ("std::max(n - k, m + k)", "(n - k).max(m + k)"),
+        ("std::max(std::min(n, m), x.sym_size(2))", "n.min(m).max(x.sym_size(2))"),
+        ("std::max<c10::SymInt>(k, n)", "c10::SymInt(k).max(n)"),
+        ("std::max(k, x.size(0))", "c10::SymInt(k).max(x.sym_size(0))"),
+        ("n > k ? m + 1 : m", "n.sym_gt(k).toSymInt() + m"),
+        ("k < n ? m : (m - 2)", "c10::SymInt(k).sym_ge(n).toSymInt() * -2 + m"),
+        ("(n % 2 == 1 ? m + 1 : m) * 2", "((n % 2).sym_eq(1).toSymInt() + m) * 2"),
+        ("x.size(0) > k ? m + 1 : m", "x.sym_size(0).sym_gt(k).toSymInt() + m"),
+    ],
+)
+def test_a_size_is_computed_without_an_answer(tmp_path: Path, value: str, expected: str) -> None:
+    assert converted(tmp_path, sized(value)) == sized(expected)
+    assert converted(tmp_path, sized(expected)) == sized(expected)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "std::max({n, m})",
+        "std::max(n, m, [](const auto& p, const auto& q) { return p < q; })",
+        "k > 2 ? m + 1 : m",
+        "n > k ? m * 2 : m",
+        "n > k ? m + k : m",
+        "n > k ? m + 1 : n",
+        "n > k && m > k ? m + 1 : m",
+        "n > k ? x.sym_size(1) + 1 : x.sym_size(1)",
+        "takes_int(n > k ? k + 1 : k)",
+    ],
+)
+def test_other_sizes_stay(tmp_path: Path, value: str) -> None:
+    assert converted(tmp_path, sized(value)) == sized(value)
+
+
+LEFT, RIGHT = "at::mm(at::mm(a, b), c)", "at::mm(a, at::mm(b, c))"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (f"{{ return {LEFT}; }}", f"return {RIGHT};"),
+        (f"{{ return {RIGHT}.reshape({{-1}}); }}", f"else {{ return {LEFT}.reshape({{-1}}); }}"),
+        ("{ return at::mm_out(y, a, at::mm(b, c)); }", "return at::mm_out(y, at::mm(a, b), c);"),
+        ("{ y = at::bmm(a, at::bmm(b, c)); }", "else { y = at::bmm(at::bmm(a, b), c); } return y;"),
+    ],
+)
+def test_the_order_of_a_product_is_picked(tmp_path: Path, first: str, second: str) -> None:
+    before, after = (
+        function(f"Tensor y = x; if ({condition}) {first} {second}")
+        for condition in ("n * k > m", "TORCH_GUARD_OR_FALSE((n * k).sym_gt(m))")
+    )
+    assert converted(tmp_path, before) == after
+    assert converted(tmp_path, after) == after
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (f"return {LEFT};", "return at::mm(at::mm(a, c), b);"),
+        ("return at::matmul(at::matmul(a, b), c);", "return at::matmul(a, at::matmul(b, c));"),  # b may be a vector
+        ("return at::mm(at::bmm(a, b), c);", "return at::mm(a, at::bmm(b, c));"),
+        (f"return {LEFT};", f"return {RIGHT} + 1;"),
+        (f"k = 1; return {LEFT};", f"return {RIGHT};"),
+        ("return at::mm_out(x, at::mm(a, b), c);", "return at::mm_out(a, a, at::mm(b, c));"),
+    ],
+)
+def test_other_products_are_asked_for(tmp_path: Path, first: str, second: str) -> None:
+    source = function(f"if (n * k > m) {{ {first} }} {second}")
+    assert converted(tmp_path, source) == source
+
+
+def broadcast(first: str, second: str, rest: str) -> str:
+    return (
+        "Tensor f(const Tensor& x, const Tensor& y) { auto a = x; auto b = y; "
+        "const auto n = x.sym_size(0); const auto m = y.sym_size(0); "
+        f"if ({first}) {{ a = a.sum(0, true); }} else if ({second}) {{ b = b.sum(0, true); }} else {{ {rest} }} "
+        "return a.mul(b); }"
+    )
+
+
+def test_sizes_that_are_broadcast_are_taken_to_agree(tmp_path: Path) -> None:
+    before = broadcast("m == 1", "n == 1", 'TORCH_CHECK(n == m, "sizes");')
+    first, second = (f"TORCH_GUARD_OR_FALSE({size}.sym_eq(1))" for size in ("m", "n"))
+    after = broadcast(first, second, 'TORCH_SYM_CHECK(n.sym_eq(m), "sizes");')
+    assert converted(tmp_path, before) == after
+    assert converted(tmp_path, after) == after
+
+
+@pytest.mark.parametrize(
+    "rest",
+    ["b = b.mul(2);", 'TORCH_CHECK(x.dim() == 2, "rank");', "TORCH_CHECK(y.dim() == x.dim()); b = b.mul(n);"],
+)
+def test_a_size_of_1_is_asked_for_where_nothing_checks_the_other_path(tmp_path: Path, rest: str) -> None:
+    source = broadcast("m == 1", "n == 1", rest)
+    assert converted(tmp_path, source) == source
