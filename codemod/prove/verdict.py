@@ -112,7 +112,8 @@ def judge(before: Sequence[Case], after: Sequence[Case], reason: str = "") -> Ju
                 decisive, key=lambda item: (item[0].unbacked, item[1]["status"] == "passes", _length(item[1]))
             )
             count = f" ({len(decisive)} of {len(steps)} cases)" if len(steps) > 1 else ""
-            return _judged(step, step.reason + count, old, new)
+            freed = "" if step.unbacked or outcome == "worse" else _freed(steps)
+            return _judged(step, step.reason + count + freed, old, new)
     failing = [step for step in steps if step[1]["status"] != "passes" and failure_mode(str(step[1].get("message")))]
     passing = [step for step in steps if step[1]["status"] == "passes"]
     step, old, new = min(failing or passing or steps, key=lambda item: _length(item[1]))
@@ -138,6 +139,13 @@ def weighed(judgement: Judgement, opcheck: Mapping[str, tuple[str, str]]) -> Jud
 def _free(cases: Sequence[Case]) -> str:
     stopped = sum(case.get("unbacked") == "throws" for case in cases)
     return f"; {stopped} of {len(cases)} cases throw with unbacked sizes, before and after" if stopped else ""
+
+
+def _freed(steps: Sequence[tuple[Step, Case, Case]]) -> str:
+    """How many cases pass with unbacked sizes that did not; what is told of the others may hide it."""
+    ends = [(old.get("unbacked"), new.get("unbacked")) for _, old, new in steps]
+    count = sum(new == "passes" and old in ("throws", "wrong") for old, new in ends)
+    return f"; with unbacked sizes {count} of {len(steps)} cases pass that did not" if count else ""
 
 
 def _judged(step: Step, reason: str, old: Case, new: Case) -> Judgement:

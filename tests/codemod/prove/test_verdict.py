@@ -112,6 +112,15 @@ def test_fewer_guards_or_compilations_are_a_cure() -> None:
     assert compare(case(frames=3), case(frames=1)).outcome == "cured"
 
 
+def test_cases_freed_with_unbacked_sizes_are_counted_beside_another_cure() -> None:
+    old = [case("a", frames=3), case("b", unbacked="throws"), case("c", unbacked="throws")]
+    new = [case("a"), case("b"), case("c", unbacked="throws")]
+    freed = "; with unbacked sizes 1 of 3 cases pass that did not"
+    assert judge(old, new).reason == f"compilations over the sizes: 3 → 1 (2 of 3 cases){freed}"
+    assert "pass that did not" not in judge(old[:1], new[:1]).reason
+    assert "pass that did not" not in judge(old[1:], new[1:]).reason
+
+
 def test_unbacked_sizes_count_where_known_ones_pass() -> None:
     stuck = {"unbacked": "throws", "unbacked_message": "Could not guard on data-dependent expression"}
     assert compare(case(**stuck), case()).reason == "with unbacked sizes: throws (mode 2) → passes"
