@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from transforms.python.flow.nodes import dotted
 from transforms.python.reach import texts
@@ -31,7 +32,9 @@ from transforms.python.reach.registrars import (
     Text,
     Value,
     all_values,
+    compiles,
     functions_of,
+    hashable,
     named_by,
     with_bound,
 )
@@ -58,8 +61,9 @@ class Evaluation:
                 if "." in function.name and not function.method:
                     self._inner.setdefault((path, function.name.rpartition(".")[0]), []).append(function.name)
         self._steps = 0
-        self._evaluated: dict[tuple[str, str, str, bool], tuple[int, tuple[Value, ...]]] = {}
-        """For each binding of the statement at hand how deep it was evaluated, and what it gave."""
+        self._evaluated: dict[tuple[object, ...], tuple[int, tuple[Value, ...]]] = {}
+        """For each binding, import and call of a wrapper of the statement at hand how deep it was evaluated, and what
+        it gave."""
         self._modules = False
         """Whether what is compiled is evaluated, which may be a module."""
 
@@ -120,7 +124,7 @@ class Evaluation:
                 slots = [(str(index), argument) for index, argument in enumerate(node.args)]
                 slots += [(keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg]
                 callees = self.value(node.func, scope, depth + 1)
-                around, self._modules = self._modules, self._modules or any(map(_compiles, callees))
+                around, self._modules = self._modules, self._modules or any(map(compiles, callees))
                 arguments = [(slot, self.value(argument, scope, depth + 1)) for slot, argument in slots]
                 self._modules = around
                 if any(slot == "recursive" and ast.unparse(argument) == "False" for slot, argument in slots):
@@ -181,18 +185,22 @@ class Evaluation:
             values += self._lying(target, depth) if target else ()
         return tuple(values) or (Outside(name),)
 
-    def _bound_to(self, text: str, scope: Scope, depth: int) -> tuple[Value, ...]:
-        """What the expression `text` that a name is bound to may be; evaluated once, as names are made of one another.
-
-        A name that is made of itself adds nothing to what it is.
-        """
-        key = (scope.path, scope.function, text, self._modules)
+    def _once(
+        self, key: tuple[object, ...], depth: int, evaluate: Callable[[], tuple[Value, ...]]
+    ) -> tuple[Value, ...]:
+        """What `evaluate` gives or gave before, for what is made of itself adds nothing to what it is."""
+        key = (*key, self._modules)
         reached, values = self._evaluated.get(key, (depth + 1, ()))
         if reached > depth:
             self._evaluated[key] = (depth, ())
-            values = self.value(parsed_expression(text), scope, depth)
+            values = evaluate()
             self._evaluated[key] = (depth, values)
         return values
+
+    def _bound_to(self, text: str, scope: Scope, depth: int) -> tuple[Value, ...]:
+        """What the expression `text` that a name is bound to may be."""
+        key = (scope.path, scope.function, text)
+        return self._once(key, depth, partial(self.value, parsed_expression(text), scope, depth))
 
     def _held(self, name: str, scope: Scope, depth: int) -> list[Value]:
         """The classes and objects of the tree that a dotted name may be."""
@@ -241,7 +249,9 @@ class Evaluation:
     def _lying(self, target: str, depth: int) -> tuple[Value, ...]:
         """What an absolute dotted name may be."""
         path, name = self._tree.located(target)
-        return self.named(name, Scope(path, ""), depth + 1) if name else (Outside(target),)
+        if not name:
+            return (Outside(target),)
+        return self._once((path, name), depth, partial(self.named, name, Scope(path, ""), depth + 1))
 
     def apply(self, callee: Value, arguments: Arguments, depth: int) -> tuple[Value, ...]:
         """What a call gives; what it registers is noted."""
@@ -296,7 +306,8 @@ class Evaluation:
                 inner = self._inner.get(place, ())
                 made = [self._tree.definition(place[0], name) for name in inner if len(inner) == 1]
                 return (*functions_of(arguments), *(Local(definition) for definition in made if definition is not None))
-            return self._run(wrapper, Scope(*place, {}), arguments, depth)
+            run = partial(self._run, wrapper, Scope(*place, {}), arguments, depth)
+            return self._once((*place, tuple(arguments)), depth, run) if hashable(arguments) else run()
         for function in functions_of(arguments):  # called by who knows whom
             if isinstance(function, Inner):
                 self._run(function.node, function.scope, (), depth)
@@ -379,15 +390,3 @@ class Evaluation:
                 certainly = certain and taken is not None
                 yield from self._statements(getattr(statement, "orelse", ()), scope, depth, certainly)
             yield from self._statements(getattr(statement, "finalbody", ()), scope, depth, certain)
-
-
-def _compiles(callee: Value) -> bool:
-    """Whether a call of this value compiles what it is given."""
-    match callee:
-        case Outside(name=name):
-            return name in COMPILED
-        case Bound(function=function):
-            return _compiles(function)
-        case Pending(role=role):
-            return role.inlined
-    return False

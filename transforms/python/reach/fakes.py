@@ -32,11 +32,12 @@ class Fakes:
 def fakes_of(registrations: Registrations, read: Callable[[str], bytes]) -> Fakes:
     """The fakes among `registrations`; `read` gives the bytes of a file."""
     operators: set[str] = set()
-    words: set[str] = set()
+    computing: dict[str, None] = {}
     named = ((definition.path, role) for definition, roles in registrations.roles.items() for role in roles)
     for path, role in (*named, *registrations.lambdas):
         if role.kind and role.operator:
             operators.add(role.operator.partition(".")[0])
         elif role.kind:
-            words.update(word.decode() for word in _WORD.findall(read(path)))
-    return Fakes(frozenset(operators), frozenset(words))
+            computing[path] = None
+    words = frozenset(word.decode() for path in computing for word in set(_WORD.findall(read(path))))
+    return Fakes(frozenset(operators), words)

@@ -208,6 +208,31 @@ def with_bound(bound: Arguments, passed: Arguments) -> Arguments:
     return [*(pair for pair in bound if pair[0] not in named), *moved]
 
 
+def compiles(callee: Value) -> bool:
+    """Whether a call of this value compiles what it is given."""
+    match callee:
+        case Outside(name=name):
+            return name in COMPILED
+        case Bound(function=function):
+            return compiles(function)
+        case Pending(role=role):
+            return role.inlined
+    return False
+
+
+def hashable(arguments: Arguments) -> bool:
+    """Whether a call with these arguments gives the same again.
+
+    Objects change from call to call; functions inside of wrappers, and what is bound, have no hash.
+    """
+    for value in all_values(arguments):
+        while isinstance(value, Outside) and value.receiver is not None:
+            value = value.receiver
+        if isinstance(value, (Instance, Inner, Bound)):
+            return False
+    return True
+
+
 def key_of(value: Value) -> str:
     """The dispatch key that an argument names, "?" where that cannot be told."""
     if isinstance(value, Text):

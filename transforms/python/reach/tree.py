@@ -33,6 +33,7 @@ class SourceTree:
         self._functions = {path: {f.name: f for f in file_facts.functions} for path, file_facts in facts.items()}
         self._imports = {path: dict(file_facts.imports) for path, file_facts in facts.items()}
         self._definitions: dict[tuple[str, str], Definition] = {}
+        self._located: dict[str, tuple[str, str]] = {}
 
     def module_name(self, path: str) -> str:
         """`torch._refs` for `torch/_refs/__init__.py`; a leading `src` folder is no package."""
@@ -43,13 +44,14 @@ class SourceTree:
 
     def definition(self, path: str, name: str) -> Definition | None:
         """The function of that qualified name in a file."""
+        function = self._functions[path].get(name) if path in self._functions else None
+        if function is None:
+            return None
         key = (path, name)
-        if key not in self._definitions:
-            function = self._functions.get(path, {}).get(name)
-            if function is None:
-                return None
-            self._definitions[key] = Definition(path, function)
-        return self._definitions[key]
+        definition = self._definitions.get(key)
+        if definition is None:
+            definition = self._definitions[key] = Definition(path, function)
+        return definition
 
     def namesakes(self, definition: Definition) -> Iterator[Definition]:
         """The definitions of the same name before it, of which the one that is in force may be."""
@@ -93,11 +95,15 @@ class SourceTree:
 
     def located(self, target: str) -> tuple[str, str]:
         """The file of the tree that a dotted name lies in, with its name there; ("", "") for what lies elsewhere."""
-        module, name = target, ""
-        while module not in self.modules and "." in module:
-            module, _, last = module.rpartition(".")
-            name = f"{last}.{name}" if name else last
-        return (self.modules[module], name) if module in self.modules else ("", "")
+        place = self._located.get(target)
+        if place is None:
+            module, name = target, ""
+            while module not in self.modules and "." in module:
+                module, _, last = module.rpartition(".")
+                name = f"{last}.{name}" if name else last
+            place = (self.modules[module], name) if module in self.modules else ("", "")
+            self._located[target] = place
+        return place
 
 
 def tree_path(tree: SourceTree, path: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Collection
 
@@ -25,7 +26,7 @@ def unfaked(project: Project, registrations: Registrations) -> list[Finding]:
     Python makes it by `custom_op`, or by a Library and kernels. What writes to an argument and returns nothing needs no
     fake (can_generate_trivial_fake_impl in torch/_library/utils.py), and what C++ names may have its Meta kernel there.
     """
-    fakes = fakes_of(registrations, project.read)
+    fakes = functools.cache(lambda: fakes_of(registrations, project.read))
     made: dict[str, tuple[Definition, Role]] = {}
     for definition, roles in registrations.roles.items():
         where = "/" + tree_path(registrations.tree, definition.path)
@@ -33,7 +34,7 @@ def unfaked(project: Project, registrations: Registrations) -> list[Finding]:
             continue
         for role in sorted(roles):
             concrete = role.dispatched and not role.traced and role.operator in registrations.defined_here
-            if role.operator and not role.kind and (role.opaque or concrete) and not fakes.has(role.operator):
+            if role.operator and not role.kind and (role.opaque or concrete) and not fakes().has(role.operator):
                 made.setdefault(role.operator, (definition, role))
     in_cpp = _in_cpp(project, made)
     findings = (_of_operator(project, *held) for operator, held in sorted(made.items()) if operator not in in_cpp)

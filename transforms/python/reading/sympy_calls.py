@@ -19,7 +19,7 @@ class SympyCalls(NamedTuple):
 
 def sympy_calls(path: str, source: bytes) -> SympyCalls:
     """What a file calls with values that may be sympy expressions."""
-    if not _SYMPY.search(source):
+    if b"sympy" not in source or not _SYMPY.search(source):
         return SympyCalls()
     modules = frozenset((match[0] or match[1]).decode() for match in _MODULE.findall(source))
     return SympyCalls(modules, frozenset(name.decode() for name in _CALL.findall(source)))
