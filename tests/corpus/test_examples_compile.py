@@ -8,9 +8,12 @@ import pytest
 from corpus_compile import Compiler, compiler_version, contents, torch_include
 from corpus_includes import Includes
 from corpus_trees import apply_in, changed_files, copy_tree
+from jinja2 import Template
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
-SOURCES = sorted(path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*.cpp"))
+TEMPLATES = {"extension/pooled_template.cpp": [{"weighted": True, "max_width": 8}, {"weighted": False, "max_width": 4}]}
+"""What each template is rendered with."""
+SOURCES = sorted({path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*.cpp")} - TEMPLATES.keys())
 HEADERS = [path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*.h")]
 INCLUDE = torch_include()
 TOGETHER = "together.cpp"
@@ -21,18 +24,30 @@ pytestmark = [
 ]
 
 
+def rendered(root: Path) -> list[str]:
+    """The sources that are made of the templates of `root`, written there."""
+    made = []
+    for path, settings in TEMPLATES.items():
+        template = Template((root / path).read_text(encoding="utf-8"))
+        for number, values in enumerate(settings):
+            made.append(path.replace("_template", f"_{number}"))
+            (root / made[-1]).write_text(template.render(values), encoding="utf-8")
+    return made
+
+
 def errors(root: Path) -> list[str]:
-    """The first error of each source of `root` that does not type-check."""
+    """The first error of each source of `root` that does not type-check, those made of templates among them."""
     assert INCLUDE is not None
+    sources = [*SOURCES, *rendered(root)]
     compiler = Compiler("c++20", (INCLUDE, INCLUDE / "torch/csrc/api/include"), tree_includes=("aten/src",))
     includes = Includes(root)
-    contexts = {path: contents(root, includes.headers_of(path, HEADERS)) for path in SOURCES}
+    contexts = {path: contents(root, includes.headers_of(path, HEADERS)) for path in sources}
     # Most of the time goes to torch's headers. Each source includes what it needs, so that all of them together show
     # what each alone does; where they do not, each is compiled alone.
-    (root / TOGETHER).write_text("".join(f'#include "{root / path}"\n' for path in SOURCES), encoding="utf-8")
-    if not compiler.check(root, TOGETHER, contents(root, [*SOURCES, *HEADERS])):
+    (root / TOGETHER).write_text("".join(f'#include "{root / path}"\n' for path in sources), encoding="utf-8")
+    if not compiler.check(root, TOGETHER, contents(root, [*sources, *HEADERS])):
         return []
-    results = compiler.check_all(root, SOURCES, contexts)
+    results = compiler.check_all(root, sources, contexts)
     return [error for error in results.values() if error]
 
 
@@ -41,6 +56,7 @@ def test_examples_compile_after_apply(tmp_path: Path, level: str) -> None:
     root = copy_tree(EXAMPLES, tmp_path / "examples")
     assert apply_in(root, level) == 1
     assert "aten/src/ATen/native/Blend.cpp" in changed_files(EXAMPLES, root)
+    assert ("extension/pooled_template.cpp" in changed_files(EXAMPLES, root)) == (level == "review")
     assert errors(root) == []
 
 

@@ -114,7 +114,7 @@ def decide(
 
 def _whole(outcome: Outcome) -> bool:
     """Whether every accessor in the function converts; one that converts in part needs a person's eye."""
-    guesses = outcome.unknown or outcome.lost or outcome.guarded
+    guesses = outcome.unknown or outcome.lost or outcome.guarded or outcome.template
     return not (guesses or any(site.origin in outcome.concrete for site in outcome.sites))
 
 

@@ -12,6 +12,7 @@ from transforms.cpp.flow.outcome import Outcome
 from transforms.cpp.flow.state import Emission, Sink, Site
 from transforms.cpp.reading.facts import Function
 from transforms.cpp.reading.lines import Lines
+from transforms.cpp.reading.marks import masked
 from transforms.cpp.rules import leak, size_check, tensor_iterator
 
 
@@ -21,7 +22,14 @@ def group_name(function: Function) -> str:
 
 
 def findings(outcome: Outcome, reach: Reach, lines: Lines, group: str, level: Level) -> Iterator[Finding]:
-    """Every finding about one function: what is edited, what stays and why."""
+    """Every finding about one function, in the words of its source: what is edited, what stays and why."""
+    template = masked(lines.source)
+    for finding in _findings(outcome, reach, lines, group, level):
+        message, reason = template.restored(finding.message), template.restored(finding.reason)
+        yield replace(finding, message=message, reason=reason) if template.marks else finding
+
+
+def _findings(outcome: Outcome, reach: Reach, lines: Lines, group: str, level: Level) -> Iterator[Finding]:
     if outcome.lost:
         line, column = lines.at(outcome.function.body)
         yield _finding(
@@ -139,7 +147,8 @@ def _edited(
 
 def _edit(function: Function, emission: Emission, lines: Lines) -> Edit:
     start, end = emission.start, emission.end
-    return Edit(function.path, start, end, lines.source[start:end], emission.new.encode("utf-8", "surrogateescape"))
+    new = masked(lines.source).restored(emission.new).encode("utf-8", "surrogateescape")
+    return Edit(function.path, start, end, lines.source[start:end], new)
 
 
 def _refused(outcome: Outcome, reach: Reach, site: Site, lines: Lines, sink: Sink | None) -> Finding:

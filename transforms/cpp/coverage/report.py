@@ -15,6 +15,7 @@ from transforms.cpp.coverage.operators import Obstacle
 from transforms.cpp.coverage.placing import Homes, edits_of
 from transforms.cpp.coverage.sketch import made, sketch
 from transforms.cpp.coverage.values import Underivable
+from transforms.cpp.reading.marks import is_template
 from transforms.cpp.rules.missing_fake import LEVEL, MODE, NAME
 from transforms.schema.schema import Argument, Schema
 
@@ -85,6 +86,8 @@ def written(
         raise Underivable("it writes to its arguments, or returns views of them")
     if "CPU" not in obstacle.backends:
         raise Underivable("it has no kernel for the CPU, to run the fake beside")
+    if any(is_template(read(path)) for path in {operator.path, *(kernel.path for kernel in obstacle.kernels)}):
+        raise Underivable("it is written in a template, whose operators are known when it is rendered")
     if conditional(read(operator.path), operator.definition.start):
         raise Underivable("not every build defines it, as #if says, and a fake of what is not there raises")
     bodies = [body_of(kernel, read(kernel.path), schema, schemas) for kernel in obstacle.kernels]

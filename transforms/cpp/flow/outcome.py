@@ -16,6 +16,7 @@ from transforms.cpp.flow.whole import is_blocked, is_stuck
 from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.definitions import find_definition
 from transforms.cpp.reading.facts import Function, Slot
+from transforms.cpp.reading.marks import is_template, unread_accessor
 from transforms.cpp.reading.syntax import parse, parse_span
 from transforms.cpp.reading.tree import build
 from transforms.recursion import TooDeep
@@ -71,6 +72,8 @@ class Outcome:
     """Whether every way through comes to a kernel."""
     stuck: bool = False
     """Whether every way through comes to something that stays concrete, or to a kernel."""
+    template: bool = False
+    """Whether the file is a template: what is made of it is not seen."""
     lost: str = ""
     """The refusal, where the function was not read: nothing in it is edited."""
     reason: str = ""
@@ -105,6 +108,12 @@ def _parse_file(source: bytes) -> tuple[Tree, bytes]:
 
 def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, function: Function) -> Outcome:
     """Analyse one function of a parsed file."""
+    template = is_template(task.source)
+    unread = unread_accessor(task.source, function.start, function.end) if template else None
+    if unread is not None:
+        line = task.source.count(b"\n", 0, unread) + 1
+        reason = f"line {line} of the template is not read with it, a macro or a second branch, and asks for sizes"
+        return Outcome(function, (), (), (), (), frozenset(), lost="template", reason=reason)
     definition = find_definition(tree.root_node, function)
     if definition is None:
         reason = "the parser lost the function in a macro or a preprocessor branch; convert it by hand"
@@ -146,6 +155,7 @@ def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, 
         guarded=bool(flow.guarded) or flow.guarded_truths,
         blocked=blocked,
         stuck=stuck,
+        template=template,
     )
 
 

@@ -30,6 +30,7 @@ from transforms.cpp.reach.calls import BACKEND_FOLDERS
 from transforms.cpp.reach.reached import Node
 from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import FileFacts
+from transforms.cpp.reading.marks import is_template
 from transforms.schema import derivatives as derivatives_yaml
 
 SOURCES = (".cpp", ".cc", ".cxx")
@@ -89,7 +90,11 @@ class CppProver:
     prelude = UNREGISTERED
 
     def checked(self, paths: Sequence[str], built: Collection[str]) -> Sequence[str]:
-        """The changed sources, and for each changed header one that includes it itself, one of `built` if it can be."""
+        """The changed sources, and for each changed header one that includes it itself, one of `built` if it can be.
+
+        Templates are left out: no compiler reads them.
+        """
+        paths = [path for path in paths if not is_template(self._project.read(path))]
         sources = dict.fromkeys(path for path in paths if path.endswith(_COMPILED))
         for path in paths:
             if path.endswith(_INCLUDED):
@@ -114,6 +119,9 @@ class CppProver:
         reasons: list[str] = []
         for path, offsets in sorted(places.items()):
             if not path.endswith((*SOURCES, *HEADERS)):
+                continue
+            if is_template(self._project.read(path)):
+                reasons.append(f"{path} is a template: it takes the build of the library to make C++ of it")
                 continue
             changed = routes.at(path, offsets)
             for node in changed:

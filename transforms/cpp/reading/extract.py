@@ -19,6 +19,7 @@ from transforms.cpp.reading.blocks import (
 )
 from transforms.cpp.reading.facts import Call, FileFacts, Function
 from transforms.cpp.reading.macros import block_macros, definitions, expansions, launching_macros
+from transforms.cpp.reading.marks import masked
 from transforms.cpp.reading.registrations import bound, classes, registrations
 from transforms.cpp.reading.signatures import decode
 
@@ -74,6 +75,7 @@ def extract(path: str, source: bytes) -> FileFacts:
     The file is not parsed (see `blocks`), so no function is lost to a macro the grammar does not know. A function is to
     be found in a parse by its `body`, the offset of its `{`.
     """
+    source = masked(source).source
     defined = definitions(source)
     macros = tuple(name.decode() for name, _ in defined)
     if _INTEREST.search(source) is None:

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 import tree_sitter_cpp
 from tree_sitter import Language, Node, Parser, Point, Range, Tree
 
+from transforms.cpp.reading.marks import masked
+
 LANGUAGE = Language(tree_sitter_cpp.language())
 
 # Attribute-like macros that stand where the grammar expects none.
@@ -54,7 +56,8 @@ def _masked_file(source: bytes) -> bytes:
 
 
 def mask(source: bytes) -> bytes:
-    """`source` with the macros blanked that break the parse; every byte keeps its place."""
+    """`source` with a template's marks and the macros replaced that break the parse; every byte keeps its place."""
+    source = masked(source).source
     if b"<<<" in source:
         source = _LAUNCH.sub(rb",$(\g<1>)  ", source)
     return _ATTRIBUTES.sub(_blank, _STRUCTURED.sub(_structured, source))
@@ -90,8 +93,8 @@ def parse_span(source: bytes, start: int, end: int) -> tuple[Tree, bytes]:
     """
     parser = Parser(LANGUAGE)
     parser.included_ranges = [Range(Point(0, start), Point(0, end), start, end)]
-    masked = _masked_file(source)
-    return parser.parse(masked), masked
+    text = _masked_file(source)
+    return parser.parse(text), text
 
 
 def parse(source: bytes) -> tuple[Tree, bytes]:
@@ -100,16 +103,16 @@ def parse(source: bytes) -> tuple[Tree, bytes]:
     Where masking leaves errors, more is simplified, and then `#if` lines are dropped, if that leaves fewer.
     """
     parser = Parser(LANGUAGE)
-    masked = mask(source)
-    tree = parser.parse(masked)
+    text = mask(source)
+    tree = parser.parse(text)
     for attempt in (_simplify, _without_conditions):
         if not tree.root_node.has_error:
             break
-        plain = attempt(masked)
+        plain = attempt(text)
         simplified = parser.parse(plain)
         if count_errors(simplified.root_node) < count_errors(tree.root_node):
-            tree, masked = simplified, plain
-    return tree, masked
+            tree, text = simplified, plain
+    return tree, text
 
 
 def _without_conditions(source: bytes) -> bytes:
