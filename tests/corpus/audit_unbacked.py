@@ -8,7 +8,9 @@
 `torch._dynamo.decorators.mark_unbacked` on all dimensions and compares the values with eager.
 `--torch COPY` names a folder that holds another `torch` package. `--sizes` also calls the compiled function on the
 samples in other sizes: each size plus one, doubled, 0 and 1, and all sizes plus one, doubled, 16, 0 and 1. Sizes for
-which eager's own result is only what memory held (offsets past the end, say) are left out, and counted.
+which eager's own result is only what memory held (offsets past the end, say) are left out, and counted. `--load` and
+`--metas` add what symfix writes in C++ (cpp_overlay.py) and for `--mode 3` (metas.py), with which an installed torch
+stands for one that is built with all of it.
 
 `compare` prints both runs, what was cured and what broke, and the valid inputs that the graphs of cured entries
 refuse: those in other sizes that eager takes, in the run before where it says so. An input that a graph refuses
@@ -258,12 +260,30 @@ def entries() -> dict[str, Any]:
     return {f"{op.name}.{op.variant_test_name}".rstrip("."): op for op in common_methods_invocations.op_db}
 
 
-def _setup(samples: int, with_sizes: bool) -> tuple[Any, Callable[[str], Any]]:
+def _setup(
+    samples: int, with_sizes: bool, libraries: Sequence[str], metas: Sequence[dict[str, Any]]
+) -> tuple[Any, Callable[[str], Any]]:
     import torch
 
+    load: Any = torch.ops.load_library
+    for library in libraries:
+        load(library)
+    for meta in metas:
+        _install(meta)
     ops = entries()
     audit = Audit(samples, with_sizes)
     return (str(Path(torch.__file__).parent), list(ops)), lambda name: audit.entry(ops[name])
+
+
+def _install(meta: dict[str, Any]) -> None:
+    """Register a meta that was drawn, with the out variants it is registered for."""
+    import torch
+
+    from codemod.runner.drawing import install
+
+    base, _, name = meta["overload"].partition(".")
+    overload = getattr(getattr(torch.ops.aten, base), name)
+    install(overload, meta["parameters"], meta["body"], meta["outputs"])
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -271,7 +291,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.torch:
         require_torch(arguments.torch)
     package = arguments.torch and arguments.torch.resolve()
-    settings = (arguments.samples, arguments.sizes)
+    libraries = arguments.load.read_text().split() if arguments.load else []
+    metas = json.loads(arguments.metas.read_text()) if arguments.metas else []
+    drawn = [meta for meta in metas if not meta["reason"]]
+    settings = (arguments.samples, arguments.sizes, libraries, drawn)
     results: dict[str, Any] = {}
     with Workers(package, _setup, settings, arguments.jobs, arguments.timeout) as workers:
         home, names = workers.announced
@@ -299,6 +322,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     runner.add_argument("--out", type=Path, required=True, help="the JSON file to write")
     runner.add_argument("--only", nargs="+", default=["*"], metavar="PATTERN", help="globs of entries")
     runner.add_argument("--unpassed", type=Path, metavar="RUN", help="the entries that did not pass in another run")
+    runner.add_argument("--load", type=Path, metavar="LIST", help="libraries to load, as cpp_overlay.py prints them")
+    runner.add_argument("--metas", type=Path, help="metas to register, as metas.py draw --json writes them")
     runner.add_argument("--samples", type=int, default=4)
     runner.add_argument("--jobs", type=int, default=2)
     runner.add_argument("--timeout", type=float, default=180, help="seconds for one entry")
