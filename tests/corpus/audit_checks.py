@@ -10,6 +10,8 @@ check which the patch adds are then given to a graph traced without that check:
   the graph gives a result, or without the check nothing can be traced. Such a check is too broad where it also refuses
   sizes that the graph without it serves.
 - needless: the graph without it gives eager's result for all sizes that eager takes.
+- the author's own: what the check replaces raised the same exception and message for all drawn values that it refuses
+  (corpus_own_checks.py), so that it refuses nothing anew.
 - another error: it refuses only what eager refuses too, and without it the graph still fails.
 - no verdict: torch's own assertions, or ranges of sizes that it concludes, refuse these sizes too.
 - never refuses: traced, but no size that was tried violates it.
@@ -33,13 +35,14 @@ from pathlib import Path
 from typing import Any
 
 from audit_unbacked import DATA_DEPENDENT, Audit, called, eager, entries, refusal_of, sample_arguments
+from corpus_own_checks import OWN, own_checks
 from corpus_patch import Check, added_checks
 from corpus_refusals import INDEFINITE, check_at
 from corpus_sizes import agree, other_sizes, single_sizes, unbacked
 from corpus_torch import add_torch_option, both_torches
 from corpus_workers import Workers
 
-VERDICTS = ("needed", "needless", "another error", "no verdict", "never refuses", "not reached")
+VERDICTS = ("needed", "needless", OWN, "another error", "no verdict", "never refuses", "not reached")
 HOW = ("forward", "decomposed", "gradients")
 """The operator's own graph, the graph after all of PyTorch's decompositions, and with the graph of its gradients."""
 VALID, INVALID = 6, 4
@@ -108,10 +111,10 @@ def _setup_plain(samples: int) -> tuple[Any, Callable[[Any], Any]]:
     return list(ops), work
 
 
-def _setup(package: Path, checks: Sequence[Check], samples: int) -> tuple[Any, Callable[[Any], Any]]:
+def _setup(plain: Path, package: Path, checks: Sequence[Check], samples: int) -> tuple[Any, Callable[[Any], Any]]:
     ops = entries()
     trial = Trial(package, checks, Audit(samples, False))
-    return list(ops), lambda item: trial.entry(ops[item[0]], item[1], item[2])
+    return (list(ops), own_checks(plain, package, checks)), lambda item: trial.entry(ops[item[0]], item[1], item[2])
 
 
 class Trial:
@@ -282,8 +285,10 @@ def _evidence(
     met: set[str] = set()
     meeting: list[tuple[str, str]] = []
     evidence: list[tuple[str, str, str]] = []
-    with Workers(patched, _setup, (patched, checks, arguments.samples), *settings) as tracing:
-        chosen = [n for n in tracing.announced if any(fnmatch.fnmatch(n, p) for p in arguments.only)]
+    with Workers(patched, _setup, (plain, patched, checks, arguments.samples), *settings) as tracing:
+        names, own = tracing.announced
+        evidence += [(place, OWN, text) for place, text in own]
+        chosen = [n for n in names if any(fnmatch.fnmatch(n, p) for p in arguments.only)]
         for number, (item, result) in enumerate(
             tracing.results([(n, how, None) for how in arguments.how for n in chosen])
         ):
