@@ -25,6 +25,10 @@ OVERLOAD = re.compile(r"\baten\.(\w+)(?:\.(\w+))?")
 REPLACED = re.compile(r"\baten\.(\w+)(?:\.(\w+))?\.py_impl\b")
 ENTRY = r"^- func: (?:{})(?:\.\w+)?\(.*\n(?:(?!- func:).*\n?)*"
 
+# Tags in native_functions.yaml of what Python does otherwise (ATen/native/tags.yaml): other random numbers for the same
+# seed, and another choice of when an argument is returned as it is.
+OWN = frozenset({"nondeterministic_seeded", "maybe_aliasing_or_mutating"})
+
 
 class Composite(NamedTuple):
     """What a decomposition can stand in for, and the functions whose primitives have no derivative yet."""
@@ -56,9 +60,9 @@ def stand_ins(
 ) -> dict[Definition, StandIn]:
     """The decompositions that can stand in for a composite; `operators` gives those of native_functions.yaml by name.
 
-    Left out are those that would change what PyTorch differentiates, aliases or accepts: operators that write to or
-    return a view of an argument, Python that reaches `prims`, which have no derivatives, in code that others use too,
-    and what other wrappers do to the arguments before.
+    Left out are those that would change what PyTorch differentiates, draws, aliases or accepts: operators that draw
+    random numbers, write to or may return a view of an argument, Python that reaches `prims`, which have no
+    derivatives, in code that others use too, and what other wrappers do to the arguments before.
     """
     registered = {d: names for d in tree.definitions() if (names := dict(_registered(d.function)))}
     if not registered:
@@ -128,8 +132,10 @@ def _schemas(operators: Iterable[NativeFunction]) -> dict[str, list[Schema]]:
 
 def _composite(entry: NativeFunction) -> bool:
     annotated = any(argument.annotation for argument in (*entry.schema.arguments, *entry.schema.returns))
+    if annotated or not OWN.isdisjoint(entry.tags):
+        return False
     tensors = all(returned.type == "Tensor" for returned in entry.schema.returns)
-    return tensors and not annotated and [key for key, _ in entry.dispatch] == [COMPOSITE_IMPLICIT]
+    return tensors and [key for key, _ in entry.dispatch] == [COMPOSITE_IMPLICIT]
 
 
 def matches(function: Function, schema: Schema) -> bool:

@@ -13,12 +13,14 @@ Why: an operator that C++ composes of others is traced through that C++, which s
 What `register_decomposition` registers is asked for too late.
 
 Fix safety: review. Eager runs the C++ as before. Left alone are operators with other kernels than the composite, with
-views or written arguments, and Python whose arguments or defaults differ from the schema's, that wraps the function in
-more than `out_wrapper`, or that reaches primitives in code which others use. So are references that PyTorch does not
-register: some refuse what the operator takes, as that of `group_norm` does inputs which are not contiguous.
+views or written arguments, and with random numbers, since Python draws others for the same seed. So is Python whose
+arguments or defaults differ from the schema's, that wraps the function in more than `out_wrapper`, or that reaches
+primitives in code which others use, and so are references that PyTorch does not register: some refuse what the operator
+takes, as that of `group_norm` does inputs which are not contiguous, and the parts that that of `hsplit` returns may not
+be written to where gradients are needed, as those of `hsplit` may.
 
-References: torch/_ops.py (OpOverload.py_impl), torch/_prims/__init__.py (_make_prim), torch/_decomp/decompositions.py
-(matmul).
+References: aten/src/ATen/native/tags.yaml, torch/_ops.py (OpOverload.py_impl), torch/_prims/__init__.py (_make_prim),
+torch/_decomp/decompositions.py (matmul).
 """
 
 from __future__ import annotations

@@ -19,8 +19,15 @@ YAML = b"""
 - func: composed.out(Tensor self, int? n=None, int[1] dim=[-2,-1], *, str? norm=None, Tensor(a!) out) -> Tensor(a!)
 
 - func: forwards(Tensor self) -> Tensor
+  tags: core
 
 - func: a_view(Tensor(a) self) -> Tensor(a)
+
+- func: draws(Tensor self) -> Tensor
+  tags: [nondeterministic_seeded, core]
+
+- func: may_alias(Tensor self) -> Tensor
+  tags: maybe_aliasing_or_mutating
 
 - func: has_kernels(Tensor self) -> Tensor
   dispatch:
@@ -74,7 +81,10 @@ def test_other_arguments_or_defaults(signature: str) -> None:
     assert not found(decomposition("composed", signature))
 
 
-@pytest.mark.parametrize("name", ["a_view", "has_kernels", "has_both", "differentiated", "unknown"])
+NO_MERE = ["a_view", "draws", "may_alias", "has_kernels", "has_both", "differentiated", "unknown"]
+
+
+@pytest.mark.parametrize("name", NO_MERE)
 def test_operators_that_are_no_mere_composites(name: str) -> None:
     assert not found(decomposition(name))
 
