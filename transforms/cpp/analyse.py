@@ -314,7 +314,9 @@ def operators_of_tree(project: Project) -> frozenset[str]:
 
 def _asks_for_size(function: bytes) -> bool:
     """Whether a function that has no accessor to change may ask something of a size that is symbolic as written."""
-    return any(symbol in function for symbol in (b"sym_", b"SymInt")) and any(asked in function for asked in _ASKING)
+    return any(symbol in function for symbol in (b"sym_", b"SymInt", b"symint::")) and any(
+        asked in function for asked in _ASKING
+    )
 
 
 def _calls_accessor(function: Function) -> bool:

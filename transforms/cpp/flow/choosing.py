@@ -1,13 +1,15 @@
-"""Choices by sizes that need no answer: between numbers a constant apart, and between orders of one product."""
+"""Choices by sizes that need no answer: between numbers a constant apart, and between paths of which either will do."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from transforms.cpp.flow.branches import operands
 from transforms.cpp.flow.checks import called
-from transforms.cpp.flow.conditions import read
+from transforms.cpp.flow.conditions import asks, read
 from transforms.cpp.flow.engine import Flow
-from transforms.cpp.flow.events import ChosenOrder, ChosenSize, Comparison
+from transforms.cpp.flow.events import ChosenSize, Comparison, EitherPath
+from transforms.cpp.flow.sizes import is_size
 from transforms.cpp.reading.tree import Node
 
 _ASSOCIATIVE = frozenset({"mm", "bmm"})
@@ -40,15 +42,48 @@ def _step(more: Node, base: Node) -> str | None:
     return f"{'-' * (more.token == '-')}{right.text}" if added else None
 
 
-def chosen_order(flow: Flow, condition: Node, arms: Sequence[Sequence[Node]], guard: str) -> None:
-    """Note an `if` on sizes whose two paths are one product of matrices, multiplied in another order."""
-    first, second = ([_normal(statement) for statement in arm] for arm in arms)
-    if not first or first != second:
-        return
+def either_path(flow: Flow, condition: Node, arms: Sequence[Sequence[Node]], guard: str) -> None:
+    """Note an `if` on sizes either path of which will do.
+
+    Both are one product of matrices, multiplied in another order, or hand the same arguments to two functions by a
+    size's being above or below a number: that picks an implementation.
+    """
     origins: set[int] = set()
-    comparison = read(flow, condition, origins)
-    if isinstance(comparison, Comparison) and not comparison.shapes:
-        flow.questions.append(ChosenOrder(frozenset(origins), comparison, guard))
+    first, second = arms
+    if first and [_normal(statement) for statement in first] == [_normal(statement) for statement in second]:
+        comparison = read(flow, condition, origins)
+        compared = [comparison] if isinstance(comparison, Comparison) and not comparison.shapes else None
+    elif len(first) == len(second) == 1 and _given(first[0]) == _given(second[0]) != "":
+        compared = _thresholds(flow, condition, origins)
+    else:
+        return
+    if compared:
+        flow.questions.append(EitherPath(frozenset(origins), tuple(compared), guard))
+
+
+def _given(statement: Node) -> str:
+    """The arguments of the function that a statement returns the result of; "" where it does another thing."""
+    call = statement.children[0] if statement.kind == "return_statement" and statement.children else None
+    function = call.field("function") if call is not None and call.kind == "call_expression" else None
+    if call is None or function is None or function.kind not in ("identifier", "qualified_identifier"):
+        return ""
+    return "".join(call.fields["arguments"].text.split())
+
+
+def _thresholds(flow: Flow, outer: Node, origins: set[int]) -> list[Comparison] | None:
+    """The comparisons of a condition, all of which tell large sizes from small ones; None where it asks more."""
+    node = outer.bare
+    if node.kind == "binary_expression" and node.token in ("&&", "||"):
+        flow.enter()
+        parts = [_thresholds(flow, operand, origins) for operand in reversed(operands(node))]
+        flow.level -= 1
+        return None if None in parts else [comparison for part in parts for comparison in part or ()]
+    comparison = read(flow, outer, origins)
+    if not isinstance(comparison, Comparison):
+        return None if asks(flow, node) else []
+    limit = comparison.right.text
+    large = comparison.operator in ("<", "<=", ">", ">=") and limit.isdecimal() and int(limit) > 1
+    return [comparison] if large and not comparison.shapes and is_size(flow, comparison.left) else None
 
 
 def _normal(node: Node) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from transforms.cpp.flow.branches import operands
@@ -10,8 +11,10 @@ from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import Comparison, ExpectedSizes, Junction, SizeCheck
 from transforms.cpp.reading.tree import Node
+from transforms.cpp.reading.types import Type
 
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_NAMED = re.compile(r"(?:at::)?symint::\w+<(\w+)>\(")
 _OPERANDS = ("left", "right", "argument")
 
 
@@ -91,6 +94,8 @@ def _comparison(
 ) -> Comparison | None:
     if operator not in _COMPARISONS:
         return None
+    if _generic(flow, left) | _generic(flow, right) == {True}:
+        return Comparison(outer, operator, left, right, symbolic_left=False)
     values = evaluate(flow, left), evaluate(flow, right)
     kinds = {value.kind for value in values}
     if kinds == {"int"}:
@@ -103,6 +108,25 @@ def _comparison(
         return None
     origins.update(*(value.origins or () for value in values))
     return Comparison(outer, operator, left, right, values[0].symbolic, shapes)
+
+
+def _generic(flow: Flow, node: Node) -> set[bool]:
+    """Whether a number is of a template's type that stands for int64_t and SymInt: {True}; of no type: empty.
+
+    `at::symint::size<T>` and its kin (aten/src/ATen/Functions.h) say so of T, as they take nothing else.
+    """
+    node = node.bare
+    if node.kind == "number_literal":
+        return set()
+    if node.kind == "binary_expression" and node.token in ("+", "-", "*", "/", "%"):
+        return set().union(*(_generic(flow, child) for child in node.children))
+    named = _NAMED.match(node.text) if node.kind == "call_expression" else None
+    if named is not None:
+        return {flow.is_template_parameter(Type("other", named[1]))}
+    variable = flow.lookup(node.text) if node.kind == "identifier" else None
+    if variable is None or variable.type.kind != "other" or not flow.is_template_parameter(variable.type):
+        return set() if variable is not None and variable.value.kind == "int" else {False}
+    return {any(match[1] == variable.type.name for match in _NAMED.finditer(flow.root.text))}
 
 
 def _junction(flow: Flow, outer: Node, operator: str, left: Node, right: Node, origins: set[int]) -> Junction | None:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 from transforms.cpp.flow.branches import operands
 from transforms.cpp.flow.checks import CHECKS, called, exits, throws
-from transforms.cpp.flow.choosing import chosen_order
+from transforms.cpp.flow.choosing import either_path
 from transforms.cpp.flow.conditions import asks, read
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import Comparison, RaisingBranch, SizeShortcut
+from transforms.cpp.flow.sizes import is_size, method
 from transforms.cpp.reach.vocabulary import ACCESSORS
 from transforms.cpp.reading.tree import Node
 
@@ -30,10 +31,8 @@ _PAIRWISE = re.compile(r"^(?:max|min)$")
 _DIVIDES = re.compile(r"^(?:(?:true_|floor_)?divide|div|remainder|fmod)_?$")
 _ALTERNATIVES = 10
 _BLOCKS = frozenset({"compound_statement", "case_statement"})
-_TARGETS = {"assignment_expression": "left", "update_expression": "argument"}
 _LOOPS = frozenset({"for_statement", "for_range_loop", "while_statement", "do_statement"})
 _CONDITIONAL = _LOOPS | {"if_statement", "switch_statement", "lambda_expression", "conditional_expression"}
-_COUNTS = frozenset({"numel", "size", "sym_numel", "sym_size", "multiply_integers"})
 _SIZES = frozenset({*ACCESSORS, *(f"sym_{accessor}" for accessor in ACCESSORS)})
 
 
@@ -51,7 +50,7 @@ def decide(flow: Flow, branch: Node) -> None:
     guards = next((guards for guards in _GUARDS if all(map(flow.available, guards))), None)
     other = _general_path(branch, outcome=False)
     if other and flow.available(_GUARDS[0][0]):
-        chosen_order(flow, condition, (_statements(taken), other), _GUARDS[0][0])
+        either_path(flow, condition, (_statements(taken), other), _GUARDS[0][0])
     if guards is not None:
         _shortcut(flow, branch, condition, guards)
 
@@ -125,7 +124,7 @@ def _leans(flow: Flow, outer: Node, shortcut: _Shortcut) -> set[bool | None]:
         if outcome is not None:
             shortcut.decided.append((comparison, outcome))
         return {outcome}
-    if _is_size(flow, node) and evaluate(flow, node).symbolic:
+    if is_size(flow, node) and evaluate(flow, node).symbolic:
         shortcut.numbers.add(node.start)
         return {True}
     return {None} if asks(flow, node) else set()
@@ -137,7 +136,7 @@ def _in_general(flow: Flow, comparison: Comparison) -> bool | None:
     if size.kind == "number_literal":
         size, operator, limit = limit, _MIRRORED.get(operator, operator), size
     digits = limit.text if limit.kind == "number_literal" else ""
-    if not digits.isdecimal() or not _is_size(flow, size):
+    if not digits.isdecimal() or not is_size(flow, size):
         return None
     if operator in ("==", "!="):
         return operator == "!=" if int(digits) == 0 else None
@@ -148,7 +147,7 @@ def _in_general(flow: Flow, comparison: Comparison) -> bool | None:
 def _compared_with_one(flow: Flow, comparison: Comparison) -> str:
     """The size that a comparison tells to be 1 or another, as written; "" where it does not."""
     size, limit = comparison.left, comparison.right
-    one = comparison.operator in ("==", "!=") and limit.text == "1" and _is_size(flow, size)
+    one = comparison.operator in ("==", "!=") and limit.text == "1" and is_size(flow, size)
     return size.text if one else ""
 
 
@@ -174,40 +173,6 @@ def _agrees(flow: Flow, path: Sequence[Node], size: str) -> bool:
         return asked.text.endswith(".sym_eq") and size in sides
     sides = [side.text for side in map(condition.field, ("left", "right")) if side is not None]
     return condition.token == "==" and size in sides
-
-
-def _is_size(flow: Flow, outer: Node, following: int = 10) -> bool:
-    """Whether a number is how many elements there are, so that it is never below 0.
-
-    A parameter, a difference or a stride may be.
-    """
-    node = outer.bare
-    if node.kind == "call_expression":
-        return _method(node) in _COUNTS
-    if node.kind == "subscript_expression":
-        return _is_shape(flow, node.children[0], following)
-    if node.kind == "binary_expression" and node.token == "*":
-        return all(_is_size(flow, child, following) for child in node.children)
-    initial = _initial(flow, node) if following else None
-    return initial is not None and _is_size(flow, initial, following - 1)
-
-
-def _is_shape(flow: Flow, node: Node, following: int) -> bool:
-    if node.kind == "call_expression":
-        return _method(node) in ("sizes", "sym_sizes")
-    initial = _initial(flow, node) if following else None
-    return initial is not None and _is_shape(flow, initial, following - 1)
-
-
-def _initial(flow: Flow, node: Node) -> Node | None:
-    """What a variable is initialised with and never changed; None for a parameter."""
-    variable = flow.lookup(node.text) if node.kind == "identifier" else None
-    if variable is None or variable.initial is None:
-        return None
-    if flow.assigned is None:
-        targets = (part.field(_TARGETS[part.kind]) for part in flow.root.walk() if part.kind in _TARGETS)
-        flow.assigned = frozenset(target.text for target in targets if target is not None)
-    return None if node.text in flow.assigned else variable.initial
 
 
 def _general_path(branch: Node, outcome: bool) -> list[Node] | None:
@@ -302,17 +267,11 @@ def _sure(statement: Node) -> Iterator[Node]:
 
 def _needs_elements(flow: Flow, call: Node) -> bool:
     """Whether a call has no result for an empty tensor; `max` of two tensors compares their elements in pairs."""
-    if not _NEEDS_ELEMENTS.match(_method(call)):
+    if not _NEEDS_ELEMENTS.match(method(call)):
         return False
     arguments = call.fields["arguments"].children
     given = arguments if call.fields["function"].kind == "field_expression" else arguments[1:]
-    return not (_PAIRWISE.match(_method(call)) and len(given) == 1 and evaluate(flow, given[0]).kind == "tensor")
-
-
-def _method(call: Node) -> str:
-    name = called(call)
-    whole = call.fields["function"].beginning(100)
-    return "" if whole.startswith("std::") else name.replace("->", ".").rpartition(".")[2]
+    return not (_PAIRWISE.match(method(call)) and len(given) == 1 and evaluate(flow, given[0]).kind == "tensor")
 
 
 def _divides_by_size(part: Node, tensors: Collection[str]) -> bool:
@@ -320,7 +279,7 @@ def _divides_by_size(part: Node, tensors: Collection[str]) -> bool:
     divisors: Sequence[Node] = ()
     if part.kind in ("binary_expression", "assignment_expression") and part.token in ("/", "%", "/=", "%="):
         divisors = part.children[1:]
-    elif part.kind == "call_expression" and _DIVIDES.match(_method(part)):
+    elif part.kind == "call_expression" and _DIVIDES.match(method(part)):
         divisors = part.fields["arguments"].children
     names = [name for divisor in divisors for name in divisor.walk() if name.kind.endswith("identifier")]
     return any(name.text in _SIZES or (name.kind == "identifier" and name.text not in tensors) for name in names)

@@ -244,13 +244,13 @@ class SizeShortcut(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ChosenOrder(Event):
-    """An `if` on `comparison`, whose two paths multiply the same matrices in another order; `guard` takes the second.
+class EitherPath(Event):
+    """An `if` on `compared`, either path of which will do; `guard` takes each of them to be false.
 
     What answers it makes a change of its own.
     """
 
-    comparison: Comparison
+    compared: Sequence[Comparison]
     guard: str
 
 

@@ -94,6 +94,42 @@ def test_other_products_are_asked_for(tmp_path: Path, first: str, second: str) -
     assert converted(tmp_path, source) == source
 
 
+PICKED = "{{ return quick(a, b, k); }} {} at::steady(a, b, k);"
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("n > 25", "TORCH_GUARD_OR_FALSE(n.sym_gt(25))"),
+        (
+            "k == 2 && (k > 3 || n >= 25 || m < 4)",
+            "k == 2 && (k > 3 || TORCH_GUARD_OR_FALSE(n.sym_ge(25)) || TORCH_GUARD_OR_FALSE(m.sym_lt(4)))",
+        ),
+    ],
+)
+def test_a_size_picks_an_implementation(tmp_path: Path, condition: str, expected: str) -> None:
+    before, after = (function(f"if ({text}) {PICKED.format('return')}") for text in (condition, expected))
+    assert converted(tmp_path, before) == after
+    assert converted(tmp_path, after) == after
+
+
+@pytest.mark.parametrize(
+    ("condition", "rest"),
+    [
+        ("n > 1", "return"),
+        ("n == 25", "return"),
+        ("n > m", "return"),
+        ("n - k > 25", "return"),
+        ("!(n > 25)", "return"),
+        ("n > 25", "return x +"),
+        ("n > 25", "return x.sum(),"),
+    ],
+)
+def test_other_conditions_pick_more_than_that(tmp_path: Path, condition: str, rest: str) -> None:
+    source = function(f"if ({condition}) {PICKED.format(rest)}")
+    assert converted(tmp_path, source) == source
+
+
 def broadcast(first: str, second: str, rest: str) -> str:
     return (
         "Tensor f(const Tensor& x, const Tensor& y) { auto a = x; auto b = y; "

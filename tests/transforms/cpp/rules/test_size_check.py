@@ -130,3 +130,36 @@ def test_the_accessors_stay_safe_and_the_check_holds_them_for_itself(tmp_path: P
     safe, review = sorted(make_groups(findings(tmp_path, ROWS)), key=lambda group: group.level)
     assert (safe.level, review.level) == (Level.SAFE, Level.REVIEW)
     assert set(safe.edits) < set(review.edits)
+
+
+TEMPLATE = (
+    "template <typename T> static void check(const Tensor& w, const T& n, int64_t k) {{ "
+    'TORCH_CHECK({}, "no"); take(at::symint::{}<T>(w)); }}\n'
+    "Tensor f(const Tensor& x) {{ check(x, x.sym_size(0), 2); return x.sum(); }}"
+)
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("n % k == 0", "c10::SymInt(n % k).sym_eq(0)"),
+        ("at::symint::numel<T>(w) >= n", "c10::SymInt(at::symint::numel<T>(w)).sym_ge(n)"),
+        ("w.dim() == 1 || 2 * n > k", "w.dim() == 1 ? c10::SymBool(true) : c10::SymInt(2 * n).sym_gt(k)"),
+    ],
+)
+def test_a_number_of_a_template_is_a_symint_where_it_may_be(tmp_path: Path, condition: str, expected: str) -> None:
+    before = TEMPLATE.format(condition, "numel")
+    after = TEMPLATE.format(expected, "numel").replace("TORCH_CHECK", "TORCH_SYM_CHECK")
+    assert converted(tmp_path, before) == after
+    assert converted(tmp_path, after) == after
+
+
+@pytest.mark.parametrize("condition", ["n.lower() == 0", "n == w", "k > 2"])
+def test_other_values_of_a_template_stay(tmp_path: Path, condition: str) -> None:
+    source = TEMPLATE.format(condition, "numel")
+    assert converted(tmp_path, source) == source
+
+
+def test_a_type_that_is_not_asked_of_tensors_may_be_any(tmp_path: Path) -> None:
+    source = TEMPLATE.format("n % k == 0", "numel").replace("symint::numel<T>", "symint::numel<int64_t>")
+    assert converted(tmp_path, source) == source
