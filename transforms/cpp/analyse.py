@@ -163,7 +163,14 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     if own is None:
         for line in remarks(facts, project.selected, project.named):
             project.remark(line)
-    vocabulary = headers.load_vocabulary(project, facts, sources, schemas)
+    with_body = [
+        function
+        for path, file in facts.items()
+        if project.selected(path)
+        for function in file.functions
+        if function.body >= 0 and (path, function.start) in tree.reach
+    ]
+    vocabulary = headers.load_vocabulary(project, facts, sources, schemas, asked=bool(with_body))
     composites: Mapping[str, Collection[Key]] = {}
     if own is not None:
         registered = _registered(project)
@@ -174,15 +181,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         )
         functions = (function for file in facts.values() for function in file.functions)
         composites = composite_kernels(own, {*registered, *_symbolic(schemas)}, functions)
-    reached = [
-        function
-        for path, file in facts.items()
-        if project.selected(path)
-        for function in file.functions
-        if function.body >= 0 and (path, function.start) in tree.reach
-        if not has_symbolic_twin(vocabulary, function)
-    ]
-
+    reached = [function for function in with_body if not has_symbolic_twin(vocabulary, function)]
     names = _fixed_names(tree)
     integers = integer_arguments(facts)
     device = DeviceCode(project)

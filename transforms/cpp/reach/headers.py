@@ -76,11 +76,16 @@ def load_operators(project: Project, yaml: str) -> NativeFunctions:
 
 
 def load_vocabulary(
-    project: Project, facts: Mapping[str, FileFacts], sources: Sources, schemas: Mapping[str, tuple[Schema, ...]]
+    project: Project,
+    facts: Mapping[str, FileFacts],
+    sources: Sources,
+    schemas: Mapping[str, tuple[Schema, ...]],
+    asked: bool = True,
 ) -> Vocabulary:
     """Schemas, helpers and names at hand: of the tree, and of the vocabulary's headers.
 
-    A PyTorch tree has helpers of its own, so that only symbolic ones are taken from another version's headers.
+    A PyTorch tree has helpers of its own, so that only symbolic ones are taken from another version's headers. Where
+    no function is there to ask for what headers say (`asked`), the plan still names them, but they are not parsed.
     """
     alone = not (project.root / OWN_YAML).is_file()
     functions: dict[str, list[Function]] = {}
@@ -95,8 +100,11 @@ def load_vocabulary(
         aliases.update(file.aliases)
         if sources.headers is None and path.endswith((".h", ".hpp", ".cuh")):
             names |= _names(file)
-    if sources.headers is not None:
-        for file in _headers(project, sources.headers).values():
+    if sources.headers is not None and not asked:
+        for path in _header_paths(sources.headers):
+            project.read(path)
+    elif sources.headers is not None:
+        for file in project.facts(extract, _header_paths(sources.headers)).values():
             names |= _names(file)
             for name, spelled in file.aliases:
                 aliases.setdefault(name, spelled)
@@ -186,6 +194,6 @@ def holds_vocabulary(path: str) -> bool:
     return path.endswith(".h") and path.startswith(_FOLDERS) and "/ops/" not in path
 
 
-def _headers(project: Project, root: Path) -> Mapping[str, FileFacts]:
+def _header_paths(root: Path) -> list[str]:
     paths = (path for folder in _HEADER_FOLDERS if (root / folder).is_dir() for path in (root / folder).rglob("*.h"))
-    return project.facts(extract, sorted(str(p) for p in paths if holds_vocabulary(p.relative_to(root).as_posix())))
+    return sorted(str(path) for path in paths if holds_vocabulary(path.relative_to(root).as_posix()))
