@@ -5,7 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-_LEAVES = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
+_BARE = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
+_LEAVES = frozenset(
+    {type(None), bool, int, float, complex, str, bytes, type(...)}
+    | {leaf for kind in _BARE for leaf in (kind, *kind.__subclasses__())}
+)
+"""The kinds of what a field may hold that is no node, or one that says nothing by itself."""
+_NAMES = _LEAVES | {ast.Name, ast.Constant}
 _SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
 # Names of fields that hold no nodes but leaves, whatever the node (Python's abstract grammar, Parser/Python.asdl).
 _PLAIN = frozenset({"id", "attr", "ctx", "op", "ops", "asname", "module", "level", "is_async", "simple", "conversion"})
@@ -24,7 +30,7 @@ _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 def own_nodes(scope: ast.AST) -> list[ast.AST]:
     """The nodes of a scope in source order, without what functions, lambdas and classes in it hold."""
     nodes: list[ast.AST] = []
-    todo = _children(scope)
+    todo = _children(scope, _LEAVES)
     while todo:
         node = todo.pop()
         nodes.append(node)
@@ -34,25 +40,45 @@ def own_nodes(scope: ast.AST) -> list[ast.AST]:
         if kind is ast.Attribute:
             todo.append(node.value)  # type: ignore[attr-defined]
         else:
-            todo += _children(node)
+            todo += _children(node, _LEAVES)
     return nodes
 
 
-def _children(node: ast.AST) -> list[ast.AST]:
-    """The nodes that one holds, the last first."""
+def telling_nodes(scope: ast.AST) -> list[ast.AST]:
+    """Those of `own_nodes` that are in `TELLING`."""
+    nodes: list[ast.AST] = []
+    todo = _children(scope, _NAMES)
+    while todo:
+        node = todo.pop()
+        kind = type(node)
+        if kind is ast.Attribute:
+            while type(node) is ast.Attribute:
+                node = node.value
+            if type(node) not in _NAMES:
+                todo.append(node)
+            continue
+        if kind in TELLING:
+            nodes.append(node)
+        if kind not in _SCOPES:
+            todo += _children(node, _NAMES)
+    return nodes
+
+
+def _children(node: ast.AST, without: frozenset[type]) -> list[ast.AST]:
+    """The nodes that one holds, the last first, but for some kinds."""
     kind = type(node)
     fields = _FIELDS.get(kind)
     if fields is None:
-        fields = _FIELDS[kind] = tuple(name for name in node._fields if name not in _PLAIN)
+        fields = _FIELDS[kind] = tuple(name for name in reversed(node._fields) if name not in _PLAIN)
     children: list[ast.AST] = []
     for name in fields:
         child = getattr(node, name, None)
-        if isinstance(child, list):
+        of_child = type(child)
+        if of_child is list:
             if child:
-                children += [member for member in child if isinstance(member, ast.AST)]
-        elif isinstance(child, ast.AST) and not isinstance(child, _LEAVES):
-            children.append(child)
-    children.reverse()
+                children += [member for member in reversed(child) if type(member) not in without]
+        elif of_child not in without:
+            children.append(child)  # type: ignore[arg-type]
     return children
 
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from codemod.errors import SymfixError
-from transforms.python.flow.nodes import TELLING, dotted, own_nodes, written
+from transforms.python.flow.nodes import TELLING, dotted, own_nodes, telling_nodes, written
 from transforms.python.reading.facts import FileFacts, Function
 from transforms.python.reading.registering import Collector, unparsed
 
@@ -149,7 +149,7 @@ def extract(path: str, source: bytes) -> FileFacts:
     passed: set[tuple[str, str]] = set()
     left_to_eager: set[str] = set()
     for tree in trees:
-        for scope in scopes(tree):
+        for scope in scopes(tree, whole=prims):
             for node in scope.telling:
                 if isinstance(node, (ast.Import, ast.ImportFrom)):
                     (imports if scope.node is tree else inner_imports).update(_imports(path, node))
@@ -171,13 +171,13 @@ def extract(path: str, source: bytes) -> FileFacts:
         registering.result(),
         tuple(sorted(left_to_eager)),
         sized,
-        bool(SCRIPTED.search(source)),
+        (b"jit" in source or b"BroadcastingList" in source) and SCRIPTED.search(source) is not None,
         tuple(sorted(_scripted_operators(passed, functions))) if b"jit.script" in source else (),
     )
 
 
 class Scope(NamedTuple):
-    """A module, class or function with its own nodes, and those of them in `TELLING`.
+    """A module, class or function with its own nodes (where these are asked for), and those of them in `TELLING`.
 
     `owner` is the class that a method is defined in.
     """
@@ -190,14 +190,19 @@ class Scope(NamedTuple):
 
 
 def scopes(
-    tree: ast.AST, name: str = "", owner: ast.ClassDef | None = None, chosen: Collection[str] | None = None
+    tree: ast.AST,
+    name: str = "",
+    owner: ast.ClassDef | None = None,
+    chosen: Collection[str] | None = None,
+    whole: bool = True,
 ) -> Iterator[Scope]:
     """The scope of `tree` and all below it, outer ones first; with `chosen` only those below it of these names.
 
-    Of several definitions of one name the last has it; those before are `name#1`, `name#2` and so on.
+    Of several definitions of one name the last has it; those before are `name#1`, `name#2` and so on. Without `whole`
+    the scopes have no `nodes`.
     """
-    nodes = own_nodes(tree)
-    telling = [node for node in nodes if type(node) in TELLING]
+    nodes = own_nodes(tree) if whole else []
+    telling = [node for node in nodes if type(node) in TELLING] if whole else telling_nodes(tree)
     yield Scope(name, tree, owner, nodes, telling)
     inner = list(_defined(telling))
     if not inner:
@@ -211,7 +216,7 @@ def scopes(
         own = f"{node.name}#{count[node.name]}" if left[node.name] else node.name
         inner_name = f"{name}.{own}" if name else own
         if chosen is None or inner_name in chosen:
-            yield from scopes(node, inner_name, tree if isinstance(tree, ast.ClassDef) else None, chosen)
+            yield from scopes(node, inner_name, tree if isinstance(tree, ast.ClassDef) else None, chosen, whole)
 
 
 def _passed_operators(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
@@ -270,12 +275,14 @@ def called_in(scope: Scope) -> set[str]:
 
 def _callees(scope: Scope, sized: bool, prims: bool) -> set[str]:
     """What a function calls, as written; where values are followed, what it passes on too, which then is called."""
-    callees = called_in(scope)
-    if sized:
-        for call in (node for node in scope.telling if type(node) is ast.Call):
-            callees.update(passed_on(call, dotted(call.func)))
-        callees.update(primitives(scope.nodes) if prims else ())
-    return callees
+    if not sized:
+        return called_in(scope)
+    callees: set[str] = set()
+    for node in scope.telling:
+        if type(node) is ast.Call and (callee := dotted(node.func)):
+            callees.add(callee)
+            callees.update(passed_on(node, callee))
+    return callees.union(primitives(scope.nodes)) if prims else callees
 
 
 def passed_on(call: ast.Call, callee: str) -> Iterator[str]:

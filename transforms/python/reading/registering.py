@@ -40,7 +40,7 @@ class Registering(NamedTuple):
     """(scope, name, what is assigned to it): libraries, aliases of registrars, names of operators."""
     wrappers: tuple[tuple[str, str], ...] = ()
     """(name, source) of the functions of a module that may hand on to a registrar what they are given, and of the
-    methods of classes of which one does."""
+    methods of classes of which one does. What stands in a class stands below an `if` here."""
     classes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """(name, bases) of the classes of a module that have bases."""
 
@@ -88,7 +88,7 @@ class Collector:
                 if items := _items(inner.iter):
                     self._bindings.append((name, inner.target.id, repr(items)))
             elif isinstance(inner, FunctionNode) and not name and self._is_wrapper(inner):
-                self._wrappers[inner.name] = unparsed(inner)
+                self._wrappers[inner.name] = self._source_of(inner)
             elif isinstance(inner, ast.ClassDef) and not name and inner.bases:
                 self._classes[inner.name] = tuple(filter(None, map(dotted, inner.bases)))
                 compiling = (decorator for decorator in inner.decorator_list if _callee(decorator) == "compile")
@@ -96,10 +96,20 @@ class Collector:
 
     def _is_wrapper(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         if REGISTERS.search(function.name) is None:
-            lines = self._lines[function.lineno - 1 : function.end_lineno] if self._lines else ()
-            if all(_WORDS.search(line) is None and line.isascii() for line in lines):
+            source = self._lines_of(function)
+            if source.isascii() and _WORDS.search(source) is None:
                 return False
         return _is_wrapper(function)
+
+    def _lines_of(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bytes:
+        return b"\n".join(self._lines[function.lineno - 1 : function.end_lineno]) if self._lines else b""
+
+    def _source_of(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+        """The source of a function without its decorators, as `parsed_function` reads it."""
+        source = self._lines_of(function)
+        if not source or b"\f" in source or not source.isascii():  # who knows in what encoding
+            return unparsed(function)
+        return ("if 1:\n" if source[:1] in b" \t" else "") + source.decode("ascii")
 
     def _registers(self, call: ast.Call) -> bool:
         """Whether a call in a method of the class at hand may register operators.
@@ -115,7 +125,7 @@ class Collector:
             self._kept.add(self._class.name)
             for method in self._class.body:
                 if isinstance(method, FunctionNode) and (method.end_lineno or 0) - method.lineno <= LONGEST:
-                    self._wrappers[f"{self._class.name}.{method.name}"] = unparsed(method)
+                    self._wrappers[f"{self._class.name}.{method.name}"] = self._source_of(method)
 
     def result(self) -> Registering:
         """What was gathered."""
@@ -244,6 +254,7 @@ def parsed_function(text: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """The function that a fact holds as text, None where Python reads none."""
     try:
         node = ast.parse(text).body[0]
+        node = node.body[0] if isinstance(node, ast.If) else node
     except (SyntaxError, ValueError, RecursionError, MemoryError, IndexError):
         return None
     return node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
