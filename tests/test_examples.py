@@ -24,7 +24,7 @@ CONVERTED = [
     "flat_gaps", "relabel",
 ]  # fmt: skip
 REVIEWED = [
-    "row_spread", "fold_steps", "repeated_gaps", "repeat_row", "nearest_row_cpu", "gaps_cpu",
+    "row_spread", "fold_steps", "repeat_row", "nearest_row_cpu", "gaps_cpu",
     "trailing_window_backward", "row_sums", "framed_mean", "measured_frame",
 ]  # fmt: skip
 LEFT = {

@@ -255,19 +255,6 @@ class EitherPath(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ClampedCount(Event):
-    """A `?:` on `comparison` that clamps the count of a loop to a size, which the loop would not go beyond in any case.
-
-    `outcome` is that of a count that need not be clamped, `guard` the macro that takes it where the size is not known.
-    What answers it makes a change of its own.
-    """
-
-    comparison: Comparison
-    outcome: bool
-    guard: str
-
-
-@dataclass(frozen=True, slots=True)
 class ChosenSize(Event):
     """`choice`, `comparison ? n + amount : n` or, where `backward`, `comparison ? n : n + amount`; `base` is `n`.
 

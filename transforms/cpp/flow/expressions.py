@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from transforms.cpp.flow.choosing import chosen_size
-from transforms.cpp.flow.counting import clamped_count
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.events import CompoundAssignment, FloatOperand, Step
@@ -273,8 +272,8 @@ def _chosen(flow: Flow, node: Node, left: Type, right: Type) -> Type:
     """The type of one `?:` whose sides are `left` and `right`."""
     yes, no = node.fields["consequence"], node.fields["alternative"]
     both = join(left, right)
-    if both.kind == "int":
-        (chosen_size if both.symbolic else clamped_count)(flow, node)
+    if both.symbolic and both.kind == "int":
+        chosen_size(flow, node)
     if both.symbolic and left.symbolic != right.symbolic and both.kind in ("ints", "wrap", "braces"):
         coerce(flow, no if left.symbolic else yes, both.origins or NOTHING)
     if both.symbolic and {left.kind, right.kind} - {"int", "bool", "ints", "wrap", "float", "braces", "scalar"}:

@@ -130,51 +130,6 @@ def test_other_conditions_pick_more_than_that(tmp_path: Path, condition: str, re
     assert converted(tmp_path, source) == source
 
 
-def clamped(count: str, body: str, before: str = "auto left = n - 1;", after: str = "") -> str:
-    loop = f"for (const auto i : c10::irange(k)) {{ {body} }}"
-    return (
-        "Tensor f(const Tensor& x, int64_t k) { Tensor y = x; const auto n = x.sym_size(0); "
-        f"{before} k = {count}; {loop} {after} return y; }}"
-    )
-
-
-COUNT = "n.guard_int(__FILE__, __LINE__)"
-NARROWED = "y = y.narrow_symint(0, 1, left); left = left - 1;"
-
-
-@pytest.mark.parametrize(
-    ("condition", "expected", "arms"),
-    [
-        ("k > n", "TORCH_GUARD_OR_FALSE(c10::SymInt(k).sym_gt(n))", f"{COUNT} : k"),
-        ("n <= k", "TORCH_GUARD_OR_FALSE(n.sym_le(k))", f"{COUNT} : k"),
-        ("k < n", "TORCH_GUARD_OR_TRUE(c10::SymInt(k).sym_lt(n))", f"k : {COUNT}"),
-    ],
-)
-def test_a_count_is_not_clamped_to_an_unknown_size(tmp_path: Path, condition: str, expected: str, arms: str) -> None:
-    before, after = (clamped(f"{text} ? {arms}", NARROWED) for text in (condition, expected))
-    assert converted(tmp_path, before) == after
-    assert converted(tmp_path, after) == after
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        clamped(f"k < n ? {COUNT} : k", NARROWED),  # the larger of both
-        clamped(f"k == n ? {COUNT} : k", NARROWED),
-        clamped(f"k > x.sym_size(1) ? {COUNT} : k", NARROWED),
-        clamped(f"k > n ? {COUNT} : k", "y = y.mul(2); left = left - 1;"),
-        clamped(f"k > n ? {COUNT} : k", "y = y.mul(2); " + NARROWED),
-        clamped(f"k > n ? {COUNT} : k", "y = y.narrow_symint(0, 1, left);"),
-        clamped(f"k > n ? {COUNT} : k", "y = y.narrow_symint(0, 1, left); if (i > 2) { left = left - 1; }"),
-        clamped(f"k > n ? {COUNT} : k", NARROWED, before="auto left = n + 1;"),
-        clamped(f"k > n ? {COUNT} : k", NARROWED, before="auto left = n - 0;"),
-        clamped(f"k > n ? {COUNT} : k", NARROWED, after="y = y.mul(k);"),
-    ],
-)
-def test_other_clamps_stay(tmp_path: Path, source: str) -> None:
-    assert converted(tmp_path, source) == source
-
-
 def broadcast(first: str, second: str, rest: str) -> str:
     return (
         "Tensor f(const Tensor& x, const Tensor& y) { auto a = x; auto b = y; "

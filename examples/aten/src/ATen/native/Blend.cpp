@@ -139,18 +139,6 @@ Tensor chained_blend(const Tensor& left, const Tensor& middle, const Tensor& rig
   return at::mm(at::mm(first, middle), right);
 }
 
-// A loop that would narrow to less than nothing if its count were not clamped to the size.
-Tensor repeated_gaps(const Tensor& self, int64_t times) {
-  Tensor result = self;
-  auto left = self.size(0) - 1;
-  times = times > self.size(0) ? self.size(0) : times;
-  for (const auto turn : c10::irange(times)) {
-    result = result.narrow(0, 1, left) - result.narrow(0, 0, left);
-    left = left - 1;
-  }
-  return result;
-}
-
 // Both arms of a conditional expression, and a size that is assigned later.
 Tensor masked_pool(const Tensor& self, const Tensor& mask) {
   int64_t length = 1;
