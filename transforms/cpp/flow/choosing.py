@@ -19,7 +19,8 @@ _ASSOCIATIVE = frozenset({"mm", "bmm"})
 def chosen_size(flow: Flow, choice: Node) -> None:
     """Note `c ? n + 1 : n`, of which all but the condition is a variable and numbers, where `c` compares sizes."""
     condition, yes, no = (choice.fields[name] for name in ("condition", "consequence", "alternative"))
-    if flow.passive or not flow.available("toSymInt"):
+    counted = flow.vocabulary.functions.get("toSymInt", ())  # IValue and Scalar have one too
+    if flow.passive or not any(function.parent == "SymBool" for function in counted):
         return
     origins: set[int] = set()
     comparison = read(flow, condition, origins)
