@@ -18,7 +18,7 @@ from transforms.cpp.coverage.report import missing_fake
 from transforms.cpp.decisions import DERIVATIVES, decide
 from transforms.cpp.flow.dead_ends import composite_kernels, may_meet, with_dead_ends
 from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
-from transforms.cpp.flow.propagate import Key, Propagation, Propagator
+from transforms.cpp.flow.propagate import Key, Propagation, Propagator, Question
 from transforms.cpp.reach import headers, kernels
 from transforms.cpp.reach.calls import comes_to_kernel
 from transforms.cpp.reach.device import SUFFIXES as DEVICE
@@ -187,6 +187,8 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     device = DeviceCode(project)
     families, names_of_kernels = _families(tree, device, Schemas(facts, own, None if at_home else schemas, formulas))
 
+    known: dict[Question, Outcome] = {}
+
     def propagated(outcomes: Mapping[Key, Outcome], tree: Tree, vocabulary: Vocabulary) -> Propagation:
         return Propagator(
             project,
@@ -201,6 +203,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
                 and not has_symbolic_twin(vocabulary, function)
             ),
             families,
+            known,
         ).run(_with_sites(outcomes, tree))
 
     outcomes = _follow(project, reached, vocabulary)
@@ -223,6 +226,8 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         reach, stopped = reacher.reached_and_stopped(blocked)
         tree = replace(tree, reach=reach)
         dead = {base_name(f.name)[0] for f in reached if (f.path, f.start) in vocabulary.dead_ends}
+        for question in [question for question, o in known.items() if may_meet(o.function, vocabulary, dead)]:
+            del known[question]
         outcomes |= _follow(project, [f for f in reached if may_meet(f, vocabulary, dead)], vocabulary)
         propagation = propagated(outcomes, tree, vocabulary)
     base = _with_sites(outcomes, tree)

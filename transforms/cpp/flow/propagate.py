@@ -23,6 +23,8 @@ from transforms.cpp.reading.syntax import parse
 from transforms.cpp.reading.types import symbolic_spelling
 
 Key = tuple[str, int]
+Question = tuple[Key, frozenset[Slot], bool, bool, frozenset[Key]]
+"""All that the outcome of a function rests on, but for the vocabulary: see `Propagator._question`."""
 _ROUNDS = 12
 
 
@@ -48,7 +50,10 @@ class Propagator:
         reached: Callable[[Function], bool],
         eligible: Callable[[Function, int], bool],
         families: Sequence[Family] = (),
+        known: dict[Question, Outcome] | None = None,
     ) -> None:
+        """`known` are outcomes that hold with this vocabulary; those that are found out are added."""
+        self.known = {} if known is None else known
         self.project = project
         self.vocabulary = vocabulary
         self.rewrites = rewrites
@@ -159,6 +164,8 @@ class Propagator:
     def _analyse(self, keys: Iterable[Key]) -> dict[Key, Outcome]:
         settled = frozenset(self.settled)
         renamed = frozenset(key for family in self._whole_families() for key in family.kernels)
+        questions = {key: self._question(key, renamed) for key in sorted(keys)}
+        unknown = [self.definitions[key] for key, question in questions.items() if question not in self.known]
         tasks = [
             Task(
                 path,
@@ -166,14 +173,33 @@ class Propagator:
                 tuple(functions),
                 self.vocabulary,
                 settled,
-                frozenset(f.start for f in functions if not self.reached(f) and not self._owns(f)),
+                frozenset(f.start for f in functions if self._passive(f)),
                 renamed,
             )
-            for path, functions in tasks_by_file([self.definitions[key] for key in sorted(keys)]).items()
+            for path, functions in tasks_by_file(unknown).items()
         ]
         work = partial(analyse, self.rewrites)
         results = self.project.map(work, tasks, "following values into helpers", [len(task.source) for task in tasks])
-        return {(o.function.path, o.function.start): o for outcomes in results for o in outcomes}
+        for outcome in (outcome for outcomes in results for outcome in outcomes):
+            self.known[questions[outcome.function.path, outcome.function.start]] = outcome
+        return {key: self.known[question] for key, question in questions.items()}
+
+    def _question(self, key: Key, renamed: frozenset[Key]) -> Question:
+        """A function with the settled slots that it may meet (`_affected`), and whether any is, for a way out is closed
+        where none is; whether it is passive; and which kernels are renamed."""
+        path, start = key
+        function = self.definitions[key]
+        callees = {call.callee.rpartition("::")[2] for call in function.calls}
+        met = {
+            slot
+            for slot in self.settled
+            if (slot.path == path and (slot.member or slot.start == start))
+            or (not slot.member and self.definitions[slot.path, slot.start].name in callees)
+        }
+        return key, frozenset(met), bool(self.settled), self._passive(function), renamed
+
+    def _passive(self, function: Function) -> bool:
+        return not self.reached(function) and not self._owns(function)
 
     def _owns(self, function: Function) -> bool:
         return any(slot.path == function.path and slot.start == function.start for slot in self.settled)
