@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from transforms.python.flow.nodes import own_nodes, written
+from transforms.python.flow.nodes import TELLING, own_nodes, telling_nodes, written
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,10 @@ def test_the_own_nodes_of_a_scope_stand_in_the_order_of_the_source() -> None:
     names = [node.id for node in own_nodes(ast.parse(source)) if isinstance(node, ast.Name)]
     # The test of a conditional expression is its first field; what functions and classes hold is not the module's.
     assert "".join(names) == "aijbdefhkklmuvw"
+
+
+def test_telling_nodes_are_those_of_the_own_nodes_that_tell() -> None:
+    source = "a = b.c(d).e.f[g(h=i.j)] if k else {**l(), m: lambda: n()}\nfor o in [p() for q in r]: s += t(-u)"
+    nodes = telling_nodes(tree := ast.parse(source))
+    assert nodes == [node for node in own_nodes(tree) if type(node) in TELLING]
+    assert {"b.c", "g", "l", "p", "t"} == {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}

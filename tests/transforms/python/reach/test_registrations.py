@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from codemod.model.findings import Root
 from tests.transforms.python.reach.following import followed
+from transforms.python.reach.evaluation import Evaluation
 from transforms.python.reading.extract import extract
 
 
@@ -149,6 +151,22 @@ def test_wrappers_that_call_themselves_come_to_an_end() -> None:
     wrapper = "def register(name, fn):\n" + "    register(name, fn)\n" * 9
     wrapper += "    torch.library.register_fake(name, fn)\n"
     assert reached(lib=wrapper + F + "register('my::op', f)\n")["f"].operators == {"my::op"}
+
+
+def test_a_wrapper_that_calls_itself_is_followed_once_for_the_same_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = Mock(side_effect=Evaluation._run)
+    monkeypatch.setattr(Evaluation, "_run", lambda *given: runs(*given))
+    wrapper = "def register(name, fn):\n    register(name, fn)\n    register(name, fn)\n    impl(name, fn)\n"
+    assert reached(lib=wrapper + F + "register('my::op', f)\n")["f"].operators == {"my::op"}
+    assert runs.call_count == 2  # the call at the top, and that in the function, of names that nobody knows
+
+
+@pytest.mark.parametrize("indent", ["    ", "\t"])
+@pytest.mark.parametrize("comment", ["", "  # größer"])
+def test_methods_that_register_are_read_as_they_stand(indent: str, comment: str) -> None:
+    method = f"def register(name, fn):{comment}\n{indent * 2}torch.library.register_fake(name, fn)\n"
+    source = f"class Maker:\n{indent}@staticmethod\n{indent}{method}\n{F}Maker.register('my::op', f)\n"
+    assert reached(lib=source)["f"].operators == {"my::op"}
 
 
 CALLER = "def f(x):\n    return g(x)\ndef h(x):\n    return x\n"
