@@ -187,7 +187,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     device = DeviceCode(project)
     families, names_of_kernels = _families(tree, device, Schemas(facts, own, None if at_home else schemas, formulas))
 
-    known: dict[Question, Outcome] = {}
+    answers: dict[Question, Outcome] = {}
 
     def propagated(outcomes: Mapping[Key, Outcome], tree: Tree, vocabulary: Vocabulary) -> Propagation:
         return Propagator(
@@ -203,7 +203,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
                 and not has_symbolic_twin(vocabulary, function)
             ),
             families,
-            known,
+            answers,
         ).run(_with_sites(outcomes, tree))
 
     outcomes = _follow(project, reached, vocabulary)
@@ -226,8 +226,8 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         reach, stopped = reacher.reached_and_stopped(blocked)
         tree = replace(tree, reach=reach)
         dead = {base_name(f.name)[0] for f in reached if (f.path, f.start) in vocabulary.dead_ends}
-        for question in [question for question, o in known.items() if may_meet(o.function, vocabulary, dead)]:
-            del known[question]
+        for question in [question for question, o in answers.items() if may_meet(o.function, vocabulary, dead)]:
+            del answers[question]
         outcomes |= _follow(project, [f for f in reached if may_meet(f, vocabulary, dead)], vocabulary)
         propagation = propagated(outcomes, tree, vocabulary)
     base = _with_sites(outcomes, tree)

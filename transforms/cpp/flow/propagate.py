@@ -50,10 +50,10 @@ class Propagator:
         reached: Callable[[Function], bool],
         eligible: Callable[[Function, int], bool],
         families: Sequence[Family] = (),
-        known: dict[Question, Outcome] | None = None,
+        answers: dict[Question, Outcome] | None = None,
     ) -> None:
-        """`known` are outcomes that hold with this vocabulary; those that are found out are added."""
-        self.known = {} if known is None else known
+        """`answers` are outcomes that hold with this vocabulary; those that are found out are added."""
+        self.answers = {} if answers is None else answers
         self.project = project
         self.vocabulary = vocabulary
         self.rewrites = rewrites
@@ -165,7 +165,7 @@ class Propagator:
         settled = frozenset(self.settled)
         renamed = frozenset(key for family in self._whole_families() for key in family.kernels)
         questions = {key: self._question(key, renamed) for key in sorted(keys)}
-        unknown = [self.definitions[key] for key, question in questions.items() if question not in self.known]
+        unknown = [self.definitions[key] for key, question in questions.items() if question not in self.answers]
         tasks = [
             Task(
                 path,
@@ -181,8 +181,8 @@ class Propagator:
         work = partial(analyse, self.rewrites)
         results = self.project.map(work, tasks, "following values into helpers", [len(task.source) for task in tasks])
         for outcome in (outcome for outcomes in results for outcome in outcomes):
-            self.known[questions[outcome.function.path, outcome.function.start]] = outcome
-        return {key: self.known[question] for key, question in questions.items()}
+            self.answers[questions[outcome.function.path, outcome.function.start]] = outcome
+        return {key: self.answers[question] for key, question in questions.items()}
 
     def _question(self, key: Key, renamed: frozenset[Key]) -> Question:
         """A function with the settled slots that it may meet (`_affected`), and whether any is, for a way out is closed
