@@ -265,7 +265,8 @@ def _setup(
 ) -> tuple[Any, Callable[[str], Any]]:
     import torch
 
-    load: Any = torch.ops.load_library
+    from codemod.runner.libraries import load
+
     for library in libraries:
         load(library)
     for meta in metas:
