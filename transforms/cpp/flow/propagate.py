@@ -66,6 +66,7 @@ class Propagator:
         for key, function in self.definitions.items():
             for name in {call.callee.rpartition("::")[2] for call in function.calls}:
                 self.callers.setdefault(name, []).append(key)
+        self.callees: dict[Key, set[str]] = {}
         self.settled: set[Slot] = set()
         self.refused: set[Slot] = set()
         self.outcomes: dict[Key, Outcome] = {}
@@ -164,7 +165,12 @@ class Propagator:
     def _analyse(self, keys: Iterable[Key]) -> dict[Key, Outcome]:
         settled = frozenset(self.settled)
         renamed = frozenset(key for family in self._whole_families() for key in family.kernels)
-        questions = {key: self._question(key, renamed) for key in sorted(keys)}
+        near: dict[str | Key, set[Slot]] = {}
+        for slot in settled:
+            owner = slot.path, slot.start
+            for place in (slot.path,) if slot.member else (owner, self.definitions[owner].name):
+                near.setdefault(place, set()).add(slot)
+        questions = {key: self._question(key, near, renamed) for key in sorted(keys)}
         unknown = [self.definitions[key] for key, question in questions.items() if question not in self.answers]
         tasks = [
             Task(
@@ -184,19 +190,19 @@ class Propagator:
             self.answers[questions[outcome.function.path, outcome.function.start]] = outcome
         return {key: self.answers[question] for key, question in questions.items()}
 
-    def _question(self, key: Key, renamed: frozenset[Key]) -> Question:
+    def _question(self, key: Key, near: Mapping[str | Key, set[Slot]], renamed: frozenset[Key]) -> Question:
         """A function with the settled slots that it may meet (`_affected`), and whether any is, for a way out is closed
-        where none is; whether it is passive; and which kernels are renamed."""
-        path, start = key
+        where none is; whether it is passive; and which kernels are renamed.
+
+        `near` has the settled slots by their function and its name, those of members by their file.
+        """
         function = self.definitions[key]
-        callees = {call.callee.rpartition("::")[2] for call in function.calls}
-        met = {
-            slot
-            for slot in self.settled
-            if (slot.path == path and (slot.member or slot.start == start))
-            or (not slot.member and self.definitions[slot.path, slot.start].name in callees)
-        }
-        return key, frozenset(met), bool(self.settled), self._passive(function), renamed
+        callees = self.callees.get(key)
+        if callees is None:
+            callees = self.callees[key] = {call.callee.rpartition("::")[2] for call in function.calls}
+        places: tuple[str | Key, ...] = (key[0], key, *callees)
+        met = frozenset[Slot]().union(*(near[place] for place in places if place in near))
+        return key, met, bool(near), self._passive(function), renamed
 
     def _passive(self, function: Function) -> bool:
         return not self.reached(function) and not self._owns(function)
