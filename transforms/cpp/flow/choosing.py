@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from transforms.cpp.flow.branches import operands
 from transforms.cpp.flow.checks import called
@@ -14,6 +15,8 @@ from transforms.cpp.reading.tree import Node
 
 _ASSOCIATIVE = frozenset({"mm", "bmm"})
 """`(a b) c` is `a (b c)`. `matmul` is none of them: it takes vectors too, on either side."""
+_MOST = 300
+"""So many nodes two paths have that do more than put a product together."""
 
 
 def chosen_size(flow: Flow, choice: Node) -> None:
@@ -51,6 +54,8 @@ def either_path(flow: Flow, condition: Node, arms: Sequence[Sequence[Node]], gua
     """
     origins: set[int] = set()
     first, second = arms
+    if sum(1 for _ in islice((part for arm in arms for node in arm for part in node.walk()), _MOST)) == _MOST:
+        return
     if first and [_normal(statement) for statement in first] == [_normal(statement) for statement in second]:
         comparison = read(flow, condition, origins)
         compared = [comparison] if isinstance(comparison, Comparison) and not comparison.shapes else None

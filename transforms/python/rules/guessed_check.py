@@ -29,7 +29,7 @@ from transforms.python.writing.place import Change, Place, Rewrite
 NAME = "guessed-check"
 MODE = Mode.PYTHON_BRANCH
 LEVEL = Level.REVIEW
-PRECEDENCE = 30
+PRECEDENCE = 45
 _GUARD = "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
 _BOTH = "    from torch.fx.experimental.symbolic_shapes import guard_or_false, sym_or\n\n"
 EXAMPLES = (
