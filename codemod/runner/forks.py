@@ -17,6 +17,18 @@ CRASHES = 25
 """After so many items that ended their process the rest is skipped."""
 FAILED = 1
 """The exit code of a child whose work raised."""
+GIVEN_UP = frozenset({signal.SIGALRM.name, signal.SIGPROF.name})
+"""What ends a process that `limit` was called in."""
+_WAITING = 5
+
+
+def limit(seconds: int) -> None:
+    """End this process unless it is called again before `seconds` of processor time, or many more by the clock.
+
+    On a busy machine seconds pass in which it does nothing.
+    """
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.alarm(_WAITING * seconds)
 
 
 def survive(work: Work, ended: list[str] | None = None) -> Iterator[Any]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import inspect
 import itertools
 import random
-import signal
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
@@ -22,7 +21,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import fakes, schema
-from .forks import survive
+from .forks import GIVEN_UP, limit, survive
 
 RECORDED = 6
 """How many calls of an overload are kept of those that PyTorch's samples make."""
@@ -37,7 +36,7 @@ LONGER = 120
 ENDED = 3
 """After so many more calls that were given up, no further is made."""
 STUCK = 2
-"""Seconds after which a call is given up, which changed arguments may let run on for ever."""
+"""Seconds of processor time after which a call is given up, which changed arguments may let run on for ever."""
 WALL, THICK = 0xA5, 1 << 14
 """The bytes around a tensor, and how many there are on each side."""
 DTYPES = (torch.float64, torch.bfloat16, torch.int32, torch.bool)
@@ -236,10 +235,10 @@ def outcomes(overload: Any, each: Any, made: list[Arguments]) -> list[Observatio
 
     def work(first: int) -> Iterator[tuple[int, Any]]:
         for number in range(first, len(made)):
-            if ended.count(signal.SIGALRM.name) > ENDED:
+            if sum(how in GIVEN_UP for how in ended) > ENDED:
                 return
             yield number, None
-            signal.alarm(STUCK)
+            limit(STUCK)
             yield number, [number, _observed(overload, each, made[number])]
 
     for number, observation in survive(work, ended):

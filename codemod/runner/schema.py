@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import signal
 import time
 import warnings
 from collections import Counter
@@ -14,14 +13,15 @@ import torch
 
 from . import causes
 from .cases import Call
-from .forks import survive
+from .forks import limit, survive
 
 TRIES = 4000
 REFUSED = 50
 """How many draws are made to see why eager takes none."""
 SECONDS = 3.0
 STUCK = 3
-"""Seconds after which a call is given up: arguments that do not fit together let some kernels run on for ever."""
+"""Seconds of processor time after which a call is given up: arguments that do not fit together let some kernels run on
+for ever."""
 CALLS = 6
 """How many different calls of an overload are made."""
 BASES = ((4, 5), (2, 3, 4), (2, 3, 4, 5), (4,), (4, 4), (2, 4, 4), (2, 3, 4, 5, 6), (2, 3, 8, 8))
@@ -88,7 +88,7 @@ def accepted(overload: Any, schema: Any, gradient: bool) -> list[int]:
             if kind in kinds:
                 continue
             yield number, None
-            signal.alarm(STUCK)
+            limit(STUCK)
             if not _call(overload, positional, named):
                 kinds[kind] = number
                 yield number, [kind, number]

@@ -56,3 +56,18 @@ def test_work_that_fails_ends_with_what_there_is() -> None:
         raise ValueError
 
     assert list(forks.survive(failing)) == ["one"]
+
+
+def test_work_that_goes_on_for_ever_is_given_up() -> None:
+    def work(first: int) -> Iterator[tuple[int, Any]]:
+        for number in range(first, 2):
+            yield number, None
+            forks.limit(1)
+            while number == 0:
+                pass
+            yield number, number
+
+    ended: list[str] = []
+    assert list(forks.survive(work, ended)) == [1]
+    assert set(ended) <= forks.GIVEN_UP
+    assert len(ended) == 1
