@@ -15,6 +15,8 @@ import torch
 
 from codemod.runner import fakes, schema
 
+torch.set_num_threads(1)  # as in the processes that compare: threads of other tests do not live on in forked children
+
 NUMBERS = itertools.count()
 
 

@@ -20,6 +20,8 @@ from codemod.runner.uncovered import uncovered
 
 NUMBERS = itertools.count()
 
+torch.set_num_threads(1)  # as in the processes that draw: threads of other tests do not live on in forked children
+
 
 def operator(kernel: Any, arguments: str) -> tuple[Any, Any]:
     """(overload, schema) of an operator with that kernel."""
