@@ -22,27 +22,20 @@ def group_name(function: Function) -> str:
 
 
 def findings(outcome: Outcome, reach: Reach, lines: Lines, group: str, level: Level) -> Iterator[Finding]:
-    """Every finding about one function, in the words of its source: what is edited, what stays and why."""
-    template = masked(lines.source)
-    for finding in _findings(outcome, reach, lines, group, level):
-        message, reason = template.restored(finding.message), template.restored(finding.reason)
-        yield replace(finding, message=message, reason=reason) if template.marks else finding
-
-
-def _findings(outcome: Outcome, reach: Reach, lines: Lines, group: str, level: Level) -> Iterator[Finding]:
+    """Every finding about one function: what is edited, what stays and why."""
     if outcome.lost:
-        line, column = lines.at(outcome.function.body)
         yield _finding(
             outcome.function,
             reach,
             outcome.function.start,
             outcome.function.body,
-            (line, column),
+            lines,
             leak.NAME,
             Level.MANUAL,
             f"`{outcome.function.name}` cannot be read",
             refusal=outcome.lost,
             reason=outcome.reason,
+            place=outcome.function.body,
         )
         return
     sites = {site.origin: site for site in outcome.sites}
@@ -63,7 +56,7 @@ def _findings(outcome: Outcome, reach: Reach, lines: Lines, group: str, level: L
             reach,
             start,
             end,
-            lines.at(start),
+            lines,
             tensor_iterator.NAME,
             Level.MANUAL,
             "a TensorIterator is built",
@@ -77,7 +70,7 @@ def _findings(outcome: Outcome, reach: Reach, lines: Lines, group: str, level: L
             reach,
             site.start,
             site.end,
-            lines.at(site.start),
+            lines,
             "sym-accessor",
             Level.MANUAL,
             f"`{site.receiver}` calls `{site.api}`",
@@ -119,12 +112,13 @@ def _edited(
     level: Level,
 ) -> Finding:
     first, last = emissions[0], emissions[-1]
+    restored = masked(lines.source).restored
     origins = sorted(set().union(*(emission.origins for emission in emissions)))
     flow = tuple(
         Step(
             function.path,
             lines.at(origin)[0],
-            f"`{sites[origin].api}` of `{sites[origin].receiver}`: {lines.text(origin)}",
+            f"`{sites[origin].api}` of `{restored(sites[origin].receiver)}`: {lines.text(origin)}",
         )
         for origin in origins
         if origin in sites and origin != first.start
@@ -135,7 +129,7 @@ def _edited(
         reach,
         first.start,
         last.end,
-        lines.at(first.start),
+        lines,
         first.rule,
         level,
         first.message,
@@ -167,7 +161,7 @@ def _concrete(
         reach,
         site.start,
         site.end,
-        lines.at(site.start),
+        lines,
         leak.NAME,
         Level.MANUAL,
         f"{receiver} stays concrete",
@@ -183,7 +177,7 @@ def _finding(
     reach: Reach,
     start: int,
     end: int,
-    place: tuple[int, int],
+    lines: Lines,
     rule: str,
     level: Level,
     message: str,
@@ -194,20 +188,24 @@ def _finding(
     edits: tuple[Edit, ...] = (),
     group: str = "",
     mode: Mode = Mode.DIRECT_THROW,
+    place: int | None = None,
 ) -> Finding:
+    """A finding in the words of its source, at the line of `place`, by default of `start`."""
+    restored = masked(lines.source).restored
+    line, column = lines.at(start if place is None else place)
     return Finding(
         function.path,
         start,
         end,
-        place[0],
-        place[1],
+        line,
+        column,
         mode,
         rule,
         level,
         function.qualified,
         reach.operators,
-        message,
-        reason,
+        restored(message),
+        restored(reason),
         refusal,
         reach.steps,
         flow,

@@ -56,6 +56,14 @@ def test_a_mark_is_no_value_that_is_known(tmp_path: Path) -> None:
     assert "`{{ call }}`" in finding.reason
 
 
+def test_checks_are_named_in_the_words_of_the_template(tmp_path: Path) -> None:
+    source = HEAD + 'Tensor f(const Tensor& x) {\n  TORCH_CHECK({{ input }}.sym_size(0) > 1, "no");\n  return x;\n}'
+    source = source.replace("{\n  TORCH", "{\n  const Tensor& {{ input }} = x;\n  TORCH")
+    (finding,) = findings(tmp_path, source)
+    assert finding.rule == "size-check"
+    assert finding.message.startswith("`{{ input }}.sym_size(0) > 1`")
+
+
 def test_a_function_with_code_that_is_not_read_is_left(tmp_path: Path) -> None:
     source = (
         HEAD + "Tensor f(const Tensor& x) {\n  return x.view({{% if a %}x.size(0){% else %}x.size(1){% endif %}});\n}"

@@ -6,8 +6,8 @@ import keyword
 import re
 
 from transforms.cpp.coverage.operators import Obstacle
-from transforms.cpp.reading.blocks import without_literals
 from transforms.cpp.reading.facts import Function
+from transforms.cpp.reading.literals import without_literals
 from transforms.cpp.reading.signatures import decode
 from transforms.schema.schema import Argument, Schema
 

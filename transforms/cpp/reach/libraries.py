@@ -12,9 +12,10 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from transforms.cpp.reading.blocks import arguments, without_defines, without_literals
+from transforms.cpp.reading.blocks import arguments
 from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import Block, FileFacts, Registration
+from transforms.cpp.reading.literals import without_defines, without_literals
 from transforms.cpp.reading.preprocessor import Expander, Macro, read_macros
 from transforms.cpp.reading.registrations import placement, qualified
 

@@ -14,36 +14,10 @@ from dataclasses import dataclass
 from codemod.errors import SymfixError
 from transforms.cpp.reading.signatures import Signature, class_name, namespace_name, signature
 
-_LITERALS = re.compile(
-    # Each begins with a character, so that the search passes over all others at once.
-    rb'//[^\n\\]*(?:\\.[^\n\\]*)*|/\*.*?\*/|R(?<=\bR)"([^()\\\s]{0,16})\(.*?\)\1"'
-    rb'|"[^"\\\n]*(?:\\.[^"\\\n]*)*"'
-    rb"|'(?<![0-9A-Za-z_]')(?:\\.|[^'\\\n])+'",
-    re.S,
-)
 # The C++ standard asks compilers for 256 (Annex B).
 _SCOPES = 256
-_DEFINE = re.compile(rb"#[ \t]*define\b(?:[^\n\\]|\\\r?\n|\\.)*")
 _DIRECTIVE = re.compile(rb"[ \t]*(if|el|endif)")
 _STRUCTURE = re.compile(rb"[{}#]")
-_KEEP_LINES = bytes(c if c in b"\r\n" else 0x20 for c in range(256))
-
-
-def _blank_literal(match: re.Match[bytes]) -> bytes:
-    whole = match.group()
-    if whole[0] == 0x2F:
-        return whole.translate(_KEEP_LINES)
-    return whole[:1] + whole[1:-1].translate(_KEEP_LINES) + whole[-1:]
-
-
-def without_literals(source: bytes) -> bytes:
-    """`source` with comments and the inside of literals blanked; every byte keeps its place."""
-    return _LITERALS.sub(_blank_literal, source)
-
-
-def without_defines(source: bytes) -> bytes:
-    """`source` with `#define` directives blanked, continuation lines included."""
-    return _DEFINE.sub(lambda match: match.group().translate(_KEEP_LINES), source)
 
 
 @dataclass(slots=True)

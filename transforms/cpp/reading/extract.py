@@ -14,10 +14,9 @@ from transforms.cpp.reading.blocks import (
     argument_counts,
     arguments,
     read_blocks,
-    without_defines,
-    without_literals,
 )
 from transforms.cpp.reading.facts import Call, FileFacts, Function
+from transforms.cpp.reading.literals import without_defines, without_literals
 from transforms.cpp.reading.macros import block_macros, definitions, expansions, launching_macros
 from transforms.cpp.reading.marks import masked
 from transforms.cpp.reading.registrations import bound, classes, registrations

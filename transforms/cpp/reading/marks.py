@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+
+from transforms.cpp.reading.literals import blank, without_literals
 
 _OPEN = re.compile(rb"\{[%#{]")
 _CLOSE = {b"{%": b"%}", b"{#": b"#}", b"{{": b"}}"}
@@ -20,20 +22,14 @@ _MACRO = re.compile(rb"\{%[-+]?\s*macro\s+(\w+)")
 _CALLED = re.compile(rb"(\w+)\s*\(")
 _KEYWORDS = frozenset(b"if for set macro call filter block import from include extends raw with autoescape".split())
 _DOLLAR = re.compile(rb"\$\{,?[A-Za-z_]\w*,?\}")
-# What a `${…}` inside is no mark of the file's own: literals (raw strings hold templates of their own) and comments.
-_PASSED = re.compile(
-    rb'R"([^()\s\\]{0,16})\((?s:.*?)\)\1"|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*(?s:.*?)\*/|' + _DOLLAR.pattern
-)
 _OPENING = frozenset((b"if", b"for"))
 _CLOSING = frozenset((b"endif", b"endfor"))
 _OTHERWISE = frozenset((b"else", b"elif"))
 # Branches nested deeper are all read: each is looked at once for every one around it.
 _LEVELS = 50
 _NO_WORD = re.compile(rb"\W")
-_KEEP_LINES = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
 _AFTER_STATEMENT = b";{}:)"
 _AFTER_ITEM = b";{},("
-_ASIDE = re.compile(rb'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
 _ACCESSOR = re.compile(
     rb"(?:\.|->)\s*((?:sizes|strides|numel|storage_offset|nbytes)\s*\(|(?:size|stride)\s*\(\s*[^\s)])"
 )
@@ -89,7 +85,7 @@ def _masked(source: bytes) -> Masked:
         return Masked(source)
     out = bytearray(source)
     marks = _named(source, out, spans)
-    unread = (*_without_alternatives(source, out), *_without_macros(source, out))
+    unread = (*_without_alternatives(source, spans, out), *_without_macros(source, spans, out))
     return Masked(bytes(out), True, dict(sorted(marks.items(), key=lambda item: -len(item[0]))), unread)
 
 
@@ -100,7 +96,7 @@ def _named(source: bytes, out: bytearray, spans: Sequence[tuple[int, int]]) -> d
         mark = source[begin:end]
         name = _name(mark)
         if name is None or (_fills_lines(source, begin, end) and _ends_statement(out, begin)):
-            out[begin:end] = mark.translate(_KEEP_LINES)
+            out[begin:end] = blank(mark)
         else:
             out[begin:end] = name
             if len(name) == len(mark):
@@ -108,26 +104,28 @@ def _named(source: bytes, out: bytearray, spans: Sequence[tuple[int, int]]) -> d
     return marks
 
 
-def _without_alternatives(source: bytes, out: bytearray) -> Iterator[tuple[int, int, int]]:
+def _without_alternatives(
+    source: bytes, spans: Sequence[tuple[int, int]], out: bytearray
+) -> Iterator[tuple[int, int, int]]:
     """Blank the alternatives that cannot be read; the span of each that holds an accessor, and where that is."""
-    for begin, end in _set_aside(source, out):
+    for begin, end in _set_aside(source, spans, out):
         accessor = _ACCESSOR.search(source, begin, end)
         if accessor is not None:
             yield begin, end, accessor.start(1)
-        out[begin:end] = out[begin:end].translate(_KEEP_LINES)
+        out[begin:end] = blank(source[begin:end])
 
 
-def _without_macros(source: bytes, out: bytearray) -> Iterator[tuple[int, int, int]]:
+def _without_macros(source: bytes, spans: Sequence[tuple[int, int]], out: bytearray) -> Iterator[tuple[int, int, int]]:
     """Blank the macros; the span of each call of one that comes to an accessor, and where that is."""
     asking: dict[bytes, int] = {}
-    for name, begin, end in _macros(source):
+    for name, begin, end in _macros(source, spans):
         accessor = _ACCESSOR.search(source, begin, end)
         offsets = [accessor.start(1)] if accessor is not None else []
         offsets += (asking[called] for called in _CALLED.findall(source, begin, end) if called in asking)
         if offsets:
             asking[name] = offsets[0]
-        out[begin:end] = out[begin:end].translate(_KEEP_LINES)
-    for begin, end in _jinja(source) if asking else ():
+        out[begin:end] = blank(source[begin:end])
+    for begin, end in spans if asking else ():
         called = _CALLED.findall(source, begin, end) if source.startswith(b"{{", begin) else ()
         yield from ((begin, end, asking[name]) for name in called if name in asking)
 
@@ -139,16 +137,15 @@ def _spans(source: bytes) -> Iterator[tuple[int, int]]:
         if any(source.startswith(b"{#", begin) or _keyword(source, begin) in _KEYWORDS for begin, _ in marks):
             yield from marks
             return
-    if b"${" in source:
-        found = [match.span() for match in _PASSED.finditer(source)]
-        if any(source.startswith(b"${", begin) for begin, _ in found):
-            yield from (match.span() for match in _DOLLAR.finditer(source))
+    # A mark in a literal is none of the file's own: raw strings hold templates that the program fills.
+    if b"${" in source and _DOLLAR.search(without_literals(source)) is not None:
+        yield from (match.span() for match in _DOLLAR.finditer(source))
 
 
-def _macros(source: bytes) -> Iterator[tuple[bytes, int, int]]:
+def _macros(source: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[bytes, int, int]]:
     """The name and the body of each macro."""
     opened: tuple[bytes, int] | None = None
-    for begin, end in _jinja(source):
+    for begin, end in spans:
         word = _keyword(source, begin)
         if word == b"macro" and opened is None:
             named = _MACRO.match(source, begin)
@@ -189,7 +186,7 @@ def _name(mark: bytes) -> bytes | None:
     line = mark.splitlines()[0]
     name = re.sub(_NO_WORD, b"_", line)
     rest = mark[len(line) :]
-    return name + rest.translate(_KEEP_LINES)
+    return name + blank(rest)
 
 
 def _fills_lines(source: bytes, begin: int, end: int) -> bool:
@@ -203,13 +200,13 @@ def _ends_statement(out: bytes | bytearray, position: int) -> bool:
     return not before or before[-1:] in _AFTER_STATEMENT
 
 
-def _set_aside(source: bytes, out: bytes | bytearray) -> Iterator[tuple[int, int]]:
+def _set_aside(source: bytes, spans: Iterable[tuple[int, int]], out: bytes | bytearray) -> Iterator[tuple[int, int]]:
     """The spans of alternatives that cannot stand behind the first: half an expression, a brace that is open.
 
     The caller blanks each in `out` before it asks for the next, which may be around it.
     """
     open_branches: list[_Branch | None] = []
-    for begin, end in _jinja(source):
+    for begin, end in spans:
         word = _keyword(source, begin)
         if word in _OPENING:
             followed = word == b"if" and len(open_branches) < _LEVELS
@@ -217,7 +214,7 @@ def _set_aside(source: bytes, out: bytes | bytearray) -> Iterator[tuple[int, int
         elif word in _OTHERWISE or word in _CLOSING:
             branch = open_branches[-1] if open_branches else None
             if branch is not None:
-                text = _ASIDE.sub(b" ", bytes(out[branch.begin : begin])).strip()
+                text = without_literals(bytes(out[branch.begin : begin])).strip()
                 if branch.first and text and not _may_follow(text, branch.first):
                     yield branch.begin, begin
                 branch.first = branch.first or text

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.cpp.reading.blocks import argument_counts, arguments, read_blocks, without_defines, without_literals
+from transforms.cpp.reading.blocks import argument_counts, arguments, read_blocks
+from transforms.cpp.reading.literals import without_defines, without_literals
 
 
 def found(source: str) -> list[str]:
@@ -72,14 +73,6 @@ def test_any_text_is_read(parts: list[str]) -> None:
         assert block.body < 0 or text[block.body : block.body + 1] == b"{"
 
 
-@given(st.text(alphabet="ab \"'/*\n\\R(){}é"))
-def test_blanking_keeps_length_and_lines(text: str) -> None:
-    source = text.encode()
-    blanked = without_defines(without_literals(source))
-    assert [i for i, c in enumerate(blanked) if c == 10] == [i for i, c in enumerate(source) if c == 10]
-    assert len(blanked) == len(source)
-
-
 def test_arguments() -> None:
     text = b"f(a, g(b, c), {d, e}, h[1, 2])"
     assert [text[a:b].strip() for a, b in arguments(text, 1)] == [b"a", b"g(b, c)", b"{d, e}", b"h[1, 2]"]
@@ -92,12 +85,3 @@ def test_the_arguments_of_every_list_are_counted_as_they_are_read_one_by_one(tex
     for opening, count in argument_counts(code).items():
         # What no bracket closes has no end; its arguments are those that a comma ends.
         assert count == len(list(arguments(code, opening)))
-
-
-@pytest.mark.parametrize(
-    "text", ["uR'x' \"a\"", 'aR"(\\")"', 'R"(a")" b', "1'000'000", "'\\''", '"a\\\nb"', "// a\\\nb\nc"]
-)
-def test_literals_begin_where_a_word_does_not_go_on(text: str) -> None:
-    blanked = without_literals(f"{text};".encode())
-    assert len(blanked) == len(text) + 1
-    assert blanked.endswith(b";")
