@@ -22,12 +22,33 @@ from transforms.xfails.facts import EVERY, Entry, FileRegistries, Kind, Names
 from transforms.xfails.literals import devices_of, dtypes_of, keyword, text
 from transforms.xfails.uses import Uses, read_uses
 
-# A file without any of these holds no registry: its calls, or an assignment to a name like those of FAILURES and SKIPS.
-MARKS = re.compile(
-    rb"xfails?\b|(?<![.\w])(?:skip|decorate|TestFailure|DecorateInfo)\(|skipOps"
-    rb"|^[ \t]*[\w.]*(?:fail|skip)s?(?:ures?)?s?(?:_\w*)?(?:\[[^]\n]*\])*[ \t]*(?::[^=\n]*)?[|+]?=(?!=)",
-    re.M | re.I,
-)
+_QUOTE = rb"\s{,99}\(\s{,99}(?:[rRuUfF]{,2}[\"']|op_name\b|#)"
+_CONTAINER = rb"[|+]?=(?!=)[ \t]{,9}(?:[\[({\\\n#]|[A-Za-z_][\w.]{,99}\s{,9}(?:\||\(\s{,99}[\[({*#]|(?<=union)\())"
+# A file without any of these, of which each begins with plain bytes, holds no registry and reads none: the calls that
+# make entries, and those that are given registries.
+_CALLS = {
+    b"xfail": re.compile(rb"xfail(?<!mark\.xfail)" + _QUOTE),
+    b"skip": re.compile(rb"skip(?<![.\w]skip)" + _QUOTE),
+    b"decorate": re.compile(rb"decorate(?<![.\w]decorate)" + _QUOTE),
+    b"TestFailure": re.compile(rb"TestFailure\s{,99}\("),
+    b"skipOps": re.compile(rb"skipOps\b"),
+    b"decorateForModules": re.compile(rb"decorateForModules\b"),
+    b"DecorateInfo": re.compile(rb"(?:OpInfo|UfuncInfo)\s{,99}\("),  # they stand in one
+}
+# Or a container assigned to a name like those of FAILURES and SKIPS, or a call at the top that is given registries. All
+# is bounded, as the words may follow one another through a whole file.
+_NAMED = {
+    word: re.compile(
+        word
+        + rb"(?:(?P<assigned>s?(?:ures?)?s?(?:_\w{,99})?(?:\[[^]\n]{,99}\]){,2}[ \t]{,9}(?::[^=\n]{,199})?"
+        + _CONTAINER
+        + rb")|[\w.]{,99}\([^)]{,999}[\"']Test)",
+        re.I,
+    )
+    for word in (b"fail", b"Fail", b"FAIL", b"skip", b"Skip", b"SKIP")
+}
+_ASSIGNED = re.compile(rb"[ \t]*(?:[\w.]*_)?x?", re.I)
+_CALLED = re.compile(rb"[\w.]*")
 CALLS: dict[str, Kind] = {"xfail": "xfail", "skip": "skip", "decorate": "decorate"}
 FAILURES = re.compile(r"(?:^|_)(?:x?fails?|failures?|xfailures?)(?:_|$)", re.I)
 SKIPS = re.compile(r"(?:^|_)skips?(?:_|$)", re.I)
@@ -36,7 +57,7 @@ OVERLOAD = re.compile(r"^(?:torch|aten|prims)\.")
 
 def extract(path: str, source: bytes) -> FileRegistries:
     """The registries of one file; empty where it holds none, or a syntax error."""
-    if not MARKS.search(source):
+    if not _marked(source):
         return FileRegistries()
     try:
         tree = parse(source)
@@ -50,6 +71,18 @@ def extract(path: str, source: bytes) -> FileRegistries:
     return FileRegistries(tuple(entries), tuple(foreign))
 
 
+def _marked(source: bytes) -> bool:
+    """Whether a file may hold a registry, or read one of another file."""
+    if any(word in source and pattern.search(source) for word, pattern in _CALLS.items()):
+        return True
+    for match in (match for word, found in _NAMED.items() if word in source for match in found.finditer(source)):
+        near = max(0, match.start() - 200)
+        line = source.rfind(b"\n", near, match.start()) + 1 or near
+        if (_ASSIGNED if match["assigned"] else _CALLED).fullmatch(source, line, match.start()):
+            return True
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
     """Where a literal stands: in which registry, for which devices, inside which OpInfo."""
@@ -57,10 +90,14 @@ class _Place:
     registry: str
     devices: tuple[str, ...] = EVERY
     operator: tuple[str, str] = ("", "")
+    in_test: bool = False
+    """Whether the name is a test's, which may speak of failures as any name may."""
 
     @property
     def kind(self) -> Kind | None:
         """What the registry's name says of its entries."""
+        if self.in_test:
+            return None
         base = self.registry.partition("[")[0]
         return "xfail" if FAILURES.search(base) else "skip" if SKIPS.search(base) else None
 
@@ -85,7 +122,7 @@ class _Reader:
                 yield from self._assigned(node, target, node.value)
             elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 for decorator in node.decorator_list:
-                    yield from self.expression(decorator, _Place(node.name))
+                    yield from self.expression(decorator, _Place(node.name, in_test=True))
                 todo += node.body
             else:
                 for name, value in ast.iter_fields(node):
@@ -138,7 +175,7 @@ class _Reader:
         if last == "update" and "." in called:
             place = _Place(called.rpartition(".")[0])
         elif last == "skipOps" and len(node.args) > 1:
-            place = _Place(text(node.args[1]))
+            place = _Place(text(node.args[1]), in_test=True)
         elif last.endswith(("OpInfo", "UfuncInfo")) and node.args:
             variant = keyword(node, "variant_test_name")
             name = text(node.args[0])

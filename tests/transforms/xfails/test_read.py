@@ -161,6 +161,31 @@ def test_what_is_no_registry(entries: Entries, source: str) -> None:
     assert entries(source) == []
 
 
+def test_the_name_of_a_test_is_that_of_no_registry(entries: Entries) -> None:
+    head = "failures = {xfail('a')}\n"
+    source = head + "@parametrize('kind', ['add', 'mul'])\ndef test_failures(self, kind):\n    pass\n"
+    assert [entry.name for entry in entries(source)] == ["a"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "failures = [\n    'add'\n]\n",
+        "x_FAIL: dict[str, str] = dict({('add', 'b'): {f32}})\n",
+        "self_skips = base | {('add', 'b'): {f32}}\n",
+        "FAILURES['cpu']['add'] = {f32}\n",
+        "expected_xfails = base.union({('add', ''): {f32}})\n",
+    ],
+)
+def test_no_registry_is_passed_over_for_its_form(entries: Entries, source: str) -> None:
+    assert [entry.name for entry in entries(source)] == ["add"]
+
+
+@pytest.mark.parametrize("text", ["skip", "skip(", "skip_", "fail:", "xfail( ", "xfail(#", "fail['a']"])
+def test_hostile_files_take_no_time(entries: Entries, text: str) -> None:
+    assert entries(text * 10_000) == []
+
+
 def test_a_long_chain_of_sets_and_a_long_elif_are_read_to_the_end(entries: Entries) -> None:
     chain = " | ".join(["{xfail('first')}", *["others"] * 900, "{xfail('last')}"])
     branches = "".join(f"elif SIZE == {index}:\n    pass\n" for index in range(900))
