@@ -27,7 +27,7 @@ from pathlib import Path
 from transforms.cpp.reach.headers import holds_vocabulary
 from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import FileFacts, Function
-from transforms.releases.data import KINDS, MAGIC, Kind, path_of
+from transforms.releases.data import KINDS, MAGIC, SOURCES, Kind, names_in, path_of
 from transforms.releases.version import Release, release
 from transforms.schema.entries import schemas
 from transforms.schema.native_functions import COMPOSITE_IMPLICIT, load
@@ -36,11 +36,6 @@ PYTHONS = ("3.11", "3.10", "3.13")
 PLATFORM = "macosx_15_0_arm64"  # and older ones: pip expands it
 INCLUDE = "torch/include/"
 YAML = "torchgen/packaged/ATen/native/native_functions.yaml"
-PYTHON = {
-    "torch": ("torch/__init__.py", r"^def (\w+)"),
-    "symbolic_shapes": ("torch/fx/experimental/symbolic_shapes.py", r"^def (\w+)"),
-    "sizevars": ("torch/_inductor/sizevars.py", r"^    def (\w+)"),
-}
 
 Rows = dict[Kind, dict[str, list[str]]]
 """For each kind the rows of a release by their key, in order."""
@@ -88,7 +83,7 @@ def read(wheel: Path) -> Rows:
 
 def _wanted(name: str) -> bool:
     below = name.removeprefix(INCLUDE)
-    places = [YAML, *(place for place, _ in PYTHON.values())]
+    places = [YAML, *SOURCES.values()]
     return (below != name and holds_vocabulary(below)) or name in places
 
 
@@ -138,10 +133,9 @@ def _names(facts: Iterable[FileFacts]) -> Iterator[tuple[str, str]]:
 
 
 def _python(files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
-    for module, (place, pattern) in PYTHON.items():
+    for module, place in SOURCES.items():
         text = files[place].decode("utf-8") if place in files else ""
-        names = re.findall(pattern, text, re.MULTILINE)
-        for name in [*names, *(generated(text) if module == "torch" else ())]:
+        for name in [*names_in(module, text), *(generated(text) if module == "torch" else ())]:
             yield name, f"{module}\t{name}"
 
 

@@ -9,12 +9,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from read_releases import INCLUDE, PYTHON, YAML, Rows, encode, function_row, generated, merged, read_files
+from read_releases import INCLUDE, YAML, Rows, encode, function_row, generated, merged, read_files
 
 from transforms.cpp.reach.headers import holds_vocabulary
 from transforms.cpp.reach.released import ReleasedFunctions
 from transforms.cpp.reading.extract import extract
-from transforms.releases.data import KINDS, decode, releases, rows
+from transforms.releases.data import KINDS, SOURCES, decode, releases, rows
 from transforms.releases.target import installed_torch
 from transforms.releases.version import release
 
@@ -80,7 +80,7 @@ def installed_rows() -> tuple[Rows, tuple[int, int]]:
         for path in include.rglob("*.h")
         if holds_vocabulary(path.relative_to(include).as_posix())
     }
-    files |= {place: (torch.package.parent / place).read_bytes() for place, _ in PYTHON.values()}
+    files |= {place: (torch.package.parent / place).read_bytes() for place in SOURCES.values()}
     return read_files({**files, YAML: torch.yaml.read_bytes()}), number
 
 

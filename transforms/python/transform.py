@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -37,16 +36,17 @@ from transforms.python.reading.public_names import MODULES, operators_by_functio
 from transforms.python.reading.sympy_calls import SympyCalls, sympy_calls
 from transforms.python.writing.helpers import HOME, home_of
 from transforms.python.writing.style_settings import Styles
+from transforms.releases.data import SOURCES, names_in, python_names, releases
 from transforms.releases.data import operators as released_operators
-from transforms.releases.data import python_names, releases
 from transforms.releases.target import Target, installed_torch, target
 from transforms.schema.native_functions import NativeFunction
 
 if TYPE_CHECKING:
     from transforms.python.rewrite import FileJob
 
-SYMBOLIC_SHAPES = "torch/fx/experimental/symbolic_shapes.py"
-SIZEVARS = "torch/_inductor/sizevars.py"
+SYMBOLIC_SHAPES = SOURCES["symbolic_shapes"]
+WORDS = {"symbolic_shapes": "", "sizevars": "sizevars.", "PythonPrinter": "PythonPrinter."}
+"""The modules that say which names a PyTorch has, with what stands before the names of each."""
 
 
 class PythonTransform:
@@ -172,15 +172,16 @@ def _rewriter() -> Callable[[FileJob], list[Finding]]:
 def _paths(project: Project) -> tuple[list[str], list[str]]:
     """The Python files that are read, and what else there is but tests: no symbol reaches that.
 
-    The two files that say which names this PyTorch has are always read.
+    The files that say which names this PyTorch has are always read.
     """
+    words = tuple(SOURCES[module] for module in WORDS)
     listed = project.files((".py",))
     package = project.root.name if "__init__.py" in listed else ""
     paths, elsewhere = [], []
     for path in listed:
         where = f"/{package}/{path}" if package else f"/{path}"
         test = TESTS.search(path) is not None and not project.named(path)
-        if where.endswith((SYMBOLIC_SHAPES, SIZEVARS)) or not (test or ELSEWHERE.search(where)):
+        if where.endswith(words) or not (test or ELSEWHERE.search(where)):
             paths.append(path)
         elif not test:
             elsewhere.append(path)
@@ -211,22 +212,25 @@ def is_torch(tree: SourceTree) -> bool:
 
 
 def vocabulary(tree: SourceTree, torch: Target | None) -> frozenset[str]:
-    """The functions of symbolic_shapes and, as `sizevars.x`, the methods of Inductor's sizevars.
+    """The functions of symbolic_shapes and, as `sizevars.x` and `PythonPrinter.x`, the methods of these.
 
     Of the tree at hand (`torch` None), else of the torch that is written for.
     """
     if torch is None:
         here = {tree_path(tree, path): facts for path, facts in tree.facts.items()}
-        words = {function.name for function in here[SYMBOLIC_SHAPES].functions}
-        methods = here[SIZEVARS].functions if SIZEVARS in here else ()
-        return frozenset(words | {f"sizevars.{function.name.rpartition('.')[2]}" for function in methods})
+        return frozenset(
+            prefix + function.name.rpartition(".")[2] if prefix else function.name
+            for module, prefix in WORDS.items()
+            if SOURCES[module] in here
+            for function in here[SOURCES[module]].functions
+            if module != "PythonPrinter" or function.name.startswith(prefix)
+        )
     if torch.installed is None:
         release = torch.release or releases()[-1]
-        methods_of = python_names(release, "sizevars")
-        return python_names(release, "symbolic_shapes") | {f"sizevars.{name}" for name in methods_of}
-    words = set()
-    for place, pattern, prefix in ((SYMBOLIC_SHAPES, r"^def (\w+)", ""), (SIZEVARS, r"^    def (\w+)", "sizevars.")):
-        source = torch.installed.package / place.removeprefix("torch/")
+        return frozenset(prefix + n for module, prefix in WORDS.items() for n in python_names(release, module))
+    words: set[str] = set()
+    for module, prefix in WORDS.items():
+        source = torch.installed.package / SOURCES[module].removeprefix("torch/")
         if source.is_file():
-            words |= {prefix + name for name in re.findall(pattern, source.read_text(encoding="utf-8"), re.M)}
+            words.update(prefix + name for name in names_in(module, source.read_text(encoding="utf-8")))
     return frozenset(words)

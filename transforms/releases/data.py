@@ -9,12 +9,13 @@ it), and the row's fields, tabs between them. Rows of the same key are in the or
                 where it has a default
     operators   schema, `c` where it is CompositeImplicitAutograd and nothing else
     names       `macro` and its name; or `alias`, name and type
-    python      `torch`, `symbolic_shapes` or `sizevars`, and the name of a function or method
+    python      a module of SOURCES, and the name of a function or method
 """
 
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from collections.abc import Collection, Iterator
 from functools import cache
@@ -30,6 +31,18 @@ Kind = Literal["functions", "operators", "names", "python"]
 KINDS: tuple[Kind, ...] = ("functions", "operators", "names", "python")
 _FIELDS = {"functions": 6, "operators": 3, "names": 3, "python": 3}
 MAGIC = "symfix-releases 1"
+SOURCES = {
+    "torch": "torch/__init__.py",
+    "symbolic_shapes": "torch/fx/experimental/symbolic_shapes.py",
+    "sizevars": "torch/_inductor/sizevars.py",
+    "PythonPrinter": "torch/utils/_sympy/printers.py",
+}
+"""The file of each module whose functions are rows of `python`; of `sizevars` and of PythonPrinter they are methods."""
+PRINTS_CHOICES = "PythonPrinter._print_Piecewise"
+"""What a guard takes in which `torch.sym_ite` stands: without it the guard's text is no Python, and compiling fails."""
+_FUNCTION = re.compile(r"^def (\w+)", re.M)
+_METHOD = re.compile(r"^    def (\w+)", re.M)
+_PRINTER = re.compile(r"^class PythonPrinter\b(?:.*\n)(?:[ \t].*\n|\n)*", re.M)
 
 
 def path_of(kind: Kind) -> Path:
@@ -102,8 +115,16 @@ def base_name(schema: str) -> str:
     return schema.partition("(")[0].partition(".")[0].rpartition("::")[2]
 
 
+def names_in(module: str, text: str) -> list[str]:
+    """The functions or methods that the text of the file of a module of SOURCES has, in order."""
+    if module == "PythonPrinter":
+        printer = _PRINTER.search(text)
+        return _METHOD.findall(printer[0]) if printer is not None else []
+    return (_METHOD if module == "sizevars" else _FUNCTION).findall(text)
+
+
 def python_names(number: Release, module: str) -> frozenset[str]:
-    """The functions that a release has in `torch` or `symbolic_shapes`, or the methods of `sizevars`."""
+    """The functions or methods that a release has in a module of SOURCES."""
     fields = (row.split("\t") for row in rows("python", number))
     return frozenset(name for place, name in fields if place == module)
 
@@ -112,11 +133,15 @@ def python_names(number: Release, module: str) -> frozenset[str]:
 def since() -> dict[str, Release]:
     """The first release from which on all have a function of torch, or of its symbolic_shapes, in the same module.
 
+    The same of PRINTS_CHOICES, which is asked for by that name.
     Left out are those that the oldest has already, and those that the newest has no longer.
     """
     numbers = releases()
     modules = [[python_names(number, module) for number in numbers] for module in ("torch", "symbolic_shapes")]
-    return {name: number for names in modules for name, number in _lasting(names, numbers)}
+    owner, _, method = PRINTS_CHOICES.partition(".")
+    printers = [python_names(number, owner) & {method} for number in numbers]
+    first = {f"{owner}.{name}": number for name, number in _lasting(printers, numbers)}
+    return {name: number for names in modules for name, number in _lasting(names, numbers)} | first
 
 
 def _lasting(names: list[frozenset[str]], numbers: tuple[Release, ...]) -> Iterator[tuple[str, Release]]:

@@ -10,6 +10,7 @@ import pytest
 from codemod.model.edits import Edit, apply_edits
 from codemod.model.findings import Finding, Level
 from transforms.python.writing.helpers import HOME, home_of
+from transforms.releases.data import PRINTS_CHOICES
 
 CHECK = "def f(x: Tensor):\n    {}\n    if x.numel() == 0:  # empty\n        return x\n    return x + 1\n"
 IMPORT = "from torch.fx.experimental.symbolic_shapes import"
@@ -174,6 +175,18 @@ def test_an_edit_may_be_suppressed_by_what_the_version_lacks() -> None:
     old = FileJob("torch/a.py", "torch/a.py", source, {"f": job}, frozenset({"guard_size_oblivious"}))
     (finding,) = findings(old)
     assert (finding.level, finding.refusal, finding.edits) == (Level.MANUAL, "vocabulary", ())
+
+
+def test_a_choice_is_written_where_guards_can_hold_it() -> None:
+    from transforms.python.rewrite import FileJob, Job, findings
+
+    body = "    n = x.size(0)\n    if n >= x.size(1):\n        n -= 1\n    return n\n"
+    source = f"import torch\n\ndef f(x: Tensor):\n{body}".encode()
+    words = frozenset({"guard_or_false"})
+    for vocabulary, rule in ((words, ""), (words | {PRINTS_CHOICES}, "conditional-update")):
+        (finding,) = findings(FileJob("a.py", "a.py", source, {"f": Job({}, {}, (), ())}, vocabulary))
+        assert (finding.rule if finding.edits else "") == rule
+        assert bool(finding.edits) != (finding.refusal == "vocabulary")
 
 
 def test_no_helper_is_written_around_a_name_the_version_lacks() -> None:

@@ -10,7 +10,19 @@ import pytest
 from codemod.errors import SymfixError
 from transforms.cpp.reach.released import ReleasedFunctions, ReleasedSchemas, released_names
 from transforms.cpp.reach.vocabulary import ACCESSORS
-from transforms.releases.data import KINDS, MAGIC, decode, operators, path_of, python_names, releases, rows, since
+from transforms.releases.data import (
+    KINDS,
+    MAGIC,
+    PRINTS_CHOICES,
+    decode,
+    names_in,
+    operators,
+    path_of,
+    python_names,
+    releases,
+    rows,
+    since,
+)
 from transforms.releases.version import Release, release
 
 HEAD = f"{MAGIC} names 2.1.0 2.2.0 2.10.0"
@@ -79,6 +91,13 @@ def test_functions_of_python_have_their_first_release(name: str, last_without: R
     assert since()[name] == first
     held = [python_names(number, module) for number in (last_without, first) for module in ("torch", "symbolic_shapes")]
     assert [name in names for names in held].count(True) == 1
+
+
+def test_guards_print_choices_from_a_release_on() -> None:
+    assert since()[PRINTS_CHOICES] == (2, 10)
+    text = "".join(f"class {name}:\n    def {name[0]}(self):\n        ...\n\n" for name in ("A", "PythonPrinter"))
+    assert names_in("PythonPrinter", f"{text}B = 1\nclass C:\n    def c(self):\n        ...\n") == ["P"]
+    assert names_in("sizevars", text) == ["A", "P"]
 
 
 def test_what_the_oldest_has_and_what_the_newest_lost_is_of_no_release() -> None:

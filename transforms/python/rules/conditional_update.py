@@ -8,8 +8,9 @@ What it does: `torch.sym_ite` takes both values, so that no path has to be picke
 Why: the branch needs an answer while tracing, though both outcomes are sizes that can be computed.
 
 Fix safety: review. Known sizes give the same numbers; the guard that said which path was taken is gone.
+Only for a torch whose guards can hold the choice, 2.10 and newer: older ones fail at `Piecewise`.
 
-References: torch/__init__.py (sym_ite).
+References: torch/__init__.py (sym_ite), torch/utils/_sympy/printers.py (PythonPrinter._print_Piecewise).
 """
 
 from __future__ import annotations

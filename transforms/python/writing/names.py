@@ -16,6 +16,7 @@ from transforms.python.writing.evaluation import only_arithmetic
 from transforms.python.writing.helpers import HELPERS, HOME, HOME_MODULE, SHAPE_HELPERS, Home
 from transforms.python.writing.imports import Fits, Insertion, Written, added, extended, statement
 from transforms.python.writing.logic import Undecided
+from transforms.releases.data import PRINTS_CHOICES
 
 MODULE = "torch.fx.experimental.symbolic_shapes"
 HELPER = "<helper>"
@@ -178,6 +179,8 @@ class Names:
             raise Undecided(f"code other than tracing runs this function too, which {name} does not serve")
         if self.inlined and name in NOT_TRACED:
             raise Undecided(f"Dynamo, which traces this function, does not trace {name}")
+        if name == "torch.sym_ite":
+            self.used.add(PRINTS_CHOICES)
         if name.startswith("torch."):
             return self.torch + name[5:]
         if name in self.top.imported_functions:
