@@ -203,7 +203,7 @@ def _whole(function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[t
     paths = Paths(function, [site.node for site, _ in left]) if left and len(left) < len(answers) else None
     kept = []
     for site, answer in answers:
-        stop = paths.stop(site.node) if paths is not None and answer.rewrite.changes else None
+        stop = paths.stop(site.node, answer.rewrite.general) if paths is not None and answer.rewrite.changes else None
         if stop is not None:
             place, refusal = left[stop]
             reason = f"the same call stops at line {getattr(place.node, 'lineno', 0)}: {refusal.reason}"

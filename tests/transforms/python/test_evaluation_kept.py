@@ -69,6 +69,14 @@ def f(x: Tensor, y: Optional[Tensor], n: int):
     return n
 """
 """A truth that may be a number, which no check takes."""
+PLAIN_LAST = """\
+def f(x: Tensor, y: Optional[Tensor], n: int):
+    flag = x.dim() == 2
+    if x.size(1) != n and flag:
+        raise ValueError('differs')
+    return n
+"""
+"""What is asked first raises where the plain truth behind it would have said no."""
 
 
 @st.composite
@@ -107,6 +115,7 @@ def run(source: str) -> list[Any]:
 @given(functions(), st.booleans(), st.booleans())
 @example(source=MIXED.format("(count('b') or x.size(0) == n)"), inlined=False, eager=False)
 @example(source=MIXED.format("count('b') if n else x.size(0) == n"), inlined=False, eager=True)
+@example(source=PLAIN_LAST, inlined=False, eager=True)
 def test_known_values_are_evaluated_as_before(rewrite: Any, source: str, inlined: bool, eager: bool) -> None:
     rewritten = rewrite(source, inlined=inlined, eager=eager)
     before, after = run(source), run(rewritten)

@@ -140,7 +140,9 @@ class Interpreter:
 
     def _grow(self, name: str, value: Value) -> None:
         if name in self.variables and value.kind in (INT, PARAMETER, TENSOR, TENSORS, SEQUENCE):
-            self._set(name, join((self.variables[name], sequence_of(value))))
+            grown, old = sequence_of(value), self.variables[name]
+            held = "list" if old.held == "list" or old.kind == EMPTY else ""
+            self._set(name, join((old, grown._replace(container=held))))
 
     def _bind(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name):
@@ -238,6 +240,8 @@ class Interpreter:
             return Value(SEQUENCE, items=(tuple_of([element(argument) for argument in arguments]),))
         if name == "enumerate" and arguments:
             return Value(SEQUENCE, items=(tuple_of([NOTHING, element(first)]),))
+        if name == "copy" and owner is not None and not arguments and (copied := self.value(owner)).held == "list":
+            return copied
         if names_other_class(name) or (module or dotted(owner) if owner is not None else "") in OTHER_MODULES:
             return A_STATIC
         if module in TORCH_MODULES:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from transforms.python.flow.guesses import not_empty
 from transforms.python.flow.interpret import Interpreter, asks, coerces
 from transforms.python.flow.nodes import called, dotted, scripting
+from transforms.python.flow.torch_names import COUNTED, TORCH_MODULES
 from transforms.python.flow.values import BOOL, FLOAT, INT, PARAMETER, Value
 
 CHECKS = frozenset({"_check", "_check_value", "_check_index", "_check_type", "_check_not_implemented", "_check_with"})
@@ -270,5 +271,16 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
         item = name in ("int", "float") and isinstance(node.args[0], ast.Call) and called(node.args[0]) == "item"
         if value.kind in (INT, FLOAT, BOOL) or (name == "len" and values.surely_tensor(node.args[0])) or item:
             yield Site("coercion", node, node, value)
+    elif name in COUNTED and (pieces := _pieces(node)) is not None:
+        value = values.value(pieces)
+        if value.kind == INT:
+            yield Site("pieces", node, pieces, value)
     elif name in ("guard_size_oblivious", "_check_is_size", "definitely_true", "definitely_false"):
         yield Site("deprecated", node, node, Value(BOOL))
+
+
+def _pieces(node: ast.Call) -> ast.expr | None:
+    """How many Tensors a call of a function in COUNTED is asked for; None where that is not to be seen."""
+    function = node.func
+    index = 1 if isinstance(function, ast.Attribute) and dotted(function.value) in TORCH_MODULES else 0
+    return node.args[index] if isinstance(function, ast.Attribute) and len(node.args) > index else None

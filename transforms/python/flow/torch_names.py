@@ -46,6 +46,8 @@ SEVERAL = frozenset(
      "cummax", "cummin", "frexp", "std_mean", "var_mean", "slogdet", "svd", "qr", "geqrf", "lu_unpack",
      "unravel_index", "gradient", "lu", "histogram", "histogramdd", "lstm", "gru", "multi_head_attention_forward"}
 )  # fmt: skip
+# Those of them whose first number, behind the Tensor, says how many.
+COUNTED = frozenset({"tensor_split", "chunk", "unsafe_chunk"})
 # Those that return several Tensors, or none, for some arguments.
 AMBIGUOUS = frozenset(
     {"max", "min", "median", "nanmedian", "nonzero", "where", "unique", "unique_consecutive", "type", "atleast_1d",

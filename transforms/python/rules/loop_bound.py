@@ -1,9 +1,10 @@
-"""A loop whose length is a size, and a filter on sizes, are left and named.
+"""A loop whose length is a size, a filter on sizes, and a list as long as a size are left and named.
 
     for i in range(x.size(0)): …
     kept = [s for s in x.shape if s != 1]
+    parts = torch.tensor_split(x, x.size(0))
 
-What it does: nothing; the number of turns, or the length of what is kept, is part of the graph.
+What it does: nothing; the number of turns, of Tensors, or of what is kept, is part of the graph.
 
 Why: a graph has no loop over an unknown size. Tensor operations on the whole dimension do what the loop does.
 
@@ -27,9 +28,11 @@ PRECEDENCE = 230
 EXAMPLES = (
     Example("def f(x: Tensor):\n    return [i for i in range(x.dim())]\n", None, "ranks are no symbols"),
     Example("def f(x: Tensor):\n    return [x[i] for i in range(x.size(0))]\n", None, "named, not edited"),
+    Example("def f(x: Tensor):\n    return x.tensor_split(x.size(0))\n", None, "as many Tensors as a size says"),
 )
 
 LENGTH = "the number of turns is a size; use tensor operations on the whole dimension"
+PIECES = "the number of Tensors is a size; use tensor operations on the whole dimension"
 FILTER = "how much is kept depends on sizes; decide whether unknown sizes are kept"
 
 
@@ -40,6 +43,8 @@ def rewrite(place: Place) -> Rewrite | None:
         return Rewrite(Level.MANUAL, "a loop runs over a size", reason=LENGTH, refusal="loop-bound")
     if place.site.kind == "while":
         return Rewrite(Level.MANUAL, "a loop runs until a size says so", reason=LENGTH, refusal="loop-bound")
+    if place.site.kind == "pieces":
+        return Rewrite(Level.MANUAL, "a size says how many Tensors there are", reason=PIECES, refusal="loop-bound")
     if place.site.kind == "filter":
         return Rewrite(Level.MANUAL, "a filter asks for sizes", reason=FILTER, refusal="filter")
     return None

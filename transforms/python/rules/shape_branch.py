@@ -40,6 +40,15 @@ EXAMPLES = (
         "    if not guard_or_false(sym_eq(x.shape, y.shape)):\n        x = x.expand(y.shape)\n    return x + y\n",
     ),
     Example(
+        "def f(x: Tensor, y: Tensor):\n    sizes = list(y.shape[:-1])\n    whole = sizes.copy()\n"
+        "    whole.extend([x.size(1)])\n    if whole != list(x.shape):\n        x = x.expand(whole)\n    return x\n",
+        "def f(x: Tensor, y: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_false, sym_eq\n\n"
+        "    sizes = list(y.shape[:-1])\n    whole = sizes.copy()\n    whole.extend([x.size(1)])\n"
+        "    if not guard_or_false(sym_eq(whole, list(x.shape))):\n        x = x.expand(whole)\n    return x\n",
+        "a list that has grown",
+    ),
+    Example(
         "def f(x: Tensor, y: Tensor):\n    return x if x.shape == y.shape else x.expand(y.shape)\n",
         "def f(x: Tensor, y: Tensor):\n"
         "    from torch.fx.experimental.symbolic_shapes import guard_or_false, sym_eq\n\n"
@@ -63,4 +72,4 @@ def rewrite(place: Place) -> Rewrite | None:
         raise Undecided("which path serves shapes in general depends on more than shapes")
     if not serves_all(branch, general):
         raise Undecided("whether the path for different shapes serves equal ones too is not to be seen here")
-    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch))
+    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch), general=general)

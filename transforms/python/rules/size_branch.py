@@ -58,4 +58,4 @@ def rewrite(place: Place) -> Rewrite | None:
     padded = isinstance(branch, ast.If) and pads_by_difference(branch)
     if not padded and (general is None or not serves_all(branch, general)):
         raise Undecided("whether the path for different sizes serves equal ones too is not to be seen here")
-    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch))
+    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch), general=general)

@@ -9,7 +9,8 @@ may be another thing, so there the general path has to be one that expands, resh
 divides by a size serves 0 too once it divides by `torch.sym_max(size, 1)`. A number below 0 stands for "not given":
 no size is one. Where a decomposition asks for a size on some devices alone, the path of the others serves it. Left are
 branches that return a truth callers decide by, that end a loop or stop a recursion, and whose other path asks for a
-maximum, or another thing that an empty tensor has not, or slices by the size from the end (`x[:-0]` is empty).
+maximum, or another thing that an empty tensor has not, or slices by the size from the end (`x[:-0]` is empty), and what
+asks whether a difference or a remainder is 0.
 
 Why: the branch needs an answer while tracing, and the other path would have done.
 
@@ -99,11 +100,8 @@ EXAMPLES = (
         None,
         "an empty tensor has no maximum",
     ),
-    Example(
-        "def f(x: Tensor):\n    n = x.size(0)\n    if n % 2:\n        x = x[1:]\n    return x\n",
-        None,
-        "a remainder is 0 for sizes in general too",
-    ),
+    Example("def f(x: Tensor):\n    n = x.size(0) % 2\n    return x[1:] if n else x\n", None, "a remainder"),
+    Example("def f(x: Tensor):\n    k = len(x) - 1\n    return x if k == 0 else x[k - 1]\n", None, "a difference"),
     Example("def f(x: Tensor, n: SymInt):\n    if n > 0:\n        x = x[:-n]\n    return x\n", None, "x[:-0] is empty"),
     Example(
         "def f(x: Tensor):\n    if x.numel() == 0:\n        return True\n    return bool(x.all())\n",
@@ -146,4 +144,4 @@ def rewrite(place: Place) -> Rewrite | None:
     safe = never_zero(place, divided)
     if divided and not safe:
         raise Undecided("the path for sizes in general divides by a size that may be 0")
-    return Rewrite(Level.REVIEW, MESSAGE, (*decided(place, branch), *safe))
+    return Rewrite(Level.REVIEW, MESSAGE, (*decided(place, branch), *safe), general=general)

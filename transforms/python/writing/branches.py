@@ -77,7 +77,7 @@ def kinds(place: Place, node: cst.BaseExpression) -> set[str]:
             compared.add("shape")
         else:
             compared.add(_special(place, comparison))
-    if any(operator in code(leaf) for leaf in _plain_truths(place, node) for operator in "%-"):
+    if any(_differs(place, leaf) for leaf in _plain_truths(place, node)):
         compared.add("size")
     return compared or {"empty"}
 
@@ -100,8 +100,7 @@ def _special(place: Place, comparison: cst.Comparison) -> str:
     if isinstance(target.operator, (cst.Equal, cst.NotEqual)) and any(_negative(side) for side in sides):
         return "sentinel"
     bounds = [side.evaluated_value for side in sides if isinstance(side, cst.Integer)]
-    computed = any(operator in code(side) for side in sides for operator in "%-")
-    if computed or not bounds or isinstance(target.operator, (cst.In, cst.NotIn)):
+    if any(_differs(place, side) for side in sides) or not bounds or isinstance(target.operator, (cst.In, cst.NotIn)):
         return "size"
     if isinstance(target.operator, (cst.Equal, cst.NotEqual)):
         return {0: "empty", 1: "one"}.get(bounds[0], "size")
@@ -109,6 +108,26 @@ def _special(place: Place, comparison: cst.Comparison) -> str:
     strict = isinstance(target.operator, (cst.GreaterThan, cst.LessThan))
     above = greater == isinstance(target.comparator, cst.Integer)
     return "empty" if bounds[0] + (strict if above else not strict) == 1 else "one"
+
+
+def _differs(place: Place, node: cst.BaseExpression) -> bool:
+    """Whether a number is what is left of a size, by a subtraction or a division, where it is written or assigned.
+
+    That it is 0 says that two sizes agree, not that there is nothing.
+    """
+    pending: list[ast.AST] = [ast.parse(f"({code(node)})", mode="eval").body]
+    followed: set[str] = set()
+    for tree in pending:
+        for part in ast.walk(tree):
+            if isinstance(part, (ast.BinOp, ast.AugAssign)):
+                sized = place.values.value(part.left if isinstance(part, ast.BinOp) else part.target).symbolic
+                if isinstance(part.op, ast.Mod) or (isinstance(part.op, ast.Sub) and sized):
+                    return True
+            if isinstance(part, ast.Name) and part.id not in followed:
+                followed.add(part.id)
+                pending += (value for value in place.assigned(part.id) if value is not None)
+                pending += (n for n in place.nodes if isinstance(n, ast.AugAssign) and ast.unparse(n.target) == part.id)
+    return False
 
 
 def _negative(node: cst.BaseExpression) -> bool:

@@ -196,7 +196,7 @@ class Conditions:
         return cst.UnaryOperation(cst.Not(), parenthesized(expected))
 
     def _plain_first(self, node: cst.BooleanOperation) -> cst.BooleanOperation:
-        """`a and flag` as `flag and a`, since reading a variable is nothing that can be noticed."""
+        """`a and flag` as `flag and a` where that cannot be noticed: `a` is then not always evaluated."""
         if not self.asks(node.left) or self.asks(node.right):
             return node
         right = node.right.expression if isinstance(node.right, cst.UnaryOperation) else node.right
@@ -204,9 +204,11 @@ class Conditions:
             return node
         inner = self._plain_first(node.left) if isinstance(node.left, cst.BooleanOperation) else node.left
         if isinstance(inner, cst.BooleanOperation) and isinstance(inner.operator, cst.And) and not inner.lpar:
-            before = inner.with_changes(right=node.right)
-            return node.with_changes(left=before, right=inner.right) if not self.asks(inner.left) else node
-        return node.with_changes(left=node.right, right=inner)
+            if self.asks(inner.left) or not self._movable(Moved(((inner.left, True),), inner.left, (inner.right,))):
+                return node
+            return node.with_changes(left=inner.with_changes(right=node.right), right=inner.right)
+        swapped = node.with_changes(left=node.right, right=inner)
+        return swapped if self._movable(Moved((), node.right, (inner,))) else node
 
     def _decided(self, node: cst.Comparison, default: bool | None) -> cst.BaseExpression:
         general = self.general(node) if default is None else default

@@ -38,13 +38,17 @@ class Change(NamedTuple):
 
 
 class Rewrite(NamedTuple):
-    """A rule's answer. Without changes it is a refusal: `refusal` names the cause, `reason` is a sentence."""
+    """A rule's answer. Without changes it is a refusal: `refusal` names the cause, `reason` is a sentence.
+
+    `general` is what the condition of a branch comes to where nothing is known; None where that is not settled.
+    """
 
     level: Level
     message: str
     changes: tuple[Change, ...] = ()
     reason: str = ""
     refusal: str = ""
+    general: bool | None = None
 
 
 class Place:

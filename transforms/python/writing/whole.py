@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 # Places that ask while Python runs, so that a call which reaches one of them, left as it is, stops there.
 ASKING = frozenset(
-    {"if", "ifexp", "while", "assert", "check", "coercion", "extremum", "root", "filter", "sort", "layout", "resize"}
-)
+    {"if", "ifexp", "while", "assert", "check", "coercion", "extremum", "root", "filter", "sort", "layout", "resize",
+     "pieces"}
+)  # fmt: skip
 _EXITS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 Path = tuple[tuple[int, str], ...]
 """The blocks around a place, outermost first: the line of the statement that holds each, and which of its blocks."""
@@ -55,12 +56,18 @@ class Paths:
                     members = value if isinstance(value, list) else [value]
                     pending += ((member, at) for member in members if isinstance(member, ast.AST))
 
-    def stop(self, place: ast.AST) -> int | None:
-        """Which of the nodes that are left every call asks that reaches `place`, the first of them; None for none."""
+    def stop(self, place: ast.AST, general: bool | None = None) -> int | None:
+        """Which of the nodes that are left every call asks that reaches `place`, the first of them; None for none.
+
+        Where `place` is a branch that sizes in general decide as `general` says, a call goes on there.
+        """
         inside = self._paths.get(id(place))
         if inside is None:
             return None
         stops, returns = [], False
+        if general is not None and isinstance(place, ast.If):
+            taken = self._left.get((*inside, (place.lineno, "body" if general else "orelse")), [])
+            stops += [first for _, first in taken[-1:]]
         for depth in range(len(inside), -1, -1):  # the blocks around the place, outwards
             returns = returns or (inside[: depth + 1] in self._exits and depth < len(inside))
             left = self._left.get(inside[:depth], [])

@@ -36,6 +36,25 @@ def test_a_place_that_some_calls_pass_by_does_not(look: Any, body: str) -> None:
     assert next(f for f in findings if f.rule == "check-condition").edits
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    if x.numel() != 0:\n    " + UNDECIDED.replace("\n    ", "\n        "),
+        "    if x.numel() == 0:\n        return x\n    else:\n        return x.tensor_split(x.size(0))\n",
+    ],
+)
+def test_a_branch_is_left_where_the_path_of_unknown_sizes_stops(look: Any, body: str) -> None:
+    findings = look("def f(x: Tensor, y: Tensor):\n" + body + RETURN)
+    assert findings[0].refusal == "half"
+    assert not any(finding.edits for finding in findings)
+
+
+def test_what_stops_on_the_other_path_does_not(look: Any) -> None:
+    body = "    if x.numel() == 0:\n        x = x.tensor_split(x.size(0))[0]\n    else:\n        x = x + y\n"
+    findings = look("def f(x: Tensor, y: Tensor):\n" + body + RETURN)
+    assert next(f for f in findings if f.rule == "special-size-branch").edits
+
+
 def test_the_reason_names_the_line_that_is_left(look: Any) -> None:
     half = next(f for f in look("def f(x: Tensor, y: Tensor):\n" + CHECK + UNDECIDED + RETURN) if f.refusal == "half")
     assert "stops at line 3" in half.reason
