@@ -322,8 +322,12 @@ def _assembled(
     for function in functions:
         names = function.names
         imported = wide if names.module_wide else set().union(*map(function.imported, levels))
+        gone = frozenset[str]()
+        if function.imported(Level.REVIEW) and not function.imported(Level.SAFE):
+            review = [answer.rewrite for answer in function.answers if answer.rewrite.level == Level.REVIEW]
+            gone = names.unused(layout, [change[:3] for rewrite in review for change in rewrite.changes])
         for level in levels:
-            insertions = names.imports(layout, imported, fits) if function.imported(level) else []
+            insertions = names.imports(layout, imported, fits, gone) if function.imported(level) else []
             helper_edits = home.edits() if home is not None and HELPER in function.used(level) else ()
             answers = [a for a in function.answers if a.rewrite.changes and a.rewrite.level == level]
             merged = merged_insertions(list(dict.fromkeys(change for a in answers for change in a.rewrite.changes)))

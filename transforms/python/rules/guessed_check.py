@@ -67,7 +67,7 @@ EXAMPLES = (
     Example(
         "def f(x: Tensor):\n    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
         "    if guard_or_true(x.numel() > 0):\n        torch._check(x.dtype == torch.long)\n    return x\n",
-        "def f(x: Tensor):\n    from torch.fx.experimental.symbolic_shapes import guard_or_true, sym_or\n\n"
+        "def f(x: Tensor):\n    from torch.fx.experimental.symbolic_shapes import sym_or\n\n"
         "    torch._check(sym_or(x.numel() <= 0, x.dtype == torch.long))\n    return x\n",
     ),
 )

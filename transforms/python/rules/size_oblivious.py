@@ -44,8 +44,7 @@ EXAMPLES = (
         "    from torch.fx.experimental.symbolic_shapes import guard_size_oblivious\n\n"
         "    return guard_size_oblivious(x.size(0) != 1)\n",
         "def f(x: Tensor):\n"
-        "    from torch.fx.experimental.symbolic_shapes import (\n"
-        "        guard_or_true,\n        guard_size_oblivious,\n    )\n\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
         "    return guard_or_true(x.size(0) != 1)\n",
     ),
 )

@@ -38,19 +38,21 @@ class Written(NamedTuple):
     fits: Fits
 
 
-def extended(node: ast.ImportFrom, names: set[str], written: Written) -> list[Insertion]:
-    """The change that adds `names` to an import, sorted where its own are."""
+def extended(
+    node: ast.ImportFrom, names: set[str], written: Written, unused: frozenset[str] = frozenset()
+) -> list[Insertion]:
+    """The change that adds `names` to an import, sorted where its own are, and takes those `unused` out of it."""
     layout = written.layout
     spelled = {alias.name: _spelled(alias) for alias in node.names}
     missing = sorted(names - spelled.keys())
-    if not missing:
+    if not missing and not unused:
         return []
     first, last = node.names[0], node.names[-1]
     start = layout.offset(first.lineno, first.col_offset)
     end = layout.offset(last.end_lineno or last.lineno, last.end_col_offset or 0)
     source = layout.text(layout.start(node), layout.end(node))
     spelled.update((name, name) for name in missing)
-    ordered = [spelled[name] for name in _merged([alias.name for alias in node.names], missing)]
+    ordered = [spelled[name] for name in _merged([alias.name for alias in node.names], missing) if name not in unused]
     several = "\n" in source
     if "#" in source or "\\" in source:
         return [Insertion(end, end, "".join(f", {name}" for name in missing))]

@@ -10,7 +10,7 @@ import ast
 import bisect
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from transforms.python.writing.evaluation import only_arithmetic
 from transforms.python.writing.helpers import HELPERS, HOME, HOME_MODULE, SHAPE_HELPERS, Home
@@ -207,15 +207,36 @@ class Names:
         """Whether imports go to the head of the file, where it imports symbolic_shapes already."""
         return not self.local and self.top.guards_import is not None
 
-    def imports(self, layout: Layout, used: set[str], fits: Fits) -> list[Insertion]:
-        """The imports that make `used` known in the function."""
+    def unused(self, layout: Layout, changes: Iterable[tuple[int, int, str]]) -> frozenset[str]:
+        """What the import at the head of the function brings for nothing but what `changes` take away.
+
+        A change is the bytes from a start to an end and the text in their place.
+        """
+        function = self.functions[0]
+        imports = [n for n in _head_imports(getattr(function, "body", [])) if isinstance(n, ast.ImportFrom)]
+        own = [node for node in imports if node.module == MODULE and all(not alias.asname for alias in node.names)]
+        if self.module_wide or len(own) != 1 or not isinstance(function, ast.stmt):
+            return frozenset()
+        names = {alias.name for alias in own[0].names}
+        begin, end = layout.end(own[0]), layout.end(function)
+        before = after = layout.source[begin:end]
+        for start, stop, text in sorted(changes, reverse=True):
+            if begin <= start:
+                after = after[: start - begin] + text.encode() + after[stop - begin :]
+        used, left = set(re.findall(rb"\w+", before)), set(re.findall(rb"\w+", after))
+        return frozenset(name for name in names if name.encode() in used - left)
+
+    def imports(
+        self, layout: Layout, used: set[str], fits: Fits, unused: frozenset[str] = frozenset()
+    ) -> list[Insertion]:
+        """The imports that make `used` known in the function, without what is `unused` then."""
         if not used:
             return []
         if self.module_wide and self.top.guards_import is not None:
             return extended(self.top.guards_import, used, Written(layout, self.path, "", "    ", fits))
-        return self._local_import(layout, used, fits)
+        return self._local_import(layout, used, fits, unused)
 
-    def _local_import(self, layout: Layout, used: set[str], fits: Fits) -> list[Insertion]:
+    def _local_import(self, layout: Layout, used: set[str], fits: Fits, unused: frozenset[str]) -> list[Insertion]:
         missing = set(used)
         insertions: list[Insertion] = []
         body: list[ast.stmt] = getattr(self.functions[0], "body", [])
@@ -231,7 +252,7 @@ class Names:
                     if ahead or depth:
                         missing -= names
                         if ahead and not depth and missing:
-                            return insertions + extended(node, missing, written)
+                            return insertions + extended(node, missing, written, unused)
                     elif missing & names == names and layout.indent(node) is not None:
                         # It would come too late for what stands above it; the new import takes its place.
                         start = layout.line_start(node.lineno)

@@ -40,6 +40,13 @@ def test_the_checks_stand_above_what_else_is_checked(rewrite: Any) -> None:
     assert AFTER in rewrite(with_imports(SOURCE))
 
 
+@pytest.mark.parametrize("use", ["    f(guard_or_true)\n", "    def g():\n        return guard_or_true(x)\n\n", ""])
+def test_the_import_keeps_what_is_used_elsewhere(rewrite: Any, use: str) -> None:
+    body = "    if guard_or_true(x.numel() > 0):\n        torch._check(x.dtype == torch.long)\n"
+    source = f"def f(x: Tensor):\n{GUARDS.replace('guard_or_false, ', '')}{use}{body}    return x\n"
+    assert ("import guard_or_true, sym_or\n" in rewrite(source)) == bool(use)
+
+
 @pytest.mark.parametrize("size", [0, 1, 3])
 @pytest.mark.parametrize("dtype", ["long", "int", "byte"])
 @pytest.mark.parametrize("layout", ["strided", "coo"])
