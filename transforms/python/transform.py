@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -32,6 +33,7 @@ from transforms.python.reach.unfaked import unfaked
 from transforms.python.reach.unread import remarks
 from transforms.python.reading.bodies import bodies
 from transforms.python.reading.extract import NestedTooDeep, Parts, extract
+from transforms.python.reading.facts import FileFacts
 from transforms.python.reading.public_names import MODULES, operators_by_function, public_names
 from transforms.python.reading.sympy_calls import SympyCalls, sympy_calls
 from transforms.python.writing.helpers import HOME, home_of
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
 SYMBOLIC_SHAPES = SOURCES["symbolic_shapes"]
 WORDS = {"symbolic_shapes": "", "sizevars": "sizevars.", "PythonPrinter": "PythonPrinter."}
 """The modules that say which names a PyTorch has, with what stands before the names of each."""
+TOP = SOURCES["torch"]
+_DEPRECATED = re.compile(r"^@\w*deprecated\((?:.*\n)+?def (\w+)", re.M)
 
 
 class PythonTransform:
@@ -212,25 +216,32 @@ def is_torch(tree: SourceTree) -> bool:
 
 
 def vocabulary(tree: SourceTree, torch: Target | None) -> frozenset[str]:
-    """The functions of symbolic_shapes and, as `sizevars.x` and `PythonPrinter.x`, the methods of these.
+    """The functions of symbolic_shapes; as `sizevars.x`, `PythonPrinter.x` methods; `deprecated torch.x` of torch.
 
-    Of the tree at hand (`torch` None), else of the torch that is written for.
+    Of the tree at hand (`torch` None), else of the torch that is written for; what older ones deprecate is not known.
     """
     if torch is None:
-        here = {tree_path(tree, path): facts for path, facts in tree.facts.items()}
-        return frozenset(
-            prefix + function.name.rpartition(".")[2] if prefix else function.name
-            for module, prefix in WORDS.items()
-            if SOURCES[module] in here
-            for function in here[SOURCES[module]].functions
-            if module != "PythonPrinter" or function.name.startswith(prefix)
-        )
+        return _own_vocabulary({tree_path(tree, path): facts for path, facts in tree.facts.items()})
     if torch.installed is None:
         release = torch.release or releases()[-1]
         return frozenset(prefix + n for module, prefix in WORDS.items() for n in python_names(release, module))
     words: set[str] = set()
+    for module, place in SOURCES.items():
+        source = torch.installed.package / place.removeprefix("torch/")
+        text = source.read_text(encoding="utf-8") if source.is_file() else ""
+        if module in WORDS:
+            words.update(WORDS[module] + name for name in names_in(module, text))
+        elif torch.minimum is None:
+            words.update(f"deprecated torch.{name}" for name in _DEPRECATED.findall(text))
+    return frozenset(words)
+
+
+def _own_vocabulary(here: Mapping[str, FileFacts]) -> frozenset[str]:
+    words: set[str] = set()
     for module, prefix in WORDS.items():
-        source = torch.installed.package / SOURCES[module].removeprefix("torch/")
-        if source.is_file():
-            words.update(prefix + name for name in names_in(module, source.read_text(encoding="utf-8")))
+        functions = here[SOURCES[module]].functions if SOURCES[module] in here else ()
+        names = (function.name for function in functions if module != "PythonPrinter" or prefix in function.name)
+        words.update(prefix + name.rpartition(".")[2] if prefix else name for name in names)
+    top = here[TOP].functions if TOP in here else ()
+    words.update(f"deprecated torch.{f.name}" for f in top if any("deprecated(" in text for text in f.decorators))
     return frozenset(words)

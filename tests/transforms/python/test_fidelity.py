@@ -9,6 +9,8 @@ import pytest
 
 from codemod.model.edits import Edit, apply_edits
 from codemod.model.findings import Finding, Level
+from transforms.python.reach.tree import SourceTree
+from transforms.python.reading.extract import extract
 from transforms.python.writing.helpers import HOME, home_of
 from transforms.releases.data import PRINTS_CHOICES
 
@@ -187,6 +189,22 @@ def test_a_choice_is_written_where_guards_can_hold_it() -> None:
         (finding,) = findings(FileJob("a.py", "a.py", source, {"f": Job({}, {}, (), ())}, vocabulary))
         assert (finding.rule if finding.edits else "") == rule
         assert bool(finding.edits) != (finding.refusal == "vocabulary")
+
+
+@pytest.mark.parametrize("deprecated", [True, False])
+def test_what_a_size_is_taken_for_is_said_as_long_as_the_torch_at_hand_asks_for_it(deprecated: bool) -> None:
+    from transforms.python.rewrite import FileJob, Job, findings
+    from transforms.python.transform import vocabulary
+
+    # torch/__init__.py of 2.13, where it is decorated, and of 2.6, where it is not
+    decorator = b"@_deprecated(\n    'use _check',\n    category=FutureWarning,\n)\n" if deprecated else b""
+    top = decorator + b"def _check_is_size(i, message=None):\n    pass\n"
+    shapes = b"def guard_or_false(a):\n    pass\n"
+    files = {"torch/__init__.py": top, "torch/fx/experimental/symbolic_shapes.py": shapes}
+    words = vocabulary(SourceTree({path: extract(path, source) for path, source in files.items()}), None)
+    source = b"import torch\n\n\ndef f(x: torch.Tensor):\n    torch._check_is_size(x.size(0))\n"
+    (finding,) = findings(FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, (), ())}, words))
+    assert (bool(finding.edits), finding.refusal) == ((True, "") if deprecated else (False, "vocabulary"))
 
 
 def test_no_helper_is_written_around_a_name_the_version_lacks() -> None:

@@ -8,7 +8,8 @@
 What it does: `guard_size_oblivious` took unknown sizes to be neither 0 nor 1; `guard_or_false` and `guard_or_true` say
 which outcome to take. The polarity follows from the comparison.
 
-Why: `guard_size_oblivious` and `_check_is_size` are deprecated in torch 2.13, `definitely_true` is gone.
+Why: `guard_size_oblivious` and `_check_is_size` are deprecated in torch 2.13, `definitely_true` is gone. A torch with
+`_check_is_size` and does not deprecate it takes the size to be neither 0 nor 1, which no check does: there it is left.
 
 Fix safety: review. Known sizes are guarded as before; unknown ones lose the size-oblivious reasoning.
 
@@ -63,6 +64,7 @@ def rewrite(place: Place) -> Rewrite | None:
     tree = place.tree(node)
     condition = place.tree(node.args[0])
     if name == "_check_is_size":
+        place.names.used.add("deprecated torch._check_is_size")
         assert isinstance(tree, cst.Call)
         bound = cst.Comparison(
             parenthesized(condition), [cst.ComparisonTarget(cst.GreaterThanEqual(), cst.Integer("0"))]

@@ -113,12 +113,17 @@ def _special(place: Place, comparison: cst.Comparison) -> str:
 def _differs(place: Place, node: cst.BaseExpression) -> bool:
     """Whether a number is what is left of a size, by a subtraction or a division, where it is written or assigned.
 
-    That it is 0 says that two sizes agree, not that there is nothing.
+    That it is 0 says that two sizes agree, not that there is nothing. `(n + k - 1) // k` is no more than rounded up.
     """
     pending: list[ast.AST] = [ast.parse(f"({code(node)})", mode="eval").body]
     followed: set[str] = set()
+    rounded: set[ast.expr] = set()
     for tree in pending:
         for part in ast.walk(tree):
+            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.FloorDiv) and _rounds_up(part.left, part.right):
+                rounded.add(part.left)
+            if part in rounded:
+                continue
             if isinstance(part, (ast.BinOp, ast.AugAssign)):
                 sized = place.values.value(part.left if isinstance(part, ast.BinOp) else part.target).symbolic
                 if isinstance(part.op, ast.Mod) or (isinstance(part.op, ast.Sub) and sized):
@@ -128,6 +133,18 @@ def _differs(place: Place, node: cst.BaseExpression) -> bool:
                 pending += (value for value in place.assigned(part.id) if value is not None)
                 pending += (n for n in place.nodes if isinstance(n, ast.AugAssign) and ast.unparse(n.target) == part.id)
     return False
+
+
+def _rounds_up(numerator: ast.expr, divisor: ast.expr) -> bool:
+    """Whether a quotient is that of `n + divisor - 1`."""
+    return (
+        isinstance(numerator, ast.BinOp)
+        and isinstance(numerator.op, ast.Sub)
+        and ast.unparse(numerator.right) == "1"
+        and isinstance(numerator.left, ast.BinOp)
+        and isinstance(numerator.left.op, ast.Add)
+        and ast.unparse(divisor) in (ast.unparse(numerator.left.left), ast.unparse(numerator.left.right))
+    )
 
 
 def _negative(node: cst.BaseExpression) -> bool:
