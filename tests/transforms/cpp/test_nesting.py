@@ -19,6 +19,7 @@ from transforms.cpp.reading.tree import build
 from transforms.cpp.reading.types import TENSOR, Type, parse_type
 
 DEEP = 10_000
+LONG = 5_000
 BESIDE = f"Tensor beside(const Tensor& x) {{ return x.reshape({{{SIZE}}}); }}"
 
 
@@ -38,7 +39,7 @@ def analysed(root: Path, body: str) -> tuple[list[Finding], list[Finding]]:
 def test_a_chain_of_any_length_is_analysed(tmp_path: Path, body: object) -> None:
     assert callable(body)
     short, _ = analysed(tmp_path, body(20))
-    found, beside = analysed(tmp_path, body(DEEP))
+    found, beside = analysed(tmp_path, body(LONG))
     assert {f.refusal for f in found} == {f.refusal for f in short}
     assert {f.rule for f in found} == {f.rule for f in short}
     assert any(finding.edits for finding in beside)

@@ -73,13 +73,9 @@ def unread_accessor(source: bytes, start: int, end: int) -> int | None:
     return next((offset for begin, last, offset in masked(source).unread if begin < end and start < last), None)
 
 
+@functools.lru_cache(maxsize=8)  # asked for every function and every edit of a file
 def masked(source: bytes) -> Masked:
     """The C++ that a file is read as; itself where it is no template."""
-    return _masked(source) if b"{%" in source or b"{#" in source or b"${" in source else Masked(source)
-
-
-@functools.lru_cache(maxsize=8)
-def _masked(source: bytes) -> Masked:
     spans = list(_spans(source))
     if not spans:
         return Masked(source)
