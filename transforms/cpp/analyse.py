@@ -19,8 +19,9 @@ from transforms.cpp.decisions import DERIVATIVES, decide
 from transforms.cpp.flow.dead_ends import composite_kernels, may_meet, with_dead_ends
 from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
 from transforms.cpp.flow.propagate import Key, Propagation, Propagator, Question
+from transforms.cpp.flow.twins import twin_name
 from transforms.cpp.reach import headers, kernels
-from transforms.cpp.reach.calls import comes_to_kernel
+from transforms.cpp.reach.calls import comes_to_kernel, is_kernel
 from transforms.cpp.reach.device import SUFFIXES as DEVICE
 from transforms.cpp.reach.device import is_device_code
 from transforms.cpp.reach.extensions import Use, uses, with_extension_names
@@ -56,6 +57,8 @@ _DEVICE_FOLDERS = (
     "aten/src/ATen/native/vulkan/",
     "aten/src/ATen/test/",
 )
+_LONGEST_TWIN = 40
+"""The lines of a helper that a second body may stand beside."""
 _OTHER_FOLDERS = frozenset(
     {"android", "aten", "benchmarks", "binaries", "c10", "caffe2", "cmake", "docs", "functorch", "ios", "modules"}
     | {"scripts", "test", "third_party", "tools", "torch", "torchgen"}
@@ -204,7 +207,11 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
             ),
             families,
             answers,
-        ).run(_with_sites(outcomes, tree))
+            lambda function: (
+                (function.path, function.start) not in vocabulary.dead_ends
+                and _may_have_twin(tree, names, vocabulary, function)
+            ),
+        ).run(_with_sites(outcomes, tree, vocabulary))
 
     outcomes = _follow(project, reached, vocabulary)
     blocked = frozenset(key for key, outcome in outcomes.items() if outcome.blocked)
@@ -216,7 +223,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     deeper = with_dead_ends(
         vocabulary,
         final.values(),
-        [function for function in reached if (function.path, function.start) in tree.reach],
+        [f for f in reached if (f.path, f.start) in tree.reach.keys() - propagation.twins.keys()],
         composites,
         lambda functions, extended: _outcomes(project, functions, extended, propagation.settled),
     )
@@ -230,7 +237,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
             del answers[question]
         outcomes |= _follow(project, [f for f in reached if may_meet(f, vocabulary, dead)], vocabulary)
         propagation = propagated(outcomes, tree, vocabulary)
-    base = _with_sites(outcomes, tree)
+    base = _with_sites(outcomes, tree, vocabulary)
     yield from decide(project, facts, tree.reach, base, propagation, load_rewrites(), names_of_kernels)
     for key, outcome in outcomes.items():
         if key in tree.reach and key not in base and key not in propagation.outcomes:
@@ -272,7 +279,7 @@ def _follow(project: Project, functions: Sequence[Function], vocabulary: Vocabul
         candidates += (
             function
             for function in in_file
-            if _calls_accessor(function)
+            if _calls_accessor(function, vocabulary)
             or comes_to_kernel(function, vocabulary.unserved)
             or _asks_for_size(source()[function.start : function.end])
         )
@@ -291,8 +298,8 @@ def _outcomes(
         yield from outcomes
 
 
-def _with_sites(outcomes: Mapping[Key, Outcome], tree: Tree) -> dict[Key, Outcome]:
-    return {key: o for key, o in outcomes.items() if key in tree.reach and _calls_accessor(o.function)}
+def _with_sites(outcomes: Mapping[Key, Outcome], tree: Tree, vocabulary: Vocabulary) -> dict[Key, Outcome]:
+    return {key: o for key, o in outcomes.items() if key in tree.reach and _calls_accessor(o.function, vocabulary)}
 
 
 def _symbolic(schemas: Mapping[str, Sequence[Schema]]) -> Iterator[str]:
@@ -323,10 +330,10 @@ def _asks_for_size(function: bytes) -> bool:
     )
 
 
-def _calls_accessor(function: Function) -> bool:
-    """Whether a function may hold a site: `x.size(0)`, or `at::size(x, 0)`."""
+def _calls_accessor(function: Function, vocabulary: Vocabulary) -> bool:
+    """Whether a function may hold a site: `x.size(0)`, `at::size(x, 0)`, or a helper that asks and has a twin."""
     free = (call.callee.rpartition("::")[2] for call in function.calls if not call.member)
-    return bool(function.candidates) or any(name in ACCESSORS for name in free)
+    return bool(function.candidates) or any(name in ACCESSORS or vocabulary.asks_for_size(name) for name in free)
 
 
 def _fixed_names(tree: Tree) -> frozenset[str]:
@@ -360,3 +367,23 @@ def _may_change(tree: Tree, fixed: frozenset[str], device: DeviceCode, function:
     if index >= 0 and function.params[index].type.replace("const ", "").rstrip("&") in ("int64_t", "int"):
         return True  # an integer converts to the SymInt that is then wanted
     return function.name not in tree.in_formulas and (function.internal or not device.calls(function.name))
+
+
+def _may_have_twin(tree: Tree, fixed: frozenset[str], vocabulary: Vocabulary, function: Function) -> bool:
+    """Whether a twin of a helper may be written: of no kernel, method or template, and of none that is long."""
+    if function.name in fixed or function.structured or function.parent or function.template:
+        return False
+    if (
+        is_device_code(tree.facts[function.path])
+        or is_kernel(function)
+        or vocabulary.functions.get(twin_name(function))
+    ):
+        return False
+    own = headers.same_function(function)
+    declared = [
+        path
+        for path, file in tree.facts.items()
+        if any(f.name == function.name and headers.same_function(f) == own for f in file.functions)
+    ]
+    body = tree.project.read(function.path)[function.start : function.end]
+    return all(map(tree.project.selected, declared)) and body.count(b"\n") < _LONGEST_TWIN

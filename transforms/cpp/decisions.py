@@ -14,6 +14,7 @@ from codemod.model.transform import Project
 from transforms.cpp.flow.engine import OWN_RESULT, RENAMED, parameter_origin
 from transforms.cpp.flow.events import (
     Event,
+    HelperTwin,
     RegisteredKernel,
     Rewrites,
     SettledMembers,
@@ -28,6 +29,7 @@ from transforms.cpp.flow.members import member_origin
 from transforms.cpp.flow.outcome import Outcome
 from transforms.cpp.flow.propagate import Key, Propagation
 from transforms.cpp.flow.state import Emission
+from transforms.cpp.flow.twins import is_twin, twin_name, twin_slot
 from transforms.cpp.reach import headers
 from transforms.cpp.reach.headers import OWN_YAML
 from transforms.cpp.reach.registered_kernels import Naming
@@ -36,7 +38,7 @@ from transforms.cpp.reach.vocabulary import symint_name
 from transforms.cpp.reading.definitions import find_declarator, spelled_types
 from transforms.cpp.reading.facts import FileFacts, Function, Slot
 from transforms.cpp.reading.lines import Lines
-from transforms.cpp.reading.records import Member, find_member
+from transforms.cpp.reading.records import Member, find_member, is_header
 from transforms.cpp.reading.syntax import parse
 from transforms.cpp.reading.tree import build
 from transforms.cpp.report import findings, group_name, question_findings
@@ -77,7 +79,7 @@ def decide(
     """Every finding: safe for a function that converts whole and alone, for review what needs more than that."""
     groups = _groups(base, propagation)
     sources = Sources(project)
-    for key in sorted({*base, *propagation.outcomes}):
+    for key in sorted({*base, *propagation.outcomes} - propagation.twins.keys()):
         before, after = base.get(key), propagation.outcomes.get(key)
         outcome = after or before
         assert outcome is not None
@@ -107,6 +109,7 @@ def decide(
         yield from findings(rest, why, lines, groups[key], Level.REVIEW)
         yield from question_findings(rest, why, lines, groups[key])
     yield from _signatures(facts, reach, propagation, groups, sources, rewrites)
+    yield from _twins(facts, reach, propagation, groups, sources, rewrites)
     yield from _members(reach, propagation, groups, sources, rewrites)
     yield from _registrations(facts, reach, propagation, groups, sources, rewrites, named)
     yield from _schemas(facts, propagation, groups, sources, rewrites)
@@ -134,7 +137,7 @@ def _groups(base: Mapping[Key, Outcome], propagation: Propagation) -> dict[Key, 
 
     for slot in propagation.settled:
         find((slot.path, slot.start))
-    for key, outcome in propagation.outcomes.items():
+    for key, outcome in (*propagation.outcomes.items(), *propagation.twins.items()):
         for slot in outcome.uses & propagation.settled:
             first, second = sorted((find(key), find((slot.path, slot.start))), key=lambda key: (key[1] < 0, key))
             parent[second] = first
@@ -142,7 +145,7 @@ def _groups(base: Mapping[Key, Outcome], propagation: Propagation) -> dict[Key, 
         owners = sorted({find((slot.path, slot.start)) for slot in family.slots})
         for owner in owners[1:]:
             parent[find(owner)] = find(owners[0])
-    functions = {key: o.function for key, o in {**base, **propagation.outcomes}.items()}
+    functions = {key: o.function for key, o in {**base, **propagation.outcomes, **propagation.twins}.items()}
     return {key: f"helpers of {group_name(functions[find(key)])}" for key in parent if find(key) in functions}
 
 
@@ -157,7 +160,7 @@ def _signatures(
     """The edits of the definitions and declarations of every helper that changes."""
     slots: dict[Key, set[int]] = {}
     for slot in propagation.settled:
-        if not slot.member:
+        if not slot.member and not is_twin(slot):
             slots.setdefault((slot.path, slot.start), set()).add(slot.index)
     if not slots:
         return
@@ -179,6 +182,45 @@ def _signatures(
             events = _signature_events(*sources.tree(path), function, slots[key], key in renamed)
             emissions = tuple(emission for event in events for emission in emit(rewrites, event))
             yield from _settled(function, emissions, reach.get(key), sources.lines(path), groups[key])
+
+
+def _twins(
+    facts: Mapping[str, FileFacts],
+    reach: Mapping[Key, Reach],
+    propagation: Propagation,
+    groups: Mapping[Key, str],
+    sources: Sources,
+    rewrites: Rewrites,
+) -> Iterator[Finding]:
+    """The twins of helpers, behind their definitions and declarations."""
+    slots = [twin_slot(slot) for slot in propagation.settled if is_twin(slot)]
+    for key, body in sorted(propagation.twins.items()):
+        indexes = [slot.index for slot in slots if (slot.path, slot.start) == key]
+        own = headers.same_function(body.function)
+        callers = {
+            path for (path, _), o in propagation.outcomes.items() if any((s.path, s.start) == key for s in o.uses)
+        }
+        declarations = (
+            function
+            for path, file in facts.items()
+            if path == key[0] or path in callers or is_header(path)
+            for function in file.functions
+            if function.name == body.function.name and function.body < 0 and headers.same_function(function) == own
+        )
+        for function in (body.function, *declarations):
+            lines, tree = sources.lines(function.path), sources.tree(function.path)
+            changes = [(e.start, e.end, e.new) for e in (body.emissions if function.body >= 0 else ())]
+            for event in _signature_events(*tree, function, indexes, renamed=False):
+                changes += [(e.start, e.end, e.new) for e in emit(rewrites, event)]
+            declarator = find_declarator(tree[0].root_node, function)
+            name = declarator.child_by_field_name("declarator") if declarator is not None else None
+            if name is not None:
+                span = function.start, function.end
+                named = build(name, tree[1])
+                twin = HelperTwin(
+                    frozenset({OWN_RESULT}), function.name, twin_name(function), lines, *span, named, changes
+                )
+                yield from _settled(function, tuple(emit(rewrites, twin)), reach.get(key), lines, groups[key])
 
 
 def _settled(

@@ -323,6 +323,22 @@ class SettledMembers(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class HelperTwin(Event):
+    """The definition or declaration of `function`, `[start, end)` in `lines`, which gains a twin called `name`.
+
+    `changes` are (start, end, new) of what the twin has otherwise, its name apart, which stands at `named`.
+    """
+
+    function: str
+    name: str
+    lines: Lines
+    start: int
+    end: int
+    named: Node
+    changes: Sequence[tuple[int, int, str]]
+
+
+@dataclass(frozen=True, slots=True)
 class SymbolicKernel(Event):
     """A definition or declaration of a kernel whose name, `old` at the end of `name`, becomes `new`."""
 

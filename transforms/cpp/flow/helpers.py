@@ -10,6 +10,7 @@ from transforms.cpp.flow.events import CalleeName, OffsetOfImpl, SequenceArgumen
 from transforms.cpp.flow.members import built_whole
 from transforms.cpp.flow.operators import Resolved, parameters_of, resolve
 from transforms.cpp.flow.storing import coerce
+from transforms.cpp.flow.twins import asking_twin, note_use, twins
 from transforms.cpp.reach.calls import is_kernel
 from transforms.cpp.reach.vocabulary import base_name, symbolic_twins, symint_name
 from transforms.cpp.reading.facts import Function, Slot
@@ -19,6 +20,8 @@ from transforms.cpp.reading.types import TENSOR, UNKNOWN, Type, parse_type, symb
 _ITERATOR = re.compile(r"\bTensorIterator(?:Base)?\b")
 _ARRAY_REFS = ("IntArrayRef", "IntList", "ArrayRef", "SymIntArrayRef")
 """Sequences that a single element converts to (c10/util/ArrayRef.h)."""
+_TAKES = {("int", "int"), ("ints", "ints"), ("ints", "braces"), ("wrap", "wrap"), ("wrap", "ints"), ("wrap", "int")}
+"""Kinds of symbolic parameters, with those of symbolic values that they take."""
 _SCALARS = ("int", "ints", "wrap", "float", "iter", "braces")
 
 
@@ -232,16 +235,8 @@ def _accepts(flow: Flow, function: Function, index: int, value: Type) -> str:
     if kind.kind == "other" and kind.name in flow.vocabulary.aliases:
         kind = parse_type(flow.vocabulary.aliases[kind.name])
     if kind.symbolic:
-        pairs = {
-            ("int", "int"),
-            ("ints", "ints"),
-            ("ints", "braces"),
-            ("wrap", "wrap"),
-            ("wrap", "ints"),
-            ("wrap", "int"),
-        }
         one = kind.name in _ARRAY_REFS and value.kind == "int"
-        return "ok" if (kind.kind, value.kind) in pairs or one or kind.kind == "float" else ""
+        return "ok" if (kind.kind, value.kind) in _TAKES or one or kind.kind == "float" else ""
     if kind.kind in ("scalar", "string") and value.kind in ("int", "float"):
         return "ok" if kind.kind == "scalar" else ""
     if function.template and kind.kind in ("unknown", "other"):
@@ -274,6 +269,10 @@ def _function(
     symbolic = [(index, value) for index, value in enumerate(values) if value.symbolic and value.kind in _SCALARS]
     if not symbolic:
         best = _best(candidates, values)
+        origin = result_origin(node.start)
+        asking = asking_twin(flow, best, values)
+        if asking is not None and origin not in flow.concrete:
+            return _call_twin(flow, node, function, bare, asking, frozenset({origin}))
         _serve(flow, function, best, arguments, values)
         return _result(flow, node, best)
     for candidate in candidates:
@@ -285,15 +284,20 @@ def _function(
             _serve(flow, function, candidate, arguments, values)
             _match_sequences(flow, candidate, arguments, values)
             return _result(flow, node, candidate, join(*(value for _, value in symbolic)).origins)
-    for twin in symbolic_twins(bare):
-        for overload in flow.vocabulary.functions.get(twin, ()):
-            if _fits(overload, len(arguments)) and all(_accepts(flow, overload, i, v) == "ok" for i, v in symbolic):
-                origins = join(*values).origins
-                target = _name_node(function)
-                flow.announce(CalleeName(origins, target, bare, twin))
-                _match_sequences(flow, overload, arguments, values)
-                return _result(flow, node, overload, origins)
+    for twin in twins(flow, bare, candidates):
+        if _fits(twin, len(arguments)) and all(_accepts(flow, twin, i, v) == "ok" for i, v in symbolic):
+            _match_sequences(flow, twin, arguments, values)
+            return _call_twin(flow, node, function, bare, twin, join(*values).origins)
     return _ask(flow, node, bare, _best(candidates, values), symbolic, arguments)
+
+
+def _call_twin(
+    flow: Flow, node: Node, written: Node, name: str, twin: Function, origins: frozenset[int] | None
+) -> Type:
+    """Have the twin of the helper `name` called in its place."""
+    flow.announce(CalleeName(origins, _name_node(written), name, twin.name))
+    note_use(flow, twin)
+    return _result(flow, node, twin, origins)
 
 
 def _sequence(value: Type) -> bool:

@@ -8,13 +8,15 @@ hoped for it is analysed again without it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from codemod.model.transform import Project
 from transforms.cpp.flow.engine import OWN_RESULT, RENAMED, parameter_origin
 from transforms.cpp.flow.events import Rewrites
 from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
+from transforms.cpp.flow.twin_search import TwinSearch
+from transforms.cpp.flow.twins import is_twin
 from transforms.cpp.reach.schemas import Family, links
 from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.facts import FileFacts, Function, Slot
@@ -36,6 +38,8 @@ class Propagation:
     outcomes: dict[Key, Outcome]
     families: tuple[Family, ...] = ()
     """The families that hold as a whole."""
+    twins: Mapping[Key, Outcome] = field(default_factory=dict)
+    """The helpers that gain a twin, each with what comes of the twin's body."""
 
 
 class Propagator:
@@ -51,8 +55,12 @@ class Propagator:
         eligible: Callable[[Function, int], bool],
         families: Sequence[Family] = (),
         answers: dict[Question, Outcome] | None = None,
+        may_have_twin: Callable[[Function], bool] = lambda function: False,
     ) -> None:
-        """`answers` are outcomes that hold with this vocabulary; those that are found out are added."""
+        """`answers` are outcomes that hold with this vocabulary; those that are found out are added.
+
+        `may_have_twin` says whether a twin may stand beside a helper that cannot change.
+        """
         self.answers = {} if answers is None else answers
         self.project = project
         self.vocabulary = vocabulary
@@ -70,6 +78,9 @@ class Propagator:
         self.settled: set[Slot] = set()
         self.refused: set[Slot] = set()
         self.outcomes: dict[Key, Outcome] = {}
+        self.twins = TwinSearch(self.definitions, may_have_twin, self._follow)
+        self.bodies: dict[Key, Outcome] = {}
+        """Those of the twins."""
 
     def run(self, base: Mapping[Key, Outcome]) -> Propagation:
         """Settle what the refusals of `base` ask for, as far as it holds."""
@@ -84,16 +95,40 @@ class Propagator:
             self.outcomes.update(fresh)
             requested = self._ask(fresh.values())
             changed = self._refuse(self._refusals(fresh, requested, growing=True)) | requested
-        changed |= self._refuse(self._refusals(self.outcomes, set()) | self._unneeded())
-        while changed:  # nothing more is settled: take back until everything that stands is consistent
+        self._take_back(changed | self._refuse(self._refusals(self.outcomes, set()) | self._unneeded()))
+        self._write_twins(base)
+        settled = frozenset(self.settled)
+        owners = {(slot.path, slot.start) for slot in settled if not is_twin(slot)}
+        outcomes = {key: outcome for key, outcome in self.outcomes.items() if key in owners or outcome.uses & settled}
+        return Propagation(settled, outcomes, self._whole_families(), self.bodies)
+
+    def _take_back(self, changed: set[Slot]) -> None:
+        """Nothing more is settled: refuse until everything that stands is consistent."""
+        while changed:
             fresh = self._analyse(self._affected(changed))
             self.outcomes.update(fresh)
             changed = self._refuse(self._refusals(fresh, set()))
             changed |= self._refuse(self._unneeded())
-        settled = frozenset(self.settled)
-        owners = {(slot.path, slot.start) for slot in settled}
-        outcomes = {key: outcome for key, outcome in self.outcomes.items() if key in owners or outcome.uses & settled}
-        return Propagation(settled, outcomes, self._whole_families())
+
+    def _write_twins(self, base: Mapping[Key, Outcome]) -> None:
+        """Settle the twins of helpers that could not change."""
+        latest = {**base, **self.outcomes}.values()
+        added = self.twins.find([o for o in latest if self.reached(o.function)], frozenset(self.settled))
+        self.settled |= added
+        self.bodies = self.twins.bodies(frozenset(self.settled))
+        changed = set(added)
+        while changed:
+            self._take_back(changed)
+            self.bodies = self.twins.bodies(frozenset(self.settled))
+            gone = {slot for slot in self.settled if is_twin(slot) and (slot.path, slot.start) not in self.bodies}
+            changed = self._refuse(gone | self._unneeded())
+
+    def _follow(self, function: Function, settled: frozenset[Slot]) -> Outcome:
+        """What comes of one function with slots that are settled."""
+        renamed = frozenset(key for family in self._whole_families() for key in family.kernels)
+        source = self.project.read(function.path)
+        task = Task(function.path, source, (function,), self.vocabulary, settled, renamed=renamed)
+        return analyse(self.rewrites, task)[0]
 
     def _whole_families(self) -> tuple[Family, ...]:
         return tuple(family for family in self.families if family.slots <= self.settled)
@@ -113,12 +148,14 @@ class Propagator:
 
     def _unneeded(self) -> set[Slot]:
         """Slots whose reason went away: no caller gives the parameter a symbolic value, no such value is returned."""
-        used = frozenset[Slot]().union(*(outcome.uses for outcome in self.outcomes.values()))
+        used = frozenset[Slot]().union(*(o.uses for o in (*self.outcomes.values(), *self.bodies.values())))
         filled = frozenset[Slot]().union(*(outcome.filled for outcome in self.outcomes.values()))
         gone: set[Slot] = set()
         for slot in self.settled:
             owner = self.outcomes.get((slot.path, slot.start))
-            if slot.member:
+            if is_twin(slot):
+                needed = slot in used
+            elif slot.member:
                 needed = slot in filled
             else:
                 needed = owner is None or owner.gives if slot.index < 0 else slot in used or slot in self.links
@@ -208,7 +245,8 @@ class Propagator:
         return not self.reached(function) and not self._owns(function)
 
     def _owns(self, function: Function) -> bool:
-        return any(slot.path == function.path and slot.start == function.start for slot in self.settled)
+        own = (slot for slot in self.settled if slot.path == function.path and slot.start == function.start)
+        return not all(map(is_twin, own))
 
     def _refusals(self, fresh: Mapping[Key, Outcome], requested: set[Slot], *, growing: bool = False) -> set[Slot]:
         """Settled slots that an outcome shows to be impossible, even when those just `requested` are granted.
@@ -217,11 +255,11 @@ class Propagator:
         """
         refused: set[Slot] = set()
         for (path, start), outcome in fresh.items():
-            own = {slot for slot in self.settled if slot.path == path and slot.start == start}
+            own = {s for s in self.settled if s.path == path and s.start == start and not is_twin(s)}
             if outcome.lost:
                 refused |= own
                 callees = {call.callee.rpartition("::")[2] for call in outcome.function.calls}
-                helpers = (slot for slot in self.settled if not slot.member)
+                helpers = (slot for slot in self.settled if not slot.member and not is_twin(slot))
                 refused |= {slot for slot in helpers if self.definitions[slot.path, slot.start].name in callees}
                 refused |= {slot for slot in self.settled if slot.member and slot.path == path}
                 continue

@@ -46,6 +46,11 @@ class Vocabulary:
             ]
         return self._symbolic[name]
 
+    def asks_for_size(self, name: str) -> bool:
+        """Whether a helper of the tree returns a size as an integer, and its twin as a SymInt."""
+        twins = self.symbolic(f"{name}_symint")
+        return any(parse_type(twin.returns).symbolic for twin in twins) and name in self.functions
+
 
 def has_symbolic_twin(vocabulary: Vocabulary, function: Function) -> bool:
     """Whether an overload, or a function named `…_symint`, takes or returns SymInts where `function` has integers."""

@@ -240,14 +240,19 @@ def test_a_helper_changes_with_its_declaration_and_every_caller(tmp_path: Path) 
     assert converted(tmp_path, source, Level.SAFE) == source
 
 
-def test_a_helper_stays_where_another_caller_has_only_a_concrete_sequence(tmp_path: Path) -> None:
+def test_a_helper_gains_a_twin_where_another_caller_has_only_a_concrete_sequence(tmp_path: Path) -> None:
     source = (
         "static Tensor keep(const Tensor& x, IntArrayRef s) { return x.view(s); }\n"
         "Tensor f(const Tensor& x) { return keep(x, x.sizes()); }\n"
         "static Tensor g(const Tensor& x, IntArrayRef s) { return keep(x, s); }"
     )
-    assert converted(tmp_path, source) == source
-    assert refusals(tmp_path, source) == ["callee-takes-int"]
+    assert converted(tmp_path, source) == (
+        "static Tensor keep(const Tensor& x, IntArrayRef s) { return x.view(s); }\n\n"
+        "static Tensor keep_symint(const Tensor& x, c10::SymIntArrayRef s) { return x.view_symint(s); }\n"
+        "Tensor f(const Tensor& x) { return keep_symint(x, x.sym_sizes()); }\n"
+        "static Tensor g(const Tensor& x, IntArrayRef s) { return keep(x, s); }"
+    )
+    assert converted(tmp_path, source, Level.SAFE) == source
 
 
 def test_edits_of_one_function_share_a_group(tmp_path: Path) -> None:

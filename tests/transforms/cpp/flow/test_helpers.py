@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from codemod.model.findings import Level
 from tests.transforms.cpp.snippets import converted
 
 PLAN = "struct Plan { DimVector shape; DimVector dims; };\n"
@@ -43,11 +44,6 @@ KEPT = {
         "static Plan<int> plan(const Tensor& x) { Plan<int> p; p.shape.push_back(x.size(0)); return p; }\n" + USE
     ),
     "a comment stands between the members": ("struct Plan { DimVector shape /* sizes */, dims; };\n" + FILL + USE),
-    "an integer is a step from a sequence of SymInts": (
-        "static Tensor keep(const Tensor& x, IntArrayRef s) { return x.expand(s); }\n"
-        "Tensor g(const Tensor& x, int64_t n) { return keep(x, n); }\n"
-        "Tensor f(const Tensor& x) { return keep(x, x.size(0)); }"
-    ),
     "a reference is bound to what is no local": (
         "static void put(const Tensor& x, int64_t& n) { n = x.size(0); }\n"
         "struct Box { Tensor g(const Tensor& x) { put(x, n_); return x; } int64_t n_; };\n"
@@ -57,11 +53,29 @@ KEPT = {
         "static void put(const Tensor& x, int64_t& n) { n = x.size(0); }\n"
         "Tensor f(const Tensor& x) { int64_t n = 0; put(x, n); for (int64_t i = 0; i < n; i++) {} return x; }"
     ),
-    "the function that passes its parameter on is called with integers": (
-        "static Tensor keep(const Tensor& x, IntArrayRef s) { return x.expand(s); }\n"
-        "static Tensor pass(const Tensor& x, IntArrayRef s) { return keep(x, s); }\n"
-        "Tensor g(const Tensor& x, IntArrayRef s) { return pass(x, s); }\n"
+    "a method has no twin": (
+        "struct Box { static Tensor keep(const Tensor& x, IntArrayRef s) { return x.expand(s); } };\n"
+        "Tensor g(const Tensor& x, IntArrayRef s) { return Box::keep(x, s); }\n"
+        "Tensor f(const Tensor& x) { return Box::keep(x, x.sizes()); }"
+    ),
+    "a template has no twin": (
+        "template <typename T> Tensor keep(const Tensor& x, IntArrayRef s, T t) { return x.expand(s); }\n"
+        "Tensor g(const Tensor& x, IntArrayRef s) { return keep(x, s, 1); }\n"
+        "Tensor f(const Tensor& x) { return keep(x, x.sizes(), 1); }"
+    ),
+    "the twin would be a second body of many lines": (
+        "static Tensor keep(const Tensor& x, IntArrayRef s) {" + "\n" * 40 + "return x.expand(s); }\n"
+        "Tensor g(const Tensor& x, IntArrayRef s) { return keep(x, s); }\n"
         "Tensor f(const Tensor& x) { return keep(x, x.sizes()); }"
+    ),
+    "the body of the twin would count a loop": (
+        "static Tensor keep(const Tensor& x, IntArrayRef s) { for (int i = 0; i < s[0]; i++) {} return x.expand(s); }\n"
+        "Tensor g(const Tensor& x, IntArrayRef s) { return keep(x, s); }\n"
+        "Tensor f(const Tensor& x) { return keep(x, x.sizes()); }"
+    ),
+    "nobody could call the twin": (
+        "static int64_t width(const Tensor& x) { return x.size(0); }\n"
+        "Tensor f(const Tensor& x) { for (int64_t i = 0; i < width(x); i++) {} return x; }"
     ),
 }
 
@@ -126,6 +140,76 @@ CONVERTED = {
         ),
     ),
 }
+
+TWINS = {
+    "an integer is a step from a sequence of SymInts": (
+        (
+            "static Tensor keep(const Tensor& x, IntArrayRef s) { return x.expand(s); }\n"
+            "Tensor g(const Tensor& x, int64_t n) { return keep(x, n); }\n"
+            "Tensor f(const Tensor& x) { return keep(x, x.size(0)); }"
+        ),
+        (
+            "static Tensor keep(const Tensor& x, IntArrayRef s) { return x.expand(s); }\n\n"
+            "static Tensor keep_symint(const Tensor& x, c10::SymIntArrayRef s) { return x.expand_symint(s); }\n"
+            "Tensor g(const Tensor& x, int64_t n) { return keep(x, n); }\n"
+            "Tensor f(const Tensor& x) { return keep_symint(x, x.sym_size(0)); }"
+        ),
+    ),
+    "only the helper that is asked has one": (
+        (
+            "static Tensor keep(const Tensor& x, IntArrayRef s) { return x.expand(s); }\n"
+            "static Tensor pass(const Tensor& x, IntArrayRef s) { return keep(x, s); }\n"
+            "Tensor g(const Tensor& x, IntArrayRef s) { return pass(x, s); }\n"
+            "Tensor f(const Tensor& x) { return keep(x, x.sizes()); }"
+        ),
+        (
+            "static Tensor keep(const Tensor& x, IntArrayRef s) { return x.expand(s); }\n\n"
+            "static Tensor keep_symint(const Tensor& x, c10::SymIntArrayRef s) { return x.expand_symint(s); }\n"
+            "static Tensor pass(const Tensor& x, IntArrayRef s) { return keep(x, s); }\n"
+            "Tensor g(const Tensor& x, IntArrayRef s) { return pass(x, s); }\n"
+            "Tensor f(const Tensor& x) { return keep_symint(x, x.sym_sizes()); }"
+        ),
+    ),
+    "a twin calls a twin, and both are declared": (
+        (
+            "namespace a {\n  Tensor keep(const Tensor& x, IntArrayRef s);\n}\n"
+            "namespace a {\nTensor keep(const Tensor& x, IntArrayRef s) { return x.expand(s); }\n}\n"
+            "static Tensor pass(const Tensor& x, IntArrayRef s) { return a::keep(x, s); }\n"
+            "Tensor g(const Tensor& x, IntArrayRef s) { return pass(x, s); }\n"
+            "Tensor f(const Tensor& x) { return pass(x, x.sizes()); }"
+        ),
+        (
+            "namespace a {\n  Tensor keep(const Tensor& x, IntArrayRef s);\n\n"
+            "  Tensor keep_symint(const Tensor& x, c10::SymIntArrayRef s);\n}\n"
+            "namespace a {\nTensor keep(const Tensor& x, IntArrayRef s) { return x.expand(s); }\n\n"
+            "Tensor keep_symint(const Tensor& x, c10::SymIntArrayRef s) { return x.expand_symint(s); }\n}\n"
+            "static Tensor pass(const Tensor& x, IntArrayRef s) { return a::keep(x, s); }\n\n"
+            "static Tensor pass_symint(const Tensor& x, c10::SymIntArrayRef s) { return a::keep_symint(x, s); }\n"
+            "Tensor g(const Tensor& x, IntArrayRef s) { return pass(x, s); }\n"
+            "Tensor f(const Tensor& x) { return pass_symint(x, x.sym_sizes()); }"
+        ),
+    ),
+    "those who count with the result keep the helper": (
+        (
+            "static int64_t width(const Tensor& x) { return x.size(0); }\n"
+            "Tensor g(const Tensor& x) { for (int64_t i = 0; i < width(x); i++) {} return x; }\n"
+            "Tensor f(const Tensor& x) { return x.narrow(0, 0, width(x)); }"
+        ),
+        (
+            "static int64_t width(const Tensor& x) { return x.size(0); }\n\n"
+            "static c10::SymInt width_symint(const Tensor& x) { return x.sym_size(0); }\n"
+            "Tensor g(const Tensor& x) { for (int64_t i = 0; i < width(x); i++) {} return x; }\n"
+            "Tensor f(const Tensor& x) { return x.narrow_symint(0, 0, width_symint(x)); }"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "expected"), TWINS.values(), ids=TWINS)
+def test_helpers_that_others_need_as_they_are_gain_a_twin(tmp_path: Path, source: str, expected: str) -> None:
+    assert converted(tmp_path, source) == expected
+    assert converted(tmp_path, expected) == expected
+    assert converted(tmp_path, source, Level.SAFE) == source
 
 
 @pytest.mark.parametrize(("source", "expected"), CONVERTED.values(), ids=CONVERTED)

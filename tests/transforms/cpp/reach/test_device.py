@@ -86,7 +86,9 @@ def test_no_signature_that_kernels_have_or_declare_is_changed(tmp_path: Path) ->
     assert ("fill.cu", "fill") in edited(tmp_path, {"lib.cpp": declared + composite, "fill.cu": fill + KERNEL})
     kernel = "Tensor glow_cuda(const Tensor& x) { auto y = fill(x, 1); burn<<<1, 32>>>(y, 1); return y; }\n"
     assert edited(tmp_path, {"lib.cpp": declared + composite, "use.cu": fill + KERNEL + kernel + CUDA}) == set()
-    assert edited(tmp_path, {"lib.cpp": fill + composite, "use.cu": declared + KERNEL + kernel + CUDA}) == set()
+    # Where the definition is at hand, it gains a twin; the source of the kernels and their declaration stay.
+    twins = edited(tmp_path, {"lib.cpp": fill + composite, "use.cu": declared + KERNEL + kernel + CUDA})
+    assert twins == {("lib.cpp", "fill"), ("lib.cpp", "glow")}
 
 
 def test_what_is_registered_for_symbols_is_edited_with_what_it_alone_calls(tmp_path: Path) -> None:

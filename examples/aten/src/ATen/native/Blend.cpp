@@ -110,6 +110,11 @@ Tensor padded_width(const Tensor& self) {
   return at::zeros({width}, self.options());
 }
 
+// A helper that kernels share.
+Tensor trimmed_rows(const Tensor& self) {
+  return self.narrow(0, 0, whole_blocks(self.size(0)));
+}
+
 // Elements of a list, an optional tensor, a structured binding, a lambda and a member.
 Tensor stack_extents(TensorList parts, const std::optional<Tensor>& extra) {
   std::vector<Tensor> results;

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/TensorMeta.h>
+#include <ATen/native/BlendUtils.h>
 
 #include <vector>
 
@@ -12,7 +13,7 @@ struct structured_fold_rows {
 };
 
 static int64_t padded_extent(const Tensor& self) {
-  return self.size(0) + self.size(0) % 8;
+  return whole_blocks(self.size(0)) + 8;
 }
 
 Tensor blend_rows_cpu(const Tensor& self) {
