@@ -219,16 +219,18 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         reach, stopped = reacher.reached_and_stopped(blocked)
         tree = replace(tree, reach=reach)
     propagation = propagated(outcomes, tree, vocabulary)
-    final = {**outcomes, **propagation.outcomes}
-    deeper = with_dead_ends(
-        vocabulary,
-        final.values(),
-        [f for f in reached if (f.path, f.start) in tree.reach.keys() - propagation.twins.keys()],
-        composites,
-        lambda functions, extended: _outcomes(project, functions, extended, propagation.settled),
-    )
-    if deeper.dead_ends:
-        vocabulary = deeper
+    first = {**outcomes, **propagation.outcomes}
+    shallow, settled, live, twins = vocabulary, propagation.settled, tree.reach, frozenset(propagation.twins)
+    while True:  # a helper that gains a twin is no dead end, and which of them do depends on the dead ends
+        vocabulary = with_dead_ends(
+            shallow,
+            first.values(),
+            [f for f in reached if (f.path, f.start) in live and (f.path, f.start) not in twins],
+            composites,
+            partial(_outcomes, project, settled=settled),
+        )
+        if not vocabulary.dead_ends:
+            break
         blocked |= vocabulary.dead_ends
         reach, stopped = reacher.reached_and_stopped(blocked)
         tree = replace(tree, reach=reach)
@@ -237,6 +239,9 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
             del answers[question]
         outcomes |= _follow(project, [f for f in reached if may_meet(f, vocabulary, dead)], vocabulary)
         propagation = propagated(outcomes, tree, vocabulary)
+        if twins <= propagation.twins.keys():
+            break
+        twins &= propagation.twins.keys()
     base = _with_sites(outcomes, tree, vocabulary)
     yield from decide(project, facts, tree.reach, base, propagation, load_rewrites(), names_of_kernels)
     for key, outcome in outcomes.items():
