@@ -112,16 +112,22 @@ class Propagator:
 
     def _write_twins(self, base: Mapping[Key, Outcome]) -> None:
         """Settle the twins of helpers that could not change."""
-        latest = {**base, **self.outcomes}.values()
-        added = self.twins.find([o for o in latest if self.reached(o.function)], frozenset(self.settled))
-        self.settled |= added
-        self.bodies = self.twins.bodies(frozenset(self.settled))
-        changed = set(added)
-        while changed:
-            self._take_back(changed)
+        added: set[Slot] = set()
+        for _ in range(_ROUNDS):  # what a twin returns may go on to another helper
+            latest = {**base, **self.outcomes}.values()
+            wanted = self.twins.find([o for o in latest if self.reached(o.function)], frozenset(self.settled))
+            new = wanted - self.settled
+            if not new:
+                break
+            added |= new
+            self.settled |= new
+            self.outcomes.update(self._analyse(self._affected(new)))
+        while added:
+            self.bodies = self.twins.bodies(frozenset(self.settled))
+            self._take_back(added)
             self.bodies = self.twins.bodies(frozenset(self.settled))
             gone = {slot for slot in self.settled if is_twin(slot) and (slot.path, slot.start) not in self.bodies}
-            changed = self._refuse(gone | self._unneeded())
+            added = self._refuse(gone | self._unneeded())
 
     def _follow(self, function: Function, settled: frozenset[Slot]) -> Outcome:
         """What comes of one function with slots that are settled."""

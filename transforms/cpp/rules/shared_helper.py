@@ -17,12 +17,15 @@ aten/src/ATen/ExpandUtils.h (`infer_size` and `infer_size_symint`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.cpp.flow.events import HelperTwin, Replacement
 
+_BEFORE = re.compile(rb"[ \t\w]*\Z")
+"""What may stand before a helper on its line: white space, and macros such as TORCH_API."""
 NAME = "shared-helper"
 MODE = Mode.DIRECT_THROW
 LEVEL = Level.REVIEW
@@ -56,7 +59,6 @@ def rewrite(event: HelperTwin) -> Iterator[Replacement]:
         end = start
     text = event.lines.source[event.start : end] + text
     first = event.lines.source.rfind(b"\n", 0, event.start) + 1
-    before = event.lines.source[first : event.start]
-    indentation = before if not before.strip() else b""
-    new = (b"\n\n" + indentation + text).decode("utf-8", "surrogateescape")
+    before = _BEFORE.match(event.lines.source, first, event.start)
+    new = (b"\n\n" + (before[0] if before is not None else b"") + text).decode("utf-8", "surrogateescape")
     yield Replacement(event.end, event.end, new, f"`{event.function}` gains the twin `{event.name}`")

@@ -172,21 +172,37 @@ TWINS = {
     ),
     "a twin calls a twin, and both are declared": (
         (
-            "namespace a {\n  Tensor keep(const Tensor& x, IntArrayRef s);\n}\n"
+            "namespace a {\n  TORCH_API Tensor keep(const Tensor& x, IntArrayRef s);\n}\n"
             "namespace a {\nTensor keep(const Tensor& x, IntArrayRef s) { return x.expand(s); }\n}\n"
             "static Tensor pass(const Tensor& x, IntArrayRef s) { return a::keep(x, s); }\n"
             "Tensor g(const Tensor& x, IntArrayRef s) { return pass(x, s); }\n"
             "Tensor f(const Tensor& x) { return pass(x, x.sizes()); }"
         ),
         (
-            "namespace a {\n  Tensor keep(const Tensor& x, IntArrayRef s);\n\n"
-            "  Tensor keep_symint(const Tensor& x, c10::SymIntArrayRef s);\n}\n"
+            "namespace a {\n  TORCH_API Tensor keep(const Tensor& x, IntArrayRef s);\n\n"
+            "  TORCH_API Tensor keep_symint(const Tensor& x, c10::SymIntArrayRef s);\n}\n"
             "namespace a {\nTensor keep(const Tensor& x, IntArrayRef s) { return x.expand(s); }\n\n"
             "Tensor keep_symint(const Tensor& x, c10::SymIntArrayRef s) { return x.expand_symint(s); }\n}\n"
             "static Tensor pass(const Tensor& x, IntArrayRef s) { return a::keep(x, s); }\n\n"
             "static Tensor pass_symint(const Tensor& x, c10::SymIntArrayRef s) { return a::keep_symint(x, s); }\n"
             "Tensor g(const Tensor& x, IntArrayRef s) { return pass(x, s); }\n"
             "Tensor f(const Tensor& x) { return pass_symint(x, x.sym_sizes()); }"
+        ),
+    ),
+    "what a twin returns goes on to another": (
+        (
+            "static int64_t width(const Tensor& x) { return x.size(0); }\n"
+            "static int64_t twice(int64_t n) { return 2 * n; }\n"
+            "Tensor g(const Tensor& x) { for (int64_t i = 0; i < twice(width(x)); i++) {} return x; }\n"
+            "Tensor f(const Tensor& x) { return x.narrow(0, 0, twice(width(x))); }"
+        ),
+        (
+            "static int64_t width(const Tensor& x) { return x.size(0); }\n\n"
+            "static c10::SymInt width_symint(const Tensor& x) { return x.sym_size(0); }\n"
+            "static int64_t twice(int64_t n) { return 2 * n; }\n\n"
+            "static c10::SymInt twice_symint(c10::SymInt n) { return 2 * n; }\n"
+            "Tensor g(const Tensor& x) { for (int64_t i = 0; i < twice(width(x)); i++) {} return x; }\n"
+            "Tensor f(const Tensor& x) { return x.narrow_symint(0, 0, twice_symint(width_symint(x))); }"
         ),
     ),
     "those who count with the result keep the helper": (
