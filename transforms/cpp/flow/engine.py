@@ -28,6 +28,16 @@ OWN_RESULT = -900_000
 """The origin of the function's own result, once that is settled to be symbolic."""
 
 
+def own_result_origin(index: int) -> int:
+    """The origin of the function's own result, or of one part of it, once that is settled to be symbolic."""
+    return OWN_RESULT if index == -1 else OWN_RESULT + index
+
+
+def part_origin(start: int, index: int) -> int:
+    """The origin of a part of the tuple that a helper returns, called at byte `start`; `index` is that of its slot."""
+    return -2_000_000_000 - 64 * start + index
+
+
 def parameter_origin(index: int) -> int:
     """The origin of a parameter that callers want to be symbolic; sites have their (positive) offset."""
     return -1 - index
@@ -104,8 +114,8 @@ class Flow:
         """The spans of calls that build a TensorIterator."""
         self.uses: set[Slot] = set()
         """Settled slots that this function gives a symbolic value to, or takes one from."""
-        self.gives = False
-        """Whether the settled result is symbolic on some way out."""
+        self.gives: set[int] = set()
+        """The indexes of settled results, the parts of a tuple, that are symbolic on some way out."""
         self.wanted: set[Slot] = set()
         """Parameters of the function itself that it hands to settled slots, and that are integers still."""
         self.filled: set[Slot] = set()

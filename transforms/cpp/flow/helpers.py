@@ -9,6 +9,7 @@ from transforms.cpp.flow.engine import NOTHING, RENAMED, Flow, join, result_orig
 from transforms.cpp.flow.events import CalleeName, OffsetOfImpl, SequenceArgument
 from transforms.cpp.flow.members import built_whole
 from transforms.cpp.flow.operators import Resolved, parameters_of, resolve
+from transforms.cpp.flow.returning import settled_parts, tuple_argument
 from transforms.cpp.flow.storing import coerce
 from transforms.cpp.flow.twins import asking_twin, note_use, twins
 from transforms.cpp.reach.calls import is_kernel
@@ -40,6 +41,7 @@ def call(
     """`f(…)`, `at::f(…)`, `at::native::f(…)`; `values` are those of its arguments, where they are known."""
     if values is None:
         values = [evaluate(flow, argument) for argument in arguments]
+    tuple_argument(flow, name, arguments, values)
     namespace, _, bare = name.rpartition("::")
     candidates = _candidates(flow, bare, namespace, len(arguments))
     _note_kernel(flow, node, bare, candidates)
@@ -277,9 +279,7 @@ def _function(
         return _result(flow, node, best)
     for candidate in candidates:
         if all(_accepts(flow, candidate, index, value) == "ok" for index, value in symbolic):
-            if candidate.template and any(
-                v.kind in ("ints", "wrap") and _sequence(v) and not v.symbolic for v in values
-            ):
+            if candidate.template and any(_sequence(value) and not value.symbolic for value in values):
                 continue  # one template parameter may have to fit both
             _serve(flow, function, candidate, arguments, values)
             _match_sequences(flow, candidate, arguments, values)
@@ -301,7 +301,7 @@ def _call_twin(
 
 
 def _sequence(value: Type) -> bool:
-    return value.kind == "ints" or value.args[0].kind in ("ints", "int")
+    return value.kind == "ints" or (value.kind == "wrap" and value.args[0].kind in ("ints", "int"))
 
 
 def _match_sequences(flow: Flow, function: Function, arguments: list[Node], values: list[Type]) -> None:
@@ -392,6 +392,8 @@ def _result(flow: Flow, node: Node, function: Function, origins: frozenset[int] 
     if kind.kind == "unknown" and origins and function.template:
         return Type("int", "int64_t", origins=origins)
     slot = Slot(function.path, function.start, -1)
+    if kind.kind == "tuple":
+        return settled_parts(flow, node, slot, kind, origins)
     if slot in flow.settled:
         return flow.settled_value(slot, kind, result_origin(node.start))
     return kind

@@ -62,8 +62,8 @@ class Outcome:
     """Settled results that cannot be taken, each with its origin."""
     unreadable: tuple[Site, ...] = ()
     iterators: tuple[tuple[int, int], ...] = ()
-    gives: bool = False
-    """Whether a symbolic value is returned."""
+    gives: frozenset[int] = frozenset()
+    """The indexes of results that are symbolic on some way out."""
     questions: tuple[tuple[Emission, ...], ...] = ()
     """The edits of each check and each branch on sizes that can do without an answer."""
     guarded: bool = False
@@ -150,7 +150,7 @@ def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, 
         frozenset(flow.dropped),
         tuple(flow.unreadable_sites.values()),
         tuple(flow.iterators.values()),
-        flow.gives,
+        frozenset(flow.gives),
         questions=tuple(tuple(flow.answers(question)) for question in flow.questions),
         guarded=bool(flow.guarded) or flow.guarded_truths,
         blocked=blocked,

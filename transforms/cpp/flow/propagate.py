@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from codemod.model.transform import Project
-from transforms.cpp.flow.engine import OWN_RESULT, RENAMED, parameter_origin
+from transforms.cpp.flow.engine import RENAMED, own_result_origin, parameter_origin
 from transforms.cpp.flow.events import Rewrites
 from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
 from transforms.cpp.flow.twin_search import TwinSearch
-from transforms.cpp.flow.twins import is_twin
+from transforms.cpp.flow.twins import is_twin, twin_slot
 from transforms.cpp.reach.schemas import Family, links
 from transforms.cpp.reach.vocabulary import Vocabulary
-from transforms.cpp.reading.facts import FileFacts, Function, Slot
+from transforms.cpp.reading.facts import PART, FileFacts, Function, Slot
 from transforms.cpp.reading.records import copies_bytes, find_member
 from transforms.cpp.reading.syntax import parse
 from transforms.cpp.reading.types import symbolic_spelling
@@ -111,7 +111,7 @@ class Propagator:
             changed |= self._refuse(self._unneeded())
 
     def _write_twins(self, base: Mapping[Key, Outcome]) -> None:
-        """Settle the twins of helpers that could not change."""
+        """Settle the twins of helpers that could not change; those that return a tuple change as a whole, or stay."""
         added: set[Slot] = set()
         for _ in range(_ROUNDS):  # what a twin returns may go on to another helper
             latest = {**base, **self.outcomes}.values()
@@ -122,12 +122,35 @@ class Propagator:
             added |= new
             self.settled |= new
             self.outcomes.update(self._analyse(self._affected(new)))
-        while added:
+        self._take_back_twins(added)
+        changed = self._replace_helpers()
+        parts = {(slot.path, slot.start) for slot in self.settled if is_twin(slot) and twin_slot(slot).index <= PART}
+        gone = {slot for slot in self.settled if is_twin(slot) and (slot.path, slot.start) in parts}
+        self._take_back_twins(changed | self._refuse(gone))
+
+    def _take_back_twins(self, changed: set[Slot]) -> None:
+        """`_take_back`, until the bodies of all twins hold as well."""
+        while changed:
             self.bodies = self.twins.bodies(frozenset(self.settled))
-            self._take_back(added)
+            self._take_back(changed)
             self.bodies = self.twins.bodies(frozenset(self.settled))
             gone = {slot for slot in self.settled if is_twin(slot) and (slot.path, slot.start) not in self.bodies}
-            added = self._refuse(gone | self._unneeded())
+            changed = self._refuse(gone | self._unneeded())
+
+    def _replace_helpers(self) -> set[Slot]:
+        """Settle the helpers that all their callers would have left for a twin; the slots that this changes."""
+        changed: set[Slot] = set()
+        for key, body in self.bodies.items():
+            helper = body.function
+            twin = {slot for slot in self.settled if is_twin(slot) and (slot.path, slot.start) == key}
+            own = {twin_slot(slot) for slot in twin}
+            callers = [self.outcomes.get(caller) for caller in self.callers.get(helper.name, ())]
+            left = all(caller is not None and twin <= caller.uses for caller in callers)
+            if left and all(self.eligible(helper, slot.index) for slot in own):
+                self.settled = (self.settled - twin) | own
+                self.refused -= own
+                changed |= twin | own
+        return changed
 
     def _follow(self, function: Function, settled: frozenset[Slot]) -> Outcome:
         """What comes of one function with slots that are settled."""
@@ -164,7 +187,9 @@ class Propagator:
             elif slot.member:
                 needed = slot in filled
             else:
-                needed = owner is None or owner.gives if slot.index < 0 else slot in used or slot in self.links
+                needed = (
+                    owner is None or slot.index in owner.gives if slot.index < 0 else slot in used or slot in self.links
+                )
             if not needed:
                 gone.add(slot)
         return gone
@@ -270,7 +295,7 @@ class Propagator:
                 refused |= {slot for slot in self.settled if slot.member and slot.path == path}
                 continue
             for slot in own:
-                origin = OWN_RESULT if slot.index < 0 else parameter_origin(slot.index)
+                origin = own_result_origin(slot.index) if slot.index < 0 else parameter_origin(slot.index)
                 if origin in outcome.concrete and not _hopeful(outcome, origin, requested):
                     refused.add(slot)
             if not growing:

@@ -7,13 +7,13 @@ from transforms.cpp.flow.checks import exits
 from transforms.cpp.flow.containers import construct
 from transforms.cpp.flow.deciding import decide
 from transforms.cpp.flow.dispatch import STATEMENTS, evaluate, run
-from transforms.cpp.flow.engine import NOTHING, OWN_RESULT, Flow, parameter_origin
-from transforms.cpp.flow.members import built_whole
+from transforms.cpp.flow.engine import NOTHING, Flow, parameter_origin
+from transforms.cpp.flow.returning import returned
 from transforms.cpp.flow.state import Lambda, Variable
 from transforms.cpp.flow.storing import coerce, store
 from transforms.cpp.flow.truth import truth
 from transforms.cpp.reading.tree import Node
-from transforms.cpp.reading.types import TENSOR, UNKNOWN, Type, symbolic_spelling
+from transforms.cpp.reading.types import TENSOR, UNKNOWN, Type
 from transforms.cpp.reading.vexing import as_variable
 
 _PARAMETERS = ("parameter_declaration", "optional_parameter_declaration", "variadic_parameter_declaration")
@@ -353,29 +353,7 @@ def _return(flow: Flow, node: Node) -> None:
     if flow.active_lambdas:
         _lambda_return(flow, flow.active_lambdas[-1], expression, value)
         return
-    if expression is not None and not value.symbolic and value.kind == "ints" and flow.slot(-1) in flow.settled:
-        coerce(flow, expression, frozenset({OWN_RESULT}))
-    declared = flow.type_of(flow.function.returns)
-    if expression is not None and expression.kind == "initializer_list" and expression.children:
-        built_whole(flow, declared)
-    if expression is None or not value.symbolic or value.kind in ("tensor", "list"):
-        return
-    flow.gives |= bool(value.origins)
-    if declared.symbolic or flow.function.returns in ("auto", "") or flow.slot(-1) in flow.settled:
-        return
-    if declared.kind == "bool" and value.kind == "int":
-        truth(flow, expression, value)
-    elif declared.kind in ("tensor", "scalar", "list") or value.kind == "bool":
-        return
-    elif declared.kind == "tuple" and len(declared.args) == len(value.args):
-        for want, have in zip(declared.args, value.args, strict=True):
-            if not want.symbolic:
-                flow.sink(node, "return-type", f"is returned in a `{flow.function.returns}`", have)
-    elif symbolic_spelling(flow.function.returns) is None:
-        flow.sink(node, "return-type", f"is returned as `{flow.function.returns}`", value)
-    else:
-        slot = flow.slot(-1) if declared.kind in ("int", "ints") else None
-        flow.sink(node, "return-type", f"is returned as `{flow.function.returns}`", value, slot=slot)
+    returned(flow, node, expression, value)
 
 
 def _lambda_return(flow: Flow, owner: Lambda, expression: Node | None, value: Type) -> None:

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Mapping
 
 from transforms.cpp.flow.outcome import Key, Outcome
 from transforms.cpp.flow.twins import is_twin, twin_slot
-from transforms.cpp.reading.facts import Function, Slot
-from transforms.cpp.reading.types import symbolic_spelling
+from transforms.cpp.reading.facts import PART, Function, Slot
+from transforms.cpp.reading.types import symbolic_spelling, template_arguments
 
 _ROUNDS = 6
 Wanted = dict[Key, set[int]]
-"""What is symbolic of each helper's twin: indexes of parameters, -1 for the result."""
+"""What is symbolic of each helper's twin: indexes of parameters, -1 for the result, PART and lower for parts of it."""
 
 
 class TwinSearch:
@@ -68,6 +68,8 @@ class TwinSearch:
             if slot is None or key is None or helper is None or slot.member or key in changed:
                 continue
             spelled = helper.params[slot.index].type if slot.index >= 0 else helper.returns
+            if slot.index <= PART:
+                spelled = template_arguments(spelled)[PART - slot.index]
             if symbolic_spelling(spelled) is not None and (key in wanted or self._may_have(helper)):
                 wanted.setdefault(key, set()).add(slot.index)
         return sum(map(len, wanted.values())) > before
@@ -85,4 +87,4 @@ def _holds(body: Outcome, indexes: set[int]) -> bool:
     """Whether the body of a twin converts whole, with nothing in it that needs a person's eye."""
     unread = body.lost or body.unknown or body.unreadable or body.iterators or body.template or body.guarded
     stopped = body.concrete or body.conflicts or body.dropped or body.blocked or body.stuck
-    return not (unread or stopped) and (-1 not in indexes or body.gives)
+    return not (unread or stopped) and all(index in body.gives for index in indexes if index < 0)

@@ -11,21 +11,21 @@ from dataclasses import replace
 
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.reach.vocabulary import symbolic_twins
-from transforms.cpp.reading.facts import Function, Slot
-from transforms.cpp.reading.types import Type, parse_type, symbolic_spelling
+from transforms.cpp.reading.facts import PART, Function, Slot
+from transforms.cpp.reading.types import Type, parse_type, returns_symbols, symbolic_parts, symbolic_spelling
 
-_TWIN = -10
-"""Slots of this index and below are of twins: first that of parameter 0."""
+_TWIN = -10_000
+"""The index of a slot that stands for parameter 0 of a twin; those of other parameters are lower."""
 
 
 def twin_slot(slot: Slot) -> Slot:
-    """The slot of a function's twin that stands for one of its own: a parameter, or the result."""
+    """The slot of a function's twin that stands for one of its own, and that of the function for one of its twin."""
     return replace(slot, index=_TWIN - slot.index)
 
 
 def is_twin(slot: Slot) -> bool:
     """Whether a slot is that of a twin which the plan writes."""
-    return not slot.member and slot.index <= _TWIN + 1
+    return not slot.member and slot.index < _TWIN // 2
 
 
 def twin_name(function: Function) -> str:
@@ -36,7 +36,8 @@ def twin_name(function: Function) -> str:
 def written_twin(settled: Collection[Slot], function: Function) -> Function | None:
     """The twin of a helper that the plan writes; None where it writes none."""
     own = Slot(function.path, function.start, -1)
-    indexes = [i for i in range(-1, len(function.params)) if twin_slot(replace(own, index=i)) in settled]
+    parts = range(PART, PART - len(parse_type(function.returns).args), -1)
+    indexes = [i for i in (*parts, *range(-1, len(function.params))) if twin_slot(replace(own, index=i)) in settled]
     if not indexes:
         return None
     params = tuple(
@@ -44,6 +45,8 @@ def written_twin(settled: Collection[Slot], function: Function) -> Function | No
         for index, param in enumerate(function.params)
     )
     returns = (symbolic_spelling(function.returns) if -1 in indexes else None) or function.returns
+    if indexes[0] <= PART:
+        returns = symbolic_parts(function.returns, {PART - index for index in indexes if index <= PART})
     return replace(function, name=twin_name(function), params=params, returns=returns)
 
 
@@ -62,7 +65,7 @@ def asking_twin(flow: Flow, helper: Function, values: Sequence[Type]) -> Functio
 
     None where there is none, or where it takes sequences of SymInts: the call has sequences of integers.
     """
-    if flow.passive or flow.type_of(helper.returns).symbolic:
+    if flow.passive or returns_symbols(flow.type_of(helper.returns)):
         return None
     for twin in twins(flow, helper.name, [helper]):
         if len(twin.params) != len(helper.params) or twin.parent != helper.parent:
@@ -73,7 +76,11 @@ def asking_twin(flow: Flow, helper: Function, values: Sequence[Type]) -> Functio
             strict=True,
         )
         same = all(t.kind == h.kind and (t.symbolic == h.symbolic or t.kind == "int") for t, h in given)
-        if same and parse_type(twin.returns).symbolic and any(value.kind in ("tensor", "wrap") for value in values):
+        if (
+            same
+            and returns_symbols(parse_type(twin.returns))
+            and any(value.kind in ("tensor", "wrap") for value in values)
+        ):
             return twin
     return None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from transforms.cpp.reading.facts import Function
-from transforms.cpp.reading.types import parse_type
+from transforms.cpp.reading.types import Type, parse_type, returns_symbols
 from transforms.schema.schema import Schema
 
 ACCESSORS = ("numel", "size", "sizes", "stride", "strides", "storage_offset", "nbytes")
@@ -49,7 +49,7 @@ class Vocabulary:
     def asks_for_size(self, name: str) -> bool:
         """Whether a helper of the tree returns a size as an integer, and its twin as a SymInt."""
         twins = self.symbolic(f"{name}_symint")
-        return any(parse_type(twin.returns).symbolic for twin in twins) and name in self.functions
+        return any(returns_symbols(parse_type(twin.returns)) for twin in twins) and name in self.functions
 
 
 def has_symbolic_twin(vocabulary: Vocabulary, function: Function) -> bool:
@@ -58,13 +58,18 @@ def has_symbolic_twin(vocabulary: Vocabulary, function: Function) -> bool:
     for twin in (twin for name in names for twin in vocabulary.symbolic(name)):
         if twin.parent != function.parent or len(twin.params) != len(function.params):
             continue
-        theirs = [parse_type(t) for t in (twin.returns, *(p.type for p in twin.params))]
-        ours = [parse_type(t) for t in (function.returns, *(p.type for p in function.params))]
-        pairs = list(zip(theirs, ours, strict=True))
-        same = all(their.kind == our.kind for their, our in pairs)
+        theirs, ours = _signature(twin), _signature(function)
+        pairs = list(zip(theirs, ours, strict=False))
+        same = len(theirs) == len(ours) and all(their.kind == our.kind for their, our in pairs)
         if same and any(their.symbolic and not our.symbolic for their, our in pairs):
             return True
     return False
+
+
+def _signature(function: Function) -> list[Type]:
+    """The types of a function's result, or of the parts of the tuple that it returns, and of its parameters."""
+    result = parse_type(function.returns)
+    return [*(result.args if result.kind == "tuple" else (result,)), *(parse_type(p.type) for p in function.params)]
 
 
 def base_name(name: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tree_sitter import Node
 
-from transforms.cpp.reading.facts import Function
+from transforms.cpp.reading.facts import PART, Function
 
 _PARAMETERS = ("parameter_declaration", "optional_parameter_declaration")
 
@@ -32,7 +32,10 @@ def find_declarator(root: Node, function: Function) -> Node | None:
 
 
 def spelled_types(declarator: Node, indexes: Iterable[int]) -> list[Node] | None:
-    """The types of the parameters at `indexes`, in order, -1 for the result; None where one is not to be seen."""
+    """The types of the parameters at `indexes`, in order; -1 is the result, and what is lower a part of it.
+
+    None where one is not to be seen.
+    """
     parameters = declarator.child_by_field_name("parameters")
     if parameters is None:
         return None
@@ -41,10 +44,24 @@ def spelled_types(declarator: Node, indexes: Iterable[int]) -> list[Node] | None
     for index in sorted(indexes):
         owner = _declaration_around(declarator) if index < 0 else owners[index] if index < len(owners) else None
         spelled = owner.child_by_field_name("type") if owner is not None else None
+        if spelled is not None and index <= PART:
+            spelled = _argument(spelled, PART - index)
         if spelled is None:
             return None
         types.append(spelled)
     return types
+
+
+def _argument(spelled: Node, index: int) -> Node | None:
+    """The argument of the outermost template of a type."""
+    pending = [spelled]
+    while pending:
+        node = pending.pop(0)
+        if node.type == "template_argument_list":
+            arguments = [child for child in node.named_children if child.type != "comment"]
+            return arguments[index] if index < len(arguments) else None
+        pending += node.named_children
+    return None
 
 
 def _around_body(root: Node, function: Function) -> Node | None:

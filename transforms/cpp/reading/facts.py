@@ -132,9 +132,14 @@ class FileFacts:
     """Whether it defines or launches kernels of a device, as CUDA and HIP write them: `__global__`, `f<<<…>>>(…)`."""
 
 
+PART = -100
+"""The index of a slot that is the first part of a tuple which a function returns; those of others are lower."""
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A parameter of a function, its result (`index` -1), or a data member of a class of one source file."""
+    """A parameter of a function, its result (`index` -1), a part of the tuple that it returns (from PART down), or a
+    data member of a class of one source file."""
 
     path: str
     start: int

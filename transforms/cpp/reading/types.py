@@ -205,3 +205,16 @@ def symbolic_spelling(spelled: str) -> str | None:
     for pattern, new in _SPELLINGS:
         out = pattern.sub(new, out)
     return out if out != spelled else None
+
+
+def symbolic_parts(spelled: str, indexes: Iterable[int]) -> str:
+    """A tuple as spelled, with the parts at `indexes` symbolic."""
+    parts = template_arguments(spelled.strip())
+    for index in indexes:
+        parts[index] = symbolic_spelling(parts[index]) or parts[index]
+    return f"{spelled[: spelled.index('<')]}<{', '.join(parts)}>"
+
+
+def returns_symbols(kind: Type) -> bool:
+    """Whether a value of a type holds SymInts, a tuple in one of its parts."""
+    return kind.symbolic or (kind.kind == "tuple" and any(part.symbolic for part in kind.args))

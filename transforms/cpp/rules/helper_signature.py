@@ -2,10 +2,11 @@
 
 What it does: where a symbolic value is passed to a helper function of the tree that takes `int64_t` or `IntArrayRef`,
 and the helper's own body can follow, the parameter becomes `c10::SymInt` (by value) or `c10::SymIntArrayRef`, in the
-definition and in every declaration; a returned value likewise. All callers in the tree are checked: one that cannot
-give or take the symbolic type keeps the helper as it is, and one that passes a parameter of its own on is a helper
-itself. What a reference is bound to that the helper writes through changes with it. Where a kernel gains the name
-`…_symint`, registrations that name it follow, a macro such as functorch's OP_DECOMPOSE being expanded there.
+definition and in every declaration; a returned value likewise, and each part of a returned tuple by itself. All callers
+in the tree are checked: one that cannot give or take the symbolic type keeps the helper as it is, and one that passes a
+parameter of its own on is a helper itself. What a reference is bound to that the helper writes through changes with it.
+Where a kernel gains the name `…_symint`, registrations that name it follow, a macro such as functorch's OP_DECOMPOSE
+being expanded there.
 
 Why: the chain behind an accessor goes on into the helper; the helper is where it otherwise throws.
 

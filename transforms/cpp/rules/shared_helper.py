@@ -5,7 +5,7 @@ returned by it, and the helper has to stay as it is, for others give it integers
 called `…_symint` is written behind it, with SymInts where symbolic values go, and one behind each of its declarations.
 Callers whose values can follow call the twin; the others are left alone. The twin is a copy of the helper with the
 edits that its body needs, so it is written only where the whole body converts and is shorter than forty lines. No twin
-is written of kernels, methods and templates.
+is written of kernels, methods and templates, or where the sizes are parts of a returned tuple.
 
 Why: a helper that CUDA kernels call with integers cannot take SymInts, and a function that tracing runs cannot call it.
 

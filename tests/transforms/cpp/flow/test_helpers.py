@@ -73,6 +73,28 @@ KEPT = {
         "Tensor g(const Tensor& x, IntArrayRef s) { return keep(x, s); }\n"
         "Tensor f(const Tensor& x) { return keep(x, x.sizes()); }"
     ),
+    "a part of the tuple counts a loop": (
+        "static std::tuple<Tensor, int64_t> wide(const Tensor& x) { return {x, x.size(0)}; }\n"
+        "Tensor f(const Tensor& x) { auto r = wide(x); for (int i = 0; i < std::get<1>(r); i++) {} return x; }"
+    ),
+    "the tuple goes to a function that is not known": (
+        "static std::tuple<Tensor, int64_t> wide(const Tensor& x) { return std::make_tuple(x, x.size(0)); }\n"
+        "Tensor f(const Tensor& x) { return unpack(wide(x)); }"
+    ),
+    "the tuple is held as it was": (
+        "static std::tuple<Tensor, int64_t> wide(const Tensor& x) { return std::make_tuple(x, x.size(0)); }\n"
+        "Tensor f(const Tensor& x) { std::tuple<Tensor, int64_t> r = wide(x); return x.narrow(0, 0, std::get<1>(r)); }"
+    ),
+    "another way out has integers of a caller": (
+        "static std::tuple<Tensor, IntArrayRef> shape(const Tensor& x, IntArrayRef s) {"
+        " if (x.dim() == 0) { return std::make_tuple(x, s); } return std::make_tuple(x, x.sizes()); }\n"
+        "Tensor g(const Tensor& x, IntArrayRef s) { auto [y, t] = shape(x, s); return y.expand(t); }"
+    ),
+    "another counts with a part of the tuple": (
+        "static std::tuple<Tensor, int64_t> wide(const Tensor& x) { return std::make_tuple(x, x.size(0)); }\n"
+        "Tensor g(const Tensor& x) { auto [y, n] = wide(x); for (int64_t i = 0; i < n; i++) {} return y; }\n"
+        "Tensor f(const Tensor& x) { auto [y, n] = wide(x); return y.narrow(0, 0, n); }"
+    ),
     "nobody could call the twin": (
         "static int64_t width(const Tensor& x) { return x.size(0); }\n"
         "Tensor f(const Tensor& x) { for (int64_t i = 0; i < width(x); i++) {} return x; }"
@@ -125,6 +147,48 @@ CONVERTED = {
             "static Tensor pass(const Tensor& x, c10::SymIntArrayRef s) { return keep(x, s); }\n"
             "Tensor g(const Tensor& x) { return pass(x, x.sym_sizes()); }\n"
             "Tensor f(const Tensor& x) { return keep(x, x.sym_sizes()); }"
+        ),
+    ),
+    "parts of a tuple, each by itself": (
+        (
+            "static std::tuple<DimVector, DimVector, int64_t> shape(const Tensor& x) {"
+            " DimVector dims{0}; DimVector sizes;"
+            " sizes.push_back(x.size(0)); return std::make_tuple(sizes, dims, x.numel()); }\n"
+            "Tensor f(const Tensor& x) { auto [s, d, n] = shape(x); return x.sum(d).view(s).narrow(0, 0, n); }"
+        ),
+        (
+            "static std::tuple<c10::SymDimVector, DimVector, c10::SymInt> shape(const Tensor& x) {"
+            " DimVector dims{0}; c10::SymDimVector sizes;"
+            " sizes.push_back(x.sym_size(0)); return std::make_tuple(sizes, dims, x.sym_numel()); }\n"
+            "Tensor f(const Tensor& x) { auto [s, d, n] = shape(x);"
+            " return x.sum(d).view_symint(s).narrow_symint(0, 0, n); }"
+        ),
+    ),
+    "a pair in braces, tied": (
+        (
+            "static std::pair<Tensor, int64_t> wide(const Tensor& x) { return {x, x.size(0)}; }\n"
+            "Tensor f(const Tensor& x) { Tensor y; int64_t n; std::tie(y, n) = wide(x); return y.narrow(0, 0, n); }"
+        ),
+        (
+            "static std::pair<Tensor, c10::SymInt> wide(const Tensor& x) { return {x, x.sym_size(0)}; }\n"
+            "Tensor f(const Tensor& x) { Tensor y; c10::SymInt n; std::tie(y, n) = wide(x);"
+            " return y.narrow_symint(0, 0, n); }"
+        ),
+    ),
+    "a helper that returns what its twin will": (
+        (
+            "static int64_t width(const Tensor& x) { return x.size(0); }\n"
+            "static std::tuple<Tensor, int64_t> wide(const Tensor& x) { return std::make_tuple(x, width(x)); }\n"
+            "Tensor g(const Tensor& x) { for (int64_t i = 0; i < width(x); i++) {} return x; }\n"
+            "Tensor f(const Tensor& x) { auto [y, n] = wide(x); return y.narrow(0, 0, n); }"
+        ),
+        (
+            "static int64_t width(const Tensor& x) { return x.size(0); }\n\n"
+            "static c10::SymInt width_symint(const Tensor& x) { return x.sym_size(0); }\n"
+            "static std::tuple<Tensor, c10::SymInt> wide(const Tensor& x)"
+            " { return std::make_tuple(x, width_symint(x)); }\n"
+            "Tensor g(const Tensor& x) { for (int64_t i = 0; i < width(x); i++) {} return x; }\n"
+            "Tensor f(const Tensor& x) { auto [y, n] = wide(x); return y.narrow_symint(0, 0, n); }"
         ),
     ),
     "a member is filled by a copy and read behind another": (
