@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -77,6 +78,8 @@ class Tree:
     reach: Mapping[Key, Reach]
     for_devices: frozenset[object]
     """What `headers.same_function` says of the functions that device code declares."""
+    functions: Mapping[str, Sequence[Function]]
+    """The definitions and declarations of each name."""
 
 
 def source_files(project: Project) -> list[str]:
@@ -162,7 +165,10 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     reacher = Reacher(entered, own, formulas, project.named)
     reach, stopped = reacher.reached_and_stopped()
     in_formulas = frozenset(formulas.callers() if formulas is not None else ())
-    tree = Tree(project, facts, own, in_formulas, reach, _declared_for_devices(facts))
+    functions: defaultdict[str, list[Function]] = defaultdict(list)
+    for function in (function for file in facts.values() for function in file.functions):
+        functions[function.name].append(function)
+    tree = Tree(project, facts, own, in_formulas, reach, _declared_for_devices(facts), functions)
     if own is None:
         for line in remarks(facts, project.selected, project.named):
             project.remark(line)
@@ -182,8 +188,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
             unserved=references.unserved(registered, own.entries),
             dead_operators=references.readers(registered, own.entries),
         )
-        functions = (function for file in facts.values() for function in file.functions)
-        composites = composite_kernels(own, {*registered, *_symbolic(schemas)}, functions)
+        composites = composite_kernels(own, {*registered, *_symbolic(schemas)}, itertools.chain(*functions.values()))
     reached = [function for function in with_body if not has_symbolic_twin(vocabulary, function)]
     names = _fixed_names(tree)
     integers = integer_arguments(facts)
@@ -385,10 +390,6 @@ def _may_have_twin(tree: Tree, fixed: frozenset[str], vocabulary: Vocabulary, fu
     ):
         return False
     own = headers.same_function(function)
-    declared = [
-        path
-        for path, file in tree.facts.items()
-        if any(f.name == function.name and headers.same_function(f) == own for f in file.functions)
-    ]
+    declared = [f.path for f in tree.functions[function.name] if headers.same_function(f) == own]
     body = tree.project.read(function.path)[function.start : function.end]
     return all(map(tree.project.selected, declared)) and body.count(b"\n") < _LONGEST_TWIN
