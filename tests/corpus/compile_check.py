@@ -6,7 +6,7 @@
 TREE is a PyTorch checkout or source release, DIR the include folder of a build of the same version (it holds
 `ATen/ops`). TREE stays as it is: symfix runs in a copy. Checked are the changed sources and, for each changed
 header, sources that include it. `--baseline` only counts how many of the unpatched operator sources compile.
-Exit 0 where nothing broke, 1 where something did.
+The compiler is that of $CXX, by default g++. Exit 0 where nothing broke, 1 where something did.
 """
 
 from __future__ import annotations

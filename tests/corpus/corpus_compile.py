@@ -1,8 +1,9 @@
-"""Type-checking C++ sources with g++, each result kept by the content it rests on."""
+"""Type-checking C++ sources with $CXX, by default g++, each result kept by the content it rests on."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
@@ -16,14 +17,16 @@ from codemod.tree.checkout import user_cache
 
 # Seconds of processor time for one source, which a busy machine does not use up; the slowest real one takes 15.
 _LIMITED = ("sh", "-c", 'ulimit -t 240; exec "$@"', "sh")
+_COMPILER = os.environ.get("CXX") or "g++"
 _ERROR = re.compile(r"^(.*?):(\d+):\d+: (?:fatal )?error: (.*)$", re.M)
 
 
 @cache
 def compiler_version() -> str:
-    """The first line of `g++ --version`, or "" where there is no g++."""
+    """The first line of what the compiler says of its version, or "" where there is none."""
     try:
-        return subprocess.run(["g++", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+        said = subprocess.run([_COMPILER, "--version"], capture_output=True, text=True, check=True).stdout
+        return said.splitlines()[0]
     except (OSError, subprocess.CalledProcessError, IndexError):
         return ""
 
@@ -48,12 +51,12 @@ class Compiler:
     """Folders of the tree itself that are searched, before `headers`."""
 
     def check(self, root: Path, path: str, context: str) -> str:
-        """The first error g++ reports for the source `path` of the tree `root`, or "" where it type-checks.
+        """The first error the compiler reports for the source `path` of the tree `root`, or "" where it type-checks.
 
         `context` names the state of the headers that it includes: results are kept by it, the bytes and the command.
         """
         includes = [f"-I{root / name}" for name in self.tree_includes] + [f"-I{name}" for name in self.headers]
-        command = ["g++", f"-std={self.standard}", "-fsyntax-only", "-w", "-fmax-errors=1", *self.flags]
+        command = [_COMPILER, f"-std={self.standard}", "-fsyntax-only", "-w", "-fmax-errors=1", *self.flags]
         kept = _kept(compiler_version(), *command, *map(str, self.headers), context, path, (root / path).read_bytes())
         if kept.is_file():
             return kept.read_text(encoding="utf-8")
