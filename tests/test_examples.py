@@ -25,7 +25,7 @@ CONVERTED = [
 ]  # fmt: skip
 REVIEWED = [
     "row_spread", "fold_steps", "repeat_row", "nearest_row_cpu", "gaps_cpu",
-    "trailing_window_backward", "row_sums", "framed_mean", "measured_frame", "blocked_rows", "whole_blocks",
+    "trailing_window_backward", "row_sums", "framed_mean", "measured_frame", "whole_rows", "whole_blocks",
 ]  # fmt: skip
 LEFT = {
     "row_parity": "loop-bound",

@@ -111,7 +111,7 @@ Tensor padded_width(const Tensor& self) {
 }
 
 // A helper that kernels share.
-Tensor blocked_rows(const Tensor& self) {
+Tensor whole_rows(const Tensor& self) {
   return self.narrow(0, 0, whole_blocks(self.size(0)));
 }
 
