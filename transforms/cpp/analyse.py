@@ -383,11 +383,9 @@ def _may_have_twin(tree: Tree, fixed: frozenset[str], vocabulary: Vocabulary, fu
     """Whether a twin of a helper may be written: of no kernel, method or template, and of none that is long."""
     if function.name in fixed or function.structured or function.parent or function.template:
         return False
-    if (
-        is_device_code(tree.facts[function.path])
-        or is_kernel(function)
-        or vocabulary.functions.get(twin_name(function))
-    ):
+    if is_kernel(function) or is_device_code(tree.facts[function.path]):
+        return False
+    if vocabulary.functions.get(twin_name(function)):
         return False
     own = headers.same_function(function)
     declared = [f.path for f in tree.functions[function.name] if headers.same_function(f) == own]

@@ -35,9 +35,9 @@ def twin_name(function: Function) -> str:
 
 def written_twin(settled: Collection[Slot], function: Function) -> Function | None:
     """The twin of a helper that the plan writes; None where it writes none."""
-    own = Slot(function.path, function.start, -1)
     parts = range(PART, PART - len(parse_type(function.returns).args), -1)
-    indexes = [i for i in (*parts, *range(-1, len(function.params))) if twin_slot(replace(own, index=i)) in settled]
+    slots = (Slot(function.path, function.start, index) for index in (*parts, *range(-1, len(function.params))))
+    indexes = [slot.index for slot in slots if twin_slot(slot) in settled]
     if not indexes:
         return None
     params = tuple(
@@ -65,7 +65,8 @@ def asking_twin(flow: Flow, helper: Function, values: Sequence[Type]) -> Functio
 
     None where there is none, or where it takes sequences of SymInts: the call has sequences of integers.
     """
-    if flow.passive or returns_symbols(flow.type_of(helper.returns)):
+    tensors = any(value.kind in ("tensor", "wrap") for value in values)
+    if flow.passive or not tensors or returns_symbols(flow.type_of(helper.returns)):
         return None
     for twin in twins(flow, helper.name, [helper]):
         if len(twin.params) != len(helper.params) or twin.parent != helper.parent:
@@ -76,11 +77,7 @@ def asking_twin(flow: Flow, helper: Function, values: Sequence[Type]) -> Functio
             strict=True,
         )
         same = all(t.kind == h.kind and (t.symbolic == h.symbolic or t.kind == "int") for t, h in given)
-        if (
-            same
-            and returns_symbols(parse_type(twin.returns))
-            and any(value.kind in ("tensor", "wrap") for value in values)
-        ):
+        if same and returns_symbols(parse_type(twin.returns)):
             return twin
     return None
 
