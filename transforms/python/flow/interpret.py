@@ -60,6 +60,7 @@ from transforms.python.flow.values import (
     item,
     join,
     names_other_class,
+    of_parameter,
     sequence_of,
     tuple_of,
 )
@@ -94,9 +95,7 @@ class Interpreter:
         arguments, numbers = function.args, numbers_asked_for(telling or nodes)
         for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
             annotation = written(parameter.annotation) if parameter.annotation else ""
-            value = annotated(annotation, parameter.arg)
-            if parameters is not None and value.kind == PARAMETER:
-                value = parameters.get(parameter.arg, NOTHING)
+            value = of_parameter(annotation, parameter.arg, parameters)
             number = value.kind in (PLAIN, STATIC) and parameter.arg in numbers
             self.variables[parameter.arg] = A_FLOAT if number else value
         for rest in filter(None, (arguments.vararg, arguments.kwarg)):
@@ -286,7 +285,7 @@ class Interpreter:
         if not touched:
             return NOTHING
         if any(value.certain for value in touched):
-            return Value(kind)
+            return Value(kind, sure=not any(value.maybe_tensor for value in touched))
         return Value(kind, frozenset().union(*(all_dependencies(value) for value in touched)))
 
     def _BinOp(self, node: ast.BinOp) -> Value:

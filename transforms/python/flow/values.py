@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 EMPTY, STATIC, PLAIN, TENSOR, TENSORS, INT, FLOAT, BOOL, SHAPE, TUPLE, SEQUENCE, PARAMETER = (
@@ -43,7 +43,10 @@ class Value(NamedTuple):
     items: tuple[Value, ...] = ()
     container: str = ""
     sure: bool = True
-    """False for what may be a Tensor, or hold Tensors, or be a bool, and may be something else."""
+    """False for what may be a Tensor, or hold Tensors, or be a bool, and may be something else.
+
+    Of a size and of "plain": for what may as well be a Tensor; of a parameter: for one without annotation.
+    """
 
     @property
     def symbolic(self) -> bool:
@@ -68,6 +71,11 @@ class Value(NamedTuple):
         return self.kind == BOOL and self.sure
 
     @property
+    def maybe_tensor(self) -> bool:
+        """Whether it is a size on one path and may be a Tensor on another."""
+        return self.kind == INT and not self.sure
+
+    @property
     def held(self) -> str:
         """The container it is known to be, or ""."""
         return "tuple" if self.kind == TUPLE else self.container
@@ -79,6 +87,8 @@ class Value(NamedTuple):
 
 
 NOTHING = Value(PLAIN)
+# A parameter of which nothing is known, and what it holds: `batch_sizes[0]` is a Tensor where batch_sizes is one.
+UNTYPED, HELD = Value(PLAIN, container="several"), Value(PLAIN, sure=False)
 A_TENSOR, A_SIZE, A_TRUTH, A_FLOAT = Value(TENSOR), Value(INT), Value(BOOL), Value(FLOAT)
 SOME_SHAPE = Value(SHAPE)
 A_SHAPE = Value(SHAPE, container="tuple")
@@ -148,14 +158,18 @@ def _joined(best: Value, value: Value) -> Value:
         return value
     if best.kind in (PLAIN, STATIC) or value.kind in (PLAIN, STATIC):
         decisive = value if best.kind == STATIC or (best.kind == PLAIN and value.kind != STATIC) else best
+        if decisive.kind == INT and HELD in (best, value):
+            return decisive._replace(sure=False)
         return _unsure(decisive)
     if TENSOR in (value.kind, best.kind):
         return Value(TENSOR, sure=value.kind == best.kind and value.sure and best.sure)
     if PARAMETER in (value.kind, best.kind):
-        decisive = best if value.kind == PARAMETER else value
+        decisive, other = (best, value) if value.kind == PARAMETER else (value, best)
+        if decisive.kind == INT and not other.sure and any("[" in name for name in other.dependencies):
+            return decisive._replace(sure=False)
         if decisive.kind != PARAMETER:
             return _unsure(decisive)
-        return Value(PARAMETER, best.dependencies | value.dependencies)
+        return Value(PARAMETER, best.dependencies | value.dependencies, sure=best.sure and value.sure)
     if value.kind == best.kind:
         same = len(value.items) == len(best.items)
         items = tuple(map(join, zip(value.items, best.items, strict=False))) if same else ()
@@ -185,9 +199,11 @@ def element(value: Value) -> Value:
     if value.kind in (TUPLE, SEQUENCE):
         return join(value.items)
     if value.kind == PARAMETER:
-        return Value(PARAMETER, frozenset(f"{name}[]" for name in value.dependencies))
+        return Value(PARAMETER, frozenset(f"{name}[]" for name in value.dependencies), sure=value.sure)
     if value.kind == TENSOR:
         return Value(TENSOR, sure=value.sure or value == ONE_OR_MORE)
+    if value == UNTYPED:
+        return HELD
     return value if value.kind == STATIC else NOTHING
 
 
@@ -196,7 +212,7 @@ def item(value: Value, index: int) -> Value:
     if value.kind == TUPLE:
         return value.items[index] if -len(value.items) <= index < len(value.items) else NOTHING
     if value.kind == PARAMETER:
-        return Value(PARAMETER, frozenset(f"{name}[{index}]" for name in value.dependencies))
+        return Value(PARAMETER, frozenset(f"{name}[{index}]" for name in value.dependencies), sure=value.sure)
     return element(value)
 
 
@@ -254,7 +270,7 @@ def annotated(annotation: str, name: str) -> Value:
     if re.search(r"\b(?:SymBool|BoolLikeType)\b", text):
         return A_TRUTH
     if not text or re.search(r"\bint\b", text):
-        return Value(PARAMETER, frozenset({name}))
+        return Value(PARAMETER, frozenset({name}), sure=bool(text))
     return A_STATIC if names_other_class(annotation) else NOTHING
 
 
@@ -264,6 +280,15 @@ def names_other_class(annotation: str) -> bool:
     bare = re.sub(r"^Optional\[(.*)\]$|[\"']", r"\1", re.sub(r"^typing\.", "", annotation.strip("\"'")))
     classes = [name.strip().rpartition(".")[2] for name in bare.split("|") if name.strip() != "None"]
     return bool(classes) and all(CLASS.fullmatch(name) and not TENSOR_LIKE.search(name) for name in classes)
+
+
+def of_parameter(annotation: str, name: str, passed: Mapping[str, Value] | None) -> Value:
+    """What a parameter is by its annotation, else what callers pass; where `passed` is None that is to be filled in."""
+    value = annotated(annotation, name)
+    if passed is None or value.kind != PARAMETER:
+        return value
+    value = passed.get(name, NOTHING)
+    return UNTYPED if value == NOTHING and not annotation else value
 
 
 def of_root(annotation: str, name: str) -> Value:

@@ -338,6 +338,9 @@ class Conditions:
             ]
             membership = same[0] if len(same) == 1 else call(self.name("sym_or"), *same)
             return membership if isinstance(target.operator, cst.In) else call(self.name("torch.sym_not"), membership)
+        for operand in (node.left, target.comparator):
+            if self.value(operand).maybe_tensor:
+                raise Undecided(f"{code(operand)} may be a Tensor, of which no guard and no check takes a comparison")
         return node
 
     def _gathered(self, node: cst.BaseExpression) -> tuple[str, cst.BaseExpression] | None:

@@ -13,10 +13,12 @@ from transforms.python.writing.logic import Conditions, Undecided
 from transforms.python.writing.nodes import code, parse_expression
 
 FUNCTION = """
-def f(x: Tensor, y: Tensor, flag: bool, k: int) -> Any:
+def f(x: Tensor, y: Tensor, flag: bool, k: int, lengths, steps: list[int]) -> Any:
     a, b = x.shape
     c = y.numel()
     listed = [a, b]
+    longest = lengths[0] if flag else a
+    step = steps[0] if flag else a
 """
 
 
@@ -103,6 +105,20 @@ def test_guarded_by_a_default(conditions: Any, condition: Any, default: Any, gua
 def test_an_order_of_sizes_is_no_special_case(conditions: Any, condition: Any) -> None:
     with pytest.raises(Undecided, match="general"):
         conditions.guarded(parse_expression(condition))
+
+
+@pytest.mark.parametrize(
+    "condition", ["longest > b", "b == longest", "0 < longest < b", "longest - 1 > b", "not longest > b"]
+)
+def test_what_a_parameter_of_no_type_holds_may_be_a_tensor(conditions: Any, condition: Any) -> None:
+    # lengths may be a Tensor: then this is a Tensor of bool, and guard_or_false, expect_true and _check refuse that
+    for written in (conditions.symbolic, conditions.negated, conditions.expected, conditions.refused):
+        with pytest.raises(Undecided, match="may be a Tensor"):
+            written(parse_expression(condition))
+
+
+def test_what_a_list_of_ints_holds_is_none(conditions: Any) -> None:
+    assert code(conditions.symbolic(parse_expression("step > b"))) == "step > b"
 
 
 def test_a_list_is_never_equal_to_a_tuple(conditions: Any) -> None:
