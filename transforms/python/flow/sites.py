@@ -267,7 +267,8 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
         if value.kind in (INT, FLOAT, PARAMETER):
             yield Site("root", node, node, value)
     elif name in COERCIONS and isinstance(node.func, ast.Name) and node.args:
-        value = values.value(node.args[0])
+        given = [values.value(argument) for argument in (node.args if name == "range" else node.args[:1])]
+        value = next((bound for bound in given if bound.kind == INT), given[0])
         item = name in ("int", "float") and isinstance(node.args[0], ast.Call) and called(node.args[0]) == "item"
         if value.kind in (INT, FLOAT, BOOL) or (name == "len" and values.surely_tensor(node.args[0])) or item:
             yield Site("coercion", node, node, value)
