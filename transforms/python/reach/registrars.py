@@ -255,7 +255,11 @@ def role_of(role: Role, callee: Outside, name: str, rest: Arguments, arguments: 
     library = next((v for v in (callee.receiver, *all_values(arguments)) if isinstance(v, Library)), None)
     keys = keys or [library.key if library else ""]
     if name == "py_impl":  # a table that tracing alone reads; modes stand in it as keys do
-        return role._replace(traced=any("DispatchKey" not in key or TRACED_KEY.fullmatch(key) for key in keys))
+        asked = [key for key in keys if "DispatchKey" not in key or TRACED_KEY.fullmatch(key)]
+        if not isinstance(callee.receiver, (Operator, Pending, Local)):
+            # Real Tensors alone get to that of a HigherOrderOperator (torch/_higher_order_ops/utils.py).
+            asked = [key for key in asked if not key.endswith("CompositeExplicitAutograd")]
+        return role._replace(traced=bool(asked))
     traced = [key for key in keys if TRACED_KEY.fullmatch(key)]
     if any(key.endswith("Meta") for key in traced):
         kind = "fake"

@@ -171,6 +171,8 @@ class Registrations:
             for definition in meant:
                 self._decorate(definition)
             return tuple(dict.fromkeys(filter(None, map(self.operators.get, meant)))), rest
+        if name == "py_impl":
+            return (), rest  # an object of the tree's own, as a HigherOrderOperator
         library = next((value for value in all_values(rest) if isinstance(value, Library)), None)
         positional = [values for slot, values in rest if slot.isdigit()]
         if name in BY_KEY and receiver is None and len(positional) > 1 and not names_operator(positional[0]):

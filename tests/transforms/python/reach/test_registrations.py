@@ -400,6 +400,22 @@ def test_what_pytorchs_own_objects_register_is_known_by_name() -> None:
     assert "f" not in reached(torch__library=library, torch____init__="", torch__user=user)
 
 
+@pytest.mark.parametrize(
+    ("operator", "key", "traced"),
+    [
+        ("higher", "DispatchKey.CompositeExplicitAutograd", False),
+        ("higher", "torch._C.DispatchKey.CompositeExplicitAutograd", False),
+        ("higher", "DispatchKey.Autograd", True),
+        ("higher", "FakeTensorMode", True),
+        ("torch.ops.aten.add.default", "DispatchKey.CompositeExplicitAutograd", True),
+        ("torch.ops.aten.add.default", "DispatchKey.CPU", False),
+    ],
+)
+def test_real_tensors_alone_get_to_the_kernel_of_a_higher_order_operator(operator: str, key: str, traced: bool) -> None:
+    head = "import torch\nfrom torch._ops import HigherOrderOperator\nhigher = HigherOrderOperator('higher')\n"
+    assert ("f" in reached(torch__user=f"{head}@{operator}.py_impl({key})\n{F}")) is traced
+
+
 @pytest.mark.parametrize(("call", "traced"), [("helion.kernel()(f)", False), ("functools.wraps(f)", True), ("f", True)])
 def test_what_another_library_compiles_is_not_traced(call: str, traced: bool) -> None:
     maker = (
