@@ -22,6 +22,7 @@ OLDEST = 8
 # black's time grows faster than a statement; real ones have a tenth of this.
 _MOST_TOKENS = 1000
 _DEEPEST = 50
+_PRAGMA = re.compile(r"[ \t]+(#[ \t]*type:[ \t]*ignore\b[^\"'\n]*)\n\Z")
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 # What black takes a part of a compound statement for, with what has to stand above it and below.
@@ -65,6 +66,11 @@ class Style:
             divided = self._formatted(above, source, columns, ("string_processing",))
             if divided is not None and _longest(divided) < _longest(formatted):
                 formatted = divided
+        if formatted is not None and _longest(formatted) > columns and (pragma := _PRAGMA.search(source)):
+            # black leaves such a line whole, as it cannot tell which part is meant: behind the whole it stays for that.
+            divided = self._formatted(above, source[: pragma.start()] + "\n", columns)
+            if divided is not None:
+                formatted = [*divided[:-1], f"{divided[-1]}  {pragma[1]}"]
         if formatted is None:
             return None
         return "\n".join(indent + _with_unit(line, unit) for line in formatted)

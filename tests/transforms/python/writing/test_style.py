@@ -48,6 +48,15 @@ def test_a_statement_or_header_is_written_as_black_does(text: str, written: str)
     assert NARROW.statement(text) == written
 
 
+def test_a_line_that_type_checkers_ignore_is_divided_and_its_comment_stays_for_the_whole() -> None:
+    written = NARROW.statement("    return call(first_argument, second=2)  # type: ignore[arg-type]")
+    assert written == "    return call(\n        first_argument, second=2\n    )  # type: ignore[arg-type]"
+    short = "    return call(1)  # type: ignore[arg-type]"
+    assert NARROW.statement(short) == short  # cannot be divided
+    quoted = '    return call("first  # type: ignore", 2, 3)'
+    assert NARROW.statement(quoted) == '    return call(\n        "first  # type: ignore", 2, 3\n    )'
+
+
 def test_levels_are_those_of_the_file() -> None:
     assert NARROW.statement("\tcall(first_argument, second_argument)", "\t") == (
         "\tcall(\n\t\tfirst_argument, second_argument\n\t)"
