@@ -39,6 +39,11 @@ ELSEWHERE = re.compile(
     r"(?:^|/)torch/(?:_inductor|_dynamo|_native|_vendor|_library|testing|fx|utils|onnx|ao|jit|distributed|_export|export"
     r"|multiprocessing|cuda|mps|xpu|backends|package|nn/parallel)/|(?:^|/)torch/_prims/debug_prims\.py$"
 )
+# What runs while PyTorch traces or compiles.
+FOR_COMPILERS = re.compile(
+    r"(?:^|/)torch/(?:_inductor|_dynamo|_functorch|_higher_order_ops|_subclasses|_library|_export|export|fx|onnx|_refs|_prims"
+    r"|_prims_common|_decomp)/|(?:^|/)torch/_meta_registrations\.py$"
+)
 TESTS = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_\w+|\w+_test|conftest)\.py$")
 
 
@@ -165,8 +170,32 @@ def reach(
                 add(namesake, *how, reached.root, reached)
                 if fresh:
                     functions[namesake].parameters = functions[callee].parameters
+    _note_eager_callers(tree, functions)
     _name(tree, functions, called, declared)
     return functions
+
+
+def _note_eager_callers(tree: SourceTree, functions: Mapping[Definition, Reached]) -> None:
+    """Note what a function calls that no symbol reaches and that runs neither for a compiler nor for a test."""
+    apart = {definition: "/" + tree_path(tree, definition.path) for definition in functions}
+    helpers = {d for d, reached in functions.items() if not reached.eager and not TRACED.search(apart[d])}
+    names = {definition.function.own_name for definition in helpers}
+    queue = [
+        callee
+        for definition in tree.definitions()
+        if definition not in functions and not FOR_COMPILERS.search("/" + tree_path(tree, definition.path))
+        for name in definition.function.calls
+        if last_name(name) in names
+        and not TESTS.search("/" + definition.path)
+        and (callee := tree.resolve(definition, name)) in helpers
+        and callee is not None
+    ]
+    while queue:
+        reached = functions[queue.pop()]
+        if not reached.eager:
+            reached.eager = True
+            callees = (tree.resolve(reached.definition, name) for name in reached.definition.function.calls)
+            queue += (callee for callee in callees if callee in helpers and callee is not None)
 
 
 def _left_to_eager(tree: SourceTree, callee: Definition) -> bool:

@@ -194,3 +194,24 @@ def test_functions_that_are_given_sympy_expressions(old: str, new: str, names: s
     caller = "import sympy\nfrom torch._refs.ops import strides, other\n\n\ndef f(s):\n    return strides(s)\n"
     calls = sympy_calls("a.py", caller.replace(old, new).encode())
     assert {definition.function.name for definition in given_sympy(tree, reach(tree), [calls])} == names
+
+
+@pytest.mark.parametrize(
+    ("path", "caller", "eager"),
+    [
+        ("lib__user", "def use(x):\n    return check(x)\n", True),
+        ("lib__user", "class Layer:\n    def run(self, x):\n        return check(x)\n", True),
+        ("lib__user", "def use(x):\n    return other(x)\n", False),
+        ("tests__test_user", "def test(x):\n    return check(x)\n", False),
+        ("torch___inductor__user", "def use(x):\n    return check(x)\n", False),
+        ("torch___subclasses__user", "def use(x):\n    return check(x)\n", False),
+    ],
+)
+def test_what_a_caller_without_symbols_calls_too_is_run_by_eager(path: str, caller: str, eager: bool) -> None:
+    fake = (
+        "import torch\n@torch.library.register_fake('my::op')\ndef fake(x):\n    return check(x)\n"
+        "def check(x):\n    return size(x)\ndef size(x):\n    return x.size(0)\n"
+    )
+    found = reached(lib__fakes=fake, **{path: f"from lib.fakes import check\n{caller}"})[1]
+    assert not found["lib/fakes.py:fake"].eager
+    assert {found[f"lib/fakes.py:{name}"].eager for name in ("check", "size")} == {eager}
