@@ -10,7 +10,8 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from transforms.python.flow.nodes import called, dotted, is_truth, numbers_asked_for, rebound, scripting, written
+from transforms.python.flow.nodes import called, dotted, is_truth, rebound, scripting
+from transforms.python.flow.parameters import parameter_values
 from transforms.python.flow.settled import Settled
 from transforms.python.flow.torch_names import (
     ATTRIBUTES,
@@ -53,14 +54,12 @@ from transforms.python.flow.values import (
     TUPLE,
     Value,
     all_dependencies,
-    annotated,
     any_of,
     converted,
     element,
     item,
     join,
     names_other_class,
-    of_parameter,
     sequence_of,
     tuple_of,
 )
@@ -92,17 +91,9 @@ class Interpreter:
         self._values: dict[ast.expr, Value] = {}
         """What was evaluated since a variable changed last."""
         self._changes = 0
-        arguments, numbers = function.args, numbers_asked_for(telling or nodes)
-        for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-            annotation = written(parameter.annotation) if parameter.annotation else ""
-            value = of_parameter(annotation, parameter.arg, parameters)
-            number = value.kind in (PLAIN, STATIC) and parameter.arg in numbers
-            self.variables[parameter.arg] = A_FLOAT if number else value
-        for rest in filter(None, (arguments.vararg, arguments.kwarg)):
-            annotation = written(rest.annotation) if rest.annotation else ""
-            self.variables[rest.arg] = annotated(f"list[{annotation}]", rest.arg) if annotation else NOTHING
+        self.variables |= parameter_values(function.args, telling or nodes, parameters)
         self._passed = {
-            name: (line, self.variables[name]) for name, line in rebound(arguments, nodes, telling or nodes)
+            name: (line, self.variables[name]) for name, line in rebound(function.args, nodes, telling or nodes)
         }
         binding = [node for node in telling or nodes if type(node) in _BINDING]
         for _ in range(2):

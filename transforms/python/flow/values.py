@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 EMPTY, STATIC, PLAIN, TENSOR, TENSORS, INT, FLOAT, BOOL, SHAPE, TUPLE, SEQUENCE, PARAMETER = (
@@ -47,6 +47,8 @@ class Value(NamedTuple):
 
     Of a size and of "plain": for what may as well be a Tensor; of a parameter: for one without annotation.
     """
+    optional: bool = False
+    """Whether a number may be None on another path."""
 
     @property
     def symbolic(self) -> bool:
@@ -152,10 +154,12 @@ def any_of(operands: Sequence[tuple[Value, bool]]) -> Value:
 
 
 def _joined(best: Value, value: Value) -> Value:
-    if value == best or value.kind == EMPTY:
+    if value == best:
         return best
-    if best.kind == EMPTY:
-        return value
+    if EMPTY in (value.kind, best.kind):
+        return maybe_none(best if value.kind == EMPTY else value)
+    if value.optional or best.optional:
+        return maybe_none(_joined(best._replace(optional=False), value._replace(optional=False)))
     if best.kind in (PLAIN, STATIC) or value.kind in (PLAIN, STATIC):
         decisive = value if best.kind == STATIC or (best.kind == PLAIN and value.kind != STATIC) else best
         if decisive.kind == INT and HELD in (best, value):
@@ -181,6 +185,11 @@ def _joined(best: Value, value: Value) -> Value:
     if SHAPE in (value.kind, best.kind):
         return SOME_SHAPE._replace(container=value.held if value.held == best.held else "")
     return _unsure(best)
+
+
+def maybe_none(value: Value) -> Value:
+    """A value that is None on another path."""
+    return value._replace(optional=True) if value.kind in (INT, FLOAT, PARAMETER) else value
 
 
 def _unsure(value: Value) -> Value:
@@ -240,6 +249,7 @@ def converted(function: str, value: Value) -> Value:
 HOLDS = r"(?:[Ll]ist|[Tt]uple|Sequence|Iterable)\["
 # A sequence of sequences, or a mapping, or what returns one.
 NESTED = re.compile(rf"{HOLDS}[^\]]*{HOLDS}|\b(?:[Dd]ict|Mapping|Callable)\[")
+OPTIONAL = re.compile(r"\b(?:Optional|None)\b")
 # The words of an annotation that Tensors alone fit, whether one or a sequence of them.
 TENSOR_WORDS = frozenset(
     {"Tensor", "TensorLike", "TensorLikeType", "TensorList", "TensorSequenceType", "Parameter", "torch", "nn", "None",
@@ -253,7 +263,7 @@ TENSOR_LIKE = re.compile(r"Tensor|Like|Storage|Variable|Parameter|Proxy|Node|Box
 @functools.lru_cache(maxsize=4096)
 def annotated(annotation: str, name: str) -> Value:
     """What a parameter is by its annotation and, for ranks and dims, its name."""
-    text = annotation.replace("torch.", "")
+    text = re.sub(r"^(?:typing\.)?Optional\[(.*)\]$", r"\1 | None", annotation.replace("torch.", ""))
     if COUNT.search(name):
         return NOTHING
     if NESTED.search(text):
@@ -266,11 +276,11 @@ def annotated(annotation: str, name: str) -> Value:
     if re.search(r"\b(?:ShapeType|StrideType|Size)\b|\[(?:.*\W)?(?:SymInt|IntLikeType)\b", text):
         return SOME_SHAPE
     if re.search(r"\b(?:SymInt|IntLikeType)\b", text):
-        return A_SIZE
+        return maybe_none(A_SIZE) if OPTIONAL.search(text) else A_SIZE
     if re.search(r"\b(?:SymBool|BoolLikeType)\b", text):
         return A_TRUTH
     if not text or re.search(r"\bint\b", text):
-        return Value(PARAMETER, frozenset({name}), sure=bool(text))
+        return Value(PARAMETER, frozenset({name}), sure=bool(text), optional=OPTIONAL.search(text) is not None)
     return A_STATIC if names_other_class(annotation) else NOTHING
 
 
@@ -280,15 +290,6 @@ def names_other_class(annotation: str) -> bool:
     bare = re.sub(r"^Optional\[(.*)\]$|[\"']", r"\1", re.sub(r"^typing\.", "", annotation.strip("\"'")))
     classes = [name.strip().rpartition(".")[2] for name in bare.split("|") if name.strip() != "None"]
     return bool(classes) and all(CLASS.fullmatch(name) and not TENSOR_LIKE.search(name) for name in classes)
-
-
-def of_parameter(annotation: str, name: str, passed: Mapping[str, Value] | None) -> Value:
-    """What a parameter is by its annotation, else what callers pass; where `passed` is None that is to be filled in."""
-    value = annotated(annotation, name)
-    if passed is None or value.kind != PARAMETER:
-        return value
-    value = passed.get(name, NOTHING)
-    return UNTYPED if value == NOTHING and not annotation else value
 
 
 def of_root(annotation: str, name: str) -> Value:

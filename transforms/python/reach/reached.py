@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from codemod.model.findings import Root, Step
-from transforms.python.flow.values import NOTHING, PLAIN, Value, annotated, element, item, join, of_root
+from transforms.python.flow.values import NOTHING, PLAIN, Value, annotated, element, item, join, maybe_none, of_root
 from transforms.python.reach.naming import Declared, decorated_operators, name_functions
 from transforms.python.reach.registrars import API, Role
 from transforms.python.reach.registrations import Registrations
@@ -286,7 +286,7 @@ def resolve(value: Value, reached: Reached, callees: Mapping[str, Reached]) -> V
         return value
     sources = [_dependency(name, reached, callees) for name in value.dependencies]
     if value.kind == "parameter":
-        return join(sources)
+        return maybe_none(join(sources)) if value.optional else join(sources)
     if any(source.kind == "tensor" for source in sources):
         return NOTHING
     return Value(value.kind) if any(source.symbolic for source in sources) else NOTHING

@@ -15,7 +15,7 @@ import libcst as cst
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import TESTS
 from transforms.python.flow.values import BOOL, FLOAT, INT, NOTHING, Value
-from transforms.python.writing.nodes import all_of, bare, call, code, flattened, parenthesized
+from transforms.python.writing.nodes import OPPOSITE, all_of, bare, call, code, flattened, parenthesized
 
 _NOWHERE = 10**9  # what is read again from its text stands on no line of the function
 
@@ -33,14 +33,6 @@ class Moved(NamedTuple):
 
 class Undecided(Exception):
     """The condition cannot be rewritten; the message says why and what a person has to decide."""
-
-
-OPPOSITE: dict[type[cst.BaseCompOp], Callable[[], cst.BaseCompOp]] = {
-    cst.Equal: cst.NotEqual, cst.NotEqual: cst.Equal,
-    cst.LessThan: cst.GreaterThanEqual, cst.GreaterThanEqual: cst.LessThan,
-    cst.GreaterThan: cst.LessThanEqual, cst.LessThanEqual: cst.GreaterThan,
-    cst.Is: cst.IsNot, cst.IsNot: cst.Is, cst.In: cst.NotIn, cst.NotIn: cst.In,
-}  # fmt: skip
 
 
 class Conditions:
@@ -77,8 +69,13 @@ class Conditions:
         return self._value_by_text[text]
 
     def asks(self, node: cst.BaseExpression) -> bool:
-        """Whether the truth of an expression depends on a size."""
-        return self.value(node).kind in (BOOL, INT, FLOAT)
+        """Whether the truth of an expression depends on a size. Raises Undecided where it may be no size's."""
+        value = self.value(node)
+        if isinstance(node, cst.Comparison) and value.kind == BOOL and not value.sure:
+            raise Undecided(f"{code(node)} may be a Tensor, which no guard and no check takes")
+        if value.kind in (INT, FLOAT) and value.optional and not isinstance(node, cst.BooleanOperation):
+            raise Undecided(f"{code(node)} may be None, whose truth is no comparison with 0")
+        return value.kind in (BOOL, INT, FLOAT)
 
     def surely_bool(self, node: cst.BaseExpression) -> bool:
         """Whether an expression gives a bool or a SymBool, and nothing that only counts as one, such as None."""
@@ -280,7 +277,7 @@ class Conditions:
             for part in parts[1:]:
                 joined = cst.BooleanOperation(joined, cst.Or(), part)
             return parenthesized(joined)
-        if self.value(node).kind == INT and not isinstance(node, cst.Comparison):
+        if self.asks(node) and self.value(node).kind == INT and not isinstance(node, cst.Comparison):
             return cst.Comparison(parenthesized(node), [cst.ComparisonTarget(cst.Equal(), cst.Integer("0"))])
         return cst.UnaryOperation(cst.Not(), parenthesized(node))
 
@@ -338,9 +335,6 @@ class Conditions:
             ]
             membership = same[0] if len(same) == 1 else call(self.name("sym_or"), *same)
             return membership if isinstance(target.operator, cst.In) else call(self.name("torch.sym_not"), membership)
-        for operand in (node.left, target.comparator):
-            if self.value(operand).maybe_tensor:
-                raise Undecided(f"{code(operand)} may be a Tensor, of which no guard and no check takes a comparison")
         return node
 
     def _gathered(self, node: cst.BaseExpression) -> tuple[str, cst.BaseExpression] | None:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import libcst as cst
 
 # libcst's trees are walked by Python functions, several for each level; its parser takes time that grows with a high
 # power of a chain's length, and ends the process where a few thousand brackets stand in one another.
 _DEEPEST = 400
+
+OPPOSITE: dict[type[cst.BaseCompOp], Callable[[], cst.BaseCompOp]] = {
+    cst.Equal: cst.NotEqual, cst.NotEqual: cst.Equal,
+    cst.LessThan: cst.GreaterThanEqual, cst.GreaterThanEqual: cst.LessThan,
+    cst.GreaterThan: cst.LessThanEqual, cst.LessThanEqual: cst.GreaterThan,
+    cst.Is: cst.IsNot, cst.IsNot: cst.Is, cst.In: cst.NotIn, cst.NotIn: cst.In,
+}  # fmt: skip
 
 
 def check_depth(tree: ast.AST, source: str = "") -> None:

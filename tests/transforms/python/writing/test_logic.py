@@ -13,12 +13,18 @@ from transforms.python.writing.logic import Conditions, Undecided
 from transforms.python.writing.nodes import code, parse_expression
 
 FUNCTION = """
-def f(x: Tensor, y: Tensor, flag: bool, k: int, lengths, steps: list[int]) -> Any:
+def f(
+    x: Tensor, y: Tensor, flag: bool, k: int, lengths, steps: list[int], total: Optional[SymInt], n: SymInt = None,
+    *, m: SymInt, width: "SymInt | None"
+) -> Any:
     a, b = x.shape
     c = y.numel()
     listed = [a, b]
     longest = lengths[0] if flag else a
     step = steps[0] if flag else a
+    found = None
+    if flag:
+        found = x.numel()
 """
 
 
@@ -115,6 +121,19 @@ def test_what_a_parameter_of_no_type_holds_may_be_a_tensor(conditions: Any, cond
     for written in (conditions.symbolic, conditions.negated, conditions.expected, conditions.refused):
         with pytest.raises(Undecided, match="may be a Tensor"):
             written(parse_expression(condition))
+
+
+@pytest.mark.parametrize("name", ["total", "n", "width", "found"])
+@pytest.mark.parametrize("condition", ["{}", "not {}", "{} and a == b", "not {} or b"])
+def test_what_may_be_none_is_not_compared_with_0(conditions: Any, name: str, condition: str) -> None:
+    for written in (conditions.symbolic, conditions.negated, conditions.expected, conditions.refused):
+        with pytest.raises(Undecided, match=f"{name} may be None"):
+            written(parse_expression(condition.format(name)))
+
+
+def test_what_may_be_none_is_compared_as_it_was(conditions: Any) -> None:
+    assert code(conditions.guarded(parse_expression("total == 0"))) == "guard_or_false(total == 0)"
+    assert code(conditions.symbolic(parse_expression("not m"))) == "m == 0"
 
 
 def test_what_a_list_of_ints_holds_is_none(conditions: Any) -> None:

@@ -1,0 +1,56 @@
+"""What the parameters of a function are: by annotation and default, else by what its callers pass."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from transforms.python.flow.nodes import numbers_asked_for, written
+from transforms.python.flow.values import (
+    A_FLOAT,
+    NOTHING,
+    PARAMETER,
+    PLAIN,
+    STATIC,
+    UNTYPED,
+    Value,
+    annotated,
+    maybe_none,
+)
+
+
+def parameter_values(
+    arguments: ast.arguments, nodes: Sequence[ast.AST], passed: Mapping[str, Value] | None
+) -> dict[str, Value]:
+    """The values by name; `nodes` are the function's own. Where `passed` is None it is to be filled in."""
+    values: dict[str, Value] = {}
+    numbers, absent = numbers_asked_for(nodes), _default_none(arguments)
+    for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        name, annotation = parameter.arg, written(parameter.annotation) if parameter.annotation else ""
+        value = _of_parameter(annotation, name, passed)
+        number = value.kind in (PLAIN, STATIC) and name in numbers
+        values[name] = A_FLOAT if number else maybe_none(value) if name in absent else value
+    for rest in filter(None, (arguments.vararg, arguments.kwarg)):
+        annotation = written(rest.annotation) if rest.annotation else ""
+        values[rest.arg] = annotated(f"list[{annotation}]", rest.arg) if annotation else NOTHING
+    return values
+
+
+def _of_parameter(annotation: str, name: str, passed: Mapping[str, Value] | None) -> Value:
+    value = annotated(annotation, name)
+    if passed is None or value.kind != PARAMETER:
+        return value
+    given = passed.get(name, NOTHING)
+    if given == NOTHING and not annotation:
+        return UNTYPED
+    return maybe_none(given) if value.optional else given
+
+
+def _default_none(arguments: ast.arguments) -> set[str]:
+    """The parameters that are None where a call does not name them."""
+    positional = [*arguments.posonlyargs, *arguments.args][::-1]
+    defaults: list[tuple[ast.arg, ast.expr | None]] = [
+        *zip(positional, arguments.defaults[::-1], strict=False),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+    return {parameter.arg for parameter, value in defaults if isinstance(value, ast.Constant) and value.value is None}
