@@ -21,7 +21,7 @@ from transforms.python.rules import load_rules, undecided_branch
 from transforms.python.writing.evaluation import only_arithmetic
 from transforms.python.writing.formatting import Formatter
 from transforms.python.writing.helpers import Home
-from transforms.python.writing.imports import Fits, Insertion
+from transforms.python.writing.imports import Fits, Insertion, unneeded
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.names import HELPER, Layout, Names, TopLevel
 from transforms.python.writing.place import Change, Place, Rewrite, merged_insertions
@@ -323,14 +323,17 @@ def _assembled(
         names = function.names
         imported = wide if names.module_wide else set().union(*map(function.imported, levels))
         gone = frozenset[str]()
-        if function.imported(Level.REVIEW) and not function.imported(Level.SAFE):
-            review = [answer.rewrite for answer in function.answers if answer.rewrite.level == Level.REVIEW]
+        review = [answer.rewrite for answer in function.answers if answer.rewrite.level == Level.REVIEW]
+        if not function.imported(Level.SAFE):
             gone = names.unused(layout, [change[:3] for rewrite in review for change in rewrite.changes])
         for level in levels:
-            insertions = names.imports(layout, imported, fits, gone) if function.imported(level) else []
+            needed = function.imported(level) or (gone and level == Level.REVIEW)
+            insertions = names.imports(layout, imported, fits, gone) if needed else []
             helper_edits = home.edits() if home is not None and HELPER in function.used(level) else ()
             answers = [a for a in function.answers if a.rewrite.changes and a.rewrite.level == level]
-            merged = merged_insertions(list(dict.fromkeys(change for a in answers for change in a.rewrite.changes)))
+            together = list(dict.fromkeys(change for a in answers for change in a.rewrite.changes))
+            merged = merged_insertions(together)
+            insertions += unneeded(names.top.body, layout, [change[:3] for change in together])
             group = f"{path}:{function.name}:{level.name.lower()}"
             for answer in answers:
                 changes = {merged[c.start] if c.inserts else c for c in answer.rewrite.changes}

@@ -54,6 +54,8 @@ def extended(
     spelled.update((name, name) for name in missing)
     ordered = [spelled[name] for name in _merged([alias.name for alias in node.names], missing) if name not in unused]
     several = "\n" in source
+    if not ordered:
+        return _removed(node, layout)
     if "#" in source or "\\" in source:
         return [Insertion(end, end, "".join(f", {name}" for name in missing))]
     if not several:
@@ -65,6 +67,34 @@ def extended(
         return [Insertion(start, end, ", ".join(ordered))]
     statement = _statement(node.module or "", ordered, written, several=True)
     return [Insertion(layout.start(node), layout.end(node), statement.removeprefix(written.indent))]
+
+
+def unneeded(body: Sequence[ast.stmt], layout: Layout, changes: Sequence[tuple[int, int, str]]) -> list[Insertion]:
+    """What takes away each `import x` of a file's `body` of which `changes` (start, end, text) take away every use."""
+    dropped: list[Insertion] = []
+    for node in body:
+        if not isinstance(node, ast.Import) or len(node.names) != 1 or "." in (name := _spelled(node.names[0])):
+            continue
+        word = re.compile(rb"\b%s\b" % name.rpartition(" ")[2].encode())
+        taken = sum(
+            len(word.findall(layout.source[start:end])) - len(word.findall(text.encode()))
+            for start, end, text in changes
+        )
+        if taken > 0 and taken == len(word.findall(layout.source)) - 1:
+            dropped += _removed(node, layout)
+    return dropped
+
+
+def _removed(node: Import, layout: Layout) -> list[Insertion]:
+    """The change that takes away an import with lines to itself, and blank lines that would stand there for nothing."""
+    start, end = layout.line_start(node.lineno), layout.line_end(node.end_lineno or node.lineno)
+    if layout.text(start, end).strip() != layout.text(layout.start(node), layout.end(node)):
+        return []
+    last = node.end_lineno or node.lineno
+    above = layout.lines[node.lineno - 2].strip() if node.lineno > 1 else b":"
+    blank = next((n for n, line in enumerate(layout.lines[last:]) if line.strip()), 0)
+    last += blank if above.endswith(b":") else min(blank, 1) if not above else 0
+    return [Insertion(start, layout.offsets[last], "")]
 
 
 def added(statements: Sequence[ast.stmt], module: str, names: set[str], written: Written) -> Insertion | None:

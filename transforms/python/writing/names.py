@@ -11,6 +11,7 @@ import bisect
 import itertools
 import re
 from collections.abc import Iterable, Sequence
+from typing import TypeGuard
 
 from transforms.python.writing.evaluation import only_arithmetic
 from transforms.python.writing.helpers import HELPERS, HOME, HOME_MODULE, SHAPE_HELPERS, Home
@@ -208,13 +209,12 @@ class Names:
         return not self.local and self.top.guards_import is not None
 
     def unused(self, layout: Layout, changes: Iterable[tuple[int, int, str]]) -> frozenset[str]:
-        """What the import at the head of the function brings for nothing but what `changes` take away.
+        """What the only import of guards in the function's body brings for nothing but what `changes` take away.
 
         A change is the bytes from a start to an end and the text in their place.
         """
         function = self.functions[0]
-        imports = [n for n in _head_imports(getattr(function, "body", [])) if isinstance(n, ast.ImportFrom)]
-        own = [node for node in imports if node.module == MODULE and all(not alias.asname for alias in node.names)]
+        own = [node for node in getattr(function, "body", []) if _unaliased(node)]
         if self.module_wide or len(own) != 1 or not isinstance(function, ast.stmt):
             return frozenset()
         names = {alias.name for alias in own[0].names}
@@ -230,7 +230,7 @@ class Names:
         self, layout: Layout, used: set[str], fits: Fits, unused: frozenset[str] = frozenset()
     ) -> list[Insertion]:
         """The imports that make `used` known in the function, without what is `unused` then."""
-        if not used:
+        if not used and not unused:
             return []
         if self.module_wide and self.top.guards_import is not None:
             return extended(self.top.guards_import, used, Written(layout, self.path, "", "    ", fits))
@@ -251,12 +251,11 @@ class Names:
                     ahead = len(_head_imports(statements)) > index - _documented(statements)
                     if ahead or depth:
                         missing -= names
-                        if ahead and not depth and missing:
+                        if ahead and not depth and (missing or unused):
                             return insertions + extended(node, missing, written, unused)
-                    elif missing & names == names and layout.indent(node) is not None:
+                    elif names & (missing | unused) and layout.indent(node) is not None:
                         # It would come too late for what stands above it; the new import takes its place.
-                        start = layout.line_start(node.lineno)
-                        insertions.append(Insertion(start, layout.offsets[node.end_lineno or node.lineno], ""))
+                        insertions += extended(node, set(), written, frozenset(names & (missing | unused)))
         if not missing:
             return insertions
         if indent is None:
@@ -284,6 +283,11 @@ class Names:
 def _documented(statements: Sequence[ast.stmt]) -> int:
     """How many statements at the head of a body are its docstring."""
     return sum(map(_docstring, statements[:1]))
+
+
+def _unaliased(node: ast.stmt) -> TypeGuard[ast.ImportFrom]:
+    """Whether a statement imports functions of symbolic_shapes by their own names."""
+    return isinstance(node, ast.ImportFrom) and node.module == MODULE and not any(alias.asname for alias in node.names)
 
 
 def _head_imports(statements: Sequence[ast.stmt]) -> list[ast.stmt]:

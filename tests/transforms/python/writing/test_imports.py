@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
+from typing import Any
 
 import pytest
 
@@ -104,3 +105,79 @@ def test_an_import_that_is_too_long_has_a_line_for_each_name() -> None:
 )
 def test_an_import_of_a_function_is_one_of_its_imports(head: str, written: str) -> None:
     assert imported(BODY.format(head), "torch/_refs/a.py").startswith(f"def f(x):\n    {written}if ")
+
+
+ONLY = f"{IMPORT} guard_size_oblivious"
+OBLIVIOUS = "    if guard_size_oblivious(x.numel() == 0):\n        return x.clone()\n"
+HELPED = "    if torch._prims_common.sym_guard_or_false(x.numel() == 0):\n        return x.clone()\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "left"),
+    [
+        (f"    {ONLY}\n\n", ""),
+        (f"    {ONLY}\n", ""),
+        (f'    """What it does."""\n    {ONLY}\n\n', '    """What it does."""\n\n'),
+        (f'    """What it does."""\n\n    {ONLY}\n\n', '    """What it does."""\n\n'),
+        (f"    {ONLY}, sym_eq\n\n", f"    {ONLY.replace('guard_size_oblivious', 'sym_eq')}\n\n"),
+        (f"    {ONLY}  # no circle\n\n", f"    {ONLY}  # no circle\n\n"),
+    ],
+)
+def test_an_import_goes_with_its_last_use_where_the_helpers_of_the_tree_take_its_place(
+    rewrite: Any, head: str, left: str
+) -> None:
+    tail = "    return x.view(sym_eq(x.shape, ()))\n" if "sym_eq" in head else "    return x\n"
+    after = rewrite(f"def f(x: Tensor):\n{head}{OBLIVIOUS}{tail}", eager=True)
+    assert after == f"def f(x: Tensor):\n{left}{HELPED}{tail}"
+    assert rewrite(after, eager=True) == after
+
+
+def test_an_import_stays_where_another_use_stays(rewrite: Any) -> None:
+    again = "    return map(guard_size_oblivious, truths(x))\n"
+    after = rewrite(f"def f(x: Tensor):\n    {ONLY}\n\n{OBLIVIOUS}{again}", eager=True)
+    assert ONLY in after
+
+
+@pytest.mark.parametrize(
+    ("several", "left"),
+    [("", "\n"), (", sym_eq", f"    {IMPORT} sym_eq\n\n"), (", guard_or_false, sym_eq", f"    {IMPORT} sym_eq\n\n")],
+)
+def test_an_import_further_down_loses_what_stands_at_the_head_and_what_nothing_uses(
+    rewrite: Any, several: str, left: str
+) -> None:
+    tail = f"    y = x.view(-1)\n    {ONLY}{several}\n\n{OBLIVIOUS}    return {'sym_eq' if several else 'x'}\n"
+    after = rewrite(f"def f(x: Tensor):\n    if x.size(0) == 0:\n        return x.clone()\n{tail}")
+    guarded = OBLIVIOUS.replace("guard_size_oblivious", "guard_or_false")
+    assert after == (
+        f"def f(x: Tensor):\n    {IMPORT} guard_or_false\n\n"
+        "    if guard_or_false(x.size(0) == 0):\n        return x.clone()\n"
+        f"    y = x.view(-1)\n{left}{guarded}    return {'sym_eq' if several else 'x'}\n"
+    )
+
+
+ROOT = "def f(x: Tensor):\n    return x * (1 / math.sqrt(x.numel()))\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "left"),
+    [
+        ("import math\n\n\n", ""),
+        ("import sys\n\nimport math\n\n\n", "import sys\n\n\n"),
+        ("import math\nimport sys\n\n\n", "import sys\n\n\n"),
+        ("import sys\n\nimport math\n\nimport numpy\n\n\n", "import sys\n\nimport numpy\n\n\n"),
+        ("import math, sys\n\n\n", "import math, sys\n\n\n"),
+        ("import math  # for roots\n\n\n", "import math  # for roots\n\n\n"),
+        ("import math\n\nPI = math.pi\n\n\n", "import math\n\nPI = math.pi\n\n\n"),
+        ("import math\n\n__all__ = ['math']\n\n\n", "import math\n\n__all__ = ['math']\n\n\n"),
+    ],
+)
+def test_an_import_of_the_file_goes_with_its_last_use(rewrite: Any, head: str, left: str) -> None:
+    written = ROOT.replace("math.sqrt", "torch._sym_sqrt")
+    assert rewrite(head + ROOT) == left + written
+
+
+def test_an_import_of_the_file_stays_where_two_functions_used_it(rewrite: Any) -> None:
+    # either change may be taken without the other
+    after = rewrite(f"import math\n\n\n{ROOT}\n\n{ROOT.replace('f(', 'g(')}")
+    assert after.startswith("import math\n")
+    assert "math.sqrt" not in after

@@ -1,0 +1,62 @@
+"""What ruff says of names in the Python that `symfix apply --level review` writes, and did not say before.
+
+    python tests/corpus/audit_lint.py TREE [TREE ...]
+
+TREE is a checkout, or the folder of an installed package; it stays as it is: symfix runs in a copy. Asked are imports
+that nothing uses, names that nothing defines, and definitions that nothing saw (F401, F811, F82), by which PyTorch's
+own CI fails a change. Exit 0 where there are none, 1 where there are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from corpus_trees import apply_in, changed_files, copy_tree
+
+RULES = "F401,F811,F82"
+
+
+def complaints(tree: Path, path: str) -> Counter[str]:
+    """What ruff says of one file of a tree, without where."""
+    command = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "check",
+        "--isolated",
+        "--quiet",
+        "--select",
+        RULES,
+        "--output-format",
+        "json",
+    ]
+    printed = subprocess.run([*command, path], cwd=tree, capture_output=True, text=True, check=False).stdout
+    return Counter(
+        f"{said['code']} {said['message'].partition(' from line')[0]}" for said in json.loads(printed or "[]")
+    )
+
+
+def main() -> int:
+    """Print what is new, tree by tree."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("trees", nargs="+", type=Path, metavar="TREE")
+    found = 0
+    for tree in parser.parse_args().trees:
+        with tempfile.TemporaryDirectory() as scratch:
+            after = copy_tree(tree, Path(scratch) / "after")
+            apply_in(after, "review")
+            changed = [path for path in changed_files(tree, after) if path.endswith(".py")]
+            new = [f"{path}: {text}" for path in changed for text in complaints(after, path) - complaints(tree, path)]
+        print(*new, f"{tree}: {len(changed)} files changed, {len(new)} complaints that are new", sep="\n", flush=True)
+        found += len(new)
+    return int(found > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
