@@ -5,10 +5,11 @@
     if not all(guard_or_true(strides[a] >= strides[b]) for a, b in zip(dims, dims[1:])):
         dims.sort(key=lambda d: strides[d], reverse=True)
     for a, b in zip(dims, dims[1:]):
-        torch._check(strides[a] >= strides[b], …)
+        torch._check(sym_or(x.numel() == 0, strides[a] >= strides[b]), …)
 
 What it does: a list that is in order needs no sorting, which is stable. Unknown sizes are taken to be in order, as the
-strides of a contiguous tensor are, and what was assumed is checked when the code runs.
+strides of a contiguous tensor are, and what was assumed is checked when the code runs; not of an empty tensor, where no
+order of strides is wrong, as none of them leads to an element.
 
 Why: sorting compares every pair it looks at, and needs the answers.
 
@@ -43,7 +44,7 @@ EXAMPLES = (
         "def f(x: Tensor, dims: list[int]):\n"
         "    strides = x.stride()\n    dims.sort(key=lambda d: strides[d], reverse=True)\n    return dims\n",
         "def f(x: Tensor, dims: list[int]):\n"
-        "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_true, sym_or\n\n"
         "    strides = x.stride()\n"
         "    if not all(\n"
         "        guard_or_true(strides[left] >= strides[right])\n"
@@ -52,7 +53,7 @@ EXAMPLES = (
         "        dims.sort(key=lambda d: strides[d], reverse=True)\n"
         "    for left, right in zip(dims, dims[1:]):\n"
         "        torch._check(\n"
-        "            strides[left] >= strides[right],\n"
+        "            sym_or(x.numel() == 0, strides[left] >= strides[right]),\n"
         '            lambda: "expected strides[left] >= strides[right]",\n'
         "        )\n"
         "    return dims\n",
@@ -113,9 +114,29 @@ def rewrite(place: Place) -> Rewrite | None:
     begin = layout.start(statement)
     deeper = [Change(layout.line_start(n), layout.line_start(n), "    ") for n in range(statement.lineno + 1, last + 1)]
     check = place.check(parse_expression(condition), indent + "    ")
+    if tensor := _strided(place, key.body):
+        check = check.replace(condition, f"{place.names('sym_or')}({tensor}.numel() == 0, {condition})", 1)
     end = layout.line_end(last)
     after = f"{newline}{indent}{pairs}:{newline}{check.removesuffix(newline)}"
     return Rewrite(Level.REVIEW, MESSAGE, (Change(begin, begin, head), *deeper, Change(end, end, after)))
+
+
+def _strided(place: Place, key: ast.expr) -> str:
+    """The variable whose strides a list is sorted by, "" where it is sorted by something else."""
+    owner = key.value if isinstance(key, ast.Subscript) else key
+    line = key.lineno
+    if isinstance(owner, ast.Name):
+        held = [n for n in place.nodes if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == owner.id]
+        owner, line = (
+            (held[0].value, held[0].lineno) if len(held) == 1 == len(place.assigned(owner.id)) else (key, line)
+        )
+    if not isinstance(owner, ast.Call) or not isinstance(owner.func, ast.Attribute) or owner.func.attr != "stride":
+        return ""
+    tensor = owner.func.value
+    stores = (n.lineno for n in place.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+              and isinstance(tensor, ast.Name) and n.id == tensor.id)  # fmt: skip
+    other = not isinstance(tensor, ast.Name) or any(line <= stored < key.lineno for stored in stores)
+    return "" if other else ast.unparse(tensor)
 
 
 def _names(node: ast.expr) -> set[str]:
