@@ -8,6 +8,7 @@ from itertools import islice
 from transforms.cpp.flow.branches import operands
 from transforms.cpp.flow.checks import called
 from transforms.cpp.flow.conditions import asks, read
+from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import ChosenSize, Comparison, EitherPath
 from transforms.cpp.flow.sizes import is_size
@@ -49,8 +50,9 @@ def _step(more: Node, base: Node) -> str | None:
 def either_path(flow: Flow, condition: Node, arms: Sequence[Sequence[Node]], guard: str) -> None:
     """Note an `if` on sizes either path of which will do.
 
-    Both are one product of matrices, multiplied in another order, or hand the same arguments to two functions by a
-    size's being above or below a number: that picks an implementation.
+    Both are one product of matrices, multiplied in another order; or hand the same arguments to two functions by a
+    size's being above or below a number: that picks an implementation; or a special number is not handed on to the
+    function that gets all arguments else; or shapes are equal, which are broadcast else.
     """
     origins: set[int] = set()
     first, second = arms
@@ -61,8 +63,10 @@ def either_path(flow: Flow, condition: Node, arms: Sequence[Sequence[Node]], gua
         compared = [comparison] if isinstance(comparison, Comparison) and not comparison.shapes else None
     elif len(first) == len(second) == 1 and _given(first[0]) == _given(second[0]) != "":
         compared = _thresholds(flow, condition, origins)
+    elif _hands_on(flow, second):
+        compared = _special(flow, condition, origins)
     else:
-        return
+        compared = _same_shapes(flow, condition, second, origins)
     if compared:
         flow.questions.append(EitherPath(frozenset(origins), tuple(compared), guard))
 
@@ -90,6 +94,56 @@ def _thresholds(flow: Flow, outer: Node, origins: set[int]) -> list[Comparison] 
     limit = comparison.right.text
     large = comparison.operator in ("<", "<=", ">", ">=") and limit.isdecimal() and int(limit) > 1
     return [comparison] if large and not comparison.shapes and is_size(flow, comparison.left) else None
+
+
+def _hands_on(flow: Flow, path: Sequence[Node]) -> bool:
+    """Whether a path only returns what another function makes of all that the function itself is given, in order."""
+    given = ",".join(parameter.name for parameter in flow.function.params)
+    return len(path) == 1 and bool(given) and _given(path[0]) == f"({given})" and not _recurs(flow, path[0])
+
+
+def _recurs(flow: Flow, statement: Node) -> bool:
+    return any(node.kind == "call_expression" and called(node) == flow.function.name for node in statement.walk())
+
+
+def _special(flow: Flow, outer: Node, origins: set[int]) -> list[Comparison] | None:
+    """The comparisons of a condition, all of which tell sizes that are a number from others; None where it asks more.
+
+    The number is 1 at least: 0 and what is below may stand for what the other path has no result for.
+    """
+    node = outer.bare
+    if node.kind == "binary_expression" and node.token == "&&":
+        flow.enter()
+        parts = [_special(flow, operand, origins) for operand in reversed(operands(node))]
+        flow.level -= 1
+        return None if None in parts else [comparison for part in parts for comparison in part or ()]
+    comparison = read(flow, outer, origins)
+    if not isinstance(comparison, Comparison):
+        return None if asks(flow, node) else []
+    number = comparison.right.text
+    special = comparison.operator == "==" and number.isdecimal() and int(number) > 0
+    return [comparison] if special and not comparison.shapes else None
+
+
+def _same_shapes(flow: Flow, outer: Node, path: Sequence[Node], origins: set[int]) -> list[Comparison] | None:
+    """The comparison of two shapes that a condition consists of, where `path` broadcasts them both."""
+    node = outer.bare
+    function, arguments = node.field("function"), node.field("arguments")
+    asked = function.field("argument") if function is not None and function.text.endswith(".equals") else None
+    if asked is None or arguments is None or len(arguments.children) != 1 or not flow.available("sym_equals"):
+        return None
+    shapes = (asked, arguments.children[0])
+    values = [evaluate(flow, shape) for shape in shapes]
+    if not all(value.kind == "ints" and value.symbolic for value in values):
+        return None
+    given = f"({','.join(shape.text for shape in shapes)})"
+    calls = (part for statement in path for part in statement.walk() if part.kind == "call_expression")
+    if not any(
+        called(c).startswith("infer_size") and "".join(c.fields["arguments"].text.split()) == given for c in calls
+    ):
+        return None
+    origins.update(*(value.origins or () for value in values))
+    return [Comparison(outer, "==", *shapes, symbolic_left=True, shapes=True)]
 
 
 def _normal(node: Node) -> str:

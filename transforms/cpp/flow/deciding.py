@@ -16,6 +16,7 @@ from transforms.cpp.flow.events import Comparison, RaisingBranch, SizeShortcut
 from transforms.cpp.flow.sizes import is_size, method
 from transforms.cpp.reach.vocabulary import ACCESSORS
 from transforms.cpp.reading.tree import Node
+from transforms.cpp.reading.types import Type
 
 _OBLIVIOUS = "TORCH_GUARD_SIZE_OBLIVIOUS"
 _GUARDS = (("TORCH_GUARD_OR_FALSE", "TORCH_GUARD_OR_TRUE"), (_OBLIVIOUS, _OBLIVIOUS))
@@ -151,19 +152,29 @@ def _compared_with_one(flow: Flow, comparison: Comparison) -> str:
     return size.text if one else ""
 
 
-def _agrees(flow: Flow, path: Sequence[Node], size: str) -> bool:
-    """Whether a path begins with a check that `size` equals another; what else is broadcast may come before that."""
-    for _ in range(_ALTERNATIVES):
-        first = path[0] if path else None
-        if first is None or first.kind != "if_statement":
-            break
-        clause, other = first.fields["condition"], first.field("alternative")
+def _agrees(flow: Flow, path: Sequence[Node], size: str, following: int = _ALTERNATIVES) -> bool:
+    """Whether a path begins with a check that `size` equals another.
+
+    What else is broadcast may come before that. Where it is chosen without asking for sizes, it begins both paths, or
+    the other raises.
+    """
+    first = path[0] if path else None
+    if first is None or not following:
+        return False
+    if first.kind == "if_statement":
+        clause, taken, other = (first.field(name) for name in ("condition", "consequence", "alternative"))
+        if clause is None or taken is None or other is None:
+            return False
         condition = clause.children[-1].bare if clause.children else clause
         left, right = condition.field("left"), condition.field("right")
-        if other is None or condition.token != "==" or left is None or right is None or right.text != "1":
+        arms = [_statements(other)]
+        if not asks(flow, condition):
+            arms.append(_statements(taken))
+        elif condition.token != "==" or left is None or right is None or right.text != "1":
             return False
-        path = _statements(other)
-    call = first.children[0] if first is not None and first.kind == "expression_statement" else None
+        returning = [arm for arm in arms if not any(map(throws, arm))]
+        return bool(returning) and all(_agrees(flow, arm, size, following - 1) for arm in returning)
+    call = first.children[0] if first.kind == "expression_statement" and first.children else None
     if call is None or call.kind != "call_expression" or called(call) not in CHECKS | {"TORCH_SYM_CHECK"}:
         return False
     condition = call.fields["arguments"].children[0].bare
@@ -207,7 +218,7 @@ def _decides_elsewhere(flow: Flow, branch: Node) -> bool:
     implementation.
     """
     returned = flow.function.returns
-    result = flow.type_of(returned)
+    result = _result(flow)
     pointers = [p.type for p in flow.function.params if p.type.endswith("*") and "const" not in p.type.split()]
     given = [
         flow.type_of(p.type) for p in flow.function.params if p.type.endswith("&") and "const" not in p.type.split()
@@ -220,8 +231,31 @@ def _decides_elsewhere(flow: Flow, branch: Node) -> bool:
         or any(throws(arm) for arm in arms)
         or any(_ends(part) for arm in arms for part in arm.walk())
         or (_in_loop(branch) and any(part.kind == "return_statement" for arm in arms for part in arm.walk()))
-        or any(part.kind == "call_expression" and called(part) == flow.function.name for part in flow.root.walk())
+        or any(part.kind == "call_expression" and _calls_itself(flow, part) for part in flow.root.walk())
     )
+
+
+def _result(flow: Flow) -> Type:
+    """The type of the function's result, that which an alias template of its file stands for where it is one."""
+    result = flow.type_of(flow.function.returns)
+    name = result.name.partition("<")[0] if result.kind == "other" and "<" in result.name else ""
+    alias = re.search(rf"\busing\s+{name}\s*=([^;]*);".encode(), flow.root.source) if name.isidentifier() else None
+    return result if alias is None else flow.type_of(alias[1].decode("utf-8", "replace"))
+
+
+def _calls_itself(flow: Flow, call: Node) -> bool:
+    """Whether a call may be of the function itself: one that gives a number for a tensor is of another overload."""
+    if called(call) != flow.function.name:
+        return False
+    pairs = zip(call.fields["arguments"].children, flow.function.params, strict=False)
+    return not any(
+        flow.type_of(parameter.type).kind == "tensor" and _is_number(evaluate(flow, argument))
+        for argument, parameter in pairs
+    )
+
+
+def _is_number(value: Type) -> bool:
+    return value.kind in ("int", "float", "bool") or (value.kind == "wrap" and _is_number(value.args[0]))
 
 
 def _in_loop(node: Node) -> bool:
@@ -244,11 +278,11 @@ def _serves_empty(flow: Flow, path: Sequence[Node], condition: Node) -> bool:
     asked = {part.text for part in condition.walk() if part.kind != "number_literal"}
     sure = [part for statement in path for part in _sure(statement)]
     parts = [part for statement in path for part in statement.walk()]
-    tensors = _tensors(flow, path)
+    harmless = _tensors(flow, path) | _numbers(flow, path)
     return not (
         any(throws(statement) for statement in path)
         or any(part.kind == "call_expression" and _needs_elements(flow, part) for part in sure)
-        or any(_divides_by_size(part, tensors) for part in parts)
+        or any(_divides_by_size(part, harmless) for part in parts)
         or any(
             part.kind == "unary_expression" and part.token == "-" and part.children[0].text in asked for part in parts
         )
@@ -274,15 +308,47 @@ def _needs_elements(flow: Flow, call: Node) -> bool:
     return not (_PAIRWISE.match(method(call)) and len(given) == 1 and evaluate(flow, given[0]).kind == "tensor")
 
 
-def _divides_by_size(part: Node, tensors: Collection[str]) -> bool:
-    """Whether a part of a path may divide by something else than a number or one of the `tensors`."""
+def _divides_by_size(part: Node, harmless: Collection[str]) -> bool:
+    """Whether a part of a path may divide by something else than a number or what is named in `harmless`."""
     divisors: Sequence[Node] = ()
     if part.kind in ("binary_expression", "assignment_expression") and part.token in ("/", "%", "/=", "%="):
         divisors = part.children[1:]
     elif part.kind == "call_expression" and _DIVIDES.match(method(part)):
         divisors = part.fields["arguments"].children
-    names = [name for divisor in divisors for name in divisor.walk() if name.kind.endswith("identifier")]
-    return any(name.text in _SIZES or (name.kind == "identifier" and name.text not in tensors) for name in names)
+    return any(_names_others(divisor, harmless) for divisor in divisors)
+
+
+def _names_others(value: Node, harmless: Collection[str]) -> bool:
+    """Whether a size stands in a value, or a variable or a function that is not in `harmless` nor of `std::`."""
+    pending = [value]
+    while pending:
+        node = pending.pop()
+        if node.kind.endswith("identifier") and (
+            node.text in _SIZES or (node.kind == "identifier" and node.text not in harmless)
+        ):
+            return True
+        own = node.field("function") if node.kind == "call_expression" else None
+        standard = own is not None and own.text.startswith("std::")
+        pending += [child for child in node.children if not (standard and child is own)]
+    return False
+
+
+def _numbers(flow: Flow, path: Sequence[Node]) -> set[str]:
+    """The names of floating numbers that no size is part of: parameters, and what a path makes of them alone."""
+    names = {p.name for p in flow.function.params if _is_floating(flow.type_of(p.type))}
+    for part in (part for statement in path for part in statement.walk() if part.kind == "declaration"):
+        spelled = part.field("type")
+        if spelled is None or not _is_floating(flow.type_of(spelled.text)):
+            continue
+        for child in part.children:
+            value = child.field("value") if child.kind == "init_declarator" else None
+            if value is not None and not _names_others(value, names):
+                names.update(name.text for name in _declared(child))
+    return names
+
+
+def _is_floating(kind: Type) -> bool:
+    return kind.kind == "float" and not kind.symbolic
 
 
 def _tensors(flow: Flow, path: Sequence[Node]) -> set[str]:

@@ -170,6 +170,8 @@ def _template(head: str, arguments: list[str], bare: str) -> Type:
     if head in ("tuple", "pair"):
         parts = tuple(parse_type(argument) for argument in arguments)
         return Type("tuple", head, parts)
+    if head == "conditional_t" and len(arguments) == 3 and parse_type(arguments[1]) == parse_type(arguments[2]):
+        return parse_type(arguments[1])
     if head in ("OptionalArrayRef",):
         return Type("wrap", head, (Type("ints", "ArrayRef", origins=first.origins),), first.origins)
     return Type("other", bare)

@@ -2,16 +2,19 @@
 
 What it does: `if (cost > other) { return at::mm(a, at::mm(b, c)); } else { return at::mm(at::mm(a, b), c); }` becomes
 `if (TORCH_GUARD_OR_FALSE(cost.sym_gt(other))) …`, where both paths multiply the same matrices from left to right. The
-same where a size above or below a number picks which of two functions is given the same arguments.
+same where a size above or below a number picks which of two functions is given the same arguments; where a special
+number, 1 or more, is not handed on to the function that is given all arguments else (`if (n == 1) { return x.mean(); }
+return general(x, n);`); and where equal shapes, `a.equals(b)`, are not broadcast (`infer_size…(a, b)`), as others are.
 
 Why: the branch needs an answer while tracing, and where a size is unbacked there is none: the operator throws
 GuardOnDataDependentSymNode, though either path gives the result.
 
 Fix safety: review. Eager and sizes that have a hint go as before. A graph whose sizes are unbacked takes the path of a
 comparison that does not hold: it may take longer, and its results differ as far as rounding does. Of two functions a
-person has to say that they compute the same.
+person has to say that they compute the same. Broadcasting takes unknown sizes to be equal, and the graph checks it.
 
-References: c10/core/SymBool.h (TORCH_GUARD_OR_FALSE).
+References: c10/core/SymBool.h (TORCH_GUARD_OR_FALSE), c10/core/SymIntArrayRef.h (sym_equals);
+aten/src/ATen/native/AdaptiveAveragePooling.cpp, aten/src/ATen/ExpandUtils.h (expand_outplace).
 """
 
 from __future__ import annotations
@@ -45,6 +48,22 @@ EXAMPLES = (
         "return at::distances(a, b); }",
     ),
     Example(f"{_HEAD} if (a.sym_size(0) > 25) {{ return pairs(a, b); }} return at::distances(a, c); }}", None),
+    Example(
+        "Tensor f(const Tensor& x, c10::SymIntArrayRef n) { if (n[0] == 1) { return x.mean(); } return pool(x, n); }",
+        "Tensor f(const Tensor& x, c10::SymIntArrayRef n) { "
+        "if (TORCH_GUARD_OR_FALSE(n[0].sym_eq(1))) { return x.mean(); } return pool(x, n); }",
+    ),
+    Example(
+        "Tensor f(const Tensor& x, c10::SymInt n) { if (n == 0) { return x.zero_(); } return pool(x, n); }",
+        None,
+    ),
+    Example(
+        "Tensor f(const Tensor& x, const Tensor& y) { auto a = x.sym_sizes(); auto b = y.sym_sizes(); "
+        "if (a.equals(b)) { return x; } return x.expand_symint(infer_size_symint(a, b)); }",
+        "Tensor f(const Tensor& x, const Tensor& y) { auto a = x.sym_sizes(); auto b = y.sym_sizes(); "
+        "if (TORCH_GUARD_OR_FALSE(sym_equals(a, b))) { return x; } "
+        "return x.expand_symint(infer_size_symint(a, b)); }",
+    ),
 )
 
 

@@ -3,7 +3,8 @@
 What it does: `if (x.sym_numel() == 0) { return …; }` becomes `if (TORCH_GUARD_OR_FALSE(x.sym_numel().sym_eq(0))) …`;
 `!= 0` and `> 0` get TORCH_GUARD_OR_TRUE. A number below 0 stands for "not given": no size is one. A version that has
 neither has TORCH_GUARD_SIZE_OBLIVIOUS. A size that is compared with 1 is decided where the other path begins with a
-check that it equals another, as of sizes that are broadcast. Left are branches whose result is no Tensor, that raise,
+check that it equals another, as of sizes that are broadcast. A result `conditional_t<…, Tensor&, Tensor>` is a Tensor.
+Left are branches whose result is no Tensor, that raise,
 end a loop, stop a recursion or change what a pointer leads to, and those whose other path is wrong for an empty tensor
 without a word: it divides by a size, reduces without an identity (`max`, `mean`), reads elements, or slices from the
 end by a size (`-n`).

@@ -154,3 +154,127 @@ def test_sizes_that_are_broadcast_are_taken_to_agree(tmp_path: Path) -> None:
 def test_a_size_of_1_is_asked_for_where_nothing_checks_the_other_path(tmp_path: Path, rest: str) -> None:
     source = broadcast("m == 1", "n == 1", rest)
     assert converted(tmp_path, source) == source
+
+
+def given(branch: str, head: str = "Tensor f(const Tensor& x, c10::SymIntArrayRef k, bool b)") -> str:
+    return f"{head} {{ const auto n = x.sym_size(0); {branch} }}"
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("k[0] == 1", "TORCH_GUARD_OR_FALSE(k[0].sym_eq(1))"),
+        ("b && n == 32", "b && TORCH_GUARD_OR_FALSE(n.sym_eq(32))"),
+        ("n == 1 && k[1] == 2", "TORCH_GUARD_OR_FALSE(n.sym_eq(1)) && TORCH_GUARD_OR_FALSE(k[1].sym_eq(2))"),
+    ],
+)
+@pytest.mark.parametrize("rest", ["return general(x, k, b);", "else { return at::native::general(x, k, b); }"])
+def test_a_special_number_is_not_asked_for_where_all_is_handed_on(
+    tmp_path: Path, condition: str, expected: str, rest: str
+) -> None:
+    before, after = (given(f"if ({text}) {{ return x.sum(); }} {rest}") for text in (condition, expected))
+    assert converted(tmp_path, before) == after
+    assert converted(tmp_path, after) == after
+
+
+@pytest.mark.parametrize(
+    ("condition", "rest"),
+    [
+        ("k[0] == 1", "return general(x, k);"),
+        ("k[0] == 1", "return general(k, x, b);"),
+        ("k[0] == 1", "return general(x, k, b) + 1;"),
+        ("k[0] == 1", "auto y = x; return general(x, k, b);"),
+        ("k[0] == 1", "return f(x, k, b);"),
+        ("k[0] == 0", "return general(x, k, b);"),
+        ("k[0] == -1", "return general(x, k, b);"),
+        ("k[0] != 1", "return general(x, k, b);"),
+        ("k[0] == k[1]", "return general(x, k, b);"),
+        ("k[0] == 1 || k[1] == 1", "return general(x, k, b);"),
+        ("k[0] == 1 && k[1] > 2", "return general(x, k, b);"),
+        ("b", "return general(x, k, b);"),
+    ],
+)
+def test_a_special_number_is_asked_for_where_the_other_path_is_another(
+    tmp_path: Path, condition: str, rest: str
+) -> None:
+    source = given(f"if ({condition}) {{ return x.sum(); }} {rest}")
+    assert converted(tmp_path, source) == source
+
+
+def test_without_parameters_nothing_is_handed_on(tmp_path: Path) -> None:
+    source = given("if (n == 1) { return x; } return general();", "Tensor f()").replace(
+        "const auto n", "Tensor x; auto n"
+    )
+    assert converted(tmp_path, source) == source
+
+
+def expanded(condition: str, rest: str) -> str:
+    return (
+        "std::tuple<Tensor, Tensor> f(const Tensor& x, const Tensor& y, c10::SymIntArrayRef k, IntArrayRef m) { "
+        f"auto a = x.sym_sizes(); auto b = y.sym_sizes(); if ({condition}) {{ return {{x, y}}; }} {rest} "
+        "return {x.expand_symint(k), y}; }"
+    )
+
+
+def test_equal_shapes_are_not_asked_for_where_others_are_broadcast(tmp_path: Path) -> None:
+    before, after = (
+        expanded(condition, "auto shape = infer_size_symint(a, b); y.expand_symint(shape);")
+        for condition in ("a.equals(b)", "TORCH_GUARD_OR_FALSE(sym_equals(a, b))")
+    )
+    assert converted(tmp_path, before) == after
+    assert converted(tmp_path, after) == after
+
+
+@pytest.mark.parametrize(
+    ("condition", "rest"),
+    [
+        ("a.equals(b)", "auto shape = infer_size_symint(a, k);"),
+        ("a.equals(b)", "auto shape = a;"),
+        ("a.equals(k)", "auto shape = infer_size_symint(a, b);"),
+        ("a.equals(b, k)", "auto shape = infer_size_symint(a, b);"),
+        ("m.equals(m)", "auto shape = infer_size_symint(m, m);"),
+        ("x.equals(y)", "auto shape = infer_size_symint(x, y);"),
+        ("a.differs(b)", "auto shape = infer_size_symint(a, b);"),
+    ],
+)
+def test_equal_shapes_are_asked_for_where_nothing_broadcasts_them(tmp_path: Path, condition: str, rest: str) -> None:
+    source = expanded(condition, rest)
+    assert converted(tmp_path, source) == source
+
+
+def chosen(arms: str) -> str:
+    return (
+        "Tensor f(const Tensor& x, const Tensor& y) { auto a = x; const auto n = y.sym_size(0); "
+        f"if (y.dim() == 0 || n == 1) {{ a = y.expand_symint({{x.sym_size(0)}}); }} {arms} return a; }}"
+    )
+
+
+CHECK = 'TORCH_CHECK(n == x.sym_size(0), "sizes");'
+
+
+@pytest.mark.parametrize(
+    "arms",
+    [
+        f'else if (y.dim() == 1) {{ {CHECK} }} else {{ TORCH_CHECK(false, "rank"); }}',
+        f'else if (y.dim() > 1) {{ TORCH_CHECK(false, "rank"); }} else {{ {CHECK} }}',
+        f"else if (y.dim() == 1) {{ {CHECK} }} else {{ {CHECK} a = y; }}",
+    ],
+)
+def test_a_check_may_be_chosen_by_what_is_no_size(tmp_path: Path, arms: str) -> None:
+    after = chosen(arms).replace("n == 1", "TORCH_GUARD_OR_FALSE(n.sym_eq(1))")
+    after = after.replace(CHECK, 'TORCH_SYM_CHECK(n.sym_eq(x.sym_size(0)), "sizes");')
+    assert converted(tmp_path, chosen(arms)) == after
+    assert converted(tmp_path, after) == after
+
+
+@pytest.mark.parametrize(
+    "arms",
+    [
+        f"else if (y.dim() == 1) {{ {CHECK} }}",
+        f"else if (y.dim() == 1) {{ {CHECK} }} else {{ a = y; }}",
+        f"else if (y.dim() == 1) {{ a = y; }} else {{ {CHECK} }}",
+        'else if (y.dim() == 1) { TORCH_CHECK(false, "one"); } else { TORCH_CHECK(false, "more"); }',
+    ],
+)
+def test_a_size_of_1_is_asked_for_where_a_chosen_path_checks_nothing(tmp_path: Path, arms: str) -> None:
+    assert "GUARD" not in converted(tmp_path, chosen(arms))

@@ -92,6 +92,11 @@ def test_other_conditions_stay(tmp_path: Path, condition: str) -> None:
         "return y.slice(0, 0, -x.sym_numel());",
         'TORCH_CHECK(false, "no"); return x;',
         "return f(x.sum(), y, k);",
+        "double total = count(x); return x / total;",
+        "double total = x.sym_numel(); return x / total;",
+        "int64_t total = 3; return x / total;",
+        "return x / std::max(k, n);",
+        "return x / scale(2.5);",
     ],
 )
 def test_a_path_that_is_wrong_for_an_empty_tensor_is_not_picked(tmp_path: Path, rest: str) -> None:
@@ -100,7 +105,14 @@ def test_a_path_that_is_wrong_for_an_empty_tensor_is_not_picked(tmp_path: Path, 
 
 
 @pytest.mark.parametrize(
-    "rest", ["auto total = x.sum(); return x / total;", "return x.sum() / 2;", "if (k) { y = x.mean(); } return y;"]
+    "rest",
+    [
+        "auto total = x.sum(); return x / total;",
+        "return x.sum() / 2;",
+        "if (k) { y = x.mean(); } return y;",
+        "double half = 0.5; const float other = 2 * half; return x / (1 - other);",
+        "constexpr double a = 1.5; double b = std::sqrt(a); return x.div(1. / std::exp(b * a));",
+    ],
 )
 def test_a_path_that_serves_an_empty_tensor_is(tmp_path: Path, rest: str) -> None:
     assert "TORCH_GUARD_OR_FALSE(x.sym_numel().sym_eq(0))" in converted(tmp_path, function(EMPTY, rest))
@@ -134,3 +146,44 @@ def test_a_number_as_a_condition_makes_its_function_one_for_review(tmp_path: Pat
     source = "Tensor f(const Tensor& x) { if (!x.numel()) { return x; } return x.sum(); }"
     assert converted(tmp_path, source, Level.SAFE) == source
     assert {finding.level for finding in findings(tmp_path, source)} == {Level.REVIEW}
+
+
+COMPUTED = (
+    "template <bool inplace>\nusing Result = typename std::conditional_t<inplace, Tensor&, {}>;\n"
+    "template <bool inplace, typename T>\nResult<inplace> f(T& x, double p) {{ "
+    "if (p == 0 || {}) {{ return x; }} return scaled<inplace>(at::reshape(x, {{-1}}).div_(1 - p)); }}"
+)
+
+
+@pytest.mark.parametrize(("other", "taken"), [("Tensor", True), ("bool", False)])
+def test_a_result_that_is_a_tensor_either_way_is_one(tmp_path: Path, other: str, taken: bool) -> None:
+    source = COMPUTED.format(other, "x.sym_numel() == 0")
+    guarded = COMPUTED.format(other, "TORCH_GUARD_OR_FALSE(x.sym_numel().sym_eq(0))")
+    assert converted(tmp_path, source) == (guarded if taken else source)
+
+
+def test_a_result_of_an_alias_that_is_not_at_hand_decides_elsewhere(tmp_path: Path) -> None:
+    source = COMPUTED.format("Tensor", "x.sym_numel() == 0").replace("using Result", "using Other")
+    assert converted(tmp_path, source) == source
+
+
+@pytest.mark.parametrize(
+    ("call", "taken"),
+    [
+        ("f(x, k)", True),
+        ("f(x, std::move(m))", True),
+        ("f(x, 2.5)", True),
+        ("f(x, true)", True),
+        ("f(x, y)", False),
+        ("f(x, y, k)", False),
+        ("f(x)", False),
+        ("f(x, unknown(k))", False),
+    ],
+)
+def test_another_overload_is_no_recursion(tmp_path: Path, call: str, taken: bool) -> None:
+    source = (
+        "Tensor f(const Tensor& x, const Tensor& y, int64_t k, std::optional<c10::SymInt> m) "
+        f"{{ if (x.sym_numel() == 0) {{ return x; }} return at::{call}; }}"
+    )
+    guarded = source.replace("x.sym_numel() == 0", "TORCH_GUARD_OR_FALSE(x.sym_numel().sym_eq(0))")
+    assert converted(tmp_path, source) == (guarded if taken else source)
