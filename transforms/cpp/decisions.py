@@ -11,19 +11,18 @@ from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Mode
 from codemod.model.operators import Reach
 from codemod.model.transform import Project
+from transforms.cpp.flow.answers import Rewrites, emit
 from transforms.cpp.flow.engine import OWN_RESULT, RENAMED, parameter_origin
 from transforms.cpp.flow.events import (
     Event,
     HelperTwin,
     RegisteredKernel,
-    Rewrites,
     SettledMembers,
     SettledSignature,
     SymbolicDerivative,
     SymbolicDispatch,
     SymbolicKernel,
     SymbolicSchema,
-    emit,
 )
 from transforms.cpp.flow.members import member_origin
 from transforms.cpp.flow.outcome import Outcome

@@ -10,7 +10,7 @@ from transforms.cpp.flow.checks import called
 from transforms.cpp.flow.conditions import asks, read
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import Flow
-from transforms.cpp.flow.events import ChosenSize, Comparison, EitherPath
+from transforms.cpp.flow.events import ChosenSize, Comparison, Disagreement, EitherPath
 from transforms.cpp.flow.sizes import is_size
 from transforms.cpp.reading.tree import Node
 
@@ -94,6 +94,40 @@ def _thresholds(flow: Flow, outer: Node, origins: set[int]) -> list[Comparison] 
     limit = comparison.right.text
     large = comparison.operator in ("<", "<=", ">", ">=") and limit.isdecimal() and int(limit) > 1
     return [comparison] if large and not comparison.shapes and is_size(flow, comparison.left) else None
+
+
+def disagreement(flow: Flow, condition: Node, rest: Sequence[Node], guard: str) -> None:
+    """Note an `if` that says no where one size is neither another nor 1, and without which the answer is yes.
+
+    That is what broadcasting asks (`is_expandable_to` of aten/src/ATen/ExpandUtils.h), which takes sizes to agree.
+    """
+    origins: set[int] = set()
+    asked = [read(flow, operand, origins) for operand in operands(condition.bare)]
+    if (
+        condition.bare.token != "&&"
+        or flow.type_of(flow.function.returns).kind != "bool"
+        or not says(rest[-1:], "true")
+    ):
+        return
+    comparisons = [part for part in asked if isinstance(part, Comparison) and part.operator == "!=" and not part.shapes]
+    one = [part for part in comparisons if part.right.text == "1"]
+    other = [part for part in comparisons if part.right.kind == "identifier"]
+    if (
+        len(asked) != 2
+        or len(one) != 1
+        or len(other) != 1
+        or not (flow.available(guard) and flow.available("expect_true"))
+    ):
+        return
+    size = other[0].left
+    if size.kind == "identifier" and size.text == one[0].left.text and other[0].symbolic_left:
+        flow.questions.append(Disagreement(frozenset(origins), condition, size, other[0].right, guard))
+
+
+def says(path: Sequence[Node], answer: str) -> bool:
+    """Whether a path is `return answer;` and nothing else."""
+    returned = path[0].children if len(path) == 1 and path[0].kind == "return_statement" else []
+    return [node.kind for node in returned] == [answer]
 
 
 def _hands_on(flow: Flow, path: Sequence[Node]) -> bool:

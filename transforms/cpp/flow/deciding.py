@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 from transforms.cpp.flow.branches import operands
 from transforms.cpp.flow.checks import CHECKS, called, exits, throws
-from transforms.cpp.flow.choosing import either_path
+from transforms.cpp.flow.choosing import disagreement, either_path, says
 from transforms.cpp.flow.conditions import asks, read
 from transforms.cpp.flow.dispatch import evaluate
+from transforms.cpp.flow.empty import LOOPS, serves_empty
 from transforms.cpp.flow.engine import Flow
-from transforms.cpp.flow.events import Comparison, RaisingBranch, SizeShortcut
-from transforms.cpp.flow.sizes import is_size, method
-from transforms.cpp.reach.vocabulary import ACCESSORS
+from transforms.cpp.flow.events import EXPECTED_NUMBER, Comparison, RaisingBranch, SizeShortcut
+from transforms.cpp.flow.sizes import is_size
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import Type
 
@@ -23,18 +23,8 @@ _GUARDS = (("TORCH_GUARD_OR_FALSE", "TORCH_GUARD_OR_TRUE"), (_OBLIVIOUS, _OBLIVI
 """The macros of c10/core/SymBool.h for a size that is not known, the newer ones first: what is mostly false of sizes is
 false, what is mostly true is true. The older one takes unknown sizes to be 2 at least."""
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-# Reductions that have no result for an empty tensor, or another than a shortcut may have, and reads of elements.
-_NEEDS_ELEMENTS = re.compile(
-    r"^(?:(?:a?(?:max|min)_?)+|arg(?:max|min)|aminmax|(?:nan)?(?:median|mean)|(?:var|std)(?:_mean)?|mode|kthvalue"
-    r"|item|is_nonzero|is_scalar_tensor_true|data_ptr|\w+_data_ptr)$"
-)
-_PAIRWISE = re.compile(r"^(?:max|min)$")
-_DIVIDES = re.compile(r"^(?:(?:true_|floor_)?divide|div|remainder|fmod)_?$")
 _ALTERNATIVES = 10
 _BLOCKS = frozenset({"compound_statement", "case_statement"})
-_LOOPS = frozenset({"for_statement", "for_range_loop", "while_statement", "do_statement"})
-_CONDITIONAL = _LOOPS | {"if_statement", "switch_statement", "lambda_expression", "conditional_expression"}
-_SIZES = frozenset({*ACCESSORS, *(f"sym_{accessor}" for accessor in ACCESSORS)})
 
 
 def decide(flow: Flow, branch: Node) -> None:
@@ -48,6 +38,8 @@ def decide(flow: Flow, branch: Node) -> None:
     if throws(taken):
         _raising(flow, branch, condition, taken)
         return
+    if says(_statements(taken), "false"):
+        disagreement(flow, condition, _general_path(branch, outcome=False) or (), _GUARDS[0][0])
     guards = next((guards for guards in _GUARDS if all(map(flow.available, guards))), None)
     other = _general_path(branch, outcome=False)
     if other and flow.available(_GUARDS[0][0]):
@@ -64,18 +56,30 @@ def _raising(flow: Flow, branch: Node, condition: Node, taken: Node) -> None:
         flow.questions.append(RaisingBranch(frozenset(origins), condition, tuple(refused)))
 
 
-def _refused(flow: Flow, outer: Node, origins: set[int]) -> list[Comparison] | None:
-    """The comparisons that must be false for a condition to be so; None where that is not all there is to it."""
+def _refused(flow: Flow, outer: Node, origins: set[int], numbers: Collection[int] = ()) -> list[Comparison] | None:
+    """The comparisons that must be false for a condition to be so; None where that is not all there is to it.
+
+    `numbers` are sizes that stand alone behind a `!`, by offset.
+    """
     node = outer.bare
     if node.kind == "binary_expression" and node.token in ("&&", "||"):
         flow.enter()
-        refused = [_refused(flow, operand, origins) for operand in reversed(operands(node))]
+        parts = operands(node)[::-1]
+        refused = [_refused(flow, operand, origins, numbers) for operand in parts]
         flow.level -= 1
-        before = refused[:-1] if node.token == "&&" else []  # what follows `a &&` is refused only where `a` holds
-        return None if any(before) or None in refused else [part for parts in refused for part in parts or ()]
+        asked = [
+            bool(own) or any(part.start <= n < part.end for n in numbers)
+            for part, own in zip(parts, refused, strict=True)
+        ]
+        # What follows `a &&` is refused only where `a` holds.
+        before = asked[:-1] if node.token == "&&" else []
+        return None if any(before) or None in refused else [comparison for own in refused for comparison in own or ()]
     comparison = read(flow, outer, origins)
     if isinstance(comparison, Comparison):
         return [comparison]
+    negated = node.field("argument") if node.kind == "unary_expression" and node.token == "!" else None
+    if negated is not None and negated.bare.start in numbers:
+        return []
     return None if asks(flow, node) else []
 
 
@@ -85,10 +89,31 @@ def _shortcut(flow: Flow, branch: Node, condition: Node, guards: tuple[str, str]
     outcome = leans.pop() if len(leans) == 1 else None
     path = _general_path(branch, outcome) if outcome is not None else None
     agreeing = path and all(_agrees(flow, path, size) for size in shortcut.broadcast)
-    if path and agreeing and not _decides_elsewhere(flow, branch) and _serves_empty(flow, path, condition):
+    if path and agreeing and not _decides_elsewhere(flow, branch) and serves_empty(flow, path, condition):
         flow.truths.update(dict.fromkeys(shortcut.numbers, guards))
         if shortcut.decided:
             flow.questions.append(SizeShortcut(frozenset(shortcut.origins), tuple(shortcut.decided), guards))
+    elif path and outcome is False and not shortcut.broadcast:
+        _not_empty(flow, branch, condition, shortcut.numbers)
+
+
+def _not_empty(flow: Flow, branch: Node, condition: Node, numbers: Collection[int]) -> None:
+    """Note a shortcut that leaves a function of several results for an empty tensor.
+
+    The path for others may have other results for it, or change its arguments; that the tensor has elements can be
+    expected all the same: no path is picked for an empty one.
+    """
+    origins: set[int] = set()
+    result, taken = _result(flow), _statements(branch.fields["consequence"])
+    several = result.kind == "tuple" and any(part.kind == "tensor" for part in result.args)
+    leaves = several and bool(taken) and taken[-1].kind == "return_statement"
+    if not leaves or _in_loop(branch) or _recurs(flow) or not flow.available("expect_true"):
+        return
+    refused = _refused(flow, condition, origins, numbers)
+    if refused is not None:
+        flow.truths.update(dict.fromkeys(numbers, EXPECTED_NUMBER))
+    if refused:
+        flow.questions.append(RaisingBranch(frozenset(origins), condition, tuple(refused)))
 
 
 @dataclass(slots=True)
@@ -231,8 +256,12 @@ def _decides_elsewhere(flow: Flow, branch: Node) -> bool:
         or any(throws(arm) for arm in arms)
         or any(_ends(part) for arm in arms for part in arm.walk())
         or (_in_loop(branch) and any(part.kind == "return_statement" for arm in arms for part in arm.walk()))
-        or any(part.kind == "call_expression" and _calls_itself(flow, part) for part in flow.root.walk())
+        or _recurs(flow)
     )
+
+
+def _recurs(flow: Flow) -> bool:
+    return any(part.kind == "call_expression" and _calls_itself(flow, part) for part in flow.root.walk())
 
 
 def _result(flow: Flow) -> Type:
@@ -261,7 +290,7 @@ def _is_number(value: Type) -> bool:
 def _in_loop(node: Node) -> bool:
     while node.parent is not None and node.kind != "lambda_expression":
         node = node.parent
-        if node.kind in _LOOPS:
+        if node.kind in LOOPS:
             return True
     return False
 
@@ -271,102 +300,3 @@ def _ends(part: Node) -> bool:
         value = part.children[0].bare
         return value.kind in ("true", "false") or (value.kind == "binary_expression" and value.token in ("==", "!="))
     return part.kind in ("break_statement", "continue_statement")
-
-
-def _serves_empty(flow: Flow, path: Sequence[Node], condition: Node) -> bool:
-    """Whether a path does for empty tensors what it does for others, or raises; nothing that is silently wrong."""
-    asked = {part.text for part in condition.walk() if part.kind != "number_literal"}
-    sure = [part for statement in path for part in _sure(statement)]
-    parts = [part for statement in path for part in statement.walk()]
-    harmless = _tensors(flow, path) | _numbers(flow, path)
-    return not (
-        any(throws(statement) for statement in path)
-        or any(part.kind == "call_expression" and _needs_elements(flow, part) for part in sure)
-        or any(_divides_by_size(part, harmless) for part in parts)
-        or any(
-            part.kind == "unary_expression" and part.token == "-" and part.children[0].text in asked for part in parts
-        )
-    )
-
-
-def _sure(statement: Node) -> Iterator[Node]:
-    """What of a statement is evaluated on every way through it."""
-    pending = [statement]
-    while pending:
-        node = pending.pop()
-        if node.kind not in _CONDITIONAL:
-            yield node
-            pending += node.children
-
-
-def _needs_elements(flow: Flow, call: Node) -> bool:
-    """Whether a call has no result for an empty tensor; `max` of two tensors compares their elements in pairs."""
-    if not _NEEDS_ELEMENTS.match(method(call)):
-        return False
-    arguments = call.fields["arguments"].children
-    given = arguments if call.fields["function"].kind == "field_expression" else arguments[1:]
-    return not (_PAIRWISE.match(method(call)) and len(given) == 1 and evaluate(flow, given[0]).kind == "tensor")
-
-
-def _divides_by_size(part: Node, harmless: Collection[str]) -> bool:
-    """Whether a part of a path may divide by something else than a number or what is named in `harmless`."""
-    divisors: Sequence[Node] = ()
-    if part.kind in ("binary_expression", "assignment_expression") and part.token in ("/", "%", "/=", "%="):
-        divisors = part.children[1:]
-    elif part.kind == "call_expression" and _DIVIDES.match(method(part)):
-        divisors = part.fields["arguments"].children
-    return any(_names_others(divisor, harmless) for divisor in divisors)
-
-
-def _names_others(value: Node, harmless: Collection[str]) -> bool:
-    """Whether a size stands in a value, or a variable or a function that is not in `harmless` nor of `std::`."""
-    pending = [value]
-    while pending:
-        node = pending.pop()
-        if node.kind.endswith("identifier") and (
-            node.text in _SIZES or (node.kind == "identifier" and node.text not in harmless)
-        ):
-            return True
-        own = node.field("function") if node.kind == "call_expression" else None
-        standard = own is not None and own.text.startswith("std::")
-        pending += [child for child in node.children if not (standard and child is own)]
-    return False
-
-
-def _numbers(flow: Flow, path: Sequence[Node]) -> set[str]:
-    """The names of floating numbers that no size is part of: parameters, and what a path makes of them alone."""
-    names = {p.name for p in flow.function.params if _is_floating(flow.type_of(p.type))}
-    for part in (part for statement in path for part in statement.walk() if part.kind == "declaration"):
-        spelled = part.field("type")
-        if spelled is None or not _is_floating(flow.type_of(spelled.text)):
-            continue
-        for child in part.children:
-            value = child.field("value") if child.kind == "init_declarator" else None
-            if value is not None and not _names_others(value, names):
-                names.update(name.text for name in _declared(child))
-    return names
-
-
-def _is_floating(kind: Type) -> bool:
-    return kind.kind == "float" and not kind.symbolic
-
-
-def _tensors(flow: Flow, path: Sequence[Node]) -> set[str]:
-    """The names of tensors on a path. What it declares `auto` the pass before knows, so another is asked for."""
-    names = {name for scope in flow.scopes for name, variable in scope.items() if variable.value.kind == "tensor"}
-    for part in (part for statement in path for part in statement.walk() if part.kind == "declaration"):
-        for name in (inner for child in part.children for inner in _declared(child)):
-            variable = flow.variables.get(name.start)
-            if variable is None and not flow.looked_ahead:
-                flow.looked_ahead = flow.changed = True
-            (names.add if variable is not None and variable.value.kind == "tensor" else names.discard)(name.text)
-    return names
-
-
-def _declared(node: Node) -> Iterator[Node]:
-    """The names that a declarator declares."""
-    if node.kind == "init_declarator":
-        node = node.fields["declarator"]
-    if node.kind == "reference_declarator" and node.children:
-        node = node.children[0]
-    yield from node.children if node.kind == "structured_binding_declarator" else [node] * (node.kind == "identifier")

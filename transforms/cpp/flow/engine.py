@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from transforms.cpp.flow.events import Event, Rewrites, StoredType, emit
+from transforms.cpp.flow.answers import Rewrites, emit
+from transforms.cpp.flow.events import Event, StoredType
 from transforms.cpp.flow.state import Emission, Lambda, Sink, Site, Variable
 from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.facts import Function, Slot

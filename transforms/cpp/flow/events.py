@@ -6,10 +6,9 @@ announces what stands inside a function, `decisions` what follows for signatures
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from transforms.cpp.flow.state import Emission
 from transforms.cpp.reading.lines import Lines
 from transforms.cpp.reading.tree import Node
 
@@ -232,6 +231,19 @@ class RaisingBranch(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Disagreement(Event):
+    """An `if` on `condition` that says no of two sizes: `size` is neither `other` nor 1; `guard` gives False else.
+
+    What answers it makes a change of its own.
+    """
+
+    condition: Node
+    size: Node
+    other: Node
+    guard: str
+
+
+@dataclass(frozen=True, slots=True)
 class SizeShortcut(Event):
     """An `if` that tells special sizes apart by `decided`: comparisons, each with its outcome for sizes in general.
 
@@ -270,10 +282,14 @@ class ChosenSize(Event):
 
 @dataclass(frozen=True, slots=True)
 class ShortcutNumber(Event):
-    """A size as the condition, or part of it, of such an `if`: it is true of sizes in general."""
+    """A size as the condition, or part of it, of such an `if`: it is true of sizes in general, or expected to be."""
 
     node: Node
     guards: tuple[str, str]
+
+
+EXPECTED_NUMBER = ("", "")
+"""The `guards` of a size behind a `!` that is expected not to be 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,16 +398,3 @@ class SymbolicDerivative(Event):
     lines: Lines
     line: int
     accessor: str
-
-
-Rewrite = Callable[[Event], Iterator[Replacement]]
-Rewrites = Mapping[type[Event], Sequence[tuple[str, Rewrite]]]
-"""For each kind of event the names and functions of the rules that answer it."""
-
-
-def emit(rewrites: Rewrites, event: Event) -> Iterator[Emission]:
-    """The edits that the rules answering `event` make there, for the sake of its origins; none where it has none."""
-    if event.origins:
-        for rule, rewrite in rewrites.get(type(event), ()):
-            for part in rewrite(event):
-                yield Emission(rule, part.start, part.end, part.new, event.origins, part.message)

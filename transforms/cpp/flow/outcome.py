@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from tree_sitter import Tree
 
+from transforms.cpp.flow.answers import Rewrites
 from transforms.cpp.flow.engine import Flow
-from transforms.cpp.flow.events import Rewrites
 from transforms.cpp.flow.solve import solve
 from transforms.cpp.flow.state import Emission, Sink, Site
 from transforms.cpp.flow.whole import is_blocked, is_stuck

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from codemod.model.transform import Project
+from transforms.cpp.flow.answers import Rewrites
 from transforms.cpp.flow.engine import RENAMED, own_result_origin, parameter_origin
-from transforms.cpp.flow.events import Rewrites
 from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
 from transforms.cpp.flow.twin_search import TwinSearch
 from transforms.cpp.flow.twins import is_twin, twin_slot

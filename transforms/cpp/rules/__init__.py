@@ -6,7 +6,8 @@ import functools
 import sys
 
 from codemod.model.transform import Rule
-from transforms.cpp.flow.events import Event, Rewrite, Rewrites
+from transforms.cpp.flow.answers import Rewrite, Rewrites
+from transforms.cpp.flow.events import Event
 from transforms.rule_modules import load_rule_modules, rule_of
 
 

@@ -26,8 +26,8 @@ from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.cpp.flow.events import Replacement, ShortcutNumber, SizeShortcut
-from transforms.cpp.flow.sym_bool import compared, replaced
+from transforms.cpp.flow.events import EXPECTED_NUMBER, Replacement, ShortcutNumber, SizeShortcut
+from transforms.cpp.flow.sym_bool import EXPECTED, compared, replaced
 from transforms.cpp.flow.truth import operand
 
 NAME = "size-shortcut"
@@ -71,6 +71,11 @@ def rewrite(event: SizeShortcut | ShortcutNumber) -> Iterator[Replacement]:
         target, negated = operand(event.node)
         message = f"`{target.excerpt}` is taken to be more than 0 where it is not known"
         product = target.kind == "binary_expression"
+        if event.guards == EXPECTED_NUMBER:
+            message = f"`{target.excerpt}` is expected not to be 0: the graph checks it when it runs"
+            yield Replacement(target.start, target.start, "(" * product, message)
+            yield Replacement(target.end, target.end, f"{')' * product}.sym_ne(0){EXPECTED}", message)
+            return
         opening = f"{event.guards[negated is None]}({'(' * product}"
         yield Replacement(negated.start if negated else target.start, target.start, opening, message)
         yield Replacement(target.end, target.end, f"{')' * product}.{'sym_eq' if negated else 'sym_ne'}(0))", message)

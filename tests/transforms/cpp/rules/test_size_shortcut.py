@@ -123,8 +123,8 @@ def test_a_path_that_serves_an_empty_tensor_is(tmp_path: Path, rest: str) -> Non
     [
         "bool f(const Tensor& x) { if (x.sym_numel() == 0) { return true; } return x.defined(); }",
         "int64_t f(const Tensor& x) { if (x.sym_numel() == 0) { return 0; } return x.dim(); }",
-        "std::tuple<Tensor, Tensor> f(Tensor x) { if (x.sym_numel() == 0) { return {x, x}; } return {x.sum(), x}; }",
         "Tensor f(const Tensor& x, Tensor& seen) { if (x.sym_numel() == 0) { return x; } seen.add_(x); return x; }",
+        "std::tuple<bool, int64_t> f(Tensor x) { if (x.sym_numel() == 0) { return {true, 0}; } return {false, 1}; }",
         "Tensor f(TensorList xs) { for (const auto& x : xs) { if (x.sym_numel() == 0) { return x; } } return xs[0]; }",
         "void f(TensorList xs) { for (const auto& x : xs) { if (x.sym_numel() == 0) { continue; } x.zero_(); } }",
         "Tensor f(Tensor x) { if (x.sym_numel() == 0) { x = x.clone(); } return x.sum(); }",
@@ -145,6 +145,10 @@ def test_the_accessor_stays_safe(tmp_path: Path) -> None:
 def test_a_number_as_a_condition_makes_its_function_one_for_review(tmp_path: Path) -> None:
     source = "Tensor f(const Tensor& x) { if (!x.numel()) { return x; } return x.sum(); }"
     assert converted(tmp_path, source, Level.SAFE) == source
+    several = (
+        "std::tuple<Tensor, int64_t> f(const Tensor& x) { if (!x.numel()) { return {x, 0}; } return {x.sum(), 1}; }"
+    )
+    assert converted(tmp_path, several, Level.SAFE) == several
     assert {finding.level for finding in findings(tmp_path, source)} == {Level.REVIEW}
 
 

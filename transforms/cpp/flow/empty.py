@@ -1,0 +1,124 @@
+"""What a path does for empty tensors: the same as for others, or something that is silently wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+from transforms.cpp.flow.checks import throws
+from transforms.cpp.flow.dispatch import evaluate
+from transforms.cpp.flow.engine import Flow
+from transforms.cpp.flow.sizes import method
+from transforms.cpp.reach.vocabulary import ACCESSORS
+from transforms.cpp.reading.tree import Node
+from transforms.cpp.reading.types import Type
+
+# Reductions that have no result for an empty tensor, or another than a shortcut may have, and reads of elements.
+_NEEDS_ELEMENTS = re.compile(
+    r"^(?:(?:a?(?:max|min)_?)+|arg(?:max|min)|aminmax|(?:nan)?(?:median|mean)|(?:var|std)(?:_mean)?|mode|kthvalue"
+    r"|item|is_nonzero|is_scalar_tensor_true|data_ptr|\w+_data_ptr)$"
+)
+_PAIRWISE = re.compile(r"^(?:max|min)$")
+_DIVIDES = re.compile(r"^(?:(?:true_|floor_)?divide|div|remainder|fmod)_?$")
+LOOPS = frozenset({"for_statement", "for_range_loop", "while_statement", "do_statement"})
+_CONDITIONAL = LOOPS | {"if_statement", "switch_statement", "lambda_expression", "conditional_expression"}
+_SIZES = frozenset({*ACCESSORS, *(f"sym_{accessor}" for accessor in ACCESSORS)})
+
+
+def serves_empty(flow: Flow, path: Sequence[Node], condition: Node) -> bool:
+    """Whether a path does for empty tensors what it does for others, or raises; nothing that is silently wrong."""
+    asked = {part.text for part in condition.walk() if part.kind != "number_literal"}
+    sure = [part for statement in path for part in _sure(statement)]
+    parts = [part for statement in path for part in statement.walk()]
+    harmless = _tensors(flow, path) | _numbers(flow, path)
+    return not (
+        any(throws(statement) for statement in path)
+        or any(part.kind == "call_expression" and _needs_elements(flow, part) for part in sure)
+        or any(_divides_by_size(part, harmless) for part in parts)
+        or any(
+            part.kind == "unary_expression" and part.token == "-" and part.children[0].text in asked for part in parts
+        )
+    )
+
+
+def _sure(statement: Node) -> Iterator[Node]:
+    """What of a statement is evaluated on every way through it."""
+    pending = [statement]
+    while pending:
+        node = pending.pop()
+        if node.kind not in _CONDITIONAL:
+            yield node
+            pending += node.children
+
+
+def _needs_elements(flow: Flow, call: Node) -> bool:
+    """Whether a call has no result for an empty tensor; `max` of two tensors compares their elements in pairs."""
+    if not _NEEDS_ELEMENTS.match(method(call)):
+        return False
+    arguments = call.fields["arguments"].children
+    given = arguments if call.fields["function"].kind == "field_expression" else arguments[1:]
+    return not (_PAIRWISE.match(method(call)) and len(given) == 1 and evaluate(flow, given[0]).kind == "tensor")
+
+
+def _divides_by_size(part: Node, harmless: Collection[str]) -> bool:
+    """Whether a part of a path may divide by something else than a number or what is named in `harmless`."""
+    divisors: Sequence[Node] = ()
+    if part.kind in ("binary_expression", "assignment_expression") and part.token in ("/", "%", "/=", "%="):
+        divisors = part.children[1:]
+    elif part.kind == "call_expression" and _DIVIDES.match(method(part)):
+        divisors = part.fields["arguments"].children
+    return any(_names_others(divisor, harmless) for divisor in divisors)
+
+
+def _names_others(value: Node, harmless: Collection[str]) -> bool:
+    """Whether a size stands in a value, or a variable or a function that is not in `harmless` nor of `std::`."""
+    pending = [value]
+    while pending:
+        node = pending.pop()
+        if node.kind.endswith("identifier") and (
+            node.text in _SIZES or (node.kind == "identifier" and node.text not in harmless)
+        ):
+            return True
+        own = node.field("function") if node.kind == "call_expression" else None
+        standard = own is not None and own.text.startswith("std::")
+        pending += [child for child in node.children if not (standard and child is own)]
+    return False
+
+
+def _numbers(flow: Flow, path: Sequence[Node]) -> set[str]:
+    """The names of floating numbers that no size is part of: parameters, and what a path makes of them alone."""
+    names = {p.name for p in flow.function.params if _is_floating(flow.type_of(p.type))}
+    for part in (part for statement in path for part in statement.walk() if part.kind == "declaration"):
+        spelled = part.field("type")
+        if spelled is None or not _is_floating(flow.type_of(spelled.text)):
+            continue
+        for child in part.children:
+            value = child.field("value") if child.kind == "init_declarator" else None
+            if value is not None and not _names_others(value, names):
+                names.update(name.text for name in _declared(child))
+    return names
+
+
+def _is_floating(kind: Type) -> bool:
+    return kind.kind == "float" and not kind.symbolic
+
+
+def _tensors(flow: Flow, path: Sequence[Node]) -> set[str]:
+    """The names of tensors on a path. What it declares `auto` the pass before knows, so another is asked for."""
+    names = {name for scope in flow.scopes for name, variable in scope.items() if variable.value.kind == "tensor"}
+    for part in (part for statement in path for part in statement.walk() if part.kind == "declaration"):
+        for name in (inner for child in part.children for inner in _declared(child)):
+            variable = flow.variables.get(name.start)
+            if variable is None and not flow.looked_ahead:
+                flow.looked_ahead = flow.changed = True
+            (names.add if variable is not None and variable.value.kind == "tensor" else names.discard)(name.text)
+    return names
+
+
+def _declared(node: Node) -> Iterator[Node]:
+    """The names that a declarator declares."""
+    if node.kind == "init_declarator":
+        node = node.fields["declarator"]
+    if node.kind == "reference_declarator" and node.children:
+        node = node.children[0]
+    yield from node.children if node.kind == "structured_binding_declarator" else [node] * (node.kind == "identifier")
