@@ -1,9 +1,10 @@
 """The OpInfo entries that still fail with all sizes unbacked over a patched torch, by reason, as a table in Markdown.
 
-    python tests/corpus/unbacked_left.py before.json after.json --torch COPY > tests/corpus/unbacked_2_13_0.md
+    python tests/corpus/unbacked_left.py before.json after.json --torch COPY [--loaded RUN] \\
+        > tests/corpus/unbacked_2_13_0.md
 
 The runs are those of audit_unbacked.py; nothing is compiled. Where PyTorch blames a line of Python, the reason is what
-symfix says of that line in COPY.
+symfix says of that line in COPY. RUN is one over COPY with what `--load` and `--metas` add: what it cures is listed.
 """
 
 from __future__ import annotations
@@ -93,8 +94,8 @@ def explained(entry: str, where: str, message: str, said: Said) -> Left:
     return Left(entry, next(above, NOT_SAID), place, asked)
 
 
-def report(left: Sequence[Left], failed: int, version: str) -> Iterator[str]:
-    """The lines of the document."""
+def report(left: Sequence[Left], failed: int, version: str, cured: Sequence[str] = ()) -> Iterator[str]:
+    """The lines of the document; `cured` are those of the entries that pass with the C++ and the metas loaded."""
     groups: dict[str, list[Left]] = defaultdict(list)
     for entry in left:
         groups[entry.reason].append(entry)
@@ -103,6 +104,10 @@ def report(left: Sequence[Left], failed: int, version: str) -> Iterator[str]:
     yield f"Made by `tests/corpus/unbacked_left.py`. Of {failed} entries that fail before, {len(left)} fail after."
     yield "Where C++ asks, it is the composite kernel of the operator or its schema, and the line is that of the Python"
     yield "that calls it, if that is no part of Dynamo; an installed torch holds none of that C++ to rewrite."
+    if cured:
+        yield ""
+        yield f"With the C++ that symfix writes in 2.6.0 and the metas that it draws, {len(cured)} of them pass:"
+        yield f"{', '.join(f'`{entry}`' for entry in cured)}."
     yield ""
     yield "| entries | why they stay |"
     yield "|---|---|"
@@ -131,13 +136,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("before", type=Path, help="the run over the plain torch")
     parser.add_argument("after", type=Path, help="the run over the patched torch")
     parser.add_argument("--torch", type=Path, required=True, metavar="COPY", help="the folder of the patched torch")
+    parser.add_argument("--loaded", type=Path, metavar="RUN", help="a run over COPY with libraries and metas loaded")
     arguments = parser.parse_args(argv)
     require_torch(arguments.torch)
     before, after = (json.loads(path.read_text("utf-8")) for path in (arguments.before, arguments.after))
     version = re.search(r"__version__ = '([\d.]+)", (arguments.torch / "torch" / "version.py").read_text("utf-8"))
     failed = sum(result["outcome"] not in ("pass", "skip") for result in before.values())
     left = list(left_over(before, after, reasons_by_line(arguments.torch)))
-    print("\n".join(report(left, failed, version[1] if version else "")))
+    loaded = json.loads(arguments.loaded.read_text("utf-8")) if arguments.loaded else {}
+    cured = [entry.entry for entry in left if loaded.get(entry.entry, {}).get("outcome") == "pass"]
+    print("\n".join(report(left, failed, version[1] if version else "", cured)))
     return 0
 
 
