@@ -109,7 +109,7 @@ def disagreement(flow: Flow, condition: Node, rest: Sequence[Node], guard: str) 
         or not says(rest[-1:], "true")
     ):
         return
-    comparisons = [part for part in asked if isinstance(part, Comparison) and part.operator == "!=" and not part.shapes]
+    comparisons = [part for part in asked if isinstance(part, Comparison) and part.operator == "!="]
     one = [part for part in comparisons if part.right.text == "1"]
     other = [part for part in comparisons if part.right.kind == "identifier"]
     if (
@@ -120,7 +120,7 @@ def disagreement(flow: Flow, condition: Node, rest: Sequence[Node], guard: str) 
     ):
         return
     size = other[0].left
-    if size.kind == "identifier" and size.text == one[0].left.text and other[0].symbolic_left:
+    if size.kind == "identifier" and size.text == one[0].left.text:
         flow.questions.append(Disagreement(frozenset(origins), condition, size, other[0].right, guard))
 
 
@@ -156,7 +156,7 @@ def _special(flow: Flow, outer: Node, origins: set[int]) -> list[Comparison] | N
         return None if asks(flow, node) else []
     number = comparison.right.text
     special = comparison.operator == "==" and number.isdecimal() and int(number) > 0
-    return [comparison] if special and not comparison.shapes else None
+    return [comparison] if special else None
 
 
 def _same_shapes(flow: Flow, outer: Node, path: Sequence[Node], origins: set[int]) -> list[Comparison] | None:

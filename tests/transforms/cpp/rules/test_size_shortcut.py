@@ -152,6 +152,12 @@ def test_a_number_as_a_condition_makes_its_function_one_for_review(tmp_path: Pat
     assert {finding.level for finding in findings(tmp_path, source)} == {Level.REVIEW}
 
 
+@pytest.mark.parametrize(("kind", "taken"), [("double", True), ("c10::SymFloat", False), ("int64_t", False)])
+def test_a_floating_parameter_is_no_size(tmp_path: Path, kind: str, taken: bool) -> None:
+    source = function(EMPTY, "return x / p;", f"Tensor f(const Tensor& x, {kind} p, int64_t k)")
+    assert ("GUARD" in converted(tmp_path, source)) == taken
+
+
 COMPUTED = (
     "template <bool inplace>\nusing Result = typename std::conditional_t<inplace, Tensor&, {}>;\n"
     "template <bool inplace, typename T>\nResult<inplace> f(T& x, double p) {{ "
