@@ -129,8 +129,8 @@ def findings(job: FileJob) -> list[Finding]:
     functions: list[Rewritten] = []
     outer: list[tuple[Scope, Interpreter]] = []  # the functions around the one at hand, outermost first
     around = {name for inner in job.functions for name in accumulate(inner.split("."), "{}.{}".format)}
-    for scope in chain.from_iterable(map(scopes, trees)):
-        if not isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef)) or scope.name not in around:
+    for scope in chain.from_iterable(scopes(tree, chosen=around) for tree in trees):
+        if not isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             continue
         while outer and not scope.name.startswith(outer[-1][0].name + "."):
             outer.pop()

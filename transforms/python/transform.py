@@ -31,7 +31,7 @@ from transforms.python.reach.reached import (
 from transforms.python.reach.tree import Definition, SourceTree, tree_path
 from transforms.python.reach.unfaked import unfaked
 from transforms.python.reach.unread import remarks
-from transforms.python.reading.bodies import bodies
+from transforms.python.reading.bodies import wanted_bodies
 from transforms.python.reading.extract import NestedTooDeep, Parts, extract
 from transforms.python.reading.facts import FileFacts
 from transforms.python.reading.public_names import MODULES, operators_by_function, public_names
@@ -93,7 +93,7 @@ class PythonTransform:
         with_sympy = [calls for calls in project.facts(sympy_calls, elsewhere).values() if calls.names]
         replacing = stand_ins(tree, partial(_operators, project, torch))
         asked = (*functions, *(own for stand_in in replacing.values() for own in stand_in.own))
-        body_of = Bodies(tree, asked, partial(project.facts_of, bodies)).of
+        body_of = Bodies(tree, asked, partial(project.facts_of, wanted_bodies)).of
         follow(tree, functions, body_of)
         jobs = self._jobs(tree, functions, project, with_sympy, composites(replacing, body_of), torch)
         in_functions = project.map(_rewriter(), jobs, "python", [len(job.source) for job in jobs]) if jobs else []

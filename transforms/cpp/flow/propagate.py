@@ -153,11 +153,18 @@ class Propagator:
         return changed
 
     def _follow(self, function: Function, settled: frozenset[Slot]) -> Outcome:
-        """What comes of one function with slots that are settled."""
-        renamed = frozenset(key for family in self._whole_families() for key in family.kernels)
-        source = self.project.read(function.path)
-        task = Task(function.path, source, (function,), self.vocabulary, settled, renamed=renamed)
-        return analyse(self.rewrites, task)[0]
+        """What comes of one function, no passive one, with slots that are settled."""
+        renamed = self._renamed()
+        question = self._question((function.path, function.start), self._near(settled), renamed, passive=False)
+        if question not in self.answers:
+            source = self.project.read(function.path)
+            task = Task(function.path, source, (function,), self.vocabulary, settled, renamed=renamed)
+            self.answers[question] = analyse(self.rewrites, task)[0]
+        return self.answers[question]
+
+    def _renamed(self) -> frozenset[Key]:
+        """The kernels that gain the name `…_symint`."""
+        return frozenset(key for family in self._whole_families() for key in family.kernels)
 
     def _whole_families(self) -> tuple[Family, ...]:
         return tuple(family for family in self.families if family.slots <= self.settled)
@@ -231,14 +238,10 @@ class Propagator:
         return keys
 
     def _analyse(self, keys: Iterable[Key]) -> dict[Key, Outcome]:
-        settled = frozenset(self.settled)
-        renamed = frozenset(key for family in self._whole_families() for key in family.kernels)
-        near: dict[str | Key, set[Slot]] = {}
-        for slot in settled:
-            owner = slot.path, slot.start
-            for place in (slot.path,) if slot.member else (owner, self.definitions[owner].name):
-                near.setdefault(place, set()).add(slot)
-        questions = {key: self._question(key, near, renamed) for key in sorted(keys)}
+        settled, renamed = frozenset(self.settled), self._renamed()
+        near = self._near(settled)
+        passive = {key: self._passive(self.definitions[key]) for key in sorted(keys)}
+        questions = {key: self._question(key, near, renamed, is_passive) for key, is_passive in passive.items()}
         unknown = [self.definitions[key] for key, question in questions.items() if question not in self.answers]
         tasks = [
             Task(
@@ -247,7 +250,7 @@ class Propagator:
                 tuple(functions),
                 self.vocabulary,
                 settled,
-                frozenset(f.start for f in functions if self._passive(f)),
+                frozenset(f.start for f in functions if passive[f.path, f.start]),
                 renamed,
             )
             for path, functions in tasks_by_file(unknown).items()
@@ -258,11 +261,22 @@ class Propagator:
             self.answers[questions[outcome.function.path, outcome.function.start]] = outcome
         return {key: self.answers[question] for key, question in questions.items()}
 
-    def _question(self, key: Key, near: Mapping[str | Key, set[Slot]], renamed: frozenset[Key]) -> Question:
+    def _near(self, settled: Iterable[Slot]) -> dict[str | Key, set[Slot]]:
+        """The settled slots by their function and its name, those of members by their file."""
+        near: dict[str | Key, set[Slot]] = {}
+        for slot in settled:
+            owner = slot.path, slot.start
+            for place in (slot.path,) if slot.member else (owner, self.definitions[owner].name):
+                near.setdefault(place, set()).add(slot)
+        return near
+
+    def _question(
+        self, key: Key, near: Mapping[str | Key, set[Slot]], renamed: frozenset[Key], passive: bool
+    ) -> Question:
         """A function with the settled slots that it may meet (`_affected`), and whether any is, for a way out is closed
         where none is; whether it is passive; and which kernels are renamed.
 
-        `near` has the settled slots by their function and its name, those of members by their file.
+        `near` is what `_near` gives of the settled slots.
         """
         function = self.definitions[key]
         callees = self.callees.get(key)
@@ -270,7 +284,7 @@ class Propagator:
             callees = self.callees[key] = {call.callee.rpartition("::")[2] for call in function.calls}
         places: tuple[str | Key, ...] = (key[0], key, *callees)
         met = frozenset[Slot]().union(*(near[place] for place in places if place in near))
-        return key, met, bool(near), self._passive(function), renamed
+        return key, met, bool(near), passive, renamed
 
     def _passive(self, function: Function) -> bool:
         return not self.reached(function) and not self._owns(function)

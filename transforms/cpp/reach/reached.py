@@ -34,6 +34,8 @@ _LEFT_OUT = re.compile(
     r"(?:^|/)tests?/|_tests?\.(?:cpp|cc|h)$|(?:^|/)test_[^/]*$|^torch/csrc/(?:jit|lazy|onnx|profiler)/"
 )
 # Code that runs above the backends whichever operator it serves: the autograd engine, and the vmap and grad transforms.
+_BITS = bytes.maketrans(b"01", b"\0\1")
+"""The digits of a binary number as numbers."""
 _AUTOGRAD = "torch/csrc/autograd/"
 _FUNCTORCH = "at::functorch::"
 # What c10::AutogradMetaInterface keeps for forward-mode derivatives (c10/core/TensorImpl.h).
@@ -175,7 +177,7 @@ class Reacher:
         for node in before:
             mask = everything[node]
             if mask not in unpacked:
-                unpacked[mask] = tuple(itertools.compress(names, map(int, bin(mask)[:1:-1])))
+                unpacked[mask] = tuple(itertools.compress(names, f"{mask:b}"[::-1].encode().translate(_BITS)))
             reach = Reach(unpacked[mask], self.steps(way(node, before)), self.kinds.get(node, "helper"))
             if node in left_alone:
                 self.stopped[node] = Stop("", reach)

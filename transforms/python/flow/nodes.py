@@ -64,6 +64,15 @@ def telling_nodes(scope: ast.AST) -> list[ast.AST]:
     return nodes
 
 
+def all_nodes(roots: Sequence[ast.AST]) -> list[ast.AST]:
+    """`roots` and every node below them, but for contexts and operators: as of `ast.walk` in a fraction of its time."""
+    nodes = list(roots)
+    for node in nodes:
+        if type(node) not in _NAMES:
+            nodes += reversed(_children(node, _LEAVES))
+    return nodes
+
+
 def _children(node: ast.AST, without: frozenset[type]) -> list[ast.AST]:
     """The nodes that one holds, the last first, but for some kinds."""
     kind = type(node)

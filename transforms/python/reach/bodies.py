@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from transforms.python.reach.tree import Definition, SourceTree
+from transforms.python.reading.bodies import Wanted
 from transforms.python.reading.facts import Body, Call
 
-Read = Callable[[Mapping[str, tuple[str, ...]]], Mapping[str, Mapping[str, Body]]]
-"""For the names of functions by path, their bodies by path and name."""
+Read = Callable[[Mapping[str, Wanted]], Mapping[str, Mapping[str, Body]]]
+"""For what is wanted of each path, the bodies by path and name."""
 
 
 class Bodies:
@@ -19,9 +20,15 @@ class Bodies:
         for definition in definitions:
             if tree.facts[definition.path].sized:
                 names.setdefault(definition.path, set()).add(definition.function.name)
-        self._read = read({path: tuple(sorted(names[path])) for path in sorted(names)})
+        self._read = read({path: _wanted(tree, path, names[path]) for path in sorted(names)})
 
     def of(self, definition: Definition) -> Body:
         """The body of one of the functions; in a file that asks for no size nothing is known of values."""
         body = self._read.get(definition.path, {}).get(definition.function.name)
         return Body(tuple(map(Call, definition.function.calls))) if body is None else body
+
+
+def _wanted(tree: SourceTree, path: str, names: Collection[str]) -> Wanted:
+    tops = {name.partition(".")[0].partition("#")[0] for name in names}
+    lines = {(first, last) for name, first, last in tree.facts[path].statements if name in tops}
+    return Wanted(tuple(sorted(names)), tuple(sorted(lines)))

@@ -5,13 +5,58 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from transforms.python.flow.interpret import Interpreter, coerces
 from transforms.python.flow.nodes import dotted
 from transforms.python.flow.sites import sites
 from transforms.python.flow.values import Value, all_dependencies, join
-from transforms.python.reading.extract import Definition, Parts, Scope, called_in, passed_on, primitives, scopes
+from transforms.python.reading.extract import (
+    Definition,
+    NestedTooDeep,
+    Parts,
+    Scope,
+    called_in,
+    in_utf8,
+    passed_on,
+    primitives,
+    scopes,
+)
 from transforms.python.reading.facts import Body, Call
+
+
+class Wanted(NamedTuple):
+    """Which functions of a file to read."""
+
+    names: tuple[str, ...]
+    lines: tuple[tuple[int, int], ...]
+    """The first and last line of each statement at the top that holds one, or a definition of the same name."""
+
+
+def wanted_bodies(path: str, source: bytes, wanted: Wanted) -> dict[str, Body]:
+    """The bodies of the functions that are wanted of a file. Raises what `Parts` raises.
+
+    No other statement at the top is parsed, which takes as long as all the rest.
+    """
+    if in_utf8(source):
+        try:
+            return bodies(path, _with_lines(source, wanted.lines), wanted.names)
+        except (SyntaxError, ValueError, NestedTooDeep):  # a decorator begins above its first line, perhaps
+            pass
+    return bodies(path, source, wanted.names)
+
+
+def _with_lines(source: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
+    """`source` with nothing but these lines, where they stood."""
+    lines = source.splitlines(keepends=True)
+    kept: list[bytes] = []
+    done = 0
+    for first, last in sorted(set(spans)):
+        if last > done:
+            begin = max(first - 1, done)
+            kept += [b"\n" * (begin - done), *lines[begin:last]]
+            done = last
+    return b"".join(kept)
 
 
 def bodies(path: str, source: bytes, names: Collection[str]) -> dict[str, Body]:

@@ -72,3 +72,6 @@ class FileFacts(NamedTuple):
     """Whether the file is written for TorchScript too."""
     scripted_operators: tuple[str, ...] = ()
     """Operators whose Python the file hands to `torch.jit.script`: `nll_loss_backward`."""
+    statements: tuple[tuple[str, int, int], ...] = ()
+    """(name, first line, last line) of each definition in the module's own scope of a file that may ask for a size: the
+    lines of the statement at the top that holds it, and of what stands before that."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import dotted, written
+from transforms.python.flow.nodes import all_nodes, dotted, written
 
 MAY_REGISTER = re.compile(
     r"regist|impl|custom_op|triton_op|fake|abstract|lowering|prim|meta"
@@ -27,8 +27,8 @@ MOST_ITEMS = 64
 """Of a loop that is kept."""
 PLAIN_TEXT = re.compile(r"[\w:.]{0,100}", re.ASCII)
 FunctionNode = (ast.FunctionDef, ast.AsyncFunctionDef)
-_WORDS = re.compile(re.sub(r"[\^$]", "", MAY_REGISTER.pattern).encode())
-"""What the source of a call that may register holds."""
+_WORDS = tuple(word.encode() for word in re.findall(r"\w+", MAY_REGISTER.pattern))
+"""What the source of a call that may register holds one of."""
 
 
 class Registering(NamedTuple):
@@ -49,7 +49,7 @@ class Collector:
     """Gathers what of a file's scopes may register."""
 
     def __init__(self, source: bytes) -> None:
-        self._lines = source.splitlines() if _WORDS.search(source) or not source.isascii() else None
+        self._lines = source.splitlines() if _may_speak(source) else None
         self._calls: list[tuple[str, str]] = []
         self._bindings: list[tuple[str, str, str]] = []
         self._wrappers: dict[str, str] = {}
@@ -69,36 +69,44 @@ class Collector:
             if not self._kept.isdisjoint(map(dotted, node.bases)):
                 self._keep_methods()
         for inner in nodes:
-            if isinstance(inner, ast.Call) and id(inner) not in decorators and _may_register(inner, anywhere=not name):
-                named = (ast.Name, ast.Attribute, ast.Call, ast.Lambda)
-                plain = not any(isinstance(argument, named) for argument in _arguments(inner))
-                if plain and _callee(inner) != "define":
-                    if isinstance(inner.func, ast.Name) and inner.args and not name:
-                        self._plain.append(unparsed(inner))
-                else:
-                    self._calls.append((name, unparsed(inner)))
-                    if "." in name and name.partition(".")[0] == self._class.name and self._registers(inner):
-                        self._keep_methods()
-            elif isinstance(inner, ast.Assign) and len(inner.targets) == 1 and isinstance(inner.targets[0], ast.Name):
-                if _kept(inner.value) or (not name and _is_object(inner.value)):
-                    self._bindings.append((name, inner.targets[0].id, unparsed(inner.value)))
-                elif isinstance(inner.value, ast.Call) and _is_object(inner.value):
-                    self._objects.append((name, inner.targets[0].id, f"{dotted(inner.value.func)}()"))
-            elif isinstance(inner, ast.For) and isinstance(inner.target, ast.Name):
-                if items := _items(inner.iter):
+            if isinstance(inner, ast.Call):
+                if _may_register(inner, anywhere=not name) and id(inner) not in decorators:
+                    self._add_call(name, inner)
+            elif isinstance(inner, ast.Assign):
+                if len(inner.targets) == 1 and isinstance(inner.targets[0], ast.Name):
+                    self._add_binding(name, inner.targets[0].id, inner.value)
+            elif isinstance(inner, ast.For):
+                if isinstance(inner.target, ast.Name) and (items := _items(inner.iter)):
                     self._bindings.append((name, inner.target.id, repr(items)))
-            elif isinstance(inner, FunctionNode) and not name and self._is_wrapper(inner):
-                self._wrappers[inner.name] = self._source_of(inner)
-            elif isinstance(inner, ast.ClassDef) and not name and inner.bases:
+            elif name:
+                continue
+            elif isinstance(inner, FunctionNode):
+                if self._is_wrapper(inner):
+                    self._wrappers[inner.name] = self._source_of(inner)
+            elif isinstance(inner, ast.ClassDef) and inner.bases:
                 self._classes[inner.name] = tuple(filter(None, map(dotted, inner.bases)))
                 compiling = (decorator for decorator in inner.decorator_list if _callee(decorator) == "compile")
                 self._calls += (("", f"{unparsed(decorator)}({inner.name})") for decorator in compiling)
 
+    def _add_call(self, name: str, call: ast.Call) -> None:
+        named = (ast.Name, ast.Attribute, ast.Call, ast.Lambda)
+        if not any(isinstance(argument, named) for argument in _arguments(call)) and _callee(call) != "define":
+            if isinstance(call.func, ast.Name) and call.args and not name:
+                self._plain.append(unparsed(call))
+            return
+        self._calls.append((name, unparsed(call)))
+        if "." in name and name.partition(".")[0] == self._class.name and self._registers(call):
+            self._keep_methods()
+
+    def _add_binding(self, name: str, variable: str, value: ast.expr) -> None:
+        if _kept(value) or (not name and _is_object(value)):
+            self._bindings.append((name, variable, unparsed(value)))
+        elif isinstance(value, ast.Call) and _is_object(value):
+            self._objects.append((name, variable, f"{dotted(value.func)}()"))
+
     def _is_wrapper(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-        if REGISTERS.search(function.name) is None:
-            source = self._lines_of(function)
-            if source.isascii() and _WORDS.search(source) is None:
-                return False
+        if REGISTERS.search(function.name) is None and not _may_speak(self._lines_of(function)):
+            return False
         return _is_wrapper(function)
 
     def _lines_of(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bytes:
@@ -139,6 +147,11 @@ class Collector:
                 self._calls.append(("", text))
         calls, bindings = dict.fromkeys(self._calls), dict.fromkeys(self._bindings)
         return Registering(tuple(calls), tuple(bindings), tuple(self._wrappers.items()), tuple(self._classes.items()))
+
+
+def _may_speak(source: bytes) -> bool:
+    """Whether a name in `source` may be one of `MAY_REGISTER`; beyond ASCII one may be spelled in several ways."""
+    return not source.isascii() or any(word in source for word in _WORDS)
 
 
 def unparsed(node: ast.AST) -> str:
@@ -200,12 +213,14 @@ def _is_object(value: ast.expr) -> bool:
 
 def _items(node: ast.expr) -> tuple[str | int, ...]:
     """The strings and numbers that a loop goes over, where they are written there."""
+    is_range = isinstance(node, ast.Call) and dotted(node.func) == "range" and not node.keywords
+    if not is_range and not isinstance(node, (ast.List, ast.Tuple)):
+        return ()
     try:
-        if isinstance(node, ast.Call) and dotted(node.func) == "range" and not node.keywords:
-            items: Sequence[object] = range(*map(ast.literal_eval, node.args))
-        else:
-            items = ast.literal_eval(node)
-        few = isinstance(items, (range, list, tuple)) and len(items) <= MOST_ITEMS
+        items: Sequence[object] = (
+            range(*map(ast.literal_eval, node.args)) if isinstance(node, ast.Call) else ast.literal_eval(node)
+        )
+        few = len(items) <= MOST_ITEMS
     except (ValueError, TypeError, RecursionError, MemoryError, OverflowError):
         return ()
     chosen = tuple(item for item in items if isinstance(item, (str, int))) if few else ()
@@ -221,7 +236,7 @@ def _is_wrapper(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     by_name = REGISTERS.search(function.name) is not None
     if by_name and any(isinstance(inner, FunctionNode) for inner in function.body):
         return True
-    for node in _body(function):
+    for node in all_nodes([function.args, *function.body]):
         if isinstance(node, ast.arg):
             bound.add(node.arg)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -230,14 +245,8 @@ def _is_wrapper(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
             if _callee(node) == "Library":  # which it may return
                 return True
             registering.append(node)
-    mentioned = (name.id for call in registering for name in ast.walk(call) if isinstance(name, ast.Name))
+    mentioned = (name.id for call in registering for name in all_nodes([call]) if isinstance(name, ast.Name))
     return not bound.isdisjoint(mentioned)
-
-
-def _body(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
-    yield from ast.walk(function.args)
-    for statement in function.body:
-        yield from ast.walk(statement)
 
 
 @cache

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from transforms.python.reach.bodies import Bodies
 from transforms.python.reach.reached import Reached, follow, reach
 from transforms.python.reach.tree import Definition, SourceTree
-from transforms.python.reading.bodies import bodies
+from transforms.python.reading.bodies import Wanted, wanted_bodies
 from transforms.python.reading.extract import extract
 from transforms.python.reading.facts import Body
 
@@ -22,8 +22,8 @@ def body_of(
 ) -> Callable[[Definition], Body]:
     """Says what `definitions` of the tree of `sources` do with values."""
 
-    def read(wanted: Mapping[str, tuple[str, ...]]) -> Mapping[str, Mapping[str, Body]]:
-        return {path: bodies(path, sources[path].encode(), names) for path, names in wanted.items()}
+    def read(wanted: Mapping[str, Wanted]) -> Mapping[str, Mapping[str, Body]]:
+        return {path: wanted_bodies(path, sources[path].encode(), asked) for path, asked in wanted.items()}
 
     return Bodies(tree, definitions, read).of
 

@@ -426,3 +426,8 @@ def test_what_another_library_compiles_is_not_traced(call: str, traced: bool) ->
     )
     found = reached(lib=maker + "@register('my::op')\ndef g(x):\n    return x\n")
     assert ("g" in found, found["fake_of.run"].operators) == (traced, {"my::op"})
+
+
+@pytest.mark.parametrize("iterated", ["5", "x", "'ab'", "{1, 2}", "f()", "set()"])
+def test_a_loop_over_what_is_no_list_says_nothing_of_names(iterated: str) -> None:
+    assert extract("a.py", f"for n in {iterated}:\n    register(n)\n".encode()).registering.bindings == ()
