@@ -94,17 +94,22 @@ class ProofSession:
         from codemod.bundle.make import sources_of
         from codemod.bundle.shards import make_shards
         from codemod.prove.session import load_provers
-        from codemod.prove.target import find_target
+        from codemod.prove.target import after_import, find_target
 
         self._run = run
-        with ThreadPoolExecutor(1) as pool:  # importing torch takes seconds
-            target = pool.submit(find_target, run.values["python"])
-            changes = changes_of(run, plan, groups)
-            self._sources = sources_of(run.checkout.root, changes)
-            self.shards = {shard.name: shard for shard in make_shards(changes.groups)}
-            self._provers = load_provers(run.project)
-            self._scripts = _scripts(run, plan)
-            settings = self._make_settings(target.result())
+        try:
+            target = find_target(run.values["python"], False)
+        except SymfixError:  # the files of a torch may not say its version
+            target = find_target(run.values["python"])
+        pool = ThreadPoolExecutor(1)
+        self._imported = pool.submit(after_import, target)  # takes seconds, in which the tree is read
+        pool.shutdown(wait=False)
+        changes = changes_of(run, plan, groups)
+        self._sources = sources_of(run.checkout.root, changes)
+        self.shards = {shard.name: shard for shard in make_shards(changes.groups)}
+        self._provers = load_provers(run.project)
+        self._scripts = _scripts(run, plan)
+        settings = self._make_settings(target)
         if settings.version:  # a library's operators are none that PyTorch has samples of
             settings = dataclasses.replace(settings, target=with_samples(settings.target, run.values["install"]))
         self.settings = settings
@@ -119,9 +124,14 @@ class ProofSession:
         )
 
     def whole_settings(self) -> Settings:
-        """`settings` with what it takes to build and run, which takes longer to find than kept evidence."""
+        """`settings` with what it takes to build and run, which takes longer to find than kept evidence.
+
+        Raises SymfixError where torch cannot be imported.
+        """
         definitions = {name: path for prover in self._provers for name, path in prover.definitions.items()}
-        return dataclasses.replace(self.settings, definitions=definitions)
+        shown, target = self._imported.result(), self.settings.target
+        target = dataclasses.replace(target, torch_version=shown.torch_version, cxx11_abi=shown.cxx11_abi)
+        return dataclasses.replace(self.settings, definitions=definitions, target=target)
 
     def requests(self) -> Iterator[ProofRequest]:
         """The shards, in the order of their names; each is rendered when its turn comes."""

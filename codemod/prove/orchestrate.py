@@ -68,7 +68,8 @@ def prove_all(
         return evidence
 
     def submit(request: ProofRequest) -> Future[Sequence[Evidence]]:
-        return executor.submit(work(), request.make())
+        task = request.make()  # before what `whole` may wait for
+        return executor.submit(work(), task)
 
     ended = work_through(executor, requests, stored, submit, jobs * _AHEAD)
     with contextlib.closing(ended):

@@ -94,6 +94,16 @@ def find_target(python: Path | None, imported: bool = True) -> Target:
     return replace(target, support=support, missing=missing)
 
 
+def after_import(target: Target) -> Target:
+    """What `find_target` gives where torch is imported, for a target that it gave without.
+
+    Raises SymfixError where torch cannot be imported.
+    """
+    path, package = Path(target.python), Path(target.package)
+    shown = _target_of(path, target.python_version, target.python_include, package, imported=True)
+    return replace(shown, support=target.support, missing=target.missing)
+
+
 def _target_of(path: Path, version: str, include: str, package: Path, imported: bool) -> Target:
     """The target of the `package` torch that an interpreter has; see `find_target`."""
     cached = _cache_file(path, package)

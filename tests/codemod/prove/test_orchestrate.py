@@ -103,3 +103,20 @@ def test_stopping_early_starts_nothing_more(run: Run) -> None:
     assert isolate.stopping()
     isolate.resume()
     assert len(run.worked) < 50
+
+
+def test_what_a_run_needs_is_asked_for_once_a_task_is_made_and_not_for_kept_evidence(run: Run) -> None:
+    asked: list[str] = []
+
+    def make() -> Task:
+        asked.append("task")
+        return Task("s", "key-s", (), (), ())
+
+    def whole() -> Settings:
+        asked.append("whole")
+        return run.settings
+
+    request = ProofRequest("s", "key-s", make)
+    for _ in range(2):
+        assert [p.shard for p in prove_all(run.settings, [request], run.store, ThreadPoolExecutor(2), 2, whole=whole)]
+        assert asked == ["task", "whole"]

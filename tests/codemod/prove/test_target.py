@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codemod.errors import SymfixError
-from codemod.prove.target import find_target, target_of_headers
+from codemod.prove.target import after_import, find_target, target_of_headers
 
 
 def script(path: Path, text: str) -> Path:
@@ -78,6 +79,25 @@ def test_what_is_only_compiled_needs_no_import(tmp_path: Path) -> None:
     assert (target.torch_version, target.cxx11_abi, target.standard) == ("2.6.0+cpu", True, "c++20")
     cmake.write_text('  set(TORCH_CXX_FLAGS "-D_GLIBCXX_USE_CXX11_ABI=0")\n')
     assert not find_target(python, imported=False).cxx11_abi
+
+
+def test_a_target_of_files_is_that_of_an_import_once_torch_was_imported(tmp_path: Path) -> None:
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch/version.py").write_text("__version__ = '2.13.0'\n")
+    said = tmp_path / "said"
+    answers = f"""
+case "$3" in
+*find_spec*) echo '["3.11.2", "/usr/include/python3.11", "{tmp_path}/torch/__init__.py", []]' ;;
+*) cat {said} ;;
+esac"""
+    target = find_target(script(tmp_path / "python", answers), imported=False)
+    assert target.cxx11_abi
+    with pytest.raises(SymfixError, match="torch cannot be imported there"):
+        after_import(target)
+    said.write_text('["2.13.0+git", false]')
+    beside = after_import(replace(target, support="beside"))
+    assert beside == replace(target, torch_version="2.13.0+git", cxx11_abi=False, support="beside")
+    assert find_target(Path(target.python)) == replace(beside, support="")
 
 
 def test_torch_is_also_found_in_folders_of_headers(tmp_path: Path) -> None:

@@ -28,7 +28,6 @@ from transforms.cpp.overrides.templates import registrations_of
 from transforms.cpp.reach import headers
 from transforms.cpp.reach.calls import BACKEND_FOLDERS
 from transforms.cpp.reach.reached import Node
-from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import FileFacts
 from transforms.cpp.reading.marks import is_template
 from transforms.schema import derivatives as derivatives_yaml
@@ -83,8 +82,8 @@ class CppProver:
     @property
     def definitions(self) -> Mapping[str, str]:
         """The source of each function; of a library outside PyTorch for those that do not stand with its operators."""
-        facts = self._project.facts(extract, [path for path in source_files(self._project) if path.endswith(SOURCES)])
-        functions = [function for file in facts.values() for function in file.functions]
+        sources = (file for path, file in self._facts.items() if path.endswith(SOURCES))
+        functions = [function for file in sources for function in file.functions]
         return {f.qualified: f.path for f in functions if f.body >= 0 and not f.internal}
 
     prelude = UNREGISTERED
