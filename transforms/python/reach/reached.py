@@ -7,9 +7,11 @@ exported. Everything those call is reached too.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from codemod.model.findings import Root, Step
 from transforms.python.flow.values import NOTHING, PLAIN, Value, annotated, element, item, join, maybe_none, of_root
@@ -83,6 +85,20 @@ class Reached:
         return tuple(reversed(steps))
 
 
+class _Folder(NamedTuple):
+    """What is known of a function by where it stands."""
+
+    apart: bool
+    """No symbol reaches it."""
+    traced: bool
+    composite: bool
+
+
+@functools.cache
+def _folder(where: str) -> _Folder:
+    return _Folder(*(pattern.search(where) is not None for pattern in (ELSEWHERE, TRACED, COMPOSITE)))
+
+
 def entry(tree: SourceTree, definition: Definition, roles: Sequence[Role]) -> tuple[str, bool, bool, Root] | None:
     """Why PyTorch calls this function with symbols, whether Dynamo inlines it and eager runs it, and what it is."""
     function, path = definition.function, definition.path
@@ -91,9 +107,9 @@ def entry(tree: SourceTree, definition: Definition, roles: Sequence[Role]) -> tu
         return None
     if function.name in tree.facts[path].left_to_eager:
         return None
-    apart = ELSEWHERE.search(where) is not None
+    apart, of_traced, of_composites = _folder(where)
     traced = [role for role in roles if role.traced and not apart]
-    in_place = TRACED.search(where) is not None and "." not in function.name and not apart
+    in_place = of_traced and "." not in function.name and not apart
     if traced:
         eager = not in_place and any(role.eager or not role.traced for role in roles)
         root = Root.COMPILED if all(role.inlined for role in traced) else Root.OPERATOR
@@ -105,7 +121,7 @@ def entry(tree: SourceTree, definition: Definition, roles: Sequence[Role]) -> tu
         return None
     if in_place:
         return "a reference, meta or decomposition", False, False, Root.OPERATOR
-    if COMPOSITE.search(where) and "." not in function.name:
+    if of_composites and "." not in function.name:
         return "a composite that torch.compile traces", True, True, Root.OPERATOR
     if function.own_name == "forward" and any(base.endswith("Module") for base in function.bases):
         return "the forward of a module", True, True, Root.MODULE
@@ -152,7 +168,7 @@ def reach(
         reached = queue.pop()
         for name in reached.definition.function.calls:
             callee = tree.resolve(reached.definition, name)
-            if callee is None or ELSEWHERE.search("/" + tree_path(tree, callee.path)):
+            if callee is None or _folder("/" + tree_path(tree, callee.path)).apart:
                 continue
             if callee in registrations.operators:
                 continue  # the dispatcher calls its fake
@@ -160,7 +176,7 @@ def reach(
                 continue
             if tree_path(tree, callee.path) == "torch/__init__.py":
                 continue  # the sym_* functions themselves
-            traced = TRACED.search("/" + tree_path(tree, callee.path)) is not None
+            traced = _folder("/" + tree_path(tree, callee.path)).traced
             how = (f"called by {reached.definition.function.name}", reached.inlined and not traced, reached.eager)
             add(callee, *how, reached.root, reached)
             reaches = called.setdefault(reached.definition, {})

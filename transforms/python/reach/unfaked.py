@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from codemod.model.findings import Finding, Level, Mode, Step
 from codemod.model.transform import Project
-from transforms.python.flow.nodes import own_nodes
+from transforms.python.flow.nodes import all_nodes, own_nodes
 from transforms.python.reach.fakes import fakes_of
 from transforms.python.reach.reached import ELSEWHERE
 from transforms.python.reach.registrars import Role
 from transforms.python.reach.registrations import Registrations
 from transforms.python.reach.tree import Definition, tree_path
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 RULE = "missing-fake"
 _CPP = (".cpp", ".cc", ".cxx", ".cu", ".hip", ".mm")
@@ -37,7 +40,9 @@ def unfaked(project: Project, registrations: Registrations) -> list[Finding]:
             if role.operator and not role.kind and (role.opaque or concrete) and not fakes().has(role.operator):
                 made.setdefault(role.operator, (definition, role))
     in_cpp = _in_cpp(project, made)
-    findings = (_of_operator(project, *held) for operator, held in sorted(made.items()) if operator not in in_cpp)
+    lacking = [held for operator, held in sorted(made.items()) if operator not in in_cpp]
+    nodes = _nodes(project, [definition for definition, _ in lacking])
+    findings = (_of_operator(project, definition, role, nodes.get(definition)) for definition, role in lacking)
     return [finding for finding in findings if finding is not None]
 
 
@@ -51,15 +56,13 @@ def _in_cpp(project: Project, operators: Collection[str]) -> set[str]:
     return {operator for operator in operators if operator.rpartition("::")[2].encode() in mentioned}
 
 
-def _of_operator(project: Project, definition: Definition, role: Role) -> Finding | None:
-    source = project.read(definition.path)
-    node = _function(source, definition.function.line, definition.function.own_name)
+def _of_operator(project: Project, definition: Definition, role: Role, node: FunctionNode | None) -> Finding | None:
     if node is None or _returns_nothing(node):
         return None
-    return _finding(definition.path, source, definition.function.line, role, node)
+    return _finding(definition.path, project.read(definition.path), definition.function.line, role, node)
 
 
-def _returns_nothing(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def _returns_nothing(node: FunctionNode) -> bool:
     """Whether a function says that it returns None, or has no `return` with a value."""
     if node.returns is not None:
         return isinstance(node.returns, ast.Constant) and node.returns.value is None
@@ -67,16 +70,27 @@ def _returns_nothing(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return all(inner.value is None for inner in returned)
 
 
-def _function(source: bytes, line: int, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name:
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            if first <= line <= node.lineno:
-                return node
-    return None
+def _nodes(project: Project, definitions: Iterable[Definition]) -> dict[Definition, FunctionNode]:
+    """The nodes of functions, of those that are found; each file is parsed once."""
+    by_path: dict[str, list[Definition]] = {}
+    for definition in definitions:
+        by_path.setdefault(definition.path, []).append(definition)
+    found: dict[Definition, FunctionNode] = {}
+    for path, in_file in by_path.items():
+        nodes = all_nodes([ast.parse(project.read(path))])
+        functions = [node for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        for definition in in_file:
+            name, line = definition.function.own_name, definition.function.line
+            meant = (node for node in functions if node.name == name and _first_line(node) <= line <= node.lineno)
+            found.update((definition, node) for node in itertools.islice(meant, 1))
+    return found
 
 
-def _finding(path: str, source: bytes, line: int, role: Role, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Finding:
+def _first_line(node: FunctionNode) -> int:
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+
+
+def _finding(path: str, source: bytes, line: int, role: Role, node: FunctionNode) -> Finding:
     operator = role.operator
     what = "is a custom_op" if role.opaque else "has kernels from Python"
     how = "is made by torch.library.custom_op" if role.opaque else f"is {role.why}"

@@ -131,7 +131,7 @@ def _differs(place: Place, node: cst.BaseExpression) -> bool:
             if isinstance(part, ast.Name) and part.id not in followed:
                 followed.add(part.id)
                 pending += (value for value in place.assigned(part.id) if value is not None)
-                pending += (n for n in place.nodes if isinstance(n, ast.AugAssign) and ast.unparse(n.target) == part.id)
+                pending += place.augmented.get(part.id, ())
     return False
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from transforms.python.flow.nodes import own_nodes
+from transforms.python.flow.nodes import all_nodes, own_nodes
 
 _SIMPLE_METHODS = frozenset({"size", "stride", "dim", "numel", "nelement", "ndimension", "storage_offset"})
 _SHAPE_METHODS = frozenset({"size", "stride"})
@@ -204,7 +204,7 @@ def _walk(statements: Sequence[ast.stmt], place: ast.AST, evaluated: Evaluated) 
     for statement in statements:
         if statement is place or any(node is place for node in _header(statement)):
             return True
-        inner = [block for block in _blocks(statement) if any(node is place for s in block for node in ast.walk(s))]
+        inner = [block for block in _blocks(statement) if any(_holds(s, place) for s in block)]
         if inner:
             if isinstance(statement, (ast.For, ast.AsyncFor, ast.While)):
                 evaluated.forget(_assigned([statement]))
@@ -213,6 +213,14 @@ def _walk(statements: Sequence[ast.stmt], place: ast.AST, evaluated: Evaluated) 
             return _walk(inner[0], place, evaluated)
         _pass(statement, evaluated)
     return False
+
+
+def _holds(statement: ast.stmt, place: ast.AST) -> bool:
+    """Whether `place` is a statement, or stands in it."""
+    line = getattr(place, "lineno", None)
+    if line is not None and (statement.end_lineno or line) < line:
+        return False
+    return any(node is place for node in all_nodes([statement]))
 
 
 def _enter(statement: ast.stmt, block: Sequence[ast.stmt], evaluated: Evaluated) -> None:

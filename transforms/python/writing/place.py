@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
 import libcst as cst
 
 from codemod.model.findings import Level
 from transforms.python.flow.interpret import Interpreter
+from transforms.python.flow.nodes import all_nodes
 from transforms.python.flow.sites import Site
 from transforms.python.reach.composites import Composite
 from transforms.python.writing.evaluation import evaluated_before, present_tensors
@@ -80,7 +81,7 @@ class Place:
         self.inlined = names.inlined
         self.shared = names.shared
         self.scripted = names.scripted
-        self.conditions = Conditions(values, names, partial(_movable, function, site, names), names.of_shapes)
+        self.conditions = Conditions(values, names, functools.partial(_movable, function, site, names), names.of_shapes)
 
     def tree(self, node: ast.expr) -> cst.BaseExpression:
         """A libcst tree of an expression, without the parentheses around it, its inner calls already rewritten.
@@ -115,18 +116,30 @@ class Place:
 
     def assigned(self, name: str) -> list[ast.expr | None]:
         """What a variable is assigned in the function; None for a parameter, and where that is not to be seen."""
-        values: list[ast.expr | None] = [
-            None for argument in ast.walk(self.function.args) if getattr(argument, "arg", "") == name
-        ]
+        return list(self._assigned.get(name, ()))
+
+    @functools.cached_property
+    def _assigned(self) -> dict[str, list[ast.expr | None]]:
+        """`assigned` of each variable, parameters first."""
+        values: dict[str, list[ast.expr | None]] = {}
+        for argument in all_nodes([self.function.args]):
+            if isinstance(argument, (ast.arg, ast.keyword)) and argument.arg is not None:
+                values.setdefault(argument.arg, []).append(None)
+        assignments = (node for node in self.nodes if isinstance(node, ast.Assign) and len(node.targets) == 1)
+        by_target = {id(assignment.targets[0]): assignment.value for assignment in assignments}
         for node in self.nodes:
-            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
-                holders = (
-                    assignment.value
-                    for assignment in self.nodes
-                    if isinstance(assignment, ast.Assign) and assignment.targets == [node]
-                )
-                values.append(next(holders, None))
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                values.setdefault(node.id, []).append(by_target.get(id(node)))
         return values
+
+    @functools.cached_property
+    def augmented(self) -> dict[str, list[ast.AugAssign]]:
+        """The assignments `x += …` and their kin of the function, by the source of what they change."""
+        changed: dict[str, list[ast.AugAssign]] = {}
+        for node in self.nodes:
+            if isinstance(node, ast.AugAssign):
+                changed.setdefault(ast.unparse(node.target), []).append(node)
+        return changed
 
     def check(self, condition: cst.BaseExpression, indent: str) -> str:
         """The lines that hold `condition` to be true, with `indent` and a newline behind each.
