@@ -113,10 +113,13 @@ class DeviceCode:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._text: bytes | None = None
+        self._called: dict[str, bool] = {}
 
     def calls(self, name: str) -> bool:
         """Whether any of them may call a function of that name."""
-        return f"{name}(".encode() in self._read()
+        if name not in self._called:
+            self._called[name] = f"{name}(".encode() in self._read()
+        return self._called[name]
 
     def calls_kernel(self, name: str) -> bool:
         """Whether any of them may call a function of at::native by that name, without the dispatcher."""
