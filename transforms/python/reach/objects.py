@@ -26,6 +26,8 @@ class Classes:
             (path, name): bases for path, facts in tree.facts.items() for name, bases in facts.registering.classes
         }
 
+        self._places: dict[tuple[str, str], tuple[str, str] | None] = {}
+
     def __bool__(self) -> bool:
         return bool(self._registering)
 
@@ -55,6 +57,13 @@ class Classes:
         yield from seen[seen.index(above) + 1 :] if above in seen else seen
 
     def _place(self, path: str, name: str) -> tuple[str, str] | None:
+        """The file and the name of the class that a dotted name means at the top of a file."""
+        key = (path, name)
+        if key not in self._places:
+            self._places[key] = self._found(path, name)
+        return self._places[key]
+
+    def _found(self, path: str, name: str) -> tuple[str, str] | None:
         for _ in range(_LEVELS):
             if (path, name) in self._bases or (path, name) in self._registering:
                 return path, name

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from codemod.model.operators import operator_name
+from transforms.python.flow.nodes import all_nodes
 from transforms.python.reach.evaluation import Evaluation
 from transforms.python.reach.foreign import given_away
 from transforms.python.reach.registrars import (
@@ -208,7 +209,7 @@ class Registrations:
                 self.lambdas.append((function.scope.path, role))
             elif isinstance(function, Inner) and function.scope.names is not None:
                 away = given_away(self.tree, function)
-                for node in ast.walk(function.node):  # the wrapper's parameters that it calls, or passes on
+                for node in all_nodes([function.node]):  # the wrapper's parameters that it calls, or passes on
                     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in away:
                         passed = function.scope.names.get(node.id, ())
                         self.note(role, [("0", tuple(value for value in passed if isinstance(value, Local)))])

@@ -34,6 +34,8 @@ class SourceTree:
         self._imports = {path: dict(file_facts.imports) for path, file_facts in facts.items()}
         self._definitions: dict[tuple[str, str], Definition] = {}
         self._located: dict[str, tuple[str, str]] = {}
+        self._meant: dict[tuple[str, str], Definition | None] = {}
+        """What names mean at the top of files, as far as it was asked."""
 
     def module_name(self, path: str) -> str:
         """`torch._refs` for `torch/_refs/__init__.py`; a leading `src` folder is no package."""
@@ -79,15 +81,21 @@ class SourceTree:
             return self.definition(caller.path, f"{caller.function.name.rpartition('.')[0]}.{rest}")
         return self.globally(caller.path, callee)
 
-    def globally(self, path: str, callee: str, depth: int = 0) -> Definition | None:
+    def globally(self, path: str, callee: str) -> Definition | None:
         """What `callee` means at the top of a file."""
+        key = (path, callee)
+        if key not in self._meant:
+            self._meant[key] = self._globally(path, callee, 0)
+        return self._meant[key]
+
+    def _globally(self, path: str, callee: str, depth: int) -> Definition | None:
         definition = self.definition(path, callee)
         if definition is not None or depth > 3:
             return definition
         head, _, rest = callee.partition(".")
         target = self.imported(path, head)
         module, name = self.located(f"{target}.{rest}" if rest else target)
-        return self.globally(module, name, depth + 1) if module not in ("", path) and name else None
+        return self._globally(module, name, depth + 1) if module not in ("", path) and name else None
 
     def imported(self, path: str, name: str) -> str:
         """The dotted name that an import gives `name` in a file, "" where none does."""
