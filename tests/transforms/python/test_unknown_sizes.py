@@ -38,6 +38,7 @@ class Rows:
     def __init__(self, *values: int) -> None:
         self.values = values
         self.shape = (len(values),)
+        self.elements = len(values)
 
     def narrow(self, dimension: int, start: int, length: int) -> Rows:
         if dimension or start < 0 or start + length > len(self.values):
@@ -46,6 +47,9 @@ class Rows:
 
     def stride(self) -> tuple[int, ...]:
         return self.values
+
+    def numel(self) -> int:
+        return self.elements
 
 
 def pad(x: Rows, pads: list[int]) -> Rows:
@@ -60,7 +64,9 @@ def check(condition: bool, message: Callable[[], str]) -> None:
 
 def function(source: str, known: bool) -> Callable[..., Any]:
     """The function of a source, its guards answered by the sizes or, where they are not `known`, by their default."""
-    guards = types.SimpleNamespace(guard_or_true=lambda truth: truth if known else True)
+    guards = types.SimpleNamespace(
+        guard_or_true=lambda truth: truth if known else True, sym_or=lambda *truths: any(truths)
+    )
     torch = types.SimpleNamespace(_check=check, sym_max=max, sym_min=min, constant_pad_nd=pad)
 
     def importer(name: str, *rest: Any) -> Any:
@@ -85,15 +91,18 @@ def test_clamped_amounts_serve_both_outcomes(rewrite: Any, size: int, wanted: in
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=4), st.booleans(), st.booleans())
-def test_an_order_is_kept_or_checked(rewrite: Any, strides: Any, falling: Any, known: Any) -> None:
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=4), st.booleans(), st.booleans(), st.booleans())
+def test_an_order_is_kept_or_checked(rewrite: Any, strides: Any, falling: Any, known: Any, empty: Any) -> None:
     source = SORTED.format(falling)
     x, dims = Rows(*strides), list(range(len(strides)))
+    x.elements = 0 if empty else 2
     expected = function(source, True)(x, list(dims))
     changed = function(rewrite(source), known)
     ordered = all(order == dims for order in expected)
     if known or ordered:
         assert changed(x, list(dims)) == expected
+    elif empty:  # no stride of it leads to an element: whatever the order, nothing is refused
+        assert [sorted(order) for order in changed(x, list(dims))] == [dims, dims]
     else:
         with pytest.raises(RuntimeError, match="expected strides"):
             changed(x, list(dims))
