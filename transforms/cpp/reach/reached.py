@@ -33,9 +33,9 @@ _COMPOSITE_KEYS = re.compile(r"^(?:|Composite\w+|Meta)$")
 _LEFT_OUT = re.compile(
     r"(?:^|/)tests?/|_tests?\.(?:cpp|cc|h)$|(?:^|/)test_[^/]*$|^torch/csrc/(?:jit|lazy|onnx|profiler)/"
 )
-# Code that runs above the backends whichever operator it serves: the autograd engine, and the vmap and grad transforms.
 _BITS = bytes.maketrans(b"01", b"\0\1")
 """The digits of a binary number as numbers."""
+# Code that runs above the backends whichever operator it serves: the autograd engine, and the vmap and grad transforms.
 _AUTOGRAD = "torch/csrc/autograd/"
 _FUNCTORCH = "at::functorch::"
 # What c10::AutogradMetaInterface keeps for forward-mode derivatives (c10/core/TensorImpl.h).

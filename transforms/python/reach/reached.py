@@ -193,8 +193,9 @@ def reach(
 
 def _note_eager_callers(tree: SourceTree, functions: Mapping[Definition, Reached]) -> None:
     """Note what a function calls that no symbol reaches and that runs neither for a compiler nor for a test."""
-    apart = {definition: "/" + tree_path(tree, definition.path) for definition in functions}
-    helpers = {d for d, reached in functions.items() if not reached.eager and not TRACED.search(apart[d])}
+    helpers = {
+        d for d, reached in functions.items() if not reached.eager and not _folder("/" + tree_path(tree, d.path)).traced
+    }
     names = {definition.function.own_name for definition in helpers}
     queue = [
         callee
