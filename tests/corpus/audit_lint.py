@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from corpus_trees import apply_in, changed_files, copy_tree
@@ -22,23 +23,15 @@ from corpus_trees import apply_in, changed_files, copy_tree
 RULES = "F401,F811,F82"
 
 
-def complaints(tree: Path, path: str) -> Counter[str]:
-    """What ruff says of one file of a tree, without where."""
-    command = [
-        sys.executable,
-        "-m",
-        "ruff",
-        "check",
-        "--isolated",
-        "--quiet",
-        "--select",
-        RULES,
-        "--output-format",
-        "json",
-    ]
-    printed = subprocess.run([*command, path], cwd=tree, capture_output=True, text=True, check=False).stdout
+def complaints(tree: Path, paths: Sequence[str]) -> Counter[str]:
+    """What ruff says of files of a tree, by path, without the line."""
+    options = f"-m ruff check --isolated --quiet --select {RULES} --output-format json".split()
+    command = [sys.executable, *options, *paths]
+    printed = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False).stdout
     return Counter(
-        f"{said['code']} {said['message'].partition(' from line')[0]}" for said in json.loads(printed or "[]")
+        f"{Path(said['filename']).relative_to(tree.resolve()).as_posix()}: {said['code']} "
+        f"{said['message'].partition(' from line')[0]}"
+        for said in json.loads(printed or "[]")
     )
 
 
@@ -52,7 +45,7 @@ def main() -> int:
             after = copy_tree(tree, Path(scratch) / "after")
             apply_in(after, "review")
             changed = [path for path in changed_files(tree, after) if path.endswith(".py")]
-            new = [f"{path}: {text}" for path in changed for text in complaints(after, path) - complaints(tree, path)]
+            new = sorted(complaints(after, changed) - complaints(tree, changed)) if changed else []
         print(*new, f"{tree}: {len(changed)} files changed, {len(new)} complaints that are new", sep="\n", flush=True)
         found += len(new)
     return int(found > 0)
