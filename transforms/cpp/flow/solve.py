@@ -49,4 +49,5 @@ def _solve(flow: Flow) -> None:
             bad = frozenset().union(*(sink.origins for sink in held))
             if not bad:
                 return
+            flow.guarded -= bad
         flow.concrete |= bad

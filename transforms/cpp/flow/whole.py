@@ -263,7 +263,7 @@ def half_converted(flow: Flow) -> list[Sink]:
     barriers = {place: name for place, name in everywhere.items() if not _idle(flow, place)}
     ways, idle_ways = Ways(flow.root, barriers), Ways(flow.root, everywhere)
     sinks = []
-    for origin in (o for o in live if o not in flow.served):
+    for origin in (o for o in sorted({*live, *flow.guarded} - flow.concrete) if o not in flow.served):
         met = sorted((idle_ways if _idle(flow, origin) else ways).blockers(origin)) if everywhere else []
         if met:
             names = listed(dict.fromkeys(everywhere[place] for place in met))

@@ -301,6 +301,7 @@ def test_operators_that_no_symbolic_tensor_passes_stop_symbols(tmp_path: Path) -
         ("EDIT n = n >= x.size(0) ? x.size(0) : 2; return y.narrow(0, 0, n);", False),
         ("EDIT n = x.size(0); return y.narrow(0, 0, n);", False),
         ("EDIT const auto m = n >= x.size(0) ? x.size(0) : n; return y.narrow(0, 0, m);", False),
+        ("STOP n = n >= x.size(0) ? x.size(0) : n; return x.narrow(0, 0, n);", False),
     ],
 )
 def test_a_size_that_a_parameter_is_clamped_to_is_guarded(tmp_path: Path, text: str, guarded: bool) -> None:
