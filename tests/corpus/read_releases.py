@@ -10,7 +10,6 @@ transforms/releases, and its size. What is kept are facts: names, schemas, and t
 from __future__ import annotations
 
 import argparse
-import ast
 import difflib
 import gzip
 import io
@@ -27,7 +26,7 @@ from pathlib import Path
 from transforms.cpp.reach.headers import holds_vocabulary
 from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import FileFacts, Function
-from transforms.releases.data import KINDS, MAGIC, SOURCES, Kind, names_in, path_of
+from transforms.releases.data import KINDS, MAGIC, SOURCES, Kind, generated, names_in, path_of
 from transforms.releases.version import Release, release
 from transforms.schema.entries import schemas
 from transforms.schema.native_functions import COMPOSITE_IMPLICIT, load
@@ -137,19 +136,6 @@ def _python(files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
         text = files[place].decode("utf-8") if place in files else ""
         for name in [*names_in(module, text), *(generated(text) if module == "torch" else ())]:
             yield name, f"{module}\t{name}"
-
-
-def generated(text: str) -> Iterator[str]:
-    """The names that loops at the top of a module make of constants: `_sym_{name}` for each of a tuple."""
-    for loop in ast.parse(text).body:
-        if not (isinstance(loop, ast.For) and isinstance(loop.iter, ast.Tuple) and isinstance(loop.target, ast.Name)):
-            continue
-        for written in (node for node in ast.walk(loop) if isinstance(node, ast.JoinedStr)):
-            for item in loop.iter.elts:
-                parts = [part.value if isinstance(part, ast.Constant) else getattr(item, "value", None)
-                         for part in written.values]  # fmt: skip
-                if all(isinstance(part, str) for part in parts):
-                    yield "".join(map(str, parts))
 
 
 def merged(releases: Sequence[Mapping[str, Sequence[str]]]) -> Iterator[tuple[int, str]]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from read_releases import INCLUDE, YAML, Rows, encode, function_row, generated, merged, read_files
+from read_releases import INCLUDE, YAML, Rows, encode, function_row, merged, read_files
 
 from transforms.cpp.reach.headers import holds_vocabulary
 from transforms.cpp.reach.released import ReleasedFunctions
@@ -58,14 +58,6 @@ def test_a_function_comes_back_from_its_row(monkeypatch: pytest.MonkeyPatch) -> 
             parent=function.parent, template=function.template,
         )  # fmt: skip
     assert released.classes() == {"Tensor"}
-
-
-def test_names_that_a_loop_makes_are_names() -> None:
-    text = (
-        "for __name in ('sqrt', 'cos'):\n    globals()[f'_sym_{__name}'] = make(__name)\n"
-        "for kind in kinds:\n    globals()[f'no_{kind}'] = 1\nfor n in (1, 2):\n    f'x{n}'\n"
-    )
-    assert list(generated(text)) == ["_sym_sqrt", "_sym_cos"]
 
 
 def installed_rows() -> tuple[Rows, tuple[int, int]]:

@@ -25,7 +25,7 @@ from transforms.python.writing.imports import Fits, Insertion, unneeded
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.names import HELPER, Layout, Names, TopLevel
 from transforms.python.writing.place import Change, Place, Rewrite, merged_insertions
-from transforms.python.writing.releases import released
+from transforms.python.writing.releases import absent, released
 from transforms.python.writing.spans import Spans
 from transforms.python.writing.style import Style
 from transforms.python.writing.whole import ASKING, Paths
@@ -244,9 +244,7 @@ def _answers(
         wrapped = {"guard_or_false", "guard_or_true"} if HELPER in names.used else set()
         needed = _imported(names.used) | wrapped
         rewrite = released(rewrite, layout, needed, file.minimum)
-        missing = needed - vocabulary if vocabulary else set()
-        if rewrite.changes and missing:
-            gone = ", ".join(sorted(missing))
+        if rewrite.changes and (gone := ", ".join(absent(rewrite, layout, needed, vocabulary))):
             rewrite = Rewrite(Level.MANUAL, rewrite.message, reason=f"this PyTorch has no {gone}", refusal="vocabulary")
         if rewrite.changes:
             whole = [change for change in rewrite.changes if change.start <= start and end <= change.end]

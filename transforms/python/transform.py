@@ -37,8 +37,9 @@ from transforms.python.reading.facts import FileFacts
 from transforms.python.reading.public_names import MODULES, operators_by_function, public_names
 from transforms.python.reading.sympy_calls import SympyCalls, sympy_calls
 from transforms.python.writing.helpers import HOME, home_of
+from transforms.python.writing.releases import FUNCTION
 from transforms.python.writing.style_settings import Styles
-from transforms.releases.data import SOURCES, names_in, python_names, releases
+from transforms.releases.data import SOURCES, bound_in, names_in, python_names, releases
 from transforms.releases.data import operators as released_operators
 from transforms.releases.target import Target, installed_torch, target
 from transforms.schema.native_functions import NativeFunction
@@ -91,7 +92,7 @@ class PythonTransform:
         pytorch = (project.root / NATIVE_FUNCTIONS).is_file()
         missing_fakes = [] if pytorch else unfaked(project, registrations)
         with_sympy = [calls for calls in project.facts(sympy_calls, elsewhere).values() if calls.names]
-        replacing = stand_ins(tree, partial(_operators, project, torch))
+        replacing = stand_ins(tree, partial(_operators, project, torch), project.read)
         asked = (*functions, *(own for stand_in in replacing.values() for own in stand_in.own))
         body_of = Bodies(tree, asked, partial(project.facts_of, wanted_bodies)).of
         follow(tree, functions, body_of)
@@ -159,7 +160,11 @@ class PythonTransform:
                     root=reached.root,
                 )
         home = next((home_of(path, project.read(path)) for path in tree.facts if tree_path(tree, path) == HOME), None)
-        words, styles, minimum = vocabulary(tree, torch), Styles(project), torch.minimum if torch else None
+        words, styles, minimum = (
+            vocabulary(tree, torch, project.read),
+            Styles(project),
+            torch.minimum if torch else None,
+        )
         return [
             FileJob(path, tree_path(tree, path), project.read(path), jobs, words, styles.of(path), home, minimum)
             for (path, _), jobs in sorted(chosen.items())
@@ -178,7 +183,7 @@ def _paths(project: Project) -> tuple[list[str], list[str]]:
 
     The files that say which names this PyTorch has are always read.
     """
-    words = tuple(SOURCES[module] for module in WORDS)
+    words = tuple(SOURCES[module] for module in (*WORDS, "torch"))
     listed = project.files((".py",))
     package = project.root.name if "__init__.py" in listed else ""
     paths, elsewhere = [], []
@@ -215,33 +220,39 @@ def is_torch(tree: SourceTree) -> bool:
     return any(tree_path(tree, path) == SYMBOLIC_SHAPES for path in tree.facts)
 
 
-def vocabulary(tree: SourceTree, torch: Target | None) -> frozenset[str]:
-    """The functions of symbolic_shapes; as `sizevars.x`, `PythonPrinter.x` methods; `deprecated torch.x` of torch.
+def vocabulary(tree: SourceTree, torch: Target | None, read: Callable[[str], bytes]) -> frozenset[str]:
+    """The functions of symbolic_shapes; as `torch.x` those of torch, as `deprecated torch.x` what it deprecates; as
+    `sizevars.x` and `PythonPrinter.x` methods.
 
-    Of the tree at hand (`torch` None), else of the torch that is written for; what older ones deprecate is not known.
+    Of the tree at hand (`torch` None), whose files `read` gives, else of the torch that is written for; what older ones
+    deprecate is not known.
     """
     if torch is None:
-        return _own_vocabulary({tree_path(tree, path): facts for path, facts in tree.facts.items()})
+        top = next((read(path) for path in tree.facts if tree_path(tree, path) == TOP), b"")
+        return _own_vocabulary({tree_path(tree, path): facts for path, facts in tree.facts.items()}, top)
     if torch.installed is None:
-        release = torch.release or releases()[-1]
-        return frozenset(prefix + n for module, prefix in WORDS.items() for n in python_names(release, module))
+        release, prefixes = torch.release or releases()[-1], {**WORDS, "torch": FUNCTION}
+        return frozenset(prefix + n for module, prefix in prefixes.items() for n in python_names(release, module))
     words: set[str] = set()
     for module, place in SOURCES.items():
         source = torch.installed.package / place.removeprefix("torch/")
         text = source.read_text(encoding="utf-8") if source.is_file() else ""
         if module in WORDS:
             words.update(WORDS[module] + name for name in names_in(module, text))
-        elif torch.minimum is None:
+            continue
+        words.update(FUNCTION + name for name in bound_in(text))
+        if torch.minimum is None:
             words.update(f"deprecated torch.{name}" for name in _DEPRECATED.findall(text))
     return frozenset(words)
 
 
-def _own_vocabulary(here: Mapping[str, FileFacts]) -> frozenset[str]:
-    words: set[str] = set()
+def _own_vocabulary(here: Mapping[str, FileFacts], top: bytes) -> frozenset[str]:
+    words = {FUNCTION + name for name in bound_in(top.decode("utf-8", "replace"))}
     for module, prefix in WORDS.items():
         functions = here[SOURCES[module]].functions if SOURCES[module] in here else ()
         names = (function.name for function in functions if module != "PythonPrinter" or prefix in function.name)
         words.update(prefix + name.rpartition(".")[2] if prefix else name for name in names)
-    top = here[TOP].functions if TOP in here else ()
-    words.update(f"deprecated torch.{f.name}" for f in top if any("deprecated(" in text for text in f.decorators))
+    if TOP in here:
+        deprecated = (f for f in here[TOP].functions if any("deprecated(" in text for text in f.decorators))
+        words.update(f"deprecated torch.{function.name}" for function in deprecated)
     return frozenset(words)

@@ -14,6 +14,7 @@ it), and the row's fields, tabs between them. Rows of the same key are in the or
 
 from __future__ import annotations
 
+import ast
 import gzip
 import re
 import zlib
@@ -121,6 +122,32 @@ def names_in(module: str, text: str) -> list[str]:
         printer = _PRINTER.search(text)
         return _METHOD.findall(printer[0]) if printer is not None else []
     return (_METHOD if module == "sizevars" else _FUNCTION).findall(text)
+
+
+def generated(text: str) -> Iterator[str]:
+    """The names that loops at the top of a module make of constants: `_sym_{name}` for each of a tuple.
+
+    Raises SyntaxError where the text is no Python.
+    """
+    for loop in ast.parse(text).body:
+        if not (isinstance(loop, ast.For) and isinstance(loop.iter, ast.Tuple) and isinstance(loop.target, ast.Name)):
+            continue
+        for written in (node for node in ast.walk(loop) if isinstance(node, ast.JoinedStr)):
+            for item in loop.iter.elts:
+                parts = [part.value if isinstance(part, ast.Constant) else getattr(item, "value", None)
+                         for part in written.values]  # fmt: skip
+                if all(isinstance(part, str) for part in parts):
+                    yield "".join(map(str, parts))
+
+
+def bound_in(text: str) -> set[str]:
+    """The functions that torch/__init__.py has by its text: those it defines, generates or imports; none if broken."""
+    try:
+        imports = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom))
+        brought = {alias.asname or alias.name for node in imports for alias in node.names}
+        return {*names_in("torch", text), *generated(text), *brought}
+    except (SyntaxError, ValueError, RecursionError):
+        return set()
 
 
 def python_names(number: Release, module: str) -> frozenset[str]:

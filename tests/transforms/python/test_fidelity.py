@@ -179,6 +179,39 @@ def test_an_edit_may_be_suppressed_by_what_the_version_lacks() -> None:
     assert (finding.level, finding.refusal, finding.edits) == (Level.MANUAL, "vocabulary", ())
 
 
+@pytest.mark.parametrize(
+    ("top", "rules"),
+    [
+        ("def sym_min(a, b):\n    pass\n", {"sym-extremum"}),
+        ("from torch._checks import _check\n\n\ndef sym_min(a, b):\n    pass\n", {"sym-extremum", "raise-check"}),
+        ("for __name in ('sqrt',):\n    globals()[f'_sym_{__name}'] = __name\n", {"sym-cast"}),
+    ],
+)
+def test_only_functions_that_the_tree_has_are_written(top: str, rules: set[str]) -> None:
+    """torch 2.0 has `sym_min`, but neither `_check` nor `_sym_sqrt`."""
+    from transforms.python.rewrite import FileJob, Job, findings
+    from transforms.python.transform import vocabulary
+
+    files = {
+        "torch/__init__.py": top.encode(),
+        "torch/fx/experimental/symbolic_shapes.py": b"def guard_or_false(a):\n    pass\n",
+    }
+    tree = SourceTree({path: extract(path, source) for path, source in files.items()})
+    words = vocabulary(tree, None, files.__getitem__)
+    statements = (
+        "    if x.size(0) != x.size(1):\n        raise RuntimeError('square')\n    return x / n\n",
+        "    return x / min(x.size(0), n)\n",
+        "    return x / math.sqrt(x.size(0))\n",
+    )
+    written = set()
+    for body in statements:
+        source = f"import math\nimport torch\n\n\ndef f(x: torch.Tensor, n: int):\n{body}".encode()
+        for finding in findings(FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, (), ())}, words)):
+            assert bool(finding.edits) != (finding.refusal == "vocabulary")
+            written |= {finding.rule} if finding.edits else set()
+    assert written == rules
+
+
 def test_a_choice_is_written_where_guards_can_hold_it() -> None:
     from transforms.python.rewrite import FileJob, Job, findings
 
@@ -198,10 +231,11 @@ def test_what_a_size_is_taken_for_is_said_as_long_as_the_torch_at_hand_asks_for_
 
     # torch/__init__.py of 2.13, where it is decorated, and of 2.6, where it is not
     decorator = b"@_deprecated(\n    'use _check',\n    category=FutureWarning,\n)\n" if deprecated else b""
-    top = decorator + b"def _check_is_size(i, message=None):\n    pass\n"
+    top = decorator + b"def _check_is_size(i, message=None):\n    pass\n\n\ndef _check(cond, message=None):\n    pass\n"
     shapes = b"def guard_or_false(a):\n    pass\n"
     files = {"torch/__init__.py": top, "torch/fx/experimental/symbolic_shapes.py": shapes}
-    words = vocabulary(SourceTree({path: extract(path, source) for path, source in files.items()}), None)
+    tree = SourceTree({path: extract(path, source) for path, source in files.items()})
+    words = vocabulary(tree, None, files.__getitem__)
     source = b"import torch\n\n\ndef f(x: torch.Tensor):\n    torch._check_is_size(x.size(0))\n"
     (finding,) = findings(FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, (), ())}, words))
     assert (bool(finding.edits), finding.refusal) == ((True, "") if deprecated else (False, "vocabulary"))

@@ -14,7 +14,9 @@ from transforms.releases.data import (
     KINDS,
     MAGIC,
     PRINTS_CHOICES,
+    bound_in,
     decode,
+    generated,
     names_in,
     operators,
     path_of,
@@ -149,3 +151,20 @@ def test_no_row_has_more_than_one_line_or_a_comment() -> None:
 )
 def test_releases_are_numbers(text: str, parsed: Release | None) -> None:
     assert release(text) == parsed
+
+
+def test_names_that_a_loop_makes_are_names() -> None:
+    text = (
+        "for __name in ('sqrt', 'cos'):\n    globals()[f'_sym_{__name}'] = make(__name)\n"
+        "for kind in kinds:\n    globals()[f'no_{kind}'] = 1\nfor n in (1, 2):\n    f'x{n}'\n"
+    )
+    assert list(generated(text)) == ["_sym_sqrt", "_sym_cos"]
+
+
+def test_functions_of_a_text_are_what_it_defines_generates_and_imports() -> None:
+    text = (
+        "from torch._checks import (\n    _check,\n    own as _check_value,\n)\n"
+        "for __name in ('sqrt',):\n    globals()[f'_sym_{__name}'] = __name\ndef sym_min(a, b):\n    pass\n"
+    )
+    assert bound_in(text) == {"_check", "_check_value", "_sym_sqrt", "sym_min"}
+    assert bound_in("def broken(:\n") == set()

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import NamedTuple
 
 from codemod.errors import SymfixError
-from transforms.python.reach.tree import Definition, SourceTree
+from transforms.python.reach.tree import Definition, SourceTree, tree_path
 from transforms.python.reading.facts import Body, Function
 from transforms.schema.native_functions import COMPOSITE_IMPLICIT, NativeFunction, load
 from transforms.schema.schema import Argument, Schema
@@ -23,6 +23,9 @@ REGISTERED = re.compile(r"^(?:\w+\.)*register_decomposition\b")
 NEUTRAL = re.compile(r"^(?:\w+\.)*(?:register_decomposition|out_wrapper)\b")
 OVERLOAD = re.compile(r"\baten\.(\w+)(?:\.(\w+))?")
 REPLACED = re.compile(r"\baten\.(\w+)(?:\.(\w+))?\.py_impl\b")
+PRIMITIVES = "torch/_prims/__init__.py"
+IN_ATEN = re.compile(rb"\.impl_aten\s*=(?!=)")
+"""Where primitives get the function that does the same in ATen; torch 1.13 has none."""
 ENTRY = r"^- func: (?:{})(?:\.\w+)?\(.*\n(?:(?!- func:).*\n?)*"
 
 # Tags in native_functions.yaml of what Python does otherwise (ATen/native/tags.yaml): other random numbers for the same
@@ -56,9 +59,11 @@ def composites(
 
 
 def stand_ins(
-    tree: SourceTree, operators: Callable[[Collection[str]], Iterable[NativeFunction]]
+    tree: SourceTree, operators: Callable[[Collection[str]], Iterable[NativeFunction]], read: Callable[[str], bytes]
 ) -> dict[Definition, StandIn]:
     """The decompositions that can stand in for a composite; `operators` gives those of native_functions.yaml by name.
+
+    `read` gives the bytes of a file of the tree.
 
     Left out are those that would change what PyTorch differentiates, draws, aliases or accepts: operators that draw
     random numbers, write to or may return a view of an argument, Python that reaches `prims`, which have no
@@ -67,6 +72,8 @@ def stand_ins(
     registered = {d: names for d in tree.definitions() if (names := dict(_registered(d.function)))}
     if not registered:
         return {}
+    primitives = next((path for path in tree.facts if tree_path(tree, path) == PRIMITIVES), None)
+    in_aten = primitives is None or IN_ATEN.search(read(primitives)) is not None
     taken = {
         operator
         for d in tree.definitions()
@@ -94,7 +101,7 @@ def stand_ins(
             for body in reached
             if _primitives(body.function)
         )
-        if own:
+        if own and (in_aten or not bodies):
             in_file = tuple(body for body in reached if body.path == definition.path)
             replacements[definition] = StandIn(Composite(overloads, bodies), in_file)
     return replacements

@@ -1,17 +1,19 @@
-"""What the oldest torch that a tree runs with does not have yet is not written.
+"""What the torch that a tree runs with does not have, or the oldest of them not yet, is not written.
 
-Since when torch has a function is read from its releases (`transforms.releases.data.since`).
+Since when torch has a function is read from its releases (`transforms.releases.data.since`); what a PyTorch tree or an
+installed torch has, from itself.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 
 from codemod.model.findings import Level
 from transforms.python.writing.names import Layout
 from transforms.python.writing.place import Rewrite
-from transforms.releases.data import since
+from transforms.releases.data import python_names, releases, since
 from transforms.releases.version import Release, spelled
 
 _NAME = re.compile(r"(?<![\w.])(?:\w+\.)*(\w+)")
@@ -19,9 +21,23 @@ _NAME = re.compile(r"(?<![\w.])(?:\w+\.)*(\w+)")
 _STRING = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"")
 
 
+FUNCTION = "torch."
+"""What stands before the functions of torch/__init__.py among the names that a PyTorch has."""
+
+
+@cache
+def torch_functions() -> frozenset[str]:
+    """The functions that some release of torch has in torch/__init__.py: `_check`, `sym_min`."""
+    return frozenset().union(*(python_names(number, "torch") for number in releases()))
+
+
+def _names(text: str) -> set[str]:
+    return set(_NAME.findall(_STRING.sub("''", text)))
+
+
 def functions_named(text: str) -> set[str]:
     """The functions younger than the oldest known torch that a piece of Python names."""
-    return since().keys() & set(_NAME.findall(_STRING.sub("''", text)))
+    return since().keys() & _names(text)
 
 
 def newer(names: Iterable[str], minimum: Release | None) -> list[tuple[str, Release]]:
@@ -41,3 +57,17 @@ def released(rewrite: Rewrite, layout: Layout, used: set[str], minimum: Release 
     newcomers = ", ".join(f"{name} is of torch {spelled(first)}" for name, first in late)
     reason = f"{newcomers}, and this tree has to run with torch {spelled(minimum)} (--torch)"
     return Rewrite(Level.MANUAL, rewrite.message, reason=reason, refusal="min-torch")
+
+
+def absent(rewrite: Rewrite, layout: Layout, used: set[str], vocabulary: frozenset[str]) -> list[str]:
+    """What a rewrite needs that the PyTorch at hand has not, sorted; nothing where `vocabulary`, its names, is empty.
+
+    `used` are the names that the rewrite needs beside its text. Functions of torch, which are `torch.x` in the
+    vocabulary, are read of the text; where it holds none of them, all are taken to be there.
+    """
+    lacking = used - vocabulary if vocabulary else set()
+    if any(name.startswith(FUNCTION) for name in vocabulary):
+        for change in rewrite.changes:
+            named = _names(change.text) - _names(layout.text(change.start, change.end))
+            lacking |= {FUNCTION + name for name in named & torch_functions()} - vocabulary
+    return sorted(lacking)

@@ -48,11 +48,20 @@ SIGNATURE = "x: Tensor, n=None, dim=(-2, -1), *, norm=None"
 ASKS = "    if x.shape[0] == 0:\n        return x\n    return x + 1\n"
 
 
-def found(source: str, **others: str) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """The decompositions of `torch/_refs/a.py` that can stand in: their overloads and bodies by name."""
+def unread(path: str) -> bytes:
+    """No file is read."""
+    raise AssertionError(path)
+
+
+def found(source: str, primitives: str = "", **others: str) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The decompositions of `torch/_refs/a.py` that can stand in: their overloads and bodies by name.
+
+    `primitives` is torch/_prims/__init__.py, which the tree lacks where it is empty.
+    """
     files = {"torch/_refs/a.py": source, **{f"torch/_refs/{name}.py": text for name, text in others.items()}}
+    files |= {"torch/_prims/__init__.py": primitives} if primitives else {}
     tree = tree_of(files)
-    standing_in = stand_ins(tree, partial(entries_of, YAML))
+    standing_in = stand_ins(tree, partial(entries_of, YAML), lambda path: files[path].encode())
     own = [definition for stand_in in standing_in.values() for definition in stand_in.own]
     replaced = composites(standing_in, body_of(tree, own, files))
     return {d.function.name: (composite.overloads, composite.bodies) for d, composite in replaced.items()}
@@ -113,14 +122,25 @@ def test_primitives_in_helpers_of_its_own() -> None:
     assert not found(source, b="from torch._refs.a import _helper\n")
 
 
+@pytest.mark.parametrize(
+    ("line", "names"), [("", {"composed"}), ("    p.impl_aten = aten\n", {"composed", "forwards"})]
+)
+def test_primitives_that_have_no_function_of_aten_are_left_alone(line: str, names: set[str]) -> None:
+    """As in torch 1.13, whose primitives have no `impl_aten`."""
+    asks = "    if x.shape[0] == 0:\n        return x\n"
+    source = decomposition("composed", SIGNATURE, asks + "    return x + 1\n")
+    source += decomposition("forwards", body=f"{asks}    return prims.neg(x)\n")
+    assert set(found(source, f"def _make_prim(aten):\n    assert p.impl_aten == aten\n{line}    return p\n")) == names
+
+
 def test_no_yaml_is_read_without_a_registered_decomposition() -> None:
     def missing(names: Collection[str]) -> list[NativeFunction]:
         raise AssertionError("read")
 
-    assert stand_ins(tree_of({"a.py": "def f(x: Tensor):\n    return x\n"}), missing) == {}
+    assert stand_ins(tree_of({"a.py": "def f(x: Tensor):\n    return x\n"}), missing, unread) == {}
 
 
 def test_a_broken_entry_is_one_line() -> None:
     tree = tree_of({"a.py": decomposition("forwards")})
     with pytest.raises(SymfixError, match=r"native_functions\.yaml:1: "):
-        stand_ins(tree, partial(entries_of, b"- func: forwards(Tensor self\n"))
+        stand_ins(tree, partial(entries_of, b"- func: forwards(Tensor self\n"), unread)
