@@ -1,16 +1,19 @@
-"""What ruff says of names in the Python that `symfix apply --level review` writes, and did not say before.
+"""What is wrong with names in the Python that `symfix apply --level review` writes, and was not before.
 
     python tests/corpus/audit_lint.py TREE [TREE ...]
 
 TREE is a checkout, or the folder of an installed package; it stays as it is: symfix runs in a copy. Asked are imports
 that nothing uses, names that nothing defines, and definitions that nothing saw (F401, F811, F82), by which PyTorch's
-own CI fails a change. Exit 0 where there are none, 1 where there are.
+own CI fails a change; and attributes, `torch._check`, that nothing in the tree as it was has. Exit 0 where there are
+none, 1 where there are.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -21,6 +24,8 @@ from pathlib import Path
 from corpus_trees import apply_in, changed_files, copy_tree
 
 RULES = "F401,F811,F82"
+SOURCES = (".py", ".pyi", ".cpp", ".h")
+WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def complaints(tree: Path, paths: Sequence[str]) -> Counter[str]:
@@ -35,6 +40,28 @@ def complaints(tree: Path, paths: Sequence[str]) -> Counter[str]:
     )
 
 
+def attributes(source: str) -> tuple[set[str], set[str]]:
+    """The attributes that a file asks for, and the functions that it defines."""
+    nodes = list(ast.walk(ast.parse(source)))
+    asked = {node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)}
+    return asked, {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+
+
+def without_a_place(before: Path, after: Path, paths: Sequence[str]) -> Counter[str]:
+    """The attributes that changed files ask for anew, and that are no word of the tree before and no new function."""
+    defined: set[str] = set()
+    asked: dict[str, set[str]] = {}
+    for path in paths:
+        old, new = (attributes((tree / path).read_text(encoding="utf-8")) for tree in (before, after))
+        asked[path] = new[0] - old[0]
+        defined |= new[1]
+    wanted = set().union(*asked.values()) - defined
+    for path in before.rglob("*"):
+        if wanted and path.suffix in SOURCES and path.is_file():
+            wanted -= set(WORD.findall(path.read_text(encoding="utf-8", errors="replace")))
+    return Counter(f"{path}: nothing has `.{name}`" for path in paths for name in asked[path] & wanted)
+
+
 def main() -> int:
     """Print what is new, tree by tree."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -45,7 +72,8 @@ def main() -> int:
             after = copy_tree(tree, Path(scratch) / "after")
             apply_in(after, "review")
             changed = [path for path in changed_files(tree, after) if path.endswith(".py")]
-            new = sorted(complaints(after, changed) - complaints(tree, changed)) if changed else []
+            said = complaints(after, changed) - complaints(tree, changed) if changed else Counter[str]()
+            new = sorted(said + without_a_place(tree, after, changed))
         print(*new, f"{tree}: {len(changed)} files changed, {len(new)} complaints that are new", sep="\n", flush=True)
         found += len(new)
     return int(found > 0)
