@@ -107,6 +107,8 @@ class Reacher:
         named: Callable[[str], bool] = lambda path: False,
     ) -> None:
         self.blocked: Collection[Node] = ()
+        self.silent: Collection[Node] = ()
+        """The backward methods of autograd functions whose forward is blocked: nothing is recorded for them to run."""
         self.facts = {path: facts[path] for path in sorted(facts) if named(path) or not left_out(path)}
         self.natives = natives
         self.derivatives = derivatives
@@ -149,10 +151,12 @@ class Reacher:
         if self._roots is None:
             self._roots = list(self.roots()), self.stopped
         roots, stopped = self._roots
-        self.blocked, self.stopped = blocked, dict(stopped)
+        self.blocked, self.stopped, self.silent = blocked, dict(stopped), self._silenced(blocked)
         self.kinds, self.reasons, self.labels, self.edges = {}, {}, {}, {}
         forward: dict[Node, Root] = {}
         for root in roots:
+            if root.node in self.silent:
+                continue
             if root.refusal:
                 forward.setdefault(root.node, root)
                 continue
@@ -185,6 +189,13 @@ class Reacher:
                 result[node] = reach
         return result
 
+    def _silenced(self, blocked: Collection[Node]) -> frozenset[Node]:
+        ends = {
+            (f.path, _space(f)) for f in map(self.nodes.__getitem__, blocked) if _is_autograd_function(f, "forward")
+        }
+        nodes = self.nodes.items() if ends else ()
+        return frozenset(n for n, f in nodes if _is_autograd_function(f, "backward") and (f.path, _space(f)) in ends)
+
     def _set_aside(self, roots: Mapping[Node, Root]) -> None:
         """Stop at what `roots` lead to and no operator does; what of it runs for operators in general is no root."""
         inside = shortest_ways([[n for n in self.kinds if self.labels[n]]], self.successors)
@@ -207,7 +218,7 @@ class Reacher:
     def successors(self, node: Node) -> dict[Node, int]:
         """What a reached function calls, with the lines of the calls."""
         if node not in self.edges:
-            callees = self._called_by(node)
+            callees = {called: line for called, line in self._called_by(node).items() if called not in self.silent}
             if node in self.blocked:  # what blocks further on is still to be told
                 callees = {called: line for called, line in callees.items() if called in self.blocked}
             self.edges[node] = callees
@@ -343,8 +354,8 @@ def _title(function: Function) -> str:
     return f"{function.parent}::{function.name}" if function.parent else function.name
 
 
-def _is_autograd_function(function: Function) -> bool:
-    return function.name in ("forward", "backward") and bool(
+def _is_autograd_function(function: Function, *names: str) -> bool:
+    return function.name in (names or ("forward", "backward")) and bool(
         function.parent and function.params and "AutogradContext" in function.params[0].type
     )
 

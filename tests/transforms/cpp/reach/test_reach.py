@@ -237,6 +237,34 @@ def test_a_library_outside_pytorch() -> None:
     assert found["pad"].operators == ("lib::shift",)
 
 
+@pytest.mark.parametrize(
+    ("other", "runs"),
+    [
+        ("", False),
+        (
+            "struct Turn : Function<Turn> { static Tensor backward(AutogradContext* ctx, Tensor g) { return g; } };",
+            True,
+        ),
+    ],
+)
+def test_what_a_blocked_forward_would_record_is_not_run(other: str, runs: bool) -> None:
+    source = """
+        Tensor pad(Tensor x) { return x; }
+        struct Shift : public torch::autograd::Function<Shift> {
+          static Tensor forward(torch::autograd::AutogradContext* ctx, Tensor x) { return run(x); }
+          static Tensor backward(torch::autograd::AutogradContext* ctx, Tensor grad) { return pad(grad); }
+        };
+        Tensor shift(Tensor x) { return Shift::apply(x); }
+        TORCH_LIBRARY_IMPL(lib, Autograd, m) { m.impl("shift", &shift); }
+    """
+    facts = {"csrc/shift.cpp": extract("csrc/shift.cpp", f"{other}{source}".encode())}
+    reacher = Reacher(facts, None, None)
+    nodes = {f"{f.parent}::{f.name}": node for node, f in reacher.nodes.items()}
+    assert {"Shift::forward", "Shift::backward", "::pad"} <= {name for name in nodes if nodes[name] in reacher.run()}
+    found = {name for name in nodes if nodes[name] in reacher.run([nodes["Shift::forward"]])}
+    assert found == {"::shift", "Shift::forward"} | ({"Turn::backward"} if runs else set())
+
+
 def test_what_is_registered_for_meta_is_reached_whatever_it_does_elsewhere() -> None:
     source = """
         template <bool kIsMeta> Tensor pack(Tensor x) { if (!kIsMeta) { run(x.data_ptr()); } return x; }
