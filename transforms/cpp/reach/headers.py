@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -104,12 +105,15 @@ def load_vocabulary(
         for path in _header_paths(sources.headers):
             project.read(path)
     elif sources.headers is not None:
-        for file in project.facts(extract, _header_paths(sources.headers)).values():
+        theirs = project.facts(extract, _header_paths(sources.headers))
+        listed = itertools.chain.from_iterable(file.functions for file in theirs.values())
+        concrete = frozenset(() if alone else (_kinds(function) for function in listed if not _is_symbolic(function)))
+        for file in theirs.values():
             names |= _names(file)
             for name, spelled in file.aliases:
                 aliases.setdefault(name, spelled)
             for function in file.functions:
-                if alone or _is_symbolic(function):
+                if alone or (_is_symbolic(function) and not _is_converted(function, functions, concrete)):
                     functions.setdefault(function.name, []).append(function)
     if alone and sources.headers is None and sources.release is None and "sym_size" in schemas:
         # A yaml without headers: the accessors of TensorBase.h are as old as this operator (PyTorch 2.0).
@@ -187,6 +191,23 @@ def _names(file: FileFacts) -> set[str]:
 
 def _is_symbolic(function: Function) -> bool:
     return "Sym" in function.returns or any("Sym" in parameter.type for parameter in function.params)
+
+
+def _kinds(function: Function) -> tuple[str, str, tuple[str, ...]]:
+    """What a helper has in common with what it becomes when it takes SymInts."""
+    return function.parent, function.name, tuple(parse_type(parameter.type).kind for parameter in function.params)
+
+
+def _is_converted(
+    function: Function, own: Mapping[str, Sequence[Function]], concrete: Container[tuple[str, str, tuple[str, ...]]]
+) -> bool:
+    """Whether a symbolic function of another version's headers is what became of a concrete one of the tree.
+
+    Where that version has the concrete one too, its symbolic one is another overload.
+    """
+    kinds = _kinds(function)
+    mine = [f for f in own.get(function.name, ()) if _kinds(f) == kinds]
+    return bool(mine) and kinds not in concrete and not any(map(_is_symbolic, mine))
 
 
 def holds_vocabulary(path: str) -> bool:
