@@ -163,8 +163,9 @@ def convert(flow: Flow, node: Node, spelled: Node, value_node: Node, kind: Type,
     if kind.kind == "float" and value.kind in ("int", "float"):
         flow.announce(FloatCast(value.origins, spelled))
         return FLOAT.with_origins(value.origins)
-    if kind.kind == "int" and value.kind == "int" and kind.name in ("int64_t", "long"):
-        flow.announce(IntCast(value.origins, node, value_node))
+    if kind.kind == "int" and value.kind == "int" and kind.name in ("int64_t", "long", "SymInt"):
+        if not kind.symbolic:
+            flow.announce(IntCast(value.origins, node, value_node))
         return INT.with_origins(value.origins)
     if kind.kind == "bool" and value.kind == "int":
         flow.sink(node, "cast", "is cast to bool", value)
@@ -293,9 +294,8 @@ def _is_symbolic_storage(flow: Flow, owner: Type, api: str) -> bool:
 
 def _may_be_tensor(flow: Flow, owner: Type) -> bool:
     """Whether a receiver's type is not known: undeduced, or a template parameter."""
-    if owner.kind != "other":
-        return owner.kind == "unknown" and not owner.symbolic
-    return flow.is_template_parameter(owner)
+    undeduced = owner.kind == "unknown" and not owner.symbolic
+    return undeduced or (owner.kind == "other" and flow.is_template_parameter(owner))
 
 
 def _rank(flow: Flow, node: Node, field: Node) -> Type | None:

@@ -149,10 +149,15 @@ def _accumulate(flow: Flow, arguments: list[Node]) -> Type:
         if operation.kind == "lambda_expression":
             flow.sink(operation, "callee-unknown", "is folded by a lambda", Type("int", origins=origins))
             continue
-        element = next((n for n in operation.walk() if n.kind == "type_descriptor" and _spells_int(flow, n)), None)
+        element = _element(flow, operation)
         if element is not None:
             flow.announce(AccumulateOperation(origins, operation, element))
     return Type("int", "int64_t", origins=origins)
+
+
+def _element(flow: Flow, operation: Node) -> Node | None:
+    """The `int64_t` of `std::multiplies<int64_t>()`."""
+    return next((n for n in operation.walk() if n.kind == "type_descriptor" and _spells_int(flow, n)), None)
 
 
 def _spells_int(flow: Flow, node: Node) -> bool:
@@ -184,6 +189,11 @@ def _copy(flow: Flow, node: Node, arguments: list[Node]) -> Type:
     origins = join(*values).origins if values else None
     if origins:
         targets = arguments[:2] if node.beginning(9).startswith(("std::fill", "std::iota")) else arguments[2:]
+        if node.beginning(14) == "std::transform" and len(arguments) > 3:
+            element = _element(flow, arguments[-1])
+            if element is not None:
+                flow.announce(AccumulateOperation(origins, arguments[-1], element))
+                targets.pop()
         for argument in targets:
             if evaluate(flow, argument).symbolic:
                 fill(flow, argument, origins)

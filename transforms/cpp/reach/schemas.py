@@ -152,10 +152,11 @@ class Schemas:
         for _, formula in derivative.formulas:
             uses = len(re.findall(rf"(?<![\w.]){re.escape(name)}\b", formula))
             for match in _CALL.finditer(formula):
-                for index, argument in enumerate(split_arguments(formula, match.end() - 1)):
+                arguments = split_arguments(formula, match.end() - 1)
+                for index, argument in enumerate(arguments):
                     if argument != name:
                         continue
-                    slot = self._parameter(match[1], index)
+                    slot = self._parameter(match[1], index, len(arguments))
                     if slot is None:
                         return None
                     slots.add(slot)
@@ -164,10 +165,11 @@ class Schemas:
                 return None
         return slots
 
-    def _parameter(self, name: str, index: int) -> Slot | None:
-        candidates = [
-            f for f in self.functions.get(name, ()) if "native" not in f.qualified.split("::") and index < len(f.params)
-        ]
+    def _parameter(self, name: str, index: int, count: int) -> Slot | None:
+        """Parameter `index` of the one function that a formula can mean by `name`, called with `count` arguments."""
+        named = [f for f in self.functions.get(name, ()) if "native" not in f.qualified.split("::")]
+        exact = [f for f in named if len(f.params) == count]
+        candidates = exact or [f for f in named if len(f.params) > count]  # the rest have defaults
         return Slot(candidates[0].path, candidates[0].start, index) if len(candidates) == 1 else None
 
     def _formula_families(self) -> Iterator[Family]:
@@ -176,8 +178,9 @@ class Schemas:
         for derivative in self.formulas:
             for _, formula in derivative.formulas:
                 for match in _CALL.finditer(formula):
-                    for index, argument in enumerate(split_arguments(formula, match.end() - 1)):
-                        slot = self._parameter(match[1], index)
+                    given = split_arguments(formula, match.end() - 1)
+                    for index, argument in enumerate(given):
+                        slot = self._parameter(match[1], index, len(given))
                         if slot is not None:
                             arguments.setdefault(slot, []).append((derivative, argument))
         for slot, calls in arguments.items():

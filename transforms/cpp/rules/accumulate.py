@@ -1,9 +1,9 @@
-"""`std::accumulate` over symbolic sizes computes in SymInt.
+"""`std::accumulate` and `std::transform` over symbolic sizes compute in SymInt.
 
 What it does: the initial value `1` becomes `c10::SymInt(1)` and `std::multiplies<int64_t>` becomes
-`std::multiplies<c10::SymInt>`.
+`std::multiplies<c10::SymInt>`, and so does `std::negate<int64_t>()` that is given to `std::transform`.
 
-Why: the type of the initial value is the type of the sum.
+Why: the type of the initial value is the type of the sum, and a functor over `int64_t` takes no SymInt.
 
 Fix safety: safe. Over concrete sizes the same number is computed, in 64 bits also where `1` made it 32.
 
@@ -28,6 +28,12 @@ EXAMPLES = (
         "std::multiplies<int64_t>()); return x.reshape({n}); }",
         "Tensor f(const Tensor& x) { auto s = x.sym_sizes(); auto n = std::accumulate(s.begin(), s.end(), "
         "c10::SymInt(1), std::multiplies<c10::SymInt>()); return x.reshape_symint({n}); }",
+    ),
+    Example(
+        "Tensor f(const Tensor& x) { auto s = x.sizes().vec(); std::transform(s.cbegin(), s.cend(), s.begin(), "
+        "std::negate<int64_t>()); return x.reshape(s); }",
+        "Tensor f(const Tensor& x) { auto s = x.sym_sizes().vec(); std::transform(s.cbegin(), s.cend(), s.begin(), "
+        "std::negate<c10::SymInt>()); return x.reshape_symint(s); }",
     ),
 )
 

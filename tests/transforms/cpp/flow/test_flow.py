@@ -177,6 +177,10 @@ CONVERTED = [
         "Tensor f(const Tensor& x) { Tensor g(Tensor, IntArrayRef); return g(x, x.sizes().slice(1)); }",
     ),
     (
+        "Tensor f(const Tensor& x) { auto n = x.size(0); return x.expand_symint({c10::SymInt(n), 3}); }",
+        "Tensor f(const Tensor& x) { auto n = x.sym_size(0); return x.expand_symint({c10::SymInt(n), 3}); }",
+    ),
+    (
         "Tensor f(const Tensor& x) { return at::arange(x.size(0), x.options()); }",
         "Tensor f(const Tensor& x) { return at::arange(x.sym_size(0), x.options()); }",
     ),

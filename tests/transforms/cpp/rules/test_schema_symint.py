@@ -243,3 +243,22 @@ def test_the_formula_of_an_operator_that_backends_alone_have_follows_its_schema(
 def test_a_schema_stays_where_its_kernel_cannot_follow(tmp_path: Path) -> None:
     files = {**FAMILY, "aten/src/ATen/native/Crop.cpp": f"namespace at::native {{\n{LOOP}\n}}\n"}
     assert converted(tmp_path, files) == files
+
+
+def test_a_formula_means_the_overload_that_takes_as_many_arguments(tmp_path: Path) -> None:
+    backward = (
+        "Tensor crop_backward(const Tensor& grad, IntArrayRef sizes) { return grad.expand(sizes); }\n"
+        "Tensor crop_backward(const Tensor& grad, int64_t dim, IntArrayRef sizes) { return grad.sum(dim); }\n"
+    )
+    files = {
+        **FAMILY,
+        "aten/src/ATen/native/native_functions.yaml": "- func: expand(Tensor self, SymInt[] size) -> Tensor\n",
+        "tools/autograd/derivatives.yaml": "- name: crop(Tensor self) -> Tensor\n"
+        "  self: crop_backward(grad, self.sizes())\n",
+        "torch/csrc/autograd/FunctionsManual.cpp": f"namespace torch::autograd {{\n{backward}}}\n",
+    }
+    _, derivatives, _, formula = converted(tmp_path, files).values()
+    assert "crop_backward(grad, self.sym_sizes())" in derivatives
+    first, second = backward.splitlines()
+    assert first.replace("IntArrayRef", "c10::SymIntArrayRef").replace("expand(", "expand_symint(") in formula
+    assert second in formula
