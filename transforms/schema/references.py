@@ -14,6 +14,7 @@ _TABLES = ("register_decomposition", "register_meta", "register_op_impl")
 _LAYOUTS = re.compile(r"^(?:Nested|Quantized|Mkldnn)")
 """The keys of tensors that have no symbolic sizes."""
 _BACKENDS = re.compile(r"^(?:CPU|CUDA|MPS|XPU|HPU|MTIA|Mkldnn|Sparse|Quantized|NestedTensor|Vulkan|IPU|VE)")
+_MENTIONED = re.compile(rb"\baten\.(\w+)")
 _OPERATOR = re.compile(r"(?:^|\.)aten\.(\w+)(?:\.\w+)?$")
 
 
@@ -26,6 +27,11 @@ def load(path: str, source: bytes) -> frozenset[str]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset()
     return frozenset(base for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) for base in _registered(node))
+
+
+def mentions(path: str, source: bytes) -> frozenset[str]:
+    """The base names of the operators that the Python file writes as `aten.name`."""
+    return frozenset(name.decode() for name in _MENTIONED.findall(source))
 
 
 def _registered(function: ast.FunctionDef) -> Iterator[str]:
@@ -57,12 +63,21 @@ def unserved(registered: Iterable[str], entries: Iterable[NativeFunction]) -> fr
     Operators that anybody may call get what they lack, in Python or in a library; so they are only meant where they
     take nested, quantized or MKL-DNN tensors alone, or return nothing: kernels that write into what they are given.
     """
-    elsewhere = frozenset(registered)
+    entries = list(entries)
+    public = {
+        entry.schema.base
+        for entry in entries
+        if entry.schema.returns and not all(_LAYOUTS.match(key) for key, _ in entry.dispatch)
+    }
+    return untraceable(registered, entries) - public
+
+
+def untraceable(elsewhere: Iterable[str], entries: Iterable[NativeFunction]) -> frozenset[str]:
+    """The base names of the operators that have kernels for backends alone, and are none of those `elsewhere`."""
     kernels: dict[str, bool] = {}
     for entry in entries:
         keys = [key for key, _ in entry.dispatch]
-        alone = all(_LAYOUTS.match(key) for key in keys) or not entry.schema.returns
-        backends = bool(keys) and all(_BACKENDS.match(key) for key in keys)
-        kernel = alone and backends and not entry.structured and not entry.structured_delegate
+        backends = bool(keys) and all(_BACKENDS.match(key) and not key.endswith("Meta") for key in keys)
+        kernel = backends and not entry.structured and not entry.structured_delegate
         kernels[entry.schema.base] = kernels.get(entry.schema.base, True) and kernel
-    return frozenset(base for base, kernel in kernels.items() if kernel and base not in elsewhere)
+    return frozenset(base for base, kernel in kernels.items() if kernel) - frozenset(elsewhere)

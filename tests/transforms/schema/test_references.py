@@ -57,3 +57,28 @@ def test_is_not(yaml: str) -> None:
         assert unserved(yaml, f"@{decorator}\ndef fade(a):\n    return a\n") == frozenset()
     for other in ("@register_meta(aten.blur)", "@register(aten.fade)", "@register_meta(aten.fade)\ndef ("):
         assert unserved(yaml, f"{other}\ndef fade(a):\n    return a\n") == {"fade"}
+
+
+ANYBODY = RETURNS + "  dispatch:\n    CPU, CUDA: fade\n"
+
+
+@pytest.mark.parametrize(
+    "yaml",
+    [
+        pytest.param(RETURNS, id="composite"),
+        pytest.param(RETURNS + "  dispatch:\n    CPU: fade\n    Meta: fade_meta\n", id="a Meta kernel"),
+        pytest.param(RETURNS + "  dispatch:\n    SparseCPU, SparseMeta: fade\n", id="a Meta kernel of sparse tensors"),
+        pytest.param(RETURNS + "  structured_delegate: fade.out\n", id="structured"),
+        pytest.param(ANYBODY + RETURNS.replace("fade", "fade.other"), id="another overload"),
+    ],
+)
+def test_has_a_kernel_that_takes_symbols(yaml: str) -> None:
+    assert references.untraceable((), native_functions.load("n.yaml", yaml.encode()).entries) == frozenset()
+
+
+def test_kernels_of_backends_alone_trace_nothing_unless_python_writes_of_them() -> None:
+    entries = native_functions.load("n.yaml", ANYBODY.encode()).entries
+    assert references.untraceable((), entries) == {"fade"}
+    python = b"make_fallback(aten.fade.default)\nlocaten.other\n"
+    assert references.mentions("torch/_refs/__init__.py", python) == {"fade"}
+    assert references.untraceable(references.mentions("torch/_refs/__init__.py", python), entries) == frozenset()

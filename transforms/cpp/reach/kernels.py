@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from codemod.model.findings import Finding, Level, Mode
-from transforms.cpp.reach.reached import FORWARD, Stop
+from transforms.cpp.reach.reached import FORWARD, UNTRACED, Stop
 from transforms.cpp.reading.facts import Function
 
 # By feature, in the order in which they are told: the refusal, and what the body does.
@@ -33,6 +33,10 @@ def findings(
             called = formulas if reach.operators else "it keeps forward gradients"
             reason = f"{called}, and no symbolic trace was seen to stop there;"
             reason += " convert it with a test of torch.func.jvp over symbolic sizes"
+        elif refusal == UNTRACED:
+            message = f"`{function.name}` serves operators that nothing traces"
+            reason = "backward formulas alone come to it, of operators with kernels for backends and no fake;"
+            reason += " convert it once these have one"
         elif reach.kind == "helper":
             refusal, message = "device-code", f"`{function.name}` is device code, and kernels call it too"
             reason = "it stays as they need it; symbols want a function of their own"

@@ -21,7 +21,7 @@ from codemod.planning.naming import base_name
 from transforms.cpp.reach.calls import Index, backend_folder, is_kernel
 from transforms.cpp.reach.device import Launchers, is_device_code, shared
 from transforms.cpp.reading.facts import Call, FileFacts, Function, Registration
-from transforms.schema.derivatives import Derivatives
+from transforms.schema.derivatives import Derivative, Derivatives
 from transforms.schema.native_functions import NativeFunctions
 
 SYMBOLIC_KEYS = re.compile(
@@ -45,6 +45,7 @@ _MANUAL = "torch/csrc/autograd/FunctionsManual.cpp"
 
 Node = tuple[str, int]
 FORWARD = "forward-mode"
+UNTRACED = "untraced-operator"
 
 
 class Stop(NamedTuple):
@@ -105,7 +106,10 @@ class Reacher:
         natives: NativeFunctions | None,
         derivatives: Derivatives | None,
         named: Callable[[str], bool] = lambda path: False,
+        untraced: Mapping[str, Derivative] | None = None,
     ) -> None:
+        """`untraced` are composite operators that no symbol gets to, each with the entry whose formula calls it."""
+        self.untraced = untraced or {}
         self.blocked: Collection[Node] = ()
         self.silent: Collection[Node] = ()
         """The backward methods of autograd functions whose forward is blocked: nothing is recorded for them to run."""
@@ -153,12 +157,12 @@ class Reacher:
         roots, stopped = self._roots
         self.blocked, self.stopped, self.silent = blocked, dict(stopped), self._silenced(blocked)
         self.kinds, self.reasons, self.labels, self.edges = {}, {}, {}, {}
-        forward: dict[Node, Root] = {}
+        refused: dict[Node, Root] = {}
         for root in roots:
             if root.node in self.silent:
                 continue
             if root.refusal:
-                forward.setdefault(root.node, root)
+                refused.setdefault(root.node, root)
                 continue
             self.kinds.setdefault(root.node, root.kind)
             self.labels.setdefault(root.node, set())
@@ -166,7 +170,7 @@ class Reacher:
                 self.labels[root.node].add(root.operator)
             if self.reasons.get(root.node) is None:
                 self.reasons[root.node] = root.step
-        self._set_aside(forward)
+        self._set_aside(refused)
         # A path from an operator says more than that some code belongs to autograd.
         groups = [[n for n in self.kinds if self.labels[n]], [n for n in self.kinds if not self.labels[n]]]
         before = shortest_ways(groups, self.successors)
@@ -199,12 +203,14 @@ class Reacher:
     def _set_aside(self, roots: Mapping[Node, Root]) -> None:
         """Stop at what `roots` lead to and no operator does; what of it runs for operators in general is no root."""
         inside = shortest_ways([[n for n in self.kinds if self.labels[n]]], self.successors)
-        for node in shortest_ways([list(roots)], self.successors):
+        before = shortest_ways([list(roots)], self.successors)
+        for node in before:
             if node not in inside:
                 root = roots.get(node)
                 steps = (root.step,) if root is not None and root.step is not None else ()
                 operators = (root.operator,) if root is not None else ()
-                self.stopped[node] = Stop(FORWARD, Reach(operators, steps, "helper" if root is None else root.kind))
+                reach = Reach(operators, steps, "helper" if root is None else root.kind)
+                self.stopped[node] = Stop(roots[way(node, before)[0]].refusal, reach)
                 self.kinds.pop(node, None)
 
     def steps(self, nodes: list[Node]) -> tuple[Step, ...]:
@@ -289,9 +295,13 @@ class Reacher:
             kernels = [f for f in self.index.named(written) if not f.parent]
             exact = [f for f in kernels if len(f.params) == len(entry.schema.arguments)]
             step = Step(self.natives.path, entry.line, f"{entry.schema.base} is {key}")
+            caller = self.untraced.get(entry.schema.base)
+            if caller is not None and self.derivatives is not None:
+                text = f"the derivative of {caller.schema.full_name} alone calls {entry.schema.base}"
+                step = Step(self.derivatives.path, caller.line, text)
             for function in exact or kernels:
                 if not is_kernel(function):
-                    yield Root(function, key, entry.schema.base, step)
+                    yield Root(function, key, entry.schema.base, step, UNTRACED if caller is not None else "")
                 else:
                     self.stop(function, key, entry.schema.base, step)
 

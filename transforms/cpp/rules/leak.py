@@ -2,6 +2,8 @@
 
 What it does: names the accessor that stays concrete and the sink that holds it back: a loop bound, a subscript, pointer
 arithmetic, `parallel_for`, a callee that takes an integer, an unsigned variable, a member, code that cannot be parsed.
+It names functions that look as if symbols came through as well: composite kernels that read memory, what forward-mode
+derivatives alone call, and composite operators that only the backward formulas of operators call which nothing traces.
 Nothing is edited.
 
 Why: once the accessor is symbolic, a SymInt would flow into code that needs an `int64_t`. Turning it back with
