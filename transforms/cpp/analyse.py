@@ -32,7 +32,7 @@ from transforms.cpp.reach.reached import Reacher
 from transforms.cpp.reach.registered_kernels import Naming, namings, renamable
 from transforms.cpp.reach.schemas import Family, Schemas, integer_arguments
 from transforms.cpp.reach.unread import remarks
-from transforms.cpp.reach.untraced import untraced
+from transforms.cpp.reach.untraced import alone_in_formulas, untraceable_operators
 from transforms.cpp.reach.vocabulary import ACCESSORS, Vocabulary, base_name, has_symbolic_twin
 from transforms.cpp.reading import SUFFIXES
 from transforms.cpp.reading.extract import extract
@@ -166,7 +166,8 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         return registrations_of(project, source_paths(project))
 
     entered = with_symbols(facts, partial(python_kernels, project, in_python)) if own is None else facts
-    reacher = Reacher(entered, own, formulas, project.named, untraced(project, facts, own, formulas))
+    untraceable = untraceable_operators(project, facts, own)
+    reacher = Reacher(entered, own, formulas, project.named, alone_in_formulas(facts, untraceable, formulas))
     reach, stopped = reacher.reached_and_stopped()
     in_formulas = frozenset(formulas.callers() if formulas is not None else ())
     functions: defaultdict[str, list[Function]] = defaultdict(list)
@@ -189,7 +190,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         registered = _registered(project)
         vocabulary = replace(
             vocabulary,
-            unserved=references.unserved(registered, own.entries),
+            unserved=references.unserved(registered, own.entries) | references.internal(untraceable),
             dead_operators=references.readers(registered, own.entries),
         )
         composites = composite_kernels(own, {*registered, *_symbolic(schemas)}, itertools.chain(*functions.values()))

@@ -14,7 +14,7 @@ _TABLES = ("register_decomposition", "register_meta", "register_op_impl")
 _LAYOUTS = re.compile(r"^(?:Nested|Quantized|Mkldnn)")
 """The keys of tensors that have no symbolic sizes."""
 _BACKENDS = re.compile(r"^(?:CPU|CUDA|MPS|XPU|HPU|MTIA|Mkldnn|Sparse|Quantized|NestedTensor|Vulkan|IPU|VE)")
-_MENTIONED = re.compile(rb"\baten\.(\w+)")
+_MENTIONED = re.compile(rb"\baten(?:\.|::)(\w+)")
 _OPERATOR = re.compile(r"(?:^|\.)aten\.(\w+)(?:\.\w+)?$")
 
 
@@ -30,7 +30,7 @@ def load(path: str, source: bytes) -> frozenset[str]:
 
 
 def mentions(path: str, source: bytes) -> frozenset[str]:
-    """The base names of the operators that the Python file writes as `aten.name`."""
+    """The base names of the operators that the Python file writes as `aten.name` or `aten::name`."""
     return frozenset(name.decode() for name in _MENTIONED.findall(source))
 
 
@@ -70,6 +70,11 @@ def unserved(registered: Iterable[str], entries: Iterable[NativeFunction]) -> fr
         if entry.schema.returns and not all(_LAYOUTS.match(key) for key, _ in entry.dispatch)
     }
     return untraceable(registered, entries) - public
+
+
+def internal(operators: Iterable[str]) -> frozenset[str]:
+    """Those of `operators` that only PyTorch itself calls, by their names."""
+    return frozenset(name for name in operators if name.startswith("_") and not name.startswith("__"))
 
 
 def untraceable(elsewhere: Iterable[str], entries: Iterable[NativeFunction]) -> frozenset[str]:

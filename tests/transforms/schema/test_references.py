@@ -79,6 +79,10 @@ def test_has_a_kernel_that_takes_symbols(yaml: str) -> None:
 def test_kernels_of_backends_alone_trace_nothing_unless_python_writes_of_them() -> None:
     entries = native_functions.load("n.yaml", ANYBODY.encode()).entries
     assert references.untraceable((), entries) == {"fade"}
-    python = b"make_fallback(aten.fade.default)\nlocaten.other\n"
-    assert references.mentions("torch/_refs/__init__.py", python) == {"fade"}
+    python = b"make_fallback(aten.fade.default)\nlocaten.other\nimpl('aten::blend')\n"
+    assert references.mentions("torch/_refs/__init__.py", python) == {"fade", "blend"}
     assert references.untraceable(references.mentions("torch/_refs/__init__.py", python), entries) == frozenset()
+
+
+def test_what_only_pytorch_calls_begins_with_an_underscore() -> None:
+    assert references.internal(("fade", "_fade", "__fade__", "_fade_")) == {"_fade", "_fade_"}

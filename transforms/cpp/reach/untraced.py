@@ -1,4 +1,4 @@
-"""Composite operators that backward formulas alone call, those of operators that nothing traces with symbolic sizes.
+"""Operators that nothing traces with symbolic sizes, and the composite ones that their backward formulas alone call.
 
 `fake_quantize_per_channel_affine_cachemask` has kernels for CPU and CUDA and no fake: tracing stops there, so that the
 composite `…_cachemask_backward` of its formula never sees a symbol. Functions of FunctionsManual.cpp are not meant: an
@@ -22,23 +22,29 @@ from transforms.schema.native_functions import NativeFunctions
 _CALL = re.compile(r"\b(\w+)\s*\(")
 
 
-def untraced(
-    project: Project, facts: Mapping[str, FileFacts], own: NativeFunctions | None, formulas: Derivatives | None
-) -> dict[str, Derivative]:
-    """Such operators of a PyTorch checkout, by base name, each with an entry whose formula calls it."""
-    if own is None or formulas is None:
-        return {}
+def untraceable_operators(
+    project: Project, facts: Mapping[str, FileFacts], own: NativeFunctions | None
+) -> frozenset[str]:
+    """The base names of the operators of a PyTorch checkout that have kernels for backends alone.
+
+    Those that its tables in Python so much as mention are left out.
+    """
+    if own is None:
+        return frozenset()
     paths = [path for path in project.files((".py",)) if path.startswith(references.FOLDERS)]
     mentioned = frozenset[str]().union(*project.facts(references.mentions, paths).values())
-    return alone_in_formulas(facts, references.untraceable({*mentioned, *_registered(facts)}, own.entries), formulas)
+    return references.untraceable({*mentioned, *_registered(facts)}, own.entries)
 
 
 def alone_in_formulas(
-    facts: Mapping[str, FileFacts], untraceable: Collection[str], formulas: Derivatives
+    facts: Mapping[str, FileFacts], untraceable: Collection[str], formulas: Derivatives | None
 ) -> dict[str, Derivative]:
-    """What formulas of `untraceable` operators call, and neither another formula nor C++ does, by base name."""
+    """What formulas of `untraceable` operators call, and neither another formula nor C++ does, by base name.
+
+    Each comes with an entry whose formula calls it.
+    """
     callers: dict[str, list[Derivative]] = {}
-    for entry in formulas.entries:
+    for entry in formulas.entries if formulas is not None else ():
         for _, formula in entry.formulas:
             for name in _CALL.findall(formula):
                 callers.setdefault(without_suffix(name)[0], []).append(entry)

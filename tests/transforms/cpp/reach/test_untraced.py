@@ -88,3 +88,23 @@ def test_a_function_that_has_no_other_way_than_cpp_is_reached(tmp_path: Path) ->
         OWN_YAML: YAML.replace("- func: fade_backward(Tensor grad, Tensor self) -> Tensor\n\n", ""),
     }
     assert told(tmp_path, files) == {"fade_backward": "", "same": ""}
+
+
+@pytest.mark.parametrize(
+    ("operator", "python", "refusal"),
+    [
+        ("_dim", "", "half-conversion"),
+        ("dim", "", ""),  # anybody may call it, and give it what it lacks
+        ("_dim", "register_meta(aten._dim)(dim)\n", ""),
+    ],
+)
+def test_nothing_is_converted_for_an_internal_operator_that_has_no_fake(
+    tmp_path: Path, operator: str, python: str, refusal: str
+) -> None:
+    files = {
+        OWN_YAML: f"{YAML}\n- func: {operator}(Tensor self) -> Tensor\n  dispatch:\n    CPU, CUDA: dim\n",
+        NATIVE: "namespace at::native {\nTensor blend(const Tensor& self) "
+        f"{{ return at::{operator}(self.expand(self.sizes())); }}\n}}\n",
+        REFS: python,
+    }
+    assert told(tmp_path, files) == {"blend": refusal}
