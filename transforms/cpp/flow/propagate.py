@@ -19,7 +19,7 @@ from transforms.cpp.flow.twin_search import TwinSearch
 from transforms.cpp.flow.twins import is_twin, twin_slot
 from transforms.cpp.reach.schemas import Family, links
 from transforms.cpp.reach.vocabulary import Vocabulary
-from transforms.cpp.reading.facts import PART, FileFacts, Function, Slot
+from transforms.cpp.reading.facts import FileFacts, Function, Slot
 from transforms.cpp.reading.records import copies_bytes, find_member
 from transforms.cpp.reading.syntax import parse
 from transforms.cpp.reading.types import symbolic_spelling
@@ -111,7 +111,7 @@ class Propagator:
             changed |= self._refuse(self._unneeded())
 
     def _write_twins(self, base: Mapping[Key, Outcome]) -> None:
-        """Settle the twins of helpers that could not change; those that return a tuple change as a whole, or stay."""
+        """Settle the twins of helpers that could not change, and the helpers that all callers would leave for one."""
         added: set[Slot] = set()
         for _ in range(_ROUNDS):  # what a twin returns may go on to another helper
             latest = {**base, **self.outcomes}.values()
@@ -123,10 +123,7 @@ class Propagator:
             self.settled |= new
             self.outcomes.update(self._analyse(self._affected(new)))
         self._take_back_twins(added)
-        changed = self._replace_helpers()
-        parts = {(slot.path, slot.start) for slot in self.settled if is_twin(slot) and twin_slot(slot).index <= PART}
-        gone = {slot for slot in self.settled if is_twin(slot) and (slot.path, slot.start) in parts}
-        self._take_back_twins(changed | self._refuse(gone))
+        self._take_back_twins(self._replace_helpers())
 
     def _take_back_twins(self, changed: set[Slot]) -> None:
         """`_take_back`, until the bodies of all twins hold as well."""

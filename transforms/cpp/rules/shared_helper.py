@@ -4,8 +4,8 @@ What it does: where a symbolic value is passed to a helper of the tree that take
 returned by it, and the helper has to stay as it is, for others give it integers or count with what it returns, a twin
 called `…_symint` is written behind it, with SymInts where symbolic values go, and one behind each of its declarations.
 Callers whose values can follow call the twin; the others are left alone. The twin is a copy of the helper with the
-edits that its body needs, so it is written only where the whole body converts and is shorter than forty lines. No twin
-is written of kernels, methods and templates, or where the sizes are parts of a returned tuple.
+edits that its body needs, so it is written only where the whole body converts and is shorter than forty lines. Where it
+returns a tuple, the parts that are sizes are symbolic. No twin is written of kernels, methods and templates.
 
 Why: a helper that CUDA kernels call with integers cannot take SymInts, and a function that tracing runs cannot call it.
 

@@ -93,9 +93,14 @@ KEPT = {
         " if (x.dim() == 0) { return std::make_tuple(x, s); } return std::make_tuple(x, x.sizes()); }\n"
         "Tensor g(const Tensor& x, IntArrayRef s) { auto [y, t] = shape(x, s); return y.expand(t); }"
     ),
-    "another counts with a part of the tuple": (
+    "every caller counts with a part of the tuple": (
         "static std::tuple<Tensor, int64_t> wide(const Tensor& x) { return std::make_tuple(x, x.size(0)); }\n"
         "Tensor g(const Tensor& x) { auto [y, n] = wide(x); for (int64_t i = 0; i < n; i++) {} return y; }\n"
+        "Tensor f(const Tensor& x) { int64_t n = std::get<1>(wide(x)); return x.sum(at::takes_int(n)); }"
+    ),
+    "the helper counts with what it returns a part of": (
+        "static std::tuple<Tensor, int64_t> wide(const Tensor& x)"
+        " { auto n = x.size(0); for (int64_t i = 0; i < n; i++) {} return std::make_tuple(x, n); }\n"
         "Tensor f(const Tensor& x) { auto [y, n] = wide(x); return y.narrow(0, 0, n); }"
     ),
     "nobody could call the twin": (
@@ -176,6 +181,20 @@ CONVERTED = {
             "static std::pair<Tensor, c10::SymInt> wide(const Tensor& x) { return {x, x.sym_size(0)}; }\n"
             "Tensor f(const Tensor& x) { Tensor y; c10::SymInt n; std::tie(y, n) = wide(x);"
             " return y.narrow_symint(0, 0, n); }"
+        ),
+    ),
+    "a tuple that others count with a part of": (
+        (
+            "static std::tuple<Tensor, DimVector> wide(const Tensor& x) { return std::make_tuple(x, x.sizes()); }\n"
+            "Tensor g(const Tensor& x) { auto [y, s] = wide(x); for (int64_t i = 0; i < s[0]; i++) {} return y; }\n"
+            "Tensor f(const Tensor& x) { auto [y, s] = wide(x); return y.expand(s); }"
+        ),
+        (
+            "static std::tuple<Tensor, DimVector> wide(const Tensor& x) { return std::make_tuple(x, x.sizes()); }\n\n"
+            "static std::tuple<Tensor, c10::SymDimVector> wide_symint(const Tensor& x)"
+            " { return std::make_tuple(x, x.sym_sizes()); }\n"
+            "Tensor g(const Tensor& x) { auto [y, s] = wide(x); for (int64_t i = 0; i < s[0]; i++) {} return y; }\n"
+            "Tensor f(const Tensor& x) { auto [y, s] = wide_symint(x); return y.expand_symint(s); }"
         ),
     ),
     "a helper that returns what its twin will": (
