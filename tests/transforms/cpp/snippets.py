@@ -40,6 +40,7 @@ SCHEMAS = """\
   variants: function, method
 - func: mul.Scalar(Tensor self, Scalar other) -> Tensor
   variants: function, method
+- func: halves(Tensor self, SymInt length, bool[2] output_mask) -> (Tensor, Tensor)
 - func: unbind(Tensor self, int dim=0) -> Tensor[]
   variants: function, method
 """

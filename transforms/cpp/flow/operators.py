@@ -82,6 +82,8 @@ def _fit(value: Type, schema_type: str) -> str:
         if array:
             return "ok" if kind in ("list", "braces", "tensor") and not value.symbolic else ""
         return "ok" if kind in ("tensor", "braces") and not value.symbolic else ""
+    if element == "bool" and array and kind == "list":
+        return "ok" if value.args[0].kind == "bool" else ""
     if element == "bool":
         return "ok" if kind in ("bool", "int", "braces") and not value.symbolic else ""
     if element in ("Dimname", "str"):

@@ -34,6 +34,7 @@ STOPPED = [
     ("callee-takes-int", "Tensor f(const Tensor& x) { return x.unfold(0, x.size(0), 1); }"),
     ("callee-takes-int", "Tensor f(const Tensor& x) { return x.reshape({at::takes_int(x.size(0))}); }"),
     ("callee-unknown", "Tensor f(const Tensor& x) { return elsewhere(x, x.size(0)); }"),
+    ("callee-unknown", "auto f(const Tensor& x, TensorList t) { return at::halves(x, x.size(0), t); }"),
     ("size_t", "Tensor f(const Tensor& x) { size_t n = x.numel(); return x; }"),
     ("cast", "Tensor f(const Tensor& x) { return x.sum(static_cast<int>(x.size(0))); }"),
     ("container-size", "Tensor f(const Tensor& x) { std::vector<int64_t> v(x.size(0)); return x.reshape(v); }"),
@@ -179,6 +180,13 @@ CONVERTED = [
     (
         "Tensor f(const Tensor& x) { auto n = x.size(0); return x.expand_symint({c10::SymInt(n), 3}); }",
         "Tensor f(const Tensor& x) { auto n = x.sym_size(0); return x.expand_symint({c10::SymInt(n), 3}); }",
+    ),
+    (
+        "auto f(const Tensor& x) { std::array<bool, 2> mask = {true, false}; return at::halves(x, x.size(0), mask); }",
+        (
+            "auto f(const Tensor& x) { std::array<bool, 2> mask = {true, false}; "
+            "return at::halves_symint(x, x.sym_size(0), mask); }"
+        ),
     ),
     (
         "Tensor f(const Tensor& x) { return at::arange(x.size(0), x.options()); }",
