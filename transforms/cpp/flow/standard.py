@@ -93,8 +93,11 @@ def _standard(flow: Flow, node: Node, bare: str, template: Node | None, argument
             evaluate(flow, argument)
         return BOOL if bare == "equal" else INT if bare == "distance" else Type("iter")
     if bare in _NUMERIC or bare == "to_string":
-        for argument in arguments:
-            flow.sink(argument, "callee-takes-int", f"is an argument of `std::{bare}`", evaluate(flow, argument))
+        values = [evaluate(flow, argument) for argument in arguments]
+        for argument, value in zip(arguments, values, strict=True):
+            flow.sink(argument, "callee-takes-int", f"is an argument of `std::{bare}`", value)
+        if bare == "abs" and [value.kind for value in values] == ["int"]:
+            return INT
         return STRING if bare == "to_string" else Type("float", "double")
     return None
 

@@ -34,6 +34,7 @@ STOPPED = [
     ("callee-takes-int", "Tensor f(const Tensor& x) { return x.unfold(0, x.size(0), 1); }"),
     ("callee-takes-int", "Tensor f(const Tensor& x) { return x.reshape({at::takes_int(x.size(0))}); }"),
     ("callee-unknown", "Tensor f(const Tensor& x) { return elsewhere(x, x.size(0)); }"),
+    ("callee-takes-int", "Tensor f(const Tensor& x) { auto n = std::abs(x.size(0)); return x.view(n); }"),
     ("callee-unknown", "auto f(const Tensor& x, TensorList t) { return at::halves(x, x.size(0), t); }"),
     ("size_t", "Tensor f(const Tensor& x) { size_t n = x.numel(); return x; }"),
     ("cast", "Tensor f(const Tensor& x) { return x.sum(static_cast<int>(x.size(0))); }"),
@@ -187,6 +188,10 @@ CONVERTED = [
             "auto f(const Tensor& x) { std::array<bool, 2> mask = {true, false}; "
             "return at::halves_symint(x, x.sym_size(0), mask); }"
         ),
+    ),
+    (
+        "Tensor f(const Tensor& x, int k) { int64_t n = std::abs(k) + x.size(0); return x.view(n); }",
+        "Tensor f(const Tensor& x, int k) { c10::SymInt n = std::abs(k) + x.sym_size(0); return x.view_symint(n); }",
     ),
     (
         "Tensor f(const Tensor& x) { return at::arange(x.size(0), x.options()); }",
