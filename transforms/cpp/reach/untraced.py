@@ -27,11 +27,11 @@ def untraceable_operators(
 ) -> frozenset[str]:
     """The base names of the operators of a PyTorch checkout that have kernels for backends alone.
 
-    Those that its tables in Python so much as mention are left out.
+    Those that its tables in Python so much as mention are left out; a checkout without these tables tells of none.
     """
-    if own is None:
+    paths = [path for path in project.files((".py",)) if path.startswith(references.FOLDERS)] if own is not None else []
+    if own is None or not paths:
         return frozenset()
-    paths = [path for path in project.files((".py",)) if path.startswith(references.FOLDERS)]
     mentioned = frozenset[str]().union(*project.facts(references.mentions, paths).values())
     return references.untraceable({*mentioned, *_registered(facts)}, own.entries)
 

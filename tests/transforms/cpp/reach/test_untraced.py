@@ -42,6 +42,7 @@ TREE = {
     DERIVATIVES: FORMULA,
     NATIVE: f"namespace at::native {{\n{HELPER}{BACKWARD}}}\n",
     "c10/core/TensorBase.h": "class TensorBase { c10::SymIntArrayRef sym_sizes() const; };",
+    REFS: "",
 }
 
 
@@ -75,6 +76,11 @@ def told(root: Path, files: dict[str, str]) -> dict[str, str]:
 )
 def test_is_reached(tmp_path: Path, files: dict[str, str]) -> None:
     assert told(tmp_path, files) == {"fade_backward": "", "same": ""}
+
+
+def test_a_checkout_without_the_tables_of_python_tells_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(TREE, REFS)
+    assert told(tmp_path, {}) == {"fade_backward": "", "same": ""}
 
 
 def test_what_only_untraced_operators_come_to_is_explained_with_its_helpers(tmp_path: Path) -> None:
