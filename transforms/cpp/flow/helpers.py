@@ -174,7 +174,7 @@ def apply(
     name = name_node.text.split("<")[0]
     base = base_name(name)[0]
     if base in flow.vocabulary.unserved:
-        flow.kernels[node.start] = f"`{name}`, which has kernels for backends alone,"
+        flow.kernels[node.start] = f"`{name}` (kernels for backends alone)"
     elif base in flow.vocabulary.dead_operators:
         flow.dead_ends[node.start] = f"`{name}`"
     if operator.name != name and operator.parameters:
