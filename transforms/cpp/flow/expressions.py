@@ -8,7 +8,7 @@ from transforms.cpp.flow.choosing import chosen_size
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.events import CompoundAssignment, FloatOperand, Step
-from transforms.cpp.flow.members import behind, member
+from transforms.cpp.flow.members import behind, member, own_member
 from transforms.cpp.flow.storing import assign, coerce, owner_of
 from transforms.cpp.flow.truth import truth
 from transforms.cpp.reading.tree import Node
@@ -29,10 +29,7 @@ def _number(flow: Flow, node: Node) -> Type:
 
 def _identifier(flow: Flow, node: Node) -> Type:
     variable = flow.lookup(node.text)
-    if variable is not None:
-        return variable.value
-    spelled = flow.vocabulary.members.get((flow.function.parent, node.text))
-    return flow.type_of(spelled) if spelled is not None else UNKNOWN
+    return variable.value if variable is not None else own_member(flow, node)
 
 
 def _last(flow: Flow, node: Node) -> Type:

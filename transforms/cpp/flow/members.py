@@ -45,9 +45,21 @@ def member(flow: Flow, node: Node, value: Type) -> Type:
     return flow.settled_value(slot, kind, member_origin(name.start)) if slot in flow.settled else kind
 
 
+def own_member(flow: Flow, node: Node) -> Type:
+    """The member that a method of its class calls by its name alone, `node`; unknown where it has none of that name."""
+    spelled = flow.vocabulary.members.get((flow.function.parent, node.text))
+    kind = flow.type_of(spelled) if spelled is not None else UNKNOWN
+    slot = _slot(flow, flow.function.parent, node.text)
+    return flow.settled_value(slot, kind, member_origin(node.start)) if slot in flow.settled else kind
+
+
 def member_slot(flow: Flow, node: Node) -> Slot | None:
     """The member that an element belongs to, as in `a.b[i]`, `a.b.back()`, `*a.b.begin()`, where it may be changed."""
     while True:
+        if node.kind == "identifier":
+            if flow.lookup(node.text) is not None or own_member(flow, node).kind not in _KINDS:
+                return None
+            return None if is_header(flow.function.path) else _slot(flow, flow.function.parent, node.text)
         inner = node.field("argument")
         if node.kind == "call_expression":
             function = node.field("function")
@@ -67,15 +79,24 @@ def member_slot(flow: Flow, node: Node) -> Slot | None:
 
 
 def fill(flow: Flow, node: Node, origins: frozenset[int] | None) -> None:
-    """Values that are symbolic because of `origins` go into what `node` names: note where that is a settled member."""
-    slot = member_slot(flow, node) if any(origin > _MEMBERS for origin in origins or ()) else None
-    if slot in flow.settled:
+    """Values that are symbolic because of `origins` go into what `node` names: note where that is a settled member.
+
+    What comes of the member itself does not fill it.
+    """
+    slot = member_slot(flow, node) if origins else None
+    if slot is None or slot not in flow.settled:
+        return
+    name = slot.member.rpartition("::")[2].encode()
+    starts = (_MEMBERS - origin for origin in origins or ())
+    if any(start < 0 or node.source[start : start + len(name)] != name for start in starts):
         flow.filled.add(slot)
 
 
 def built_whole(flow: Flow, kind: Type) -> None:
     """A struct is given its members in one list: the values have their types, so the members keep theirs."""
     parent = _class(kind)
+    if any(constructor.parent == parent for constructor in flow.vocabulary.functions.get(parent, ())):
+        return  # the constructor is read for itself
     flow.conflicts |= {slot for slot in _settled(flow) if parent and slot.member.startswith(f"{parent}::")}
 
 

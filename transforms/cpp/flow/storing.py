@@ -72,6 +72,9 @@ def assign(flow: Flow, target: Node, value: Type, node: Node) -> None:
     held = evaluate(flow, target)
     if value.symbolic and held.symbolic:
         fill(flow, target, value.origins)
+    right = node.field("right")
+    if right is not None and value.kind == held.kind == "ints" and held.symbolic and not value.symbolic:
+        coerce(flow, right, held.origins or NOTHING)
     if not value.symbolic or held.symbolic or held.kind in ("tensor", "scalar", "string"):
         return
     if held.kind == "bool" and value.kind == "bool":

@@ -92,9 +92,10 @@ class Index:
         if not candidates:
             return []
         if call.member:
-            if name in self.operators:
-                return []
             definitions = [f for f in candidates if f.parent and (f.path == caller.path or f.parent in types)]
+            if name in self.operators:  # a Tensor's, unless a class of this file is about that has one of this form
+                own = [f for f in definitions if f.path == caller.path and f.parent in types]
+                definitions = [f for f in own if len(f.params) == call.arguments]
         elif len(parts) > 1:
             if parts[-2] in ("at", "symint", "redispatch", "_ops") and name in self.operators:
                 return []

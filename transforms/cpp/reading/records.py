@@ -1,4 +1,4 @@
-"""Finds the data members of plain structs in the tree of their file."""
+"""Finds the data members of structs and classes in the tree of their file."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ def is_header(path: str) -> bool:
 
 
 def find_member(root: Node, owner: str, member: str) -> Member | None:
-    """The member `member` of the one struct that is named `owner`; None where that holds more than plain data.
+    """The member `member` of the one struct or class that is named `owner`; None where not all that uses it is seen.
 
-    A constructor, a method or a base could give a member a value that its type takes and another does not.
+    A base, a method that is defined elsewhere or the list of a constructor could give a member a value that its type
+    takes and another does not.
     """
     owners = [node for node in _records(root) if _text(node.child_by_field_name("name")) == owner]
     if len(owners) != 1 or owners[0].parent is None or owners[0].parent.type == "template_declaration":
@@ -46,6 +47,10 @@ def find_member(root: Node, owner: str, member: str) -> Member | None:
     sought = None
     for declaration in body.named_children:
         if declaration.type in ("comment", "access_specifier"):
+            continue
+        if declaration.type == "function_definition" and not declaration.has_error:
+            if _initialises(declaration, member):
+                return None
             continue
         spelled = declaration.child_by_field_name("type")
         declarators = tuple(declaration.children_by_field_name("declarator"))
@@ -59,6 +64,13 @@ def find_member(root: Node, owner: str, member: str) -> Member | None:
             plain &= not any(child.type == "comment" for child in declaration.children)
             sought = Member(declaration, spelled, tuple(map(_text, declarators))) if plain and values is None else None
     return sought
+
+
+def _initialises(function: Node, member: str) -> bool:
+    """Whether a constructor gives a member its value in the list before its body."""
+    lists = (child for child in function.named_children if child.type == "field_initializer_list")
+    initialisers = (child for listed in lists for child in listed.named_children)
+    return any(_text(part) == member for initialiser in initialisers for part in initialiser.named_children[:1])
 
 
 def _records(root: Node) -> list[Node]:

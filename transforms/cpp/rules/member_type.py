@@ -1,15 +1,15 @@
-"""Members of a struct follow the symbolic values stored in them.
+"""Members of a struct or class follow the symbolic values stored in them.
 
-What it does: where a symbolic value is stored in a data member of a struct of the same source file, such as
+What it does: where a symbolic value is stored in a data member of a struct or class of the same source file, such as
 `IntArrayRef`, `DimVector` or `int64_t`, the member's type becomes symbolic; a declaration of several members is split
-where not all of them change. The struct has to be plain data, and everything in the file that reads or writes the
-member has to follow.
+where not all of them change. All that could use the member has to be seen, so there may be no base class, template or
+method without a body in the class; and everything in the file that reads or writes the member has to follow.
 
 Why: what a helper returns of several sizes is often a struct, and the chain behind an accessor goes on through it.
 
 Fix safety: review. The struct changes for all of its file, and a SymInt costs more than an integer.
 
-References: ShapeAndDims of aten/src/ATen/native/SpectralOps.cpp went this way.
+References: ShapeAndDims of aten/src/ATen/native/SpectralOps.cpp and KronImpl of LinearAlgebra.cpp went this way.
 """
 
 from __future__ import annotations
@@ -35,10 +35,19 @@ EXAMPLES = (
         "Tensor f(const Tensor& x) { auto p = plan(x); return x.expand_symint(p.shape); }",
     ),
     Example(
-        "struct Plan { DimVector shape; int64_t rank() const { return shape.size(); } };\n"
+        "struct Plan { Plan(const Tensor& x) { shape = DimVector(2); shape[1] = x.size(0); } DimVector shape;"
+        " Tensor grow(const Tensor& x) const { return x.expand(shape); } };\n"
+        "Tensor f(const Tensor& x) { return Plan(x).grow(x); }",
+        "struct Plan { Plan(const Tensor& x) { shape = c10::SymDimVector(2); shape[1] = x.sym_size(0); }"
+        " c10::SymDimVector shape; Tensor grow(const Tensor& x) const { return x.expand_symint(shape); } };\n"
+        "Tensor f(const Tensor& x) { return Plan(x).grow(x); }",
+        "a constructor and a method",
+    ),
+    Example(
+        "struct Plan { DimVector shape; int64_t rank() const; };\n"
         "Tensor f(const Tensor& x) { Plan p; p.shape.push_back(x.size(0)); return x.expand(p.shape); }",
         None,
-        "the struct is more than data",
+        "a method is defined elsewhere",
     ),
 )
 

@@ -20,6 +20,19 @@ KEPT = {
         "struct Plan { Plan(DimVector s) : shape(s) {} DimVector shape; };\n"
         "static Plan plan(const Tensor& x) { Plan p({}); p.shape.push_back(x.size(0)); return p; }\n" + USE
     ),
+    "a method returns a reference to the member": (
+        "struct Plan { DimVector shape; int64_t& first() { return shape[0]; } };\n" + FILL + USE
+    ),
+    "a constructor counts with the member": (
+        "struct Plan { Plan(const Tensor& x) { n = x.size(0); for (int64_t i = 0; i < n; i++) {} }"
+        " Tensor cut(const Tensor& x) { return x.narrow(0, 0, n); } int64_t n; };\n"
+        "Tensor f(const Tensor& x) { return Plan(x).cut(x); }"
+    ),
+    "a template may use the member": (
+        "struct Plan { DimVector shape; template <typename T> T as() { return static_cast<T>(shape[0]); } };\n"
+        + FILL
+        + USE
+    ),
     "the struct is built of all its members": (
         PLAN + FILL + "Tensor g(const Tensor& x, DimVector v) { Plan p{v, v}; return x.expand(p.shape); }\n" + USE
     ),
@@ -226,6 +239,33 @@ CONVERTED = {
         ),
     ),
 }
+
+CLASS = """
+struct Plan {{
+  explicit Plan(const Tensor& x) {{
+    part = {0}(1);
+    part[0] = x.{1}(0);
+    whole = part[0] * 2;
+  }}
+  Tensor cut(const Tensor& x) const {{ return x.{2}(0, 0, whole); }}
+  Tensor fade(const Tensor& x) const {{ int64_t whole = 3; return x.narrow(0, 0, whole); }}
+ private:
+  {0} part;
+  {3} whole;
+}};
+Tensor f(const Tensor& x) {{ return Plan(x).cut(x); }}
+Tensor g(const Tensor& x) {{ return Plan(x).fade(x); }}
+"""
+
+
+def test_a_class_keeps_sizes_for_its_methods(tmp_path: Path) -> None:
+    """A member is filled by another, a method has the name of an operator, and a local variable hides a member."""
+    before = CLASS.format("DimVector", "size", "narrow", "int64_t")
+    for method in ("cut", "narrow"):
+        source = before.replace("cut", method)
+        after = CLASS.format("c10::SymDimVector", "sym_size", "narrow_symint", "c10::SymInt").replace("cut", method)
+        assert converted(tmp_path, source) == after
+
 
 TWINS = {
     "an integer is a step from a sequence of SymInts": (
