@@ -22,7 +22,7 @@ from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
 from transforms.cpp.flow.propagate import Key, Propagation, Propagator, Question
 from transforms.cpp.flow.twins import twin_name
 from transforms.cpp.reach import headers, kernels
-from transforms.cpp.reach.calls import comes_to_kernel, is_kernel
+from transforms.cpp.reach.calls import comes_to_kernel, is_kernel, kernels_alone
 from transforms.cpp.reach.device import SUFFIXES as DEVICE
 from transforms.cpp.reach.device import is_device_code
 from transforms.cpp.reach.extensions import Use, uses, with_extension_names
@@ -199,7 +199,6 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     integers = integer_arguments(facts)
     device = DeviceCode(project)
     families, names_of_kernels = _families(tree, device, Schemas(facts, own, None if at_home else schemas, formulas))
-
     answers: dict[Question, Outcome] = {}
 
     def propagated(outcomes: Mapping[Key, Outcome], tree: Tree, vocabulary: Vocabulary) -> Propagation:
@@ -223,7 +222,8 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
             ),
         ).run(_with_sites(outcomes, tree, vocabulary))
 
-    outcomes = _follow(project, reached, vocabulary)
+    launched = vocabulary.unserved if own is not None else kernels_alone(vocabulary.functions)
+    outcomes = _follow(project, reached, vocabulary, launched)
     blocked = frozenset(key for key, outcome in outcomes.items() if outcome.blocked)
     if blocked:
         reach, stopped = reacher.reached_and_stopped(blocked)
@@ -247,7 +247,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         dead = {base_name(f.name)[0] for f in reached if (f.path, f.start) in vocabulary.dead_ends}
         for question in [question for question, o in answers.items() if may_meet(o.function, vocabulary, dead)]:
             del answers[question]
-        outcomes |= _follow(project, [f for f in reached if may_meet(f, vocabulary, dead)], vocabulary)
+        outcomes |= _follow(project, [f for f in reached if may_meet(f, vocabulary, dead)], vocabulary, launched)
         propagation = propagated(outcomes, tree, vocabulary)
         if twins <= propagation.twins.keys():
             break
@@ -286,8 +286,10 @@ def _families(tree: Tree, device: DeviceCode, schemas: Schemas) -> tuple[list[Fa
     return list(renamable([family for family in families if is_free(family)], tree.facts, named)), named
 
 
-def _follow(project: Project, functions: Sequence[Function], vocabulary: Vocabulary) -> dict[Key, Outcome]:
-    """What comes of the values in those of `functions` that may hold a site."""
+def _follow(
+    project: Project, functions: Sequence[Function], vocabulary: Vocabulary, launched: Collection[str]
+) -> dict[Key, Outcome]:
+    """What comes of the values in those of `functions` that may hold a site, or call a kernel, one of `launched`."""
     candidates: list[Function] = []
     for path, in_file in itertools.groupby(functions, operator.attrgetter("path")):
         source = functools.cache(functools.partial(project.read, path))
@@ -295,7 +297,7 @@ def _follow(project: Project, functions: Sequence[Function], vocabulary: Vocabul
             function
             for function in in_file
             if _calls_accessor(function, vocabulary)
-            or comes_to_kernel(function, vocabulary.unserved)
+            or comes_to_kernel(function, launched)
             or _asks_for_size(source()[function.start : function.end])
         )
     return {(o.function.path, o.function.start): o for o in _outcomes(project, candidates, vocabulary)}

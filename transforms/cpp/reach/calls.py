@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from transforms.cpp.reading.facts import Call, Function
 
@@ -32,6 +32,15 @@ def is_kernel(function: Function) -> bool:
     No function that symbolic tensors reach can do that.
     """
     return bool(function.structured) or not _KERNEL_FEATURES.isdisjoint(function.features)
+
+
+def kernels_alone(functions: Mapping[str, Iterable[Function]]) -> set[str]:
+    """Those of the names in `functions` that kernels have, and nothing else that is defined.
+
+    Libraries call them so; PyTorch's own code calls kernels through stubs and the dispatcher.
+    """
+    defined = {name: [function for function in own if function.body >= 0] for name, own in functions.items()}
+    return {name for name, own in defined.items() if own and all(map(is_kernel, own))}
 
 
 def comes_to_kernel(function: Function, operators: Collection[str]) -> bool:

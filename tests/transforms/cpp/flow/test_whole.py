@@ -327,3 +327,28 @@ def test_a_parameter_of_a_templates_type_is_what_operators_take_it_for(tmp_path:
     source = TEMPLATE.replace("TAIL", tail) + "\nTensor f(const Tensor& x) { return drop<false>(x); }"
     assert ("input.sym_numel()" in converted(tmp_path, source)) is tensor
     assert ("unknown-receiver" in {finding.refusal for finding in findings(tmp_path, source)}) is not tensor
+
+
+@pytest.mark.parametrize(
+    ("forward", "converts"),
+    [
+        ("return run(x);", False),
+        ("if (x.dim() > 2) { return x; } return run(x);", True),
+        ("return at::add(x, x);", True),
+    ],
+)
+def test_a_librarys_backward_is_left_where_its_forward_runs_a_kernel(
+    tmp_path: Path, forward: str, converts: bool
+) -> None:
+    """`run` picks a kernel for the device, as spmm_fw of torch-sparse does."""
+    source = f"""
+Tensor spin_cpu(const Tensor& x) {{ auto p = x.data_ptr<float>(); return x; }}
+Tensor run(const Tensor& x) {{ if (x.is_cuda()) {{ AT_ERROR("no CUDA"); }} else {{ return spin_cpu(x); }} }}
+struct Spin : public torch::autograd::Function<Spin> {{
+  static Tensor forward(AutogradContext* ctx, const Tensor& x) {{ {forward} }}
+  static Tensor backward(AutogradContext* ctx, const Tensor& grad) {{ return grad.view(grad.sizes()); }}
+}};
+Tensor spin(const Tensor& x) {{ return Spin::apply(x); }}
+TORCH_LIBRARY(lib, m) {{ m.def("spin(Tensor x) -> Tensor", spin); }}
+"""
+    assert ("grad.view_symint(grad.sym_sizes())" in converted(tmp_path, source)) is converts
