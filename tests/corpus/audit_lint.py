@@ -56,9 +56,9 @@ def without_a_place(before: Path, after: Path, paths: Sequence[str]) -> Counter[
         asked[path] = new[0] - old[0]
         defined |= new[1]
     wanted = set().union(*asked.values()) - defined
-    for path in before.rglob("*"):
-        if wanted and path.suffix in SOURCES and path.is_file():
-            wanted -= set(WORD.findall(path.read_text(encoding="utf-8", errors="replace")))
+    for source in before.rglob("*"):
+        if wanted and source.suffix in SOURCES and source.is_file():
+            wanted -= set(WORD.findall(source.read_text(encoding="utf-8", errors="replace")))
     return Counter(f"{path}: nothing has `.{name}`" for path in paths for name in asked[path] & wanted)
 
 

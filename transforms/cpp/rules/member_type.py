@@ -9,7 +9,7 @@ Why: what a helper returns of several sizes is often a struct, and the chain beh
 
 Fix safety: review. The struct changes for all of its file, and a SymInt costs more than an integer.
 
-References: ShapeAndDims of aten/src/ATen/native/SpectralOps.cpp and KronImpl of LinearAlgebra.cpp went this way.
+References: ShapeAndDims of aten/src/ATen/native/SpectralOps.cpp went this way.
 """
 
 from __future__ import annotations
