@@ -10,6 +10,7 @@ transforms/releases, and its size. What is kept are facts: names, schemas, and t
 from __future__ import annotations
 
 import argparse
+import ast
 import difflib
 import gzip
 import io
@@ -134,7 +135,7 @@ def _names(facts: Iterable[FileFacts]) -> Iterator[tuple[str, str]]:
 def _python(files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
     for module, place in SOURCES.items():
         text = files[place].decode("utf-8") if place in files else ""
-        for name in [*names_in(module, text), *(generated(text) if module == "torch" else ())]:
+        for name in [*names_in(module, text), *(generated(ast.parse(text)) if module == "torch" else ())]:
             yield name, f"{module}\t{name}"
 
 

@@ -160,11 +160,10 @@ class PythonTransform:
                     root=reached.root,
                 )
         home = next((home_of(path, project.read(path)) for path in tree.facts if tree_path(tree, path) == HOME), None)
-        words, styles, minimum = (
-            vocabulary(tree, torch, project.read),
-            Styles(project),
-            torch.minimum if torch else None,
-        )
+        tops = [path for path in tree.facts if torch is None and tree_path(tree, path) == TOP]
+        own = frozenset[str]().union(*project.facts(bound_in, tops).values())
+        words = vocabulary(tree, torch, own)
+        styles, minimum = Styles(project), torch.minimum if torch else None
         return [
             FileJob(path, tree_path(tree, path), project.read(path), jobs, words, styles.of(path), home, minimum)
             for (path, _), jobs in sorted(chosen.items())
@@ -220,16 +219,15 @@ def is_torch(tree: SourceTree) -> bool:
     return any(tree_path(tree, path) == SYMBOLIC_SHAPES for path in tree.facts)
 
 
-def vocabulary(tree: SourceTree, torch: Target | None, read: Callable[[str], bytes]) -> frozenset[str]:
+def vocabulary(tree: SourceTree, torch: Target | None, own: Collection[str] = ()) -> frozenset[str]:
     """The functions of symbolic_shapes; as `torch.x` those of torch, as `deprecated torch.x` what it deprecates; as
     `sizevars.x` and `PythonPrinter.x` methods.
 
-    Of the tree at hand (`torch` None), whose files `read` gives, else of the torch that is written for; what older ones
-    deprecate is not known.
+    Of the tree at hand (`torch` None), whose torch/__init__.py binds `own`, else of the torch that is written for; what
+    older ones deprecate is not known.
     """
     if torch is None:
-        top = next((read(path) for path in tree.facts if tree_path(tree, path) == TOP), b"")
-        return _own_vocabulary({tree_path(tree, path): facts for path, facts in tree.facts.items()}, top)
+        return _own_vocabulary({tree_path(tree, path): facts for path, facts in tree.facts.items()}, own)
     if torch.installed is None:
         release, prefixes = torch.release or releases()[-1], {**WORDS, "torch": FUNCTION}
         return frozenset(prefix + n for module, prefix in prefixes.items() for n in python_names(release, module))
@@ -240,14 +238,14 @@ def vocabulary(tree: SourceTree, torch: Target | None, read: Callable[[str], byt
         if module in WORDS:
             words.update(WORDS[module] + name for name in names_in(module, text))
             continue
-        words.update(FUNCTION + name for name in bound_in(text))
+        words.update(FUNCTION + name for name in bound_in(place, text.encode("utf-8")))
         if torch.minimum is None:
             words.update(f"deprecated torch.{name}" for name in _DEPRECATED.findall(text))
     return frozenset(words)
 
 
-def _own_vocabulary(here: Mapping[str, FileFacts], top: bytes) -> frozenset[str]:
-    words = {FUNCTION + name for name in bound_in(top.decode("utf-8", "replace"))}
+def _own_vocabulary(here: Mapping[str, FileFacts], own: Collection[str]) -> frozenset[str]:
+    words = {FUNCTION + name for name in own}
     for module, prefix in WORDS.items():
         functions = here[SOURCES[module]].functions if SOURCES[module] in here else ()
         names = (function.name for function in functions if module != "PythonPrinter" or prefix in function.name)

@@ -124,12 +124,9 @@ def names_in(module: str, text: str) -> list[str]:
     return (_METHOD if module == "sizevars" else _FUNCTION).findall(text)
 
 
-def generated(text: str) -> Iterator[str]:
-    """The names that loops at the top of a module make of constants: `_sym_{name}` for each of a tuple.
-
-    Raises SyntaxError where the text is no Python.
-    """
-    for loop in ast.parse(text).body:
+def generated(module: ast.Module) -> Iterator[str]:
+    """The names that loops at the top of a module make of constants: `_sym_{name}` for each of a tuple."""
+    for loop in module.body:
         if not (isinstance(loop, ast.For) and isinstance(loop.iter, ast.Tuple) and isinstance(loop.target, ast.Name)):
             continue
         for written in (node for node in ast.walk(loop) if isinstance(node, ast.JoinedStr)):
@@ -140,14 +137,16 @@ def generated(text: str) -> Iterator[str]:
                     yield "".join(map(str, parts))
 
 
-def bound_in(text: str) -> set[str]:
-    """The functions that torch/__init__.py has by its text: those it defines, generates or imports; none if broken."""
+def bound_in(path: str, source: bytes) -> frozenset[str]:
+    """The functions that torch/__init__.py, at `path`, defines, generates or imports; none if it is broken."""
     try:
-        imports = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom))
-        brought = {alias.asname or alias.name for node in imports for alias in node.names}
-        return {*names_in("torch", text), *generated(text), *brought}
+        module = ast.parse(source, path)
     except (SyntaxError, ValueError, RecursionError):
-        return set()
+        return frozenset()
+    defined = (node.name for node in module.body if isinstance(node, ast.FunctionDef))
+    imports = (node for node in ast.walk(module) if isinstance(node, ast.ImportFrom))
+    brought = (alias.asname or alias.name for node in imports for alias in node.names)
+    return frozenset((*defined, *generated(module), *brought))
 
 
 def python_names(number: Release, module: str) -> frozenset[str]:

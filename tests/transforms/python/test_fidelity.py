@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from codemod.model.edits import Edit, apply_edits
 from codemod.model.findings import Finding, Level
+from tests.transforms.cpp.snippets import MemoryProject
 from transforms.python.reach.tree import SourceTree
 from transforms.python.reading.extract import extract
 from transforms.python.writing.helpers import HOME, home_of
-from transforms.releases.data import PRINTS_CHOICES
+from transforms.releases.data import PRINTS_CHOICES, bound_in
 
 CHECK = "def f(x: Tensor):\n    {}\n    if x.numel() == 0:  # empty\n        return x\n    return x + 1\n"
 IMPORT = "from torch.fx.experimental.symbolic_shapes import"
@@ -190,14 +192,14 @@ def test_an_edit_may_be_suppressed_by_what_the_version_lacks() -> None:
 def test_only_functions_that_the_tree_has_are_written(top: str, rules: set[str]) -> None:
     """torch 2.0 has `sym_min`, but neither `_check` nor `_sym_sqrt`."""
     from transforms.python.rewrite import FileJob, Job, findings
-    from transforms.python.transform import vocabulary
+    from transforms.python.transform import TOP, vocabulary
 
     files = {
         "torch/__init__.py": top.encode(),
         "torch/fx/experimental/symbolic_shapes.py": b"def guard_or_false(a):\n    pass\n",
     }
     tree = SourceTree({path: extract(path, source) for path, source in files.items()})
-    words = vocabulary(tree, None, files.__getitem__)
+    words = vocabulary(tree, None, bound_in(TOP, files[TOP]))
     statements = (
         "    if x.size(0) != x.size(1):\n        raise RuntimeError('square')\n    return x / n\n",
         "    return x / min(x.size(0), n)\n",
@@ -210,6 +212,25 @@ def test_only_functions_that_the_tree_has_are_written(top: str, rules: set[str])
             assert bool(finding.edits) != (finding.refusal == "vocabulary")
             written |= {finding.rule} if finding.edits else set()
     assert written == rules
+
+
+@pytest.mark.parametrize(("root", "package"), [("checkout", "torch/"), ("torch", "")])
+@pytest.mark.parametrize("function", ["sym_min", "sym_max"])
+def test_the_tree_itself_says_what_it_has(tmp_path: Path, root: str, package: str, function: str) -> None:
+    from transforms.python.transform import PythonTransform
+
+    fake = "@torch.library.register_fake('a::f')\ndef f(x: torch.Tensor, n: int):\n    return x / min(x.size(0), n)\n"
+    files = {
+        "__init__.py": f"def {function}(a, b):\n    pass\n",
+        "fx/experimental/symbolic_shapes.py": "def guard_or_false(a):\n    pass\n",
+        "a.py": f"import torch\n\n\n{fake}",
+    }
+    torch = {package + path: text for path, text in files.items()}
+    (finding,) = PythonTransform().analyse(MemoryProject(tmp_path / root, torch, tmp_path / "none.yaml"))
+    assert (bool(finding.edits), finding.refusal) == (
+        function == "sym_min",
+        "" if function == "sym_min" else "vocabulary",
+    )
 
 
 def test_a_choice_is_written_where_guards_can_hold_it() -> None:
@@ -227,7 +248,7 @@ def test_a_choice_is_written_where_guards_can_hold_it() -> None:
 @pytest.mark.parametrize("deprecated", [True, False])
 def test_what_a_size_is_taken_for_is_said_as_long_as_the_torch_at_hand_asks_for_it(deprecated: bool) -> None:
     from transforms.python.rewrite import FileJob, Job, findings
-    from transforms.python.transform import vocabulary
+    from transforms.python.transform import TOP, vocabulary
 
     # torch/__init__.py of 2.13, where it is decorated, and of 2.6, where it is not
     decorator = b"@_deprecated(\n    'use _check',\n    category=FutureWarning,\n)\n" if deprecated else b""
@@ -235,7 +256,7 @@ def test_what_a_size_is_taken_for_is_said_as_long_as_the_torch_at_hand_asks_for_
     shapes = b"def guard_or_false(a):\n    pass\n"
     files = {"torch/__init__.py": top, "torch/fx/experimental/symbolic_shapes.py": shapes}
     tree = SourceTree({path: extract(path, source) for path, source in files.items()})
-    words = vocabulary(tree, None, files.__getitem__)
+    words = vocabulary(tree, None, bound_in(TOP, files[TOP]))
     source = b"import torch\n\n\ndef f(x: torch.Tensor):\n    torch._check_is_size(x.size(0))\n"
     (finding,) = findings(FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, (), ())}, words))
     assert (bool(finding.edits), finding.refusal) == ((True, "") if deprecated else (False, "vocabulary"))
