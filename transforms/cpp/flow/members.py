@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.reading.facts import Slot
@@ -39,18 +41,20 @@ def member(flow: Flow, node: Node, value: Type) -> Type:
     parent = _class(owner)
     if owner.kind == "unknown":
         flow.conflicts |= {slot for slot in _settled(flow) if slot.member.endswith(f"::{name.text}")}
-    spelled = flow.vocabulary.members.get((parent, name.text))
-    kind = flow.type_of(spelled) if spelled is not None else UNKNOWN
-    slot = _slot(flow, parent, name.text)
-    return flow.settled_value(slot, kind, member_origin(name.start)) if slot in flow.settled else kind
+    return _held(flow, parent, name)
 
 
 def own_member(flow: Flow, node: Node) -> Type:
     """The member that a method of its class calls by its name alone, `node`; unknown where it has none of that name."""
-    spelled = flow.vocabulary.members.get((flow.function.parent, node.text))
+    return _held(flow, flow.function.parent, node)
+
+
+def _held(flow: Flow, parent: str, name: Node) -> Type:
+    """What the member of the class `parent` that `name` names holds; unknown where it has none of that name."""
+    spelled = flow.vocabulary.members.get((parent, name.text))
     kind = flow.type_of(spelled) if spelled is not None else UNKNOWN
-    slot = _slot(flow, flow.function.parent, node.text)
-    return flow.settled_value(slot, kind, member_origin(node.start)) if slot in flow.settled else kind
+    slot = _slot(flow, parent, name.text)
+    return flow.settled_value(slot, kind, member_origin(name.start)) if slot in flow.settled else kind
 
 
 def member_slot(flow: Flow, node: Node) -> Slot | None:
@@ -86,9 +90,9 @@ def fill(flow: Flow, node: Node, origins: frozenset[int] | None) -> None:
     slot = member_slot(flow, node) if origins else None
     if slot is None or slot not in flow.settled:
         return
-    name = slot.member.rpartition("::")[2].encode()
+    name = re.compile(re.escape(slot.member.rpartition("::")[2].encode()) + rb"\b")
     starts = (_MEMBERS - origin for origin in origins or ())
-    if any(start < 0 or node.source[start : start + len(name)] != name for start in starts):
+    if any(start < 0 or not name.match(node.source, start) for start in starts):
         flow.filled.add(slot)
 
 

@@ -267,6 +267,12 @@ def test_a_class_keeps_sizes_for_its_methods(tmp_path: Path) -> None:
         assert converted(tmp_path, source) == after
 
 
+def test_a_member_is_filled_by_one_whose_name_begins_with_its_own(tmp_path: Path) -> None:
+    before = CLASS.format("DimVector", "size", "narrow", "int64_t")
+    after = CLASS.format("c10::SymDimVector", "sym_size", "narrow_symint", "c10::SymInt")
+    assert converted(tmp_path, before.replace("part", "whole_part")) == after.replace("part", "whole_part")
+
+
 TWINS = {
     "an integer is a step from a sequence of SymInts": (
         (
