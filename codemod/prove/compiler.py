@@ -218,20 +218,22 @@ def _save(manifest: Path, error: Diagnostic | None, dependencies: Mapping[str, s
 
 
 def _dependencies(needed: Path, include: Sequence[str]) -> dict[str, str]:
-    """The state of each file in a make rule; of a header that is not found, that no folder of `include` has it."""
+    """The state of each file in a make rule; of a header that is not found, that no folder has it which was looked in:
+
+    one of `include`, or that of a file which may include it by a relative path.
+    """
     try:
         text = needed.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
         return {}
     names = re.findall(r"(?:\\.|\S)+", text.replace("\\\n", " ").partition(":")[2])
-    states = {}
-    for name in names:
-        path = re.sub(r"\\(.)", r"\1", name)
-        state = _state(path)
-        if state or os.path.isabs(path):
-            states[path] = state
-        else:
-            states |= dict.fromkeys((f"{folder}/{path}" for folder in include), "")
+    paths = [re.sub(r"\\(.)", r"\1", name) for name in names]
+    states = {path: _state(path) for path in paths}
+    missing = [path for path, state in states.items() if not state and not os.path.isabs(path)]
+    folders = dict.fromkeys([*include, *(os.path.dirname(path) for path in paths if states[path])] if missing else ())
+    for name in missing:
+        del states[name]
+        states |= dict.fromkeys((f"{folder}/{name}" for folder in folders), "")
     return states
 
 
