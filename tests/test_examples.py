@@ -26,6 +26,7 @@ CONVERTED = [
 REVIEWED = [
     "row_spread", "fold_steps", "repeat_row", "nearest_row_cpu", "gaps_cpu",
     "trailing_window_backward", "row_sums", "framed_mean", "measured_frame", "whole_rows", "whole_blocks",
+    "wrap", "wrap_meta", "wrap_autograd", "spread", "spread_meta", "spread_autograd", "forward", "fold____kind___",
 ]  # fmt: skip
 LEFT = {
     "row_parity": "loop-bound",
@@ -49,7 +50,7 @@ LEFT = {
     "extent_record": "stored",
 }
 UNREACHED = ["padded_extent", "blend_rows_cpu", "fold_rows", "pick_rows_cpu", "load_table", "best_rows",
-              "turn_cpu", "blend_cpu", "head_rows"]  # fmt: skip
+              "turn_cpu", "blend_cpu", "head_rows", "wrap_cpu", "spread_cpu", "for_each_pair"]  # fmt: skip
 
 Findings = list[dict[str, Any]]
 

@@ -31,7 +31,7 @@ from corpus_trees import git, trees_folder
 from codemod.tree.cache import Cache
 from codemod.tree.checkout import find_checkout
 from codemod.tree.project import CheckoutProject
-from transforms.cpp.analyse import joined_facts, source_files
+from transforms.cpp.reach.sources import joined_facts, source_files
 from transforms.python.reach.registrations import Registrations
 from transforms.python.reach.tree import SourceTree
 from transforms.python.reading.extract import extract as python_facts

@@ -11,7 +11,10 @@ from corpus_trees import apply_in, changed_files, copy_tree
 from jinja2 import Template
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
-TEMPLATES = {"extension/pooled_template.cpp": [{"weighted": True, "max_width": 8}, {"weighted": False, "max_width": 4}]}
+TEMPLATES: dict[str, list[dict[str, object]]] = {
+    "extension/pooled_template.cpp": [{"weighted": True, "max_width": 8}, {"weighted": False, "max_width": 4}],
+    "library/csrc/fold_template.cpp": [{"kind": "half"}, {"kind": "third"}],
+}
 """What each template is rendered with."""
 SOURCES = sorted({path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*.cpp")} - TEMPLATES.keys())
 HEADERS = [path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*.h")]

@@ -16,7 +16,10 @@ from codemod.cli import main
 
 LIBRARY = Path(__file__).parent.parent.parent / "examples" / "library"
 SCHEMA = Path(__file__).parent.parent.parent / "codemod" / "prove" / "prove.schema.json"
-OPERATORS = {"ring::turn", "ring::gaps", "ring::flat_gaps", "ring::blend", "ring::head_rows", "ring::row_sums"}
+OPERATORS = {
+    *("ring::turn", "ring::gaps", "ring::flat_gaps", "ring::wrap", "ring::spread"),
+    *("ring::blend", "ring::head_rows", "ring::row_sums"),
+}
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 

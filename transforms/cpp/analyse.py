@@ -22,20 +22,17 @@ from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
 from transforms.cpp.flow.propagate import Key, Propagation, Propagator, Question
 from transforms.cpp.flow.twins import twin_name
 from transforms.cpp.reach import headers, kernels
-from transforms.cpp.reach.calls import comes_to_kernel, is_kernel, kernels_alone
-from transforms.cpp.reach.device import SUFFIXES as DEVICE
+from transforms.cpp.reach.calls import comes_to_kernel, is_autograd_function, is_kernel, kernels_alone
 from transforms.cpp.reach.device import is_device_code
-from transforms.cpp.reach.extensions import Use, uses, with_extension_names
 from transforms.cpp.reach.fakes import with_symbols
-from transforms.cpp.reach.libraries import with_libraries
+from transforms.cpp.reach.operator_schemas import definitions, operator_families
 from transforms.cpp.reach.reached import Reacher
 from transforms.cpp.reach.registered_kernels import Naming, namings, renamable
 from transforms.cpp.reach.schemas import Family, Schemas, integer_arguments
+from transforms.cpp.reach.sources import DeviceCode, is_pytorchs, joined_facts, source_files
 from transforms.cpp.reach.unread import remarks
 from transforms.cpp.reach.untraced import alone_in_formulas, untraceable_operators
 from transforms.cpp.reach.vocabulary import ACCESSORS, Vocabulary, base_name, has_symbolic_twin
-from transforms.cpp.reading import SUFFIXES
-from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import FileFacts, Function, Slot
 from transforms.cpp.reading.lines import Lines
 from transforms.cpp.report import group_name, question_findings
@@ -48,23 +45,10 @@ from transforms.schema import references
 from transforms.schema.native_functions import NativeFunctions
 from transforms.schema.schema import Schema
 
-# Where PyTorch keeps operators and what they call; the rest of its own folders hold none.
-_PYTORCH = ("aten/src/ATen", "torch/csrc/autograd", "torch/csrc/utils", "c10/core", "c10/util")
 _ASKING = (b"TORCH_", b"if", b"std::m", b"?")
 """What stands in a function that checks sizes, branches on them, or takes the smaller or larger of them."""
-_DEVICE_FOLDERS = (
-    "aten/src/ATen/cpu/vec/",
-    "aten/src/ATen/native/metal/",
-    "aten/src/ATen/native/quantized/cpu/qnnpack/",
-    "aten/src/ATen/native/vulkan/",
-    "aten/src/ATen/test/",
-)
 _LONGEST_TWIN = 40
 """The lines of a helper that a second body may stand beside."""
-_OTHER_FOLDERS = frozenset(
-    {"android", "aten", "benchmarks", "binaries", "c10", "caffe2", "cmake", "docs", "functorch", "ios", "modules"}
-    | {"scripts", "test", "third_party", "tools", "torch", "torchgen"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,69 +65,6 @@ class Tree:
     """What `headers.same_function` says of the functions that device code declares."""
     functions: Mapping[str, Sequence[Function]]
     """The definitions and declarations of each name."""
-
-
-def source_files(project: Project) -> list[str]:
-    """The files whose facts matter: in a PyTorch checkout where operators and their helpers live, else all."""
-    everything = project.files(SUFFIXES)
-    if not (project.root / headers.OWN_YAML).is_file():
-        return everything
-    folders = tuple(f"{folder}/" for folder in _PYTORCH)
-    named = not project.selected("")
-    return [
-        path
-        for path in everything
-        if not _is_device_code(path)
-        and (path.startswith(folders) or not _is_pytorchs(path) or (named and project.selected(path)))
-    ]
-
-
-def _is_pytorchs(path: str) -> bool:
-    """Whether a file lies in one of PyTorch's own folders, and is of no library that stands beside them."""
-    return path.partition("/")[0] in _OTHER_FOLDERS
-
-
-def _is_device_code(path: str) -> bool:
-    """Backends' kernels and ATen's own tests: no symbolic tensor arrives, so only their calls of helpers matter."""
-    return path.startswith(_DEVICE_FOLDERS) or (path.startswith(_PYTORCH) and path.endswith(DEVICE))
-
-
-class DeviceCode:
-    """The files that are not read for facts, asked for the helpers they call."""
-
-    def __init__(self, project: Project) -> None:
-        self._project = project
-        self._text: bytes | None = None
-        self._called: dict[str, bool] = {}
-
-    def calls(self, name: str) -> bool:
-        """Whether any of them may call a function of that name."""
-        if name not in self._called:
-            self._called[name] = f"{name}(".encode() in self._read()
-        return self._called[name]
-
-    def calls_kernel(self, name: str) -> bool:
-        """Whether any of them may call a function of at::native by that name, without the dispatcher."""
-        return self.calls(f"native::{name}")
-
-    def _read(self) -> bytes:
-        if self._text is None:
-            folders = tuple(f"{folder}/" for folder in _PYTORCH)
-            listed = self._project.files(SUFFIXES) if (self._project.root / headers.OWN_YAML).is_file() else []
-            skipped = [path for path in listed if path.startswith(folders) and _is_device_code(path)]
-            self._text = b"\n".join(self._project.read(path) for path in skipped)
-        return self._text
-
-
-def joined_facts(project: Project, paths: Sequence[str]) -> Mapping[str, FileFacts]:
-    """The facts of C++ files, with the registrations that take other files to tell."""
-    facts = with_libraries(project.facts(extract, paths), project.read)
-
-    def used() -> Iterator[Use]:
-        for names in project.facts(uses, project.files((".py",))).values():
-            yield from names
-
-    return with_extension_names(facts, used)
 
 
 def analyse_tree(project: Project) -> Iterator[Finding]:
@@ -199,6 +120,9 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     integers = integer_arguments(facts)
     device = DeviceCode(project)
     families, names_of_kernels = _families(tree, device, Schemas(facts, own, None if at_home else schemas, formulas))
+    libraries = facts if own is None else {path: file for path, file in facts.items() if not is_pytorchs(path)}
+    families += operator_families(libraries, reacher.registered, project.read) if with_body else ()
+    vocabulary = replace(vocabulary, defined=definitions(libraries))
     answers: dict[Question, Outcome] = {}
 
     def propagated(outcomes: Mapping[Key, Outcome], tree: Tree, vocabulary: Vocabulary) -> Propagation:
@@ -211,7 +135,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
             lambda function, index: (
                 (function.path, function.start) not in vocabulary.dead_ends
                 and _may_change(tree, names, device, function, index)
-                and not ((function.name, index) in integers and not function.internal)
+                and not ((function.name, index) in integers and not function.internal and not _is_wrapper(function))
                 and not has_symbolic_twin(vocabulary, function)
             ),
             families,
@@ -259,7 +183,6 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
             lines = Lines(project.read(key[0]))
             yield from question_findings(outcome, tree.reach[key], lines, f"checks of {group_name(outcome.function)}")
     covered: set[Key] = set()
-    libraries = facts if own is None else {path: file for path, file in facts.items() if not _is_pytorchs(path)}
     homes = Homes(project, in_python, operators(libraries))
     for obstacle in obstacles(libraries, functools.cache(lambda: fakes_of(in_python(), project.read)), project.read):
         if obstacle.root is not None:
@@ -376,7 +299,8 @@ def _declared_for_devices(facts: Mapping[str, FileFacts]) -> frozenset[object]:
 
 
 def _may_change(tree: Tree, fixed: frozenset[str], device: DeviceCode, function: Function, index: int) -> bool:
-    if function.name in fixed or function.structured or function.parent or not tree.project.selected(function.path):
+    in_class = function.parent and not (is_autograd_function(function, "forward") and index > 0)
+    if function.name in fixed or function.structured or in_class or not tree.project.selected(function.path):
         return False
     for_devices = tree.for_devices and headers.same_function(function) in tree.for_devices
     if for_devices and not _reached_device_code(tree, function):
@@ -384,6 +308,11 @@ def _may_change(tree: Tree, fixed: frozenset[str], device: DeviceCode, function:
     if index >= 0 and function.params[index].type.replace("const ", "").rstrip("&") in ("int64_t", "int"):
         return True  # an integer converts to the SymInt that is then wanted
     return function.name not in tree.in_formulas and (function.internal or not device.calls(function.name))
+
+
+def _is_wrapper(function: Function) -> bool:
+    """Whether a function calls, through the dispatcher, the operator that it has the name of."""
+    return any(lookup.operator.partition(".")[0].endswith(f"::{function.name}") for lookup in function.lookups)
 
 
 def _may_have_twin(tree: Tree, fixed: frozenset[str], vocabulary: Vocabulary, function: Function) -> bool:

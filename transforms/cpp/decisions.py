@@ -11,22 +11,25 @@ from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Mode
 from codemod.model.operators import Reach
 from codemod.model.transform import Project
+from codemod.planning.naming import base_name
 from transforms.cpp.flow.answers import Rewrites, emit
 from transforms.cpp.flow.engine import OWN_RESULT, RENAMED, parameter_origin
-from transforms.cpp.flow.events import (
-    Event,
+from transforms.cpp.flow.events import Event
+from transforms.cpp.flow.members import member_origin
+from transforms.cpp.flow.outcome import Outcome
+from transforms.cpp.flow.propagate import Key, Propagation
+from transforms.cpp.flow.saved import is_saved
+from transforms.cpp.flow.settled import (
     HelperTwin,
     RegisteredKernel,
     SettledMembers,
     SettledSignature,
+    SymbolicArgument,
     SymbolicDerivative,
     SymbolicDispatch,
     SymbolicKernel,
     SymbolicSchema,
 )
-from transforms.cpp.flow.members import member_origin
-from transforms.cpp.flow.outcome import Outcome
-from transforms.cpp.flow.propagate import Key, Propagation
 from transforms.cpp.flow.state import Emission
 from transforms.cpp.flow.twins import is_twin, twin_name, twin_slot
 from transforms.cpp.reach import headers
@@ -111,7 +114,7 @@ def decide(
     yield from _twins(facts, reach, propagation, groups, sources, rewrites)
     yield from _members(reach, propagation, groups, sources, rewrites)
     yield from _registrations(facts, reach, propagation, groups, sources, rewrites, named)
-    yield from _schemas(facts, propagation, groups, sources, rewrites)
+    yield from _schemas(facts, reach, propagation, groups, sources, rewrites)
 
 
 def _whole(outcome: Outcome) -> bool:
@@ -141,7 +144,7 @@ def _groups(base: Mapping[Key, Outcome], propagation: Propagation) -> dict[Key, 
             first, second = sorted((find(key), find((slot.path, slot.start))), key=lambda key: (key[1] < 0, key))
             parent[second] = first
     for family in propagation.families:
-        owners = sorted({find((slot.path, slot.start)) for slot in family.slots})
+        owners = sorted({find((slot.path, slot.start)) for slot in family.slots}, key=lambda key: (key[1] < 0, key))
         for owner in owners[1:]:
             parent[find(owner)] = find(owners[0])
     functions = {key: o.function for key, o in {**base, **propagation.outcomes, **propagation.twins}.items()}
@@ -159,7 +162,7 @@ def _signatures(
     """The edits of the definitions and declarations of every helper that changes."""
     slots: dict[Key, set[int]] = {}
     for slot in propagation.settled:
-        if not slot.member and not is_twin(slot):
+        if not slot.member and not slot.operator and not is_twin(slot):
             slots.setdefault((slot.path, slot.start), set()).add(slot.index)
     if not slots:
         return
@@ -258,7 +261,8 @@ def _members(
     declarations: dict[tuple[str, int], tuple[str, Member, list[Slot]]] = {}
     for slot in sorted(propagation.settled, key=lambda slot: slot.member):
         owner, _, name = slot.member.rpartition("::")
-        member = find_member(sources.tree(slot.path)[0].root_node, owner, name) if slot.member else None
+        held = slot.member and not is_saved(slot)
+        member = find_member(sources.tree(slot.path)[0].root_node, owner, name) if held else None
         if member is not None:
             declarations.setdefault((slot.path, member.declaration.start_byte), (owner, member, []))[2].append(slot)
     for (path, start), (owner, member, slots) in sorted(declarations.items(), key=lambda item: item[0]):
@@ -292,20 +296,25 @@ def _registrations(
 
 def _schemas(
     facts: Mapping[str, FileFacts],
+    reach: Mapping[Key, Reach],
     propagation: Propagation,
     groups: Mapping[Key, str],
     sources: Sources,
     rewrites: Rewrites,
 ) -> Iterator[Finding]:
-    """The yaml entries and formulas of the families that hold."""
+    """The schemas, yaml entries and formulas of the families that hold."""
     names = {(f.path, f.start): f.name for file in facts.values() for f in file.functions}
     kernels = frozenset(names[key] for family in propagation.families for key in family.kernels)
     changes: dict[tuple[str, str], dict[tuple[int, int, str], Emission]] = {}
     operators: dict[str, set[str]] = {}
+    whys: dict[str, Reach] = {}
     for family in propagation.families:
         slot = min(family.slots, key=lambda slot: (slot.path, slot.start, slot.index))
         group = groups[slot.path, slot.start]
-        operators.setdefault(group, set()).update(entry.schema.base for entry in family.entries)
+        named = {base_name(family.operator)} if family.operator else {entry.schema.base for entry in family.entries}
+        operators.setdefault(group, set()).update(named)
+        for key in sorted({(slot.path, slot.start) for slot in family.slots} & reach.keys()):
+            whys.setdefault(group, reach[key])
         for path, event in _schema_events(family, kernels, sources):
             emissions = changes.setdefault((path, group), {})
             emissions.update(((e.start, e.end, e.new), e) for e in emit(rewrites, event))
@@ -327,13 +336,17 @@ def _schemas(
                 tuple(sorted(operators[group])),
                 emission.message,
                 edits=(edit,),
+                reach=whys[group].steps if group in whys else (),
                 group=group,
             )
 
 
 def _schema_events(family: Family, kernels: frozenset[str], sources: Sources) -> Iterator[tuple[str, Event]]:
-    """What changes in the yaml files with a family: (path, event). `kernels` are the names of all that are renamed."""
+    """What changes in schemas with a family: (path, event). `kernels` are the names of all that are renamed."""
     origins = frozenset(parameter_origin(slot.index) for slot in family.slots)
+    if family.operator:
+        path, start, end = family.schema
+        yield path, SymbolicArgument(origins, family.operator, start, end)
     for entry in family.entries:
         lines = sources.lines(OWN_YAML)
         renamed = sorted({kernel for _, kernel in entry.dispatch if kernel.rpartition("::")[2] in kernels})

@@ -26,6 +26,11 @@ class SymDimVector;
 
 SymIntArrayRef fromIntArrayRefSlow(IntArrayRef array_ref);
 
+struct IValue {
+  SymInt toSymInt() &&;
+  std::vector<SymInt> toSymIntVector() const;
+};
+
 struct TensorImpl {
   void set_sizes_and_strides(
       c10::SymIntArrayRef sizes,

@@ -55,6 +55,9 @@ class SymFloat { SymFloat(double); };
 class SymIntArrayRef { SymIntArrayRef(int); };
 SymIntArrayRef fromIntArrayRefSlow(IntArrayRef array);
 SymBool sym_equals(SymIntArrayRef left, SymIntArrayRef right);
+struct IValue {
+  SymInt toSymInt() &&; std::vector<SymInt> toSymIntVector() const; List<SymInt> toSymIntList() const;
+};
 struct TensorImpl {
   void set_storage_offset(int64_t storage_offset);
   void set_sizes_and_strides(SymIntArrayRef sizes, SymIntArrayRef strides, optional<SymInt> storage_offset = nullopt);

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from transforms.cpp.flow import containers, helpers, standard
+from transforms.cpp.flow import containers, handles, helpers, methods, saved, standard
+from transforms.cpp.flow.casts import convert
 from transforms.cpp.flow.checks import CHECKS
 from transforms.cpp.flow.conditions import size_check
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
-from transforms.cpp.flow.events import AccessorCall, FloatCast, FreeAccessorCall, IntCast, LoopCount, RankQuery
+from transforms.cpp.flow.events import AccessorCall, FreeAccessorCall, LoopCount, RankQuery
 from transforms.cpp.flow.members import behind
 from transforms.cpp.flow.operators import resolve
 from transforms.cpp.flow.state import Site
@@ -20,7 +21,7 @@ from transforms.cpp.flow.whole import countable
 from transforms.cpp.reach.vocabulary import ACCESSORS
 from transforms.cpp.reading.syntax import LAUNCH
 from transforms.cpp.reading.tree import Node
-from transforms.cpp.reading.types import BOOL, FLOAT, INT, SIZE_T, STRING, TENSOR, UNKNOWN, Type, symbolic_spelling
+from transforms.cpp.reading.types import BOOL, INT, SIZE_T, STRING, TENSOR, UNKNOWN, Type
 
 _MESSAGES = frozenset({"AT_ERROR", "TORCH_WARN", "TORCH_WARN_ONCE", "TORCH_WARN_DEPRECATION", "str", "warn"})
 _READING = frozenset({"item"})
@@ -156,27 +157,6 @@ def _call_of_result(flow: Flow, node: Node, function: Node, arguments: list[Node
     return UNKNOWN
 
 
-def convert(flow: Flow, node: Node, spelled: Node, value_node: Node, kind: Type, value: Type) -> Type:
-    """A cast, in any of its three spellings."""
-    if not value.symbolic:
-        return kind if kind.kind != "unknown" else value
-    if kind.kind == "float" and value.kind in ("int", "float"):
-        flow.announce(FloatCast(value.origins, spelled))
-        return FLOAT.with_origins(value.origins)
-    if kind.kind == "int" and value.kind == "int" and kind.name in ("int64_t", "long", "SymInt"):
-        if not kind.symbolic:
-            flow.announce(IntCast(value.origins, node, value_node))
-        return INT.with_origins(value.origins)
-    if kind.kind == "bool" and value.kind == "int":
-        flow.sink(node, "cast", "is cast to bool", value)
-    elif kind.kind in ("void", "scalar", "tensor"):
-        return kind
-    else:
-        code = "size_t" if kind.kind == "int" and symbolic_spelling(kind.name) is None else "cast"
-        flow.sink(node, code, f"is cast to `{spelled.text}`", value)
-    return kind
-
-
 def _site(
     flow: Flow,
     node: Node,
@@ -231,7 +211,9 @@ def _member_calls(flow: Flow, node: Node) -> Type:
             break
         calls.append(receiver)
         receiver = function.field("argument")
-    value = evaluate(flow, receiver) if receiver is not None else UNKNOWN
+    value = UNKNOWN
+    if receiver is not None and saved.saved_slot(flow, receiver) is None:
+        value = evaluate(flow, receiver)
     for call in reversed(calls):
         value = _member_call(flow, call, value)
     return value
@@ -245,6 +227,12 @@ def _member_call(flow: Flow, node: Node, written: Type) -> Type:
         return UNKNOWN
     name = field.text.removeprefix("template ").split("<")[0].strip()
     owner = behind(written, function.token == "->")
+    slot = saved.saved_slot(flow, receiver)
+    if slot is not None:
+        return saved.read(flow, slot, field, node)
+    through = handles.method(flow, node, owner, field, arguments)
+    if through is not None:
+        return through
     if name in ("sizes", "strides") and owner.kind == "tensor" and not arguments:
         ranked = _rank(flow, node, field)
         if ranked is not None:
@@ -283,7 +271,7 @@ def _member_call(flow: Flow, node: Node, written: Type) -> Type:
         if name in _READING:
             flow.kernels[node.start] = f"`{receiver.excerpt}.{name}`"
         return _tensor_method(flow, node, field, name, arguments)
-    return helpers.method(flow, node, owner, name, arguments)
+    return methods.method(flow, node, owner, name, arguments)
 
 
 def _is_symbolic_storage(flow: Flow, owner: Type, api: str) -> bool:
@@ -389,12 +377,4 @@ def _tensor_method(flow: Flow, node: Node, field: Node, name: str, arguments: li
     return TENSOR if name in ("grad", "mutable_grad", "data", "variable_data", "tensor_data") else UNKNOWN
 
 
-def _cast(flow: Flow, node: Node) -> Type:
-    """`(T)x`."""
-    spelled, value = node.field("type"), node.field("value")
-    if spelled is None or value is None:
-        return UNKNOWN
-    return convert(flow, node, spelled, value, flow.type_of(spelled.text), evaluate(flow, value))
-
-
-EXPRESSIONS |= {"call_expression": call, "cast_expression": _cast}
+EXPRESSIONS["call_expression"] = call

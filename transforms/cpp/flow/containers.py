@@ -10,6 +10,7 @@ from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import BOOL, SIZE_T, UNKNOWN, Type, symbolic_spelling
 
 _ELEMENTS = frozenset({"front", "back", "at"})
+_LIST_ELEMENTS = frozenset({"get", "extract"})  # of c10::List (ATen/core/List.h)
 _ITERATORS = frozenset({"begin", "end", "cbegin", "cend", "rbegin", "rend", "data", "crbegin", "crend"})
 _STORING = frozenset({"push_back", "emplace_back", "insert", "emplace", "assign", "resize", "append"})
 
@@ -83,7 +84,7 @@ def method(flow: Flow, node: Node, receiver: Node, owner: Type, name: str, argum
     for argument, value in zip(arguments, values, strict=True):
         if name not in ("equals", "swap") and value.kind == "int":
             flow.sink(argument, "subscript", f"is an argument of `{name}`", value)
-    if name in _ELEMENTS:
+    if name in _ELEMENTS or (owner.name == "List" and name in _LIST_ELEMENTS):
         return Type("int", "int64_t", origins=owner.origins)
     if name in _ITERATORS:
         return Type("iter", args=(owner.with_origins(None),), origins=owner.origins)

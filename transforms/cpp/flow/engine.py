@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from transforms.cpp.flow.answers import Rewrites, emit
 from transforms.cpp.flow.events import Event, StoredType
-from transforms.cpp.flow.state import Emission, Lambda, Sink, Site, Variable
+from transforms.cpp.flow.state import Emission, Handle, Lambda, Sink, Site, Variable
 from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.facts import Function, Slot
 from transforms.cpp.reading.tree import Node
@@ -82,6 +82,7 @@ class Flow:
         self.refusals: list[Sink] = []
         self.variables: dict[int, Variable] = {}
         self.lambdas: dict[str, Lambda] = {}
+        self.handles: dict[str, Handle] = {}
         self.assigned: frozenset[str] | None = None
         """What is assigned to, or stepped, as it is written; None where nobody has looked yet."""
         self.looked_ahead = False

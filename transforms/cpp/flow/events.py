@@ -1,7 +1,7 @@
 """What the analysis tells the rules: for each kind of place that cannot stay as it is, an event that names its nodes.
 
 A rule lists the events it answers in `EVENTS`; its `rewrite(event)` yields what the source is to read instead. The flow
-announces what stands inside a function, `decisions` what follows for signatures and schemas once slots are settled.
+announces these; what follows for signatures and schemas once slots are settled stands in `settled`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from transforms.cpp.reading.lines import Lines
 from transforms.cpp.reading.tree import Node
 
 Origins = frozenset[int] | None
@@ -317,84 +316,8 @@ class CalleeName(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class SettledSignature(Event):
-    """A definition or declaration of `function`, of which `types` become symbolic: all of them or none."""
+class SavedRead(Event):
+    """`ctx->saved_data["name"].old()`, at `method`, of what is saved as a SymInt or a list of them."""
 
-    function: str
-    types: Sequence[Node]
-
-
-@dataclass(frozen=True, slots=True)
-class SettledMembers(Event):
-    """The `declaration` of data members of the struct `owner`, of which those named `members` become symbolic.
-
-    `spelled` is its type, `names` are all that it declares.
-    """
-
-    owner: str
-    declaration: Node
-    spelled: Node
-    names: Sequence[str]
-    members: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class HelperTwin(Event):
-    """The definition or declaration of `function`, `[start, end)` in `lines`, which gains a twin called `name`.
-
-    `changes` are (start, end, new) of what the twin has otherwise, its name apart, which stands at `named`.
-    """
-
-    function: str
-    name: str
-    lines: Lines
-    start: int
-    end: int
-    named: Node
-    changes: Sequence[tuple[int, int, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class SymbolicKernel(Event):
-    """A definition or declaration of a kernel whose name, `old` at the end of `name`, becomes `new`."""
-
-    name: Node
+    method: Node
     old: str
-    new: str
-
-
-@dataclass(frozen=True, slots=True)
-class RegisteredKernel(Event):
-    """The bytes `[start, end)` of a registration name the kernel `old`, which is renamed: they are to read `new`."""
-
-    start: int
-    end: int
-    old: str
-    new: str
-
-
-@dataclass(frozen=True, slots=True)
-class SymbolicSchema(Event):
-    """The entry at `line` of native_functions.yaml or derivatives.yaml, whose `argument` takes SymInts."""
-
-    lines: Lines
-    line: int
-    argument: str
-
-
-@dataclass(frozen=True, slots=True)
-class SymbolicDispatch(Event):
-    """The entry at `line` of native_functions.yaml, whose `kernels` gain the name `…_symint`."""
-
-    lines: Lines
-    line: int
-    kernels: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class SymbolicDerivative(Event):
-    """The entry at `line` of derivatives.yaml, whose formulas give `accessor`, such as `x.sizes()`, to a SymInt."""
-
-    lines: Lines
-    line: int
-    accessor: str

@@ -9,6 +9,7 @@ from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.events import CompoundAssignment, FloatOperand, Step
 from transforms.cpp.flow.members import behind, member, own_member
+from transforms.cpp.flow.saved import escapes
 from transforms.cpp.flow.storing import assign, coerce, owner_of
 from transforms.cpp.flow.truth import truth
 from transforms.cpp.reading.tree import Node
@@ -282,6 +283,7 @@ def _chosen(flow: Flow, node: Node, left: Type, right: Type) -> Type:
 
 def _subscript(flow: Flow, node: Node) -> Type:
     argument, indices = node.field("argument"), node.field("indices")
+    escapes(flow, node)
     owner = evaluate(flow, argument) if argument is not None else UNKNOWN
     for index in indices.children if indices is not None else ():
         value = evaluate(flow, index)

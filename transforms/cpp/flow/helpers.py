@@ -6,33 +6,26 @@ import re
 
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, RENAMED, Flow, join, result_origin
-from transforms.cpp.flow.events import CalleeName, OffsetOfImpl, SequenceArgument
+from transforms.cpp.flow.events import CalleeName, SequenceArgument
 from transforms.cpp.flow.members import built_whole
 from transforms.cpp.flow.operators import Resolved, parameters_of, resolve
 from transforms.cpp.flow.returning import settled_parts, tuple_argument
 from transforms.cpp.flow.storing import coerce
 from transforms.cpp.flow.twins import asking_twin, note_use, twins
-from transforms.cpp.reach.calls import is_kernel
+from transforms.cpp.reach.calls import encloses, is_autograd_function, is_kernel, space
 from transforms.cpp.reach.vocabulary import base_name, symbolic_twins, symint_name
 from transforms.cpp.reading.facts import Function, Slot
 from transforms.cpp.reading.tree import Node
-from transforms.cpp.reading.types import TENSOR, UNKNOWN, Type, parse_type, symbolic_spelling
+from transforms.cpp.reading.types import UNKNOWN, Type, parse_type, symbolic_spelling
 
 _ITERATOR = re.compile(r"\bTensorIterator(?:Base)?\b")
 _ARRAY_REFS = ("IntArrayRef", "IntList", "ArrayRef", "SymIntArrayRef")
 """Sequences that a single element converts to (c10/util/ArrayRef.h)."""
 _TAKES = {("int", "int"), ("ints", "ints"), ("ints", "braces"), ("wrap", "wrap"), ("wrap", "ints"), ("wrap", "int")}
 """Kinds of symbolic parameters, with those of symbolic values that they take."""
-_SCALARS = ("int", "ints", "wrap", "float", "iter", "braces")
-
-
-# Methods of the public C++ API whose names say what they return (torch/csrc/autograd, ATen/core/ivalue.h).
-_PUBLIC = {
-    "get_saved_variables": Type("list", "variable_list", (TENSOR,)),
-    "toTensor": TENSOR,
-    "toTensorVector": Type("list", "vector", (TENSOR,)),
-    "toTensorList": Type("list", "List", (TENSOR,)),
-}
+_OF_ARGUMENTS = frozenset({"at", "c10", "torch"})
+"""Namespaces of the arguments' types, where a name alone finds functions as well."""
+SCALARS = ("int", "ints", "wrap", "float", "iter", "braces")
 
 
 def call(
@@ -43,13 +36,15 @@ def call(
         values = [evaluate(flow, argument) for argument in arguments]
     tuple_argument(flow, name, arguments, values)
     namespace, _, bare = name.rpartition("::")
+    if bare == "apply" and (forward := _forward(flow, namespace, len(arguments))):
+        return _function(flow, node, function, bare, forward, [function, *arguments], [UNKNOWN, *values])
     candidates = _candidates(flow, bare, namespace, len(arguments))
     _note_kernel(flow, node, bare, candidates)
     if namespace in ("at", "torch", "at::symint") or not candidates:
         operator = resolve(flow.vocabulary, bare, values, method=False)
         if operator is not None:
             _note_tensors(flow, bare, arguments, values)
-            target = _name_node(function)
+            target = name_node(function)
             return apply(flow, node, target, operator, arguments, values)
     if candidates:
         return _function(flow, node, function, bare, candidates, arguments, values)
@@ -57,7 +52,7 @@ def call(
     if constructed.kind not in ("other", "unknown"):
         return constructed
     for argument, value in zip(arguments, values, strict=True):
-        if value.kind in _SCALARS:
+        if value.kind in SCALARS:
             flow.sink(
                 argument, "callee-unknown", f"is an argument of `{name[:60]}`, whose definition is not known", value
             )
@@ -88,74 +83,6 @@ def _note_kernel(flow: Flow, node: Node, name: str, candidates: list[Function]) 
             flow.dead_ends[node.start] = f"`{name}`"
     elif candidates and all(_ITERATOR.search(function.returns) for function in candidates):
         flow.kernels[node.start] = "a TensorIterator"
-
-
-def method(flow: Flow, node: Node, owner: Type, name: str, arguments: list[Node]) -> Type:
-    """A method of a class: its declaration in the tree tells what it takes and returns."""
-    values = [evaluate(flow, argument) for argument in arguments]
-    operator = _tensor_only(flow, node, owner, name, values)
-    if operator is not None:
-        return apply(flow, node, _name_node(node.fields["function"]), operator, arguments, values)
-    parent = owner.name.split("<")[0].split("::")[-1] if owner.kind == "other" else ""
-    if parent == "TensorImpl" and name == "set_storage_offset" and _set_with_sizes(flow, node, arguments, values):
-        return Type("void")
-    candidates = [
-        function
-        for function in flow.vocabulary.functions.get(name, ())
-        if function.parent and (not parent or function.parent == parent) and _fits(function, len(arguments))
-    ]
-    symbolic = [value for value in values if value.symbolic and value.kind in _SCALARS]
-    accepting = [
-        f for f in candidates if all(_accepts(flow, f, i, v) == "ok" for i, v in enumerate(values) if v.symbolic)
-    ]
-    if symbolic and not (parent and accepting):
-        for argument, value in zip(arguments, values, strict=True):
-            if value.kind in _SCALARS:
-                flow.sink(argument, "callee-unknown", f"is an argument of the method `{name}`", value)
-    if name in _PUBLIC and owner.kind in ("unknown", "other"):
-        return _PUBLIC[name]
-    if not candidates:
-        return UNKNOWN
-    if parent or len({f.returns for f in candidates}) == 1:
-        return flow.type_of((accepting or candidates)[0].returns)
-    return UNKNOWN
-
-
-def _set_with_sizes(flow: Flow, node: Node, arguments: list[Node], values: list[Type]) -> bool:
-    """Whether the next statement can set a symbolic offset with the sizes and strides of the same TensorImpl."""
-    statement = node.parent
-    block = statement.parent if statement is not None else None
-    if statement is None or block is None or len(values) != 1 or not values[0].symbolic:
-        return False
-    following = next((child for child in block.children if child.start >= statement.end), None)
-    setter = following.children[0] if following is not None and following.children else None
-    if following is None or setter is None or setter.kind != "call_expression":
-        return False
-    receiver = node.fields["function"].text.removesuffix("set_storage_offset")
-    arguments_set = setter.fields["arguments"].children
-    if setter.fields["function"].text != f"{receiver}set_sizes_and_strides" or len(arguments_set) != 2:
-        return False
-    overloads = flow.vocabulary.functions.get("set_sizes_and_strides", ())
-    if not any(len(f.params) == 3 and all("Sym" in p.type for p in f.params) for f in overloads):
-        return False
-    if arguments[0].kind != "identifier" and flow.lookup("storage_offset") is not None:
-        return False
-    if not all(evaluate(flow, argument).symbolic for argument in arguments_set):
-        return False  # no overload takes concrete sizes, or those of a template's type, beside a SymInt
-    flow.announce(OffsetOfImpl(values[0].origins, statement, arguments[0], following, arguments_set[1]))
-    return True
-
-
-def _tensor_only(flow: Flow, node: Node, owner: Type, name: str, values: list[Type]) -> Resolved | None:
-    """The operator that a method of a value of unknown type must be: no class of the tree but Tensor has it."""
-    if owner.kind != "unknown" or not any(value.symbolic for value in values):
-        return None
-    others = (f for f in flow.vocabulary.functions.get(name, ()) if f.parent not in ("", "Tensor", "TensorBase"))
-    used = node.parent is not None and node.parent.kind != "expression_statement"
-    if any(not used or f.returns != "void" for f in others):
-        return None
-    operator = resolve(flow.vocabulary, name, values, method=True)
-    return operator if operator is not None and operator.name != name else None
 
 
 def apply(
@@ -196,7 +123,7 @@ def _agree(flow: Flow, argument: Node, value: Type, origins: frozenset[int]) -> 
     coerce(flow, argument, origins)
 
 
-def _name_node(function: Node) -> Node:
+def name_node(function: Node) -> Node:
     last = function
     for part in function.walk():
         if part.kind in ("identifier", "field_identifier"):
@@ -207,10 +134,12 @@ def _name_node(function: Node) -> Node:
 
 
 def _candidates(flow: Flow, bare: str, namespace: str, count: int) -> list[Function]:
-    overloads = [f for f in flow.vocabulary.functions.get(bare, ()) if _fits(f, count) and not f.structured]
+    overloads = [f for f in flow.vocabulary.functions.get(bare, ()) if fits(f, count) and not f.structured]
     if not namespace:
         own = flow.function.parent
         overloads = [f for f in overloads if not f.parent or f.parent == own]
+        if any(encloses(f, flow.function) for f in overloads):
+            overloads = [f for f in overloads if encloses(f, flow.function) or space(f) in _OF_ARGUMENTS]
     elif namespace not in ("at", "torch", "c10"):
         last = namespace.split("::")[-1]
         exact = [f for f in overloads if f.qualified.endswith(f"{last}::{bare}")]
@@ -221,14 +150,22 @@ def _candidates(flow: Flow, bare: str, namespace: str, count: int) -> list[Funct
     return near + [f for f in overloads if f.path != flow.function.path]
 
 
-def _fits(function: Function, count: int) -> bool:
+def _forward(flow: Flow, parent: str, arguments: int) -> list[Function]:
+    """What `Class::apply(…)` runs of an autograd function of the tree; its context comes before the arguments."""
+    name = parent.rpartition("::")[2]
+    forwards = (f for f in flow.vocabulary.functions.get("forward", ()) if f.parent == name)
+    fitting = [f for f in forwards if is_autograd_function(f, "forward") and len(f.params) == arguments + 1]
+    return [f for f in fitting if f.path == flow.function.path] or fitting
+
+
+def fits(function: Function, count: int) -> bool:
     if any("..." in p.type for p in function.params):
         return count >= len(function.params) - 1
     required = sum(1 for p in function.params if not p.default)
     return required <= count <= len(function.params)
 
 
-def _accepts(flow: Flow, function: Function, index: int, value: Type) -> str:
+def accepts(flow: Flow, function: Function, index: int, value: Type) -> str:
     """ "ok" where parameter `index` takes the symbolic value, "want" where it would after a change, "" never."""
     if index >= len(function.params) or Slot(function.path, function.start, index) in flow.settled:
         return "ok"
@@ -268,7 +205,7 @@ def _function(
     arguments: list[Node],
     values: list[Type],
 ) -> Type:
-    symbolic = [(index, value) for index, value in enumerate(values) if value.symbolic and value.kind in _SCALARS]
+    symbolic = [(index, value) for index, value in enumerate(values) if value.symbolic and value.kind in SCALARS]
     if not symbolic:
         best = _best(candidates, values)
         origin = result_origin(node.start)
@@ -278,14 +215,14 @@ def _function(
         _serve(flow, function, best, arguments, values)
         return _result(flow, node, best)
     for candidate in candidates:
-        if all(_accepts(flow, candidate, index, value) == "ok" for index, value in symbolic):
+        if all(accepts(flow, candidate, index, value) == "ok" for index, value in symbolic):
             if candidate.template and any(_sequence(value) and not value.symbolic for value in values):
                 continue  # one template parameter may have to fit both
             _serve(flow, function, candidate, arguments, values)
             _match_sequences(flow, candidate, arguments, values)
             return _result(flow, node, candidate, join(*(value for _, value in symbolic)).origins)
     for twin in twins(flow, bare, candidates):
-        if _fits(twin, len(arguments)) and all(_accepts(flow, twin, i, v) == "ok" for i, v in symbolic):
+        if fits(twin, len(arguments)) and all(accepts(flow, twin, i, v) == "ok" for i, v in symbolic):
             _match_sequences(flow, twin, arguments, values)
             return _call_twin(flow, node, function, bare, twin, join(*values).origins)
     return _ask(flow, node, bare, _best(candidates, values), symbolic, arguments)
@@ -295,7 +232,7 @@ def _call_twin(
     flow: Flow, node: Node, written: Node, name: str, twin: Function, origins: frozenset[int] | None
 ) -> Type:
     """Have the twin of the helper `name` called in its place."""
-    flow.announce(CalleeName(origins, _name_node(written), name, twin.name))
+    flow.announce(CalleeName(origins, name_node(written), name, twin.name))
     note_use(flow, twin)
     return _result(flow, node, twin, origins)
 
@@ -326,8 +263,12 @@ def _ask(
     flow: Flow, node: Node, bare: str, function: Function, symbolic: list[tuple[int, Type]], arguments: list[Node]
 ) -> Type:
     """No overload takes the value: it stops here, unless the helper's signature changes."""
+    accepted = {index: accepts(flow, function, index, value) for index, value in symbolic}
+    asked = [Slot(function.path, function.start, index) for index, answer in accepted.items() if answer == "want"]
     for index, value in symbolic:
-        slot = Slot(function.path, function.start, index) if _accepts(flow, function, index, value) == "want" else None
+        slot = Slot(function.path, function.start, index) if accepted[index] == "want" else None
+        if accepted[index] == "ok" and asked and "" not in accepted.values():
+            slot = asked[0]  # it is only for the others that this one stops here
         text = function.params[index].type if index < len(function.params) else "…"
         reason = f"is an argument of `{bare}`, which takes `{text}` there"
         flow.sink(arguments[index], "callee-takes-int", reason, value, slot=slot)
@@ -338,7 +279,7 @@ def _serve(flow: Flow, written: Node, function: Function, arguments: list[Node],
     """Check that a call can give every settled parameter what it now takes; follow a kernel's new name."""
     if (function.path, function.start) in flow.renamed:
         name = symint_name(function.name)
-        flow.announce(CalleeName(frozenset({RENAMED}), _name_node(written), function.name, name))
+        flow.announce(CalleeName(frozenset({RENAMED}), name_node(written), function.name, name))
         flow.uses |= {slot for slot in flow.settled if (slot.path, slot.start) == (function.path, function.start)}
     for index, (argument, value) in enumerate(zip(arguments, values, strict=False)):
         slot = Slot(function.path, function.start, index)

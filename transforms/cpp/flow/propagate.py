@@ -14,9 +14,12 @@ from functools import partial
 from codemod.model.transform import Project
 from transforms.cpp.flow.answers import Rewrites
 from transforms.cpp.flow.engine import RENAMED, own_result_origin, parameter_origin
+from transforms.cpp.flow.grounds import unasked
 from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
+from transforms.cpp.flow.saved import is_saved
 from transforms.cpp.flow.twin_search import TwinSearch
 from transforms.cpp.flow.twins import is_twin, twin_slot
+from transforms.cpp.reach.calls import called_as, called_names
 from transforms.cpp.reach.schemas import Family, links
 from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.facts import FileFacts, Function, Slot
@@ -67,12 +70,15 @@ class Propagator:
         self.rewrites = rewrites
         self.reached = reached
         self.eligible = eligible
-        self.families = [f for f in families if all(project.selected(slot.path) for slot in f.slots)]
+        selected = [f for f in families if all(project.selected(slot.path) for slot in f.slots)]
+        self.families = selected
+        self.demanded = {slot: family.slots for family in selected if family.operator for slot in family.slots}
+        """The slots of families that change only where something asks for it, each with all of its family."""
         self.links = links(self.families)
         self.definitions = {(f.path, f.start): f for file in facts.values() for f in file.functions if f.body >= 0}
         self.callers: dict[str, list[Key]] = {}
         for key, function in self.definitions.items():
-            for name in {call.callee.rpartition("::")[2] for call in function.calls}:
+            for name in _names_called(function):
                 self.callers.setdefault(name, []).append(key)
         self.callees: dict[Key, set[str]] = {}
         self.settled: set[Slot] = set()
@@ -84,7 +90,7 @@ class Propagator:
 
     def run(self, base: Mapping[Key, Outcome]) -> Propagation:
         """Settle what the refusals of `base` ask for, as far as it holds."""
-        seeds = {slot for family in self.families for slot in family.slots}
+        seeds = {slot for family in self.families for slot in family.slots} - self.demanded.keys()
         self.settled |= seeds
         changed = seeds | self._ask(base.values())
         for _ in range(_ROUNDS):
@@ -141,7 +147,7 @@ class Propagator:
             helper = body.function
             twin = {slot for slot in self.settled if is_twin(slot) and (slot.path, slot.start) == key}
             own = {twin_slot(slot) for slot in twin}
-            callers = [self.outcomes.get(caller) for caller in self.callers.get(helper.name, ())]
+            callers = [self.outcomes.get(caller) for caller in self.callers.get(called_as(helper), ())]
             left = all(caller is not None and twin <= caller.uses for caller in callers)
             if left and all(self.eligible(helper, slot.index) for slot in own):
                 self.settled = (self.settled - twin) | own
@@ -196,7 +202,7 @@ class Propagator:
                 )
             if not needed:
                 gone.add(slot)
-        return gone
+        return gone | unasked(self.outcomes, [family for family in self._whole_families() if family.operator])
 
     def _ask(self, outcomes: Iterable[Outcome]) -> set[Slot]:
         """New slots that sinks ask for."""
@@ -207,13 +213,21 @@ class Propagator:
             for slot in (*(sink.slot for sink in outcome.refusals), *sorted(outcome.wanted, key=lambda s: s.index)):
                 if slot is None or slot in self.settled or slot in self.refused:
                     continue
-                function = self.definitions.get((slot.path, slot.start))
-                if self._is_member(slot) if slot.member else function and self.eligible(function, slot.index):
-                    requested.add(slot)
+                if self._may_change(slot):
+                    requested |= {slot} | self.demanded.get(slot, frozenset())
                 else:
                     self.refused.add(slot)
         self.settled |= requested
         return requested
+
+    def _may_change(self, slot: Slot) -> bool:
+        """Whether a slot can be tried; of a family all slots are tried together."""
+        if slot in self.demanded:
+            return self.demanded[slot].isdisjoint(self.refused)
+        if is_saved(slot):
+            return self.project.selected(slot.path)
+        function = self.definitions.get((slot.path, slot.start))
+        return self._is_member(slot) if slot.member else function is not None and self.eligible(function, slot.index)
 
     def _is_member(self, slot: Slot) -> bool:
         """Whether a slot is a member of a struct that holds plain data, of one source file and nothing else."""
@@ -231,7 +245,8 @@ class Propagator:
             owner = self.definitions.get((slot.path, slot.start))
             if owner is not None:
                 keys.add((slot.path, slot.start))
-                keys.update(self.callers.get(owner.name, ()))
+            if owner is not None or slot.operator:
+                keys.update(self.callers.get(self._name_of(slot), ()))
         return keys
 
     def _analyse(self, keys: Iterable[Key]) -> dict[Key, Outcome]:
@@ -263,7 +278,8 @@ class Propagator:
         near: dict[str | Key, set[Slot]] = {}
         for slot in settled:
             owner = slot.path, slot.start
-            for place in (slot.path,) if slot.member else (owner, self.definitions[owner].name):
+            shared = slot.path if slot.member else slot.operator
+            for place in (shared,) if shared else (owner, self._name_of(slot)):
                 near.setdefault(place, set()).add(slot)
         return near
 
@@ -278,13 +294,17 @@ class Propagator:
         function = self.definitions[key]
         callees = self.callees.get(key)
         if callees is None:
-            callees = self.callees[key] = {call.callee.rpartition("::")[2] for call in function.calls}
+            callees = self.callees[key] = _names_called(function)
         places: tuple[str | Key, ...] = (key[0], key, *callees)
         met = frozenset[Slot]().union(*(near[place] for place in places if place in near))
         return key, met, bool(near), passive, renamed
 
     def _passive(self, function: Function) -> bool:
         return not self.reached(function) and not self._owns(function)
+
+    def _name_of(self, slot: Slot) -> str:
+        """What calls the function or the operator that a slot belongs to (`_names_called`)."""
+        return slot.operator or called_as(self.definitions[slot.path, slot.start])
 
     def _owns(self, function: Function) -> bool:
         own = (slot for slot in self.settled if slot.path == function.path and slot.start == function.start)
@@ -300,9 +320,9 @@ class Propagator:
             own = {s for s in self.settled if s.path == path and s.start == start and not is_twin(s)}
             if outcome.lost:
                 refused |= own
-                callees = {call.callee.rpartition("::")[2] for call in outcome.function.calls}
+                callees = _names_called(outcome.function)
                 helpers = (slot for slot in self.settled if not slot.member and not is_twin(slot))
-                refused |= {slot for slot in helpers if self.definitions[slot.path, slot.start].name in callees}
+                refused |= {slot for slot in helpers if self._name_of(slot) in callees}
                 refused |= {slot for slot in self.settled if slot.member and slot.path == path}
                 continue
             for slot in own:
@@ -316,6 +336,11 @@ class Propagator:
             if passive and any(emission.origins != {RENAMED} for emission in outcome.emissions):
                 refused |= outcome.uses  # but its integers go to a kernel that takes SymInts, under whatever name
         return refused & self.settled
+
+
+def _names_called(function: Function) -> set[str]:
+    """The names of the functions that a function calls, and of the operators that it asks the dispatcher for."""
+    return called_names(function) | {lookup.operator for lookup in function.lookups}
 
 
 def _hopeful(outcome: Outcome, origin: int, requested: set[Slot]) -> bool:

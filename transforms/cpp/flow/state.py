@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from transforms.cpp.reading.facts import Slot
+from transforms.cpp.reading.facts import Function, Slot
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import UNKNOWN, Type
 
@@ -41,6 +41,18 @@ class Lambda:
     parameters: list[Variable]
     result: Type = UNKNOWN
     returns: list[tuple[Node | None, Type]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """An operator with a signature: `findSchemaOrThrow("ns::op", "").typed<Tensor(const Tensor&, int64_t)>()`."""
+
+    operator: str
+    spelled: tuple[Node, ...] | None = None
+    """The types of its parameters, as written; None where they are those of `function`."""
+    function: Function | None = None
+    """`f` of `typed<decltype(f)>()`."""
+    returns: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from transforms.cpp.flow import saved
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow
 from transforms.cpp.flow.members import fill, member_slot
@@ -60,6 +61,10 @@ def assign(flow: Flow, target: Node, value: Type, node: Node) -> None:
     """`target = value`, for a variable, an element, a member or what lies behind a pointer."""
     if target.kind == "parenthesized_expression" and target.children:
         target = target.children[0]
+    slot = saved.saved_slot(flow, target)
+    if slot is not None:
+        saved.save(flow, slot, value, node)
+        return
     if target.kind == "identifier":
         variable = flow.lookup(target.text)
         if variable is not None:

@@ -13,7 +13,6 @@ from pathlib import Path
 from codemod.borders.files import read_below
 from codemod.model.findings import Finding
 from codemod.model.transform import Override, Part, Project
-from transforms.cpp.analyse import joined_facts, source_files
 from transforms.cpp.decisions import DERIVATIVES
 from transforms.cpp.overrides.autograd import AutogradCode
 from transforms.cpp.overrides.registering import (
@@ -28,6 +27,7 @@ from transforms.cpp.overrides.templates import registrations_of
 from transforms.cpp.reach import headers
 from transforms.cpp.reach.calls import BACKEND_FOLDERS
 from transforms.cpp.reach.reached import Node
+from transforms.cpp.reach.sources import joined_facts, source_files
 from transforms.cpp.reading.facts import FileFacts
 from transforms.cpp.reading.marks import is_template
 from transforms.schema import derivatives as derivatives_yaml
@@ -50,6 +50,7 @@ class CppProver:
         self._pytorch = (project.root / headers.OWN_YAML).is_file()
         self._autograd = AutogradCode(project.root, scratch)
         self._routes: Routes | None = None
+        self._is_template = functools.cache(lambda path: is_template(project.read(path)))
 
     @property
     def version(self) -> str:
@@ -93,7 +94,7 @@ class CppProver:
 
         Templates are left out: no compiler reads them.
         """
-        paths = [path for path in paths if not is_template(self._project.read(path))]
+        paths = [path for path in paths if not self._is_template(path)]
         sources = dict.fromkeys(path for path in paths if path.endswith(_COMPILED))
         for path in paths:
             if path.endswith(_INCLUDED):
@@ -119,12 +120,13 @@ class CppProver:
         for path, offsets in sorted(places.items()):
             if not path.endswith((*SOURCES, *HEADERS)):
                 continue
-            if is_template(self._project.read(path)):
+            if self._is_template(path):
                 reasons.append(f"{path} is a template: it takes the build of the library to make C++ of it")
                 continue
             changed = routes.at(path, offsets)
             for node in changed:
-                node_routes = [route for route in routes.to(node) if route.root.operator] or self._by_templates(node)
+                found = [route for route in routes.to(node) if route.root.operator] or self._by_templates(node)
+                node_routes = [route for route in found if not any(self._is_template(path) for path, _ in route.way)]
                 if not node_routes:
                     reasons.append(f"no operator is known to run {routes.function(node).name}")
                 for operator in _nearest(node_routes, named):
@@ -142,10 +144,14 @@ class CppProver:
         overrides = []
         for operator in (operator for operator in operators if "::" in operator):
             named = [file.path for file in self._facts.values() if _registers(file, f"{operator.partition('::')[0]}::")]
-            paths = sorted(path for path in named if path.endswith(SOURCES) and not _TESTS.search(path))
+            paths = sorted(path for path in named if self._is_built(path))
             if paths:
                 overrides.append(Override((operator,), parts=self._whole(operator, paths), again=()))
         return overrides
+
+    def _is_built(self, path: str) -> bool:
+        """Whether a compiler makes a part of a library of a file as it stands."""
+        return path.endswith(SOURCES) and not _TESTS.search(path) and not self._is_template(path)
 
     def _by_templates(self, node: Node) -> list[Route]:
         """The routes from the registrations of a function's own file that reach it by macros and templates."""
@@ -221,7 +227,7 @@ class CppProver:
         folder = os.path.commonpath([path.rpartition("/")[0] or "." for path in (*own, *paths)] or ["."])
         below = "" if folder in ("", ".") else f"{folder}/"
         listed = self._project.files(SOURCES, (below,))
-        remaining = [path for path in listed if path not in paths and not _TESTS.search(path)]
+        remaining = [path for path in listed if path not in paths and self._is_built(path)]
         return (*(Part(path) for path in paths), *(Part(path, required=False) for path in remaining))
 
     def _again(self, ways: Sequence[Route]) -> tuple[Part, ...]:

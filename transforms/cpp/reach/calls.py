@@ -34,6 +34,43 @@ def is_kernel(function: Function) -> bool:
     return bool(function.structured) or not _KERNEL_FEATURES.isdisjoint(function.features)
 
 
+def is_autograd_function(function: Function, *names: str) -> bool:
+    """Whether it is a method, `forward` or `backward` or one of `names`, of a torch::autograd::Function."""
+    return function.name in (names or ("forward", "backward")) and bool(
+        function.parent and function.params and "AutogradContext" in function.params[0].type
+    )
+
+
+def called_as(function: Function) -> str:
+    """The name that calls of a function end with: `Class::apply` for the forward of an autograd function."""
+    return f"{function.parent}::apply" if is_autograd_function(function, "forward") else function.name
+
+
+def space(function: Function) -> str:
+    """The namespace of a function, with its class."""
+    return function.qualified.rpartition("::")[0]
+
+
+def encloses(function: Function, caller: Function) -> bool:
+    """Whether a function is in a namespace or class around a caller, where a name alone finds it first."""
+    return not space(function) or f"{caller.qualified}::".startswith(f"{space(function)}::")
+
+
+def named(functions: Iterable[Function], name: str, caller: Function) -> list[Function]:
+    """Those of `functions` with bodies that `name`, as a caller writes it, may mean; the nearest ones alone."""
+    meant = {f for f in functions if f.body >= 0 and f"::{f.qualified}".endswith(f"::{name}")}
+    return [f for f in meant if encloses(f, caller)] or list(meant)
+
+
+def called_names(function: Function) -> set[str]:
+    """What `called_as` may say of the functions that it calls."""
+    names: set[str] = set()
+    for call in function.calls:
+        parts = call.callee.split("::")
+        names.add("::".join(parts[-2:]) if parts[-1] == "apply" and len(parts) > 1 else parts[-1])
+    return names
+
+
 def kernels_alone(functions: Mapping[str, Iterable[Function]]) -> set[str]:
     """Those of the names in `functions` that kernels have, and nothing else that is defined.
 

@@ -18,7 +18,7 @@ from codemod.model.callgraph import gather, shortest_ways, way
 from codemod.model.findings import Step
 from codemod.model.operators import Reach
 from codemod.planning.naming import base_name
-from transforms.cpp.reach.calls import Index, backend_folder, is_kernel
+from transforms.cpp.reach.calls import Index, backend_folder, is_autograd_function, is_kernel
 from transforms.cpp.reach.device import Launchers, is_device_code, shared
 from transforms.cpp.reading.facts import Call, FileFacts, Function, Registration
 from transforms.schema.derivatives import Derivative, Derivatives
@@ -194,11 +194,9 @@ class Reacher:
         return result
 
     def _silenced(self, blocked: Collection[Node]) -> frozenset[Node]:
-        ends = {
-            (f.path, _space(f)) for f in map(self.nodes.__getitem__, blocked) if _is_autograd_function(f, "forward")
-        }
+        ends = {(f.path, _space(f)) for f in map(self.nodes.__getitem__, blocked) if is_autograd_function(f, "forward")}
         nodes = self.nodes.items() if ends else ()
-        return frozenset(n for n, f in nodes if _is_autograd_function(f, "backward") and (f.path, _space(f)) in ends)
+        return frozenset(n for n, f in nodes if is_autograd_function(f, "backward") and (f.path, _space(f)) in ends)
 
     def _set_aside(self, roots: Mapping[Node, Root]) -> None:
         """Stop at what `roots` lead to and no operator does; what of it runs for operators in general is no root."""
@@ -271,7 +269,7 @@ class Reacher:
         yield from self.derivative_roots()
         for file in self.facts.values():
             for function in file.functions:
-                if function.body >= 0 and _is_autograd_function(function):
+                if function.body >= 0 and is_autograd_function(function):
                     step = Step(function.path, function.line, f"{function.parent} is a torch::autograd::Function")
                     if function.path not in self.device or function not in self.launchers:
                         yield Root(function, "Autograd", "", step)
@@ -362,12 +360,6 @@ def _space(function: Function) -> str:
 
 def _title(function: Function) -> str:
     return f"{function.parent}::{function.name}" if function.parent else function.name
-
-
-def _is_autograd_function(function: Function, *names: str) -> bool:
-    return function.name in (names or ("forward", "backward")) and bool(
-        function.parent and function.params and "AutogradContext" in function.params[0].type
-    )
 
 
 def _backend_kernels(natives: NativeFunctions | None) -> frozenset[str]:

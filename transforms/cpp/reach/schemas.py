@@ -17,7 +17,8 @@ from transforms.schema.native_functions import NativeFunction, NativeFunctions
 from transforms.schema.schema import Schema, parse_schema
 
 _COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
-_INTEGERS = re.compile(r"int(\[\d*\])?\??$")
+INTEGERS = re.compile(r"int(\[\d*\])?\??$")
+"""The types of a schema's arguments that have a symbolic counterpart."""
 _ACCESSOR = re.compile(r"^(\w+)\s*\.\s*(size|sizes|numel|stride|strides|storage_offset)\s*\(")
 _CALL = re.compile(r"(?<![\w.>:])(?:\w+::)*([A-Za-z_]\w*)\s*\(")
 
@@ -35,6 +36,10 @@ class Family:
     derivatives: tuple[Derivative, ...] = ()
     accessors: tuple[tuple[Derivative, str], ...] = ()
     """(entry, `x.sizes()`): accessors in formulas that become symbolic."""
+    operator: str = ""
+    """Of a schema that C++ defines: `ns::op.overload`. It changes only where a symbolic value is to go through it."""
+    schema: tuple[str, int, int] = ("", 0, 0)
+    """(path, start, end) of the word `int` in that schema."""
 
 
 def split_arguments(text: str, opening: int) -> list[str]:
@@ -114,7 +119,7 @@ class Schemas:
             return
         symbolic = {argument.name for argument in target.arguments if argument.symbolic}
         for argument in schema.arguments:
-            if argument.name in symbolic and _INTEGERS.match(argument.type):
+            if argument.name in symbolic and INTEGERS.match(argument.type):
                 yield argument.name
 
     def _family(self, name: str, entries: list[NativeFunction]) -> Family | None:
@@ -205,7 +210,7 @@ def integer_arguments(facts: Mapping[str, FileFacts]) -> frozenset[tuple[str, in
                 schema = parse_schema(registration.schema)
             except ValueError:
                 continue
-            indexes = (index for index, argument in enumerate(schema.arguments) if _INTEGERS.match(argument.type))
+            indexes = (index for index, argument in enumerate(schema.arguments) if INTEGERS.match(argument.type))
             integers.update((schema.base, index) for index in indexes)
     return frozenset(integers)
 

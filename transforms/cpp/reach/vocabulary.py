@@ -6,12 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from transforms.cpp.reading.facts import Function
+from transforms.cpp.reading.facts import Function, Slot
 from transforms.cpp.reading.types import Type, parse_type, returns_symbols
 from transforms.schema.schema import Schema
 
 ACCESSORS = ("numel", "size", "sizes", "stride", "strides", "storage_offset", "nbytes")
 """The TensorBase accessors that throw on a symbolic tensor (c10/core/TensorImpl.h)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """The schema of an operator that C++ of the tree defines."""
+
+    path: str
+    start: int
+    """The offset of the registration."""
+    symbolic: frozenset[int]
+    """The indexes of the arguments that are SymInts already."""
+
+    def slot(self, operator: str, index: int) -> Slot:
+        """The argument `index` of `operator`, which is the one defined."""
+        return Slot(self.path, -2 - self.start, index, operator=operator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +48,8 @@ class Vocabulary:
     """(path, start) of functions of the tree that no symbolic tensor gets through."""
     dead_operators: frozenset[str] = frozenset()
     """Base names of operators of the tree that no symbolic tensor gets through, though they have a kernel for it."""
+    defined: Mapping[str, Definition] = field(default_factory=dict)
+    """The operators with a schema in the tree's C++, as `ns::op.overload`."""
     _symbolic: dict[str, list[Function]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def symbolic(self, name: str) -> Sequence[Function]:

@@ -15,7 +15,7 @@ from transforms.cpp.reading.blocks import (
     arguments,
     read_blocks,
 )
-from transforms.cpp.reading.facts import Call, FileFacts, Function
+from transforms.cpp.reading.facts import Call, FileFacts, Function, Lookup
 from transforms.cpp.reading.literals import without_defines, without_literals
 from transforms.cpp.reading.macros import block_macros, definitions, expansions, launching_macros
 from transforms.cpp.reading.marks import masked
@@ -42,6 +42,11 @@ _UNINTERESTING = frozenset(
     defined dim dtype scalar_type options device layout is_cuda is_sparse item to data_ptr const_data_ptr
     mutable_data_ptr contiguous requires_grad get_device numel size sizes stride strides storage_offset nbytes
     """.split()
+)
+# An operator asked for in the dispatcher (aten/src/ATen/core/dispatch/Dispatcher.h), as far as its signature.
+_LOOKUP = re.compile(
+    rb'\bfindSchemaOrThrow\s*\(\s*"([^"]+)"\s*,\s*"([^"]*)"\s*\)'
+    rb"(?:\s*\.\s*(?:template\s+)?typed\s*<\s*decltype\s*\(\s*([\w:]+)\s*\))?"
 )
 _MACRO = re.compile(r"[A-Z][A-Z0-9_]*$")
 _FEATURES = (
@@ -87,6 +92,8 @@ def extract(path: str, source: bytes) -> FileFacts:
     launching = tuple(launching_macros(source, defined))
     if launching:
         functions = tuple(_with_launches(function, text, launching) for function in functions)
+    if b"findSchemaOrThrow" in text:
+        functions = tuple(_with_lookups(function, source) for function in functions)
     members: list[tuple[str, str, str]] = []
     aliases: list[tuple[str, str]] = []
     for statement in statements:
@@ -113,6 +120,16 @@ def _with_launches(function: Function, text: bytes, macros: Iterable[bytes]) -> 
     if function.body < 0 or not any(name in text[function.body : function.end] for name in macros):
         return function
     return dataclasses.replace(function, features=function.features | {"launch"})
+
+
+def _with_lookups(function: Function, source: bytes) -> Function:
+    if function.body < 0:
+        return function
+    found = _LOOKUP.finditer(source, function.body, function.end)
+    lookups = dict.fromkeys(
+        Lookup(f"{decode(m[1])}.{decode(m[2])}" if m[2] else decode(m[1]), decode(m[3] or b"")) for m in found
+    )
+    return dataclasses.replace(function, lookups=tuple(lookups)) if lookups else function
 
 
 def _generated(path: str, expanded_calls: Iterable[tuple[int, int, bytes, str]], lines: _Lines) -> Iterator[Function]:

@@ -34,6 +34,17 @@ class Call:
 
 @compact
 @dataclass(frozen=True, slots=True)
+class Lookup:
+    """`findSchemaOrThrow("ns::op", "overload")` inside a function."""
+
+    operator: str
+    """`ns::op.overload`, or `ns::op`."""
+    signature: str = ""
+    """The function `f` of `.typed<decltype(f)>()`, as written; "" where the signature is spelled out."""
+
+
+@compact
+@dataclass(frozen=True, slots=True)
 class Function:
     """A function definition or declaration. Offsets are bytes; `body` is the offset of `{`, or -1 for a declaration."""
 
@@ -62,6 +73,8 @@ class Function:
     of the standard containers are left out."""
     candidates: int = 0
     """How often a name like `size(`, `sizes(`, `numel(` follows `.` or `->` in the body."""
+    lookups: tuple[Lookup, ...] = ()
+    """The operators that the body asks the dispatcher for."""
 
 
 @compact
@@ -138,11 +151,14 @@ PART = -100
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A parameter of a function, its result (`index` -1), a part of the tuple that it returns (from PART down), or a
-    data member of a class of one source file."""
+    """A parameter of a function, its result (`index` -1), a part of the tuple that it returns (from PART down), a data
+    member of a class of one source file, or an argument of an operator's schema."""
 
     path: str
     start: int
     index: int
     member: str = ""
     """`Class::member`; `start` and `index` are those of no function."""
+    operator: str = ""
+    """`ns::op.overload`, whose schema has the argument `index`; `path` is where that is written, and `start` is
+    negative and tells the schemas of a file apart."""

@@ -41,6 +41,8 @@ _WRAPPERS = re.compile(
 )
 _KEY = re.compile(r"(?:DispatchKey::|c10::k|at::k|torch::k|^k)(\w+)")
 _IDENTIFIER = re.compile(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*")
+# `m.def(schema, {at::Tag::pt2_compliant_tag})` names no kernel (torch/library.h).
+_TAGS = re.compile(rb"\s*\{|\s*(?:std::vector\s*<\s*)?(?:at::|torch::)?Tag\b")
 _KERNEL_OPTION = re.compile(
     r"\bkernel<\s*(?:decltype\(([\w:]+)\)\s*,\s*&?([\w:]+)|(\w[\w:]*))?[^>]*>\s*\("
     r"\s*(?:[\w:]*(?:DispatchKey::|k)(\w+))?"
@@ -170,7 +172,7 @@ def _block_registrations(
         written = decode(source[slice(*spans[0])]) if name is None else ""
         if name is None and not written:
             continue
-        if match[2] == b"def" and len(spans) == 1:
+        if match[2] == b"def" and (len(spans) == 1 or _TAGS.match(text, *spans[1])):
             operator = qualified(name or "", block.namespace)
             yield Registration(operator, "", "", line(match.start()), match.start(), end, name or "", written=written)
             continue

@@ -21,7 +21,8 @@ from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.cpp.flow.events import RegisteredKernel, Replacement, SettledSignature, SymbolicKernel
+from transforms.cpp.flow.events import Replacement
+from transforms.cpp.flow.settled import RegisteredKernel, SettledSignature, SymbolicKernel
 from transforms.cpp.reading.types import symbolic_spelling
 
 NAME = "helper-signature"

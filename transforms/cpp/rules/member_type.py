@@ -18,7 +18,8 @@ from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.cpp.flow.events import Replacement, SettledMembers
+from transforms.cpp.flow.events import Replacement
+from transforms.cpp.flow.settled import SettledMembers
 from transforms.cpp.reading.types import symbolic_spelling
 
 NAME = "member-type"

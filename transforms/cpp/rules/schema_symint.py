@@ -5,19 +5,32 @@
                                                               dispatch:
                                                                 CompositeImplicitAutograd: keep_rows_symint
 
-It has no example of one source by itself: a schema changes only together with its kernel, which is another file.
+    m.def("wrap(Tensor source, int rows) -> Tensor");       m.def("wrap(Tensor source, SymInt rows) -> Tensor");
 
-What it does: an `int` or `int[]` argument of a composite operator becomes `SymInt` or `SymInt[]` in its functional,
-out and in-place schemas; the kernel is renamed to `…_symint`, takes `c10::SymInt` by value or `c10::SymIntArrayRef`,
-and the yaml names it; derivatives.yaml follows, `x.sizes()` in a formula becomes `x.sym_sizes()`. All is one group.
-Asked for by the schemas of `--vocabulary FILE` where that is another version's, and by the tree's own formulas.
+It has no example of one source by itself: a schema changes only together with its kernels, which may be other files.
+
+What it does: in PyTorch's own tree an `int` or `int[]` argument of a composite operator becomes `SymInt` or
+`SymInt[]` in its functional, out and in-place schemas; the kernel is renamed to `…_symint`, takes `c10::SymInt` by
+value or `c10::SymIntArrayRef`, and the yaml names it; derivatives.yaml follows, `x.sizes()` in a formula becomes
+`x.sym_sizes()`. Asked for by the schemas of `--vocabulary FILE` where that is another version's, and by the tree's
+own formulas.
+
+In a library, an argument of a schema in C++ (`m.def("ns::op(…)")`) changes where a size would come to it. What
+follows: kernels under Meta, Autograd and composite keys, functions that call the operator through the dispatcher
+(`typed<…>().call(…)`, `redispatch`), autograd functions and what they save in `ctx->saved_data`. Kernels of backends
+stay as they are: the dispatcher takes SymInts apart for a kernel that has integers. Refused where a kernel is a
+lambda, a template or not to be found, is of two operators, is boxed for the stable ABI (it has no SymInts), or is
+given to something else besides, such as pybind11. All is one group.
 
 Why: an argument that is `int` in the schema is turned into a constant before the kernel sees it.
 
-Fix safety: review. A schema is part of the public interface. Dimensions and flags stay integers, and so does every
-argument whose kernel cannot follow.
+Fix safety: review. A schema is part of the public interface. Callers from Python and TorchScript give integers as
+before, and `typed<…>` with integers elsewhere goes on to make constants. C++ that calls a function whose signature
+changes is to be built anew: an int64_t becomes a SymInt by itself, a list does not (`c10::fromIntArrayRefSlow`).
+Dimensions and flags stay integers, and so does every argument whose kernels cannot follow.
 
-References: aten/src/ATen/native/README.md, torchgen/api/types/signatures.py, tools/autograd/derivatives.yaml.
+References: aten/src/ATen/native/README.md, torchgen/api/types/signatures.py, tools/autograd/derivatives.yaml;
+`unpackSymInt` in aten/src/ATen/core/boxing/KernelFunction_impl.h.
 """
 
 from __future__ import annotations
@@ -27,14 +40,15 @@ from collections.abc import Iterable, Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.cpp.flow.events import Replacement, SymbolicDerivative, SymbolicDispatch, SymbolicSchema
+from transforms.cpp.flow.events import Replacement
+from transforms.cpp.flow.settled import SymbolicArgument, SymbolicDerivative, SymbolicDispatch, SymbolicSchema
 from transforms.cpp.reach.vocabulary import symint_name
 from transforms.cpp.reading.lines import Lines
 
 NAME = "schema-symint"
 MODE = Mode.DIRECT_THROW
 LEVEL = Level.REVIEW
-EVENTS = (SymbolicSchema, SymbolicDispatch, SymbolicDerivative)
+EVENTS = (SymbolicSchema, SymbolicDispatch, SymbolicDerivative, SymbolicArgument)
 EXAMPLES: tuple[Example, ...] = ()
 
 _AFTER_ENTRY = re.compile(rb"^(?:- |#|\s*$)", re.M)
@@ -44,8 +58,11 @@ Change = tuple[int, int, str]
 """(start, end, new text) in a yaml file."""
 
 
-def rewrite(event: SymbolicSchema | SymbolicDispatch | SymbolicDerivative) -> Iterator[Replacement]:
+def rewrite(event: SymbolicSchema | SymbolicDispatch | SymbolicDerivative | SymbolicArgument) -> Iterator[Replacement]:
     """Change one entry: the type of an argument, the names of kernels, or the accessors in formulas."""
+    if isinstance(event, SymbolicArgument):
+        yield Replacement(event.start, event.end, "SymInt", f"the schema of {event.operator}: `int` → `SymInt`")
+        return
     start, end = _entry(event.lines, event.line)
     source = event.lines.source
     if isinstance(event, SymbolicSchema):

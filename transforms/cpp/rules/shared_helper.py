@@ -22,7 +22,8 @@ from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.cpp.flow.events import HelperTwin, Replacement
+from transforms.cpp.flow.events import Replacement
+from transforms.cpp.flow.settled import HelperTwin
 
 _BEFORE = re.compile(rb"[ \t\w]*\Z")
 """What may stand before a helper on its line: white space, and macros such as TORCH_API."""

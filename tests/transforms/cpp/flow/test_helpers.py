@@ -267,6 +267,17 @@ def test_a_class_keeps_sizes_for_its_methods(tmp_path: Path) -> None:
         assert converted(tmp_path, source) == after
 
 
+def test_a_name_alone_means_what_stands_around_the_caller_before_what_stands_elsewhere(tmp_path: Path) -> None:
+    source = """\
+namespace other { template <class... Ts> Tensor cut(std::tuple<Ts...> parts) { return std::get<0>(parts); } }
+namespace mine {
+static Tensor cut(const Tensor& x, int64_t rows) { return x.narrow(0, 0, rows); }
+Tensor f(const Tensor& x) { return cut(x, x.size(0)); }
+}"""
+    expected = source.replace("int64_t", "c10::SymInt").replace("size", "sym_size").replace("narrow", "narrow_symint")
+    assert converted(tmp_path, source) == expected
+
+
 def test_a_member_is_filled_by_one_whose_name_begins_with_its_own(tmp_path: Path) -> None:
     before = CLASS.format("DimVector", "size", "narrow", "int64_t")
     after = CLASS.format("c10::SymDimVector", "sym_size", "narrow_symint", "c10::SymInt")

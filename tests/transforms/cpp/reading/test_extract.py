@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from transforms.cpp.reading.extract import extract
-from transforms.cpp.reading.facts import FileFacts, Function, Param
+from transforms.cpp.reading.facts import FileFacts, Function, Lookup, Param
 
 
 def facts(source: str) -> FileFacts:
@@ -122,6 +122,19 @@ def test_calls() -> None:
     ]
     assert function.calls[0].line == 2
     assert function.candidates == 3
+
+
+def test_lookups() -> None:
+    body = """
+      static auto plain = c10::Dispatcher::singleton().findSchemaOrThrow("my::cut", "").typed<Tensor(Tensor)>();
+      auto same = c10::Dispatcher::singleton().findSchemaOrThrow("my::cut", "").typed<Tensor(Tensor, int64_t)>();
+      auto other = dispatcher.findSchemaOrThrow( "my::cut", "out" )
+          .typed<decltype(ns::cut)>();
+      auto built = dispatcher.findSchemaOrThrow(name, "");
+    """
+    function = one(f"Tensor f(Tensor x) {{ {body} }}")
+    assert function.lookups == (Lookup("my::cut"), Lookup("my::cut.out", "ns::cut"))
+    assert one("Tensor f(Tensor x) { return x; }").lookups == ()
 
 
 def test_members_aliases_and_macros() -> None:

@@ -23,6 +23,14 @@ def registered(source: str) -> list[tuple[str, str, str]]:
     [
         ('TORCH_LIBRARY(lib, m) { m.def("f(Tensor x) -> Tensor"); }', [("lib::f", "", "")]),
         ('TORCH_LIBRARY(lib, m) { m.def("f(Tensor x) -> Tensor", &f); }', [("lib::f", "", "f")]),
+        (
+            'TORCH_LIBRARY(lib, m) { m.def("f(Tensor x) -> Tensor", {at::Tag::pt2_compliant_tag}); }',
+            [("lib::f", "", "")],
+        ),
+        (
+            'TORCH_LIBRARY(lib, m) { m.def("f() -> Tensor", std::vector<at::Tag>{at::Tag::core}); }',
+            [("lib::f", "", "")],
+        ),
         ('TORCH_LIBRARY_FRAGMENT(lib, m) { m.def("f", TORCH_FN(ns::f)); }', [("lib::f", "", "ns::f")]),
         ('TORCH_LIBRARY_IMPL(lib, Meta, m) { m.impl("f.out", f_meta); }', [("lib::f.out", "Meta", "f_meta")]),
         ("TORCH_LIBRARY_IMPL(_, Autograd, m) { m.fallback(torch::CppFunction::makeFallthrough()); }", []),

@@ -11,7 +11,8 @@ from codemod.model.findings import Level
 from tests.transforms.cpp.snippets import MemoryProject
 from transforms.cpp.analyse import analyse_tree
 from transforms.cpp.flow.answers import emit
-from transforms.cpp.flow.events import Event, SymbolicDerivative, SymbolicDispatch, SymbolicSchema
+from transforms.cpp.flow.events import Event
+from transforms.cpp.flow.settled import SymbolicDerivative, SymbolicDispatch, SymbolicSchema
 from transforms.cpp.reading.lines import Lines
 from transforms.cpp.rules import load_rewrites
 
