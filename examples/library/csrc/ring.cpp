@@ -1,7 +1,7 @@
 // The operators of a small library: some complete in C++, some with the rest in Python (see ../ring).
 
 #include <ATen/core/Tensor.h>
-#include <torch/csrc/autograd/custom_function.h>
+#include <ATen/ops/empty.h>
 #include <torch/library.h>
 
 #include <cmath>
@@ -9,47 +9,6 @@
 namespace ring {
 
 using at::Tensor;
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
-
-// The rows of a matrix, each moved on by so many places; the last come first.
-Tensor turn_cpu(const Tensor& source, int64_t steps) {
-  TORCH_CHECK(source.dim() == 2, "turn: expected a matrix");
-  return source.roll({steps}, {0}).contiguous();
-}
-
-// Its Meta stands here, too.
-Tensor turn_meta(const Tensor& source, int64_t steps) {
-  TORCH_CHECK(source.dim() == 2, "turn: expected a matrix");
-  return source.new_empty({source.size(0), source.size(1)});
-}
-
-Tensor turn(const Tensor& source, int64_t steps) {
-  static const auto op = c10::Dispatcher::singleton()
-                             .findSchemaOrThrow("ring::turn", "")
-                             .typed<Tensor(const Tensor&, int64_t)>();
-  return op.call(source, steps);
-}
-
-// The way back is the other way round.
-class Turn : public torch::autograd::Function<Turn> {
- public:
-  static Tensor forward(AutogradContext* ctx, const Tensor& source, int64_t steps) {
-    at::AutoDispatchBelowADInplaceOrView guard;
-    ctx->saved_data["steps"] = steps;
-    return turn(source, steps);
-  }
-
-  static variable_list backward(AutogradContext* ctx, variable_list grads) {
-    const auto steps = ctx->saved_data["steps"].toInt();
-    const auto grad = grads[0];
-    return {turn(grad.reshape({grad.size(0), grad.size(1)}), -steps), Tensor()};
-  }
-};
-
-Tensor turn_autograd(const Tensor& source, int64_t steps) {
-  return Turn::apply(source, steps);
-}
 
 // Composite: written in terms of other operators.
 Tensor flat_gaps(const Tensor& left, const Tensor& right) {
@@ -87,22 +46,12 @@ Tensor gaps_cpu(const Tensor& left, const Tensor& right) {
 } // namespace ring
 
 TORCH_LIBRARY(ring, m) {
-  m.def("turn(Tensor source, int steps) -> Tensor");
   m.def("flat_gaps(Tensor left, Tensor right) -> Tensor", ring::flat_gaps);
   m.def("blend(Tensor left, Tensor right, float share) -> Tensor");
   m.def("gaps(Tensor left, Tensor right) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(ring, CPU, m) {
-  m.impl("turn", TORCH_FN(ring::turn_cpu));
   m.impl("blend", TORCH_FN(ring::blend_cpu));
   m.impl("gaps", TORCH_FN(ring::gaps_cpu));
-}
-
-TORCH_LIBRARY_IMPL(ring, Meta, m) {
-  m.impl("turn", TORCH_FN(ring::turn_meta));
-}
-
-TORCH_LIBRARY_IMPL(ring, Autograd, m) {
-  m.impl("turn", TORCH_FN(ring::turn_autograd));
 }

@@ -1,4 +1,4 @@
-// A matrix wound around a smaller one, and back: operators that are given sizes, whose schemas have them as integers.
+// Operators with autograd. A matrix wound around a smaller one, and back, is given sizes: the schemas have them as integers.
 
 #include "wrap.h"
 
@@ -109,24 +109,67 @@ Tensor spread_autograd(const Tensor& source, at::IntArrayRef sizes) {
   return Spread::apply(source, sizes);
 }
 
+// The rows of a matrix, each moved on by so many places; the last come first.
+Tensor turn_cpu(const Tensor& source, int64_t steps) {
+  TORCH_CHECK(source.dim() == 2, "turn: expected a matrix");
+  return source.roll({steps}, {0}).contiguous();
+}
+
+// Its Meta stands here, too.
+Tensor turn_meta(const Tensor& source, int64_t steps) {
+  TORCH_CHECK(source.dim() == 2, "turn: expected a matrix");
+  return source.new_empty({source.size(0), source.size(1)});
+}
+
+Tensor turn(const Tensor& source, int64_t steps) {
+  static const auto op = c10::Dispatcher::singleton()
+                             .findSchemaOrThrow("ring::turn", "")
+                             .typed<Tensor(const Tensor&, int64_t)>();
+  return op.call(source, steps);
+}
+
+// The way back is the other way round.
+class Turn : public torch::autograd::Function<Turn> {
+ public:
+  static Tensor forward(AutogradContext* ctx, const Tensor& source, int64_t steps) {
+    at::AutoDispatchBelowADInplaceOrView guard;
+    ctx->saved_data["steps"] = steps;
+    return turn(source, steps);
+  }
+
+  static variable_list backward(AutogradContext* ctx, variable_list grads) {
+    const auto steps = ctx->saved_data["steps"].toInt();
+    const auto grad = grads[0];
+    return {turn(grad.reshape({grad.size(0), grad.size(1)}), -steps), Tensor()};
+  }
+};
+
+Tensor turn_autograd(const Tensor& source, int64_t steps) {
+  return Turn::apply(source, steps);
+}
+
 } // namespace ring
 
 TORCH_LIBRARY_FRAGMENT(ring, m) {
   m.def("wrap(Tensor source, int rows, int columns) -> Tensor");
   m.def("spread(Tensor source, int[] sizes) -> Tensor");
+  m.def("turn(Tensor source, int steps) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(ring, CPU, m) {
   m.impl("wrap", TORCH_FN(ring::wrap_cpu));
   m.impl("spread", TORCH_FN(ring::spread_cpu));
+  m.impl("turn", TORCH_FN(ring::turn_cpu));
 }
 
 TORCH_LIBRARY_IMPL(ring, Meta, m) {
   m.impl("wrap", TORCH_FN(ring::wrap_meta));
   m.impl("spread", TORCH_FN(ring::spread_meta));
+  m.impl("turn", TORCH_FN(ring::turn_meta));
 }
 
 TORCH_LIBRARY_IMPL(ring, Autograd, m) {
   m.impl("wrap", TORCH_FN(ring::wrap_autograd));
   m.impl("spread", TORCH_FN(ring::spread_autograd));
+  m.impl("turn", TORCH_FN(ring::turn_autograd));
 }
