@@ -65,7 +65,7 @@ def test_examples_compile_after_apply(tmp_path: Path, level: str) -> None:
 
 def test_what_does_not_compile_is_named(tmp_path: Path) -> None:
     root = copy_tree(EXAMPLES, tmp_path / "examples")
-    for path in SOURCES:
+    for path in [*SOURCES, *TEMPLATES]:
         (root / path).write_text("static int same;\n", encoding="utf-8")  # not to be compiled together
     assert errors(root) == []
     (root / SOURCES[-1]).write_text("int f() { return no_such_name; }\n", encoding="utf-8")
