@@ -25,6 +25,8 @@ WRONG_VALUES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueEr
 """What a YAML loader raises for values that their tag does not fit, such as a date in the 13th month."""
 
 _YAML_LEVELS = 16  # those of PyTorch's files, from 1.13 on, are four, and there is no alias in them
+# libyaml's scanner, which runs ahead of the events, ends at 1,000 levels with this, in wheels of PyYAML from 6.0.4 on.
+_SCANNED_TOO_DEEP = "exceeded maximum nesting depth"
 _LONGEST_NUMBER = 19  # digits; no offset, line or size has more
 # Tables in tables in tables: time and memory grow with the square of the depth of a dotted key.
 _DOTTED = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
@@ -138,8 +140,11 @@ def yaml_loader(content: bytes, name: str) -> yaml.SafeLoader:
         return loader(content)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
+        place = f"{name}:{mark.line + 1 if mark is not None else 1}"
         problem = getattr(error, "problem", None) or _line(error)
-        raise SymfixError(f"{name}:{mark.line + 1 if mark is not None else 1}: not YAML: {problem}") from None
+        if problem == _SCANNED_TOO_DEEP:
+            raise SymfixError(f"{place}: nested more than {_YAML_LEVELS} levels deep") from None
+        raise SymfixError(f"{place}: not YAML: {problem}") from None
 
 
 def _line_of(event: yaml.Event) -> int:
