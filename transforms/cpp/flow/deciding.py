@@ -11,7 +11,7 @@ from transforms.cpp.flow.checks import CHECKS, called, exits, throws
 from transforms.cpp.flow.choosing import disagreement, either_path, says
 from transforms.cpp.flow.conditions import asks, read
 from transforms.cpp.flow.dispatch import evaluate
-from transforms.cpp.flow.empty import LOOPS, serves_empty
+from transforms.cpp.flow.empty import LOOPS, serves_empty, stands_for_none
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import EXPECTED_NUMBER, Comparison, RaisingBranch, SizeShortcut
 from transforms.cpp.flow.sizes import is_size
@@ -88,6 +88,8 @@ def _shortcut(flow: Flow, branch: Node, condition: Node, guards: tuple[str, str]
     leans = _leans(flow, condition, shortcut)
     outcome = leans.pop() if len(leans) == 1 else None
     path = _general_path(branch, outcome) if outcome is not None else None
+    if outcome and stands_for_none(branch, condition):
+        return
     agreeing = path and all(_agrees(flow, path, size) for size in shortcut.broadcast)
     if path and agreeing and not _decides_elsewhere(flow, branch) and serves_empty(flow, path, condition):
         flow.truths.update(dict.fromkeys(shortcut.numbers, guards))

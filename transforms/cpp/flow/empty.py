@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from transforms.cpp.flow.checks import throws
+from transforms.cpp.flow.checks import exits, throws
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.sizes import method
@@ -39,6 +39,46 @@ def serves_empty(flow: Flow, path: Sequence[Node], condition: Node) -> bool:
             part.kind == "unary_expression" and part.token == "-" and part.children[0].text in asked for part in parts
         )
     )
+
+
+def stands_for_none(branch: Node, condition: Node) -> bool:
+    """Whether what goes on below a branch is another thing for an empty tensor, and not its like without elements.
+
+    `if (bias.numel() > 0) { x = x + bias; }`: without elements the sum is no x. `x = x.conj();` still is one.
+    """
+    taken, other = branch.fields["consequence"], branch.field("alternative")
+    if exits(taken) or (other is not None and exits(other)):
+        return False
+    asked = {part.text for part in condition.walk()}
+    if other is not None:
+        return _changed(taken, asked) != _changed(other, asked)
+    return not _changed(taken, asked) <= asked
+
+
+def _changed(block: Node, asked: Collection[str]) -> set[str]:
+    """The variables of before that change otherwise than by what is `asked` about, and functions called without it."""
+    changed, declared = set(), set()
+    for part in block.walk():
+        target = part.field("left") if part.kind == "assignment_expression" else None
+        if target is not None and part.token in ("+=", "-=") and part.fields["right"].text in asked:
+            continue
+        if part.kind == "update_expression":
+            target = part.field("argument")
+        elif part.kind == "expression_statement" and part.children and part.children[0].kind == "call_expression":
+            target = _acting(part.children[0], asked)
+        elif part.kind in ("declaration", "init_declarator"):
+            declared |= {name.text for child in part.children for name in _declared(child)}
+        while target is not None and (inner := target.field("argument") or target.field("function")) is not None:
+            target = inner
+        if target is not None:
+            changed.add(target.text)
+    return changed - declared
+
+
+def _acting(call: Node, asked: Collection[str]) -> Node | None:
+    """The function or object of a call that acts; None where a function is given what is asked about."""
+    given = {part.text for argument in call.fields["arguments"].children for part in argument.walk()}
+    return call.field("function") if method(call).endswith("_") or given.isdisjoint(asked) else None
 
 
 def _sure(statement: Node) -> Iterator[Node]:

@@ -5,9 +5,9 @@ What it does: `if (x.sym_numel() == 0) { return …; }` becomes `if (TORCH_GUARD
 neither has TORCH_GUARD_SIZE_OBLIVIOUS. A size that is compared with 1 is decided where the other path begins with a
 check that it equals another, as of sizes that are broadcast. A result `conditional_t<…, Tensor&, Tensor>` is a Tensor.
 Left are branches whose result is no Tensor, that raise,
-end a loop, stop a recursion or change what a pointer leads to, and those whose other path is wrong for an empty tensor
-without a word: it divides by a size, reduces without an identity (`max`, `mean`), reads elements, or slices from the
-end by a size (`-n`).
+end a loop, stop a recursion or change what a pointer leads to, those that use a tensor where it is not empty (one that
+stands for none is), and those whose other path is wrong for an empty tensor without a word: it divides by a size,
+reduces without an identity (`max`, `mean`), reads elements, or slices from the end by a size (`-n`).
 
 Why: the branch needs an answer while tracing, and where a size is unbacked there is none: the operator throws
 GuardOnDataDependentSymNode, though the path for sizes in general would have done.
@@ -42,10 +42,11 @@ EXAMPLES = (
         "if (TORCH_GUARD_OR_FALSE(x.sym_numel().sym_eq(0))) { return x; } return x.sum(); }",
     ),
     Example(
-        "Tensor f(const Tensor& x) { Tensor y = x; if (x.dim() && x.size(0) > 0) { y = x.sum(); } return y; }",
-        "Tensor f(const Tensor& x) { Tensor y = x; "
-        "if (x.dim() && TORCH_GUARD_OR_TRUE(x.sym_size(0).sym_gt(0))) { y = x.sum(); } return y; }",
+        "Tensor f(Tensor x) { if (x.dim() && x.size(0) > 0) { x = x.conj(); } return x; }",
+        "Tensor f(Tensor x) { "
+        "if (x.dim() && TORCH_GUARD_OR_TRUE(x.sym_size(0).sym_gt(0))) { x = x.conj(); } return x; }",
     ),
+    Example("Tensor f(Tensor x, const Tensor& y) { if (y.sym_numel() > 0) { x = x + y; } return x; }", None),
     Example(
         "Tensor f(const Tensor& x) { if (!x.numel()) { return x; } return x.sum(); }",
         "Tensor f(const Tensor& x) { "

@@ -1,18 +1,22 @@
-"""Where a function has already asked whether an expression holds a symbol, or what class it is of.
+"""Where a function has already asked whether an expression holds a symbol, what class it is of, or checked it.
 
 `not has_free_symbols(n) and n == 0`: behind such a test, questions about `n` are settled. What is settled by a test
 holds in the later operands of its `and`, in the branch that it opens, and behind a branch that leaves, up to where
-the expression is assigned again.
+the expression is assigned again. Behind `torch._check(n == 2)` a ShapeEnv knows that `n == 2` without a guard.
+
+Source: torch/fx/experimental/symbolic_shapes.py (guard_or_defer_runtime_assert, get_axioms).
 """
 
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.torch_names import CHECKS
 from transforms.python.flow.values import A_STATIC, A_TENSOR, BOOL, FLOAT, INT, NOTHING, PARAMETER, TENSOR, Value
 
 SYMBOLS = frozenset({"has_free_symbols", "free_symbols"})
@@ -22,7 +26,7 @@ PROOFS = frozenset(
 NUMBERS = frozenset({"int", "bool", "float", "complex", "IntWithoutSymInt"})
 CONTAINERS = frozenset({"list", "tuple", "dict", "set", "str", "bytes", "Sequence", "Mapping", "Iterable"})
 SYMBOLIC = frozenset({"SymInt", "SymFloat", "SymBool", "SymTypes", "py_sym_types"})
-_ASKED = SYMBOLS | PROOFS | {"isinstance"}
+_ASKED = SYMBOLS | PROOFS | CHECKS | {"isinstance"}
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -34,7 +38,7 @@ class Fact(NamedTuple):
     """What a test says of `expression`.
 
     "static": it holds no symbol, whatever it is. "number": it is no symbolic number. "other": it is no Tensor.
-    "tensor": it is one.
+    "tensor": it is one. "true": it has been checked.
     """
 
     expression: ast.expr
@@ -46,7 +50,8 @@ class Settled:
 
     def __init__(self, function: ast.AST, nodes: Sequence[ast.AST]) -> None:
         self._says: dict[int, str] = {}
-        self._facts: dict[str, str] = {}  # what holds at the place at hand, by the dump of the expression
+        self._facts: dict[str, str] = {}  # what holds at the place at hand, by the key of the expression
+        self._kinds: set[type[ast.expr]] = set()  # what facts are about
         self._holders: dict[str, set[str]] = {}  # the facts about what an expression is part of
         self._frames: list[list[str]] = []  # the facts that each open region has added
         if any(type(node) is ast.Call and called(node) in _ASKED for node in nodes):
@@ -59,6 +64,8 @@ class Settled:
         says = self._says.get(id(node))
         if says == "static":
             return A_STATIC
+        if says == "true":
+            return NOTHING
         if says == "tensor" and not value.certain:  # where sizes are traced into Tensors they are no less sizes
             return A_TENSOR
         if says == "number" and value.kind in (INT, FLOAT, BOOL, PARAMETER):
@@ -86,16 +93,17 @@ class Settled:
     def _look(self, node: ast.AST) -> None:
         if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             self._forget(node)
-        elif self._facts and isinstance(node, ast.expr) and not isinstance(node, ast.Constant):
-            says = self._facts.get(ast.dump(node))
+        elif self._facts and type(node) in self._kinds:
+            says = self._facts.get(_key(node))
             if says is not None:
                 self._says[id(node)] = says
 
     def _learn(self, facts: Iterable[Fact]) -> None:
         for fact in facts:
-            key = ast.dump(fact.expression)
+            key = _key(fact.expression)
             if key not in self._facts:
                 self._facts[key] = fact.says
+                self._kinds.add(type(fact.expression))
                 self._frames[-1].append(key)
                 for part in ast.walk(fact.expression):
                     if isinstance(part, (ast.Name, ast.Attribute, ast.Subscript)):
@@ -107,6 +115,23 @@ class Settled:
                 read = ast.dump(node).replace("Store()", "Load()").replace("Del()", "Load()")
                 for key in self._holders.pop(read, ()):
                     self._facts.pop(key, None)
+
+
+class _AsShape(ast.NodeTransformer):
+    """`x.size(i)` as `x.shape[i]`, which is the same."""
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        if called(node) != "size" or not isinstance(node.func, ast.Attribute) or node.keywords or len(node.args) > 1:
+            return node
+        shape = ast.Attribute(node.func.value, "shape", ast.Load())
+        return ast.Subscript(shape, node.args[0], ast.Load()) if node.args else shape
+
+
+def _key(node: ast.AST) -> str:
+    """What expressions have in common that ask for the same."""
+    text = ast.dump(node)
+    return ast.dump(_AsShape().visit(copy.deepcopy(node))) if "attr='size'" in text else text
 
 
 def _steps(node: ast.AST) -> Iterator[_Step]:
@@ -168,6 +193,8 @@ def _block(nodes: Sequence[ast.AST]) -> Iterator[_Step]:
             yield "visit", node
         if isinstance(node, ast.Assert):
             yield "learn", facts(node.test, True)
+        elif isinstance(node, ast.Expr) and called(node.value) in CHECKS:
+            yield "learn", checked(node.value)
         elif isinstance(node, ast.If) and not node.orelse and isinstance(node.body[-1], _LEAVES):
             yield "learn", facts(node.test, False)
     yield "close", None
@@ -183,6 +210,20 @@ def facts(test: ast.expr, truth: bool) -> Iterator[Fact]:
                 yield from facts(operand, truth)
     elif isinstance(test, ast.Call) and test.args:
         yield from _answered(test, truth)
+
+
+def checked(check: ast.expr) -> Iterator[Fact]:
+    """What holds behind a call of `torch._check` or its kin."""
+    assert isinstance(check, ast.Call)
+    conditions = check.args[called(check) == "_check_with" :][:1]
+    while conditions:
+        condition = conditions.pop()
+        if isinstance(condition, ast.BoolOp) and isinstance(condition.op, ast.And):
+            conditions += condition.values
+        elif called(condition) == "sym_and" and isinstance(condition, ast.Call):
+            conditions += condition.args
+        elif isinstance(condition, ast.Compare):
+            yield Fact(condition, "true")
 
 
 def _answered(test: ast.Call, truth: bool) -> Iterator[Fact]:

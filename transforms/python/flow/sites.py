@@ -11,10 +11,9 @@ from typing import NamedTuple
 from transforms.python.flow.guesses import not_empty
 from transforms.python.flow.interpret import Interpreter, asks, coerces
 from transforms.python.flow.nodes import called, dotted, scripting
-from transforms.python.flow.torch_names import COUNTED, TORCH_MODULES
+from transforms.python.flow.torch_names import CHECKS, COUNTED, TORCH_MODULES
 from transforms.python.flow.values import BOOL, FLOAT, INT, PARAMETER, Value
 
-CHECKS = frozenset({"_check", "_check_value", "_check_index", "_check_type", "_check_not_implemented", "_check_with"})
 GUARD_CALLS = frozenset({"guard_or_false", "guard_or_true", "statically_known_true", "sym_and", "sym_or", "sym_not"})
 # Operators whose out= variants compare the buffer's size with a number.
 OUT_VARIANTS = re.compile(

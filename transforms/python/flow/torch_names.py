@@ -23,6 +23,7 @@ GUARDS = frozenset(
      "range", "str", "repr", "id", "type", "has_torch_function", "canonicalize_dim", "canonicalize_dims",
      "is_concrete_int", "has_free_symbols", "free_symbols"}
 )  # fmt: skip
+CHECKS = frozenset({"_check", "_check_value", "_check_index", "_check_type", "_check_not_implemented", "_check_with"})
 TRUTHS = frozenset({"sym_and", "sym_or", "sym_not", "sym_eq"})
 SIZES = frozenset(
     {"sym_max", "sym_ite", "sym_min", "sym_int", "sym_sum", "prod", "reduce", "ceil", "floor", "max", "min", "abs",

@@ -6,7 +6,7 @@
         torch._check(end <= start, …)
 
 What it does: "if a then b" is "not a, or b", which can be left for the time the code runs. An `elif` applies where no
-condition before it held; what its own condition excludes is not said twice.
+condition before it held; what its own condition excludes is not said twice. An assertion keeps its exception.
 
 Why: the branch needs an answer while tracing, and neither path does anything but check.
 
@@ -25,11 +25,9 @@ import libcst as cst
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.flow.nodes import called
-from transforms.python.flow.sites import CHECKS
 from transforms.python.flow.values import INT
 from transforms.python.writing.branches import is_elif
-from transforms.python.writing.checks import checked_unless
+from transforms.python.writing.checks import checked_unless, condition_of
 from transforms.python.writing.nodes import call, code
 from transforms.python.writing.place import Change, Place, Rewrite
 
@@ -59,6 +57,16 @@ EXAMPLES = (
         "def f(x: Tensor):\n    from torch.fx.experimental.symbolic_shapes import sym_or\n\n"
         "    m, n = x.shape\n    torch._check(sym_or(m <= n, n > 2))\n    torch._check(sym_or(m >= n, m > 2))\n"
         "    torch._check(sym_or(m > n, m < n, m == 4))\n    return x\n",
+    ),
+    Example(
+        "def f(x: Tensor, y: Tensor):\n    if y.numel() > 0:\n"
+        "        assert y.ndim == 1 and y.size(0) == 4, f'{y.shape}'\n"
+        "        assert y.dtype == x.dtype\n    return x\n",
+        "def f(x: Tensor, y: Tensor):\n    from torch.fx.experimental.symbolic_shapes import expect_true, sym_or\n\n"
+        "    torch._check_with(\n        AssertionError,\n"
+        "        sym_or(y.numel() <= 0, y.ndim == 1 and y.size(0) == 4),\n        lambda: f'{y.shape}',\n    )\n"
+        "    assert expect_true(sym_or(y.numel() <= 0, y.dtype == x.dtype))\n    return x\n",
+        "an empty tensor may stand for none",
     ),
 )
 
@@ -96,13 +104,9 @@ def _paths(
 def _only_checks(branch: ast.If) -> bool:
     chained = len(branch.orelse) == 1 and isinstance(branch.orelse[0], ast.If)
     checks = branch.body if chained else [*branch.body, *branch.orelse]
-    return all(
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Call)
-        and called(statement.value) in CHECKS - {"_check_with"}
-        and bool(statement.value.args)
-        for statement in checks
-    ) and (not chained or _only_checks(branch.orelse[0]))  # type: ignore[arg-type]
+    return all(condition_of(statement) is not None for statement in checks) and (
+        not chained or _only_checks(branch.orelse[0])  # type: ignore[arg-type]
+    )
 
 
 def _negated(place: Place, test: cst.BaseExpression) -> cst.BaseExpression:

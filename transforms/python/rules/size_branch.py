@@ -55,7 +55,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if "size" not in kinds(place, test) or "order" in kinds(place, test):
         return None
     general = lean(place, test)
-    padded = isinstance(branch, ast.If) and pads_by_difference(branch)
+    padded = isinstance(branch, ast.If) and pads_by_difference(place, branch)
     if not padded and (general is None or not serves_all(branch, general)):
         raise Undecided("whether the path for different sizes serves equal ones too is not to be seen here")
     return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch), general=general)

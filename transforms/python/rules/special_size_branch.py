@@ -9,8 +9,8 @@ may be another thing, so there the general path has to be one that expands, resh
 divides by a size serves 0 too once it divides by `torch.sym_max(size, 1)`. A number below 0 stands for "not given":
 no size is one. Where a decomposition asks for a size on some devices alone, the path of the others serves it. Left are
 branches that return a truth callers decide by, that end a loop or stop a recursion, and whose other path asks for a
-maximum, or another thing that an empty tensor has not, or slices by the size from the end (`x[:-0]` is empty), and what
-asks whether a difference or a remainder is 0.
+maximum, or another thing that an empty tensor has not, checks something, or slices by the size from the end (`x[:-0]`
+is empty), and what asks whether a difference or a remainder is 0.
 
 Why: the branch needs an answer while tracing, and the other path would have done.
 
@@ -25,21 +25,10 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.writing.branches import (
-    counts_from_end,
-    decided,
-    divisions,
-    general_path,
-    is_decomposition,
-    kinds,
-    lean,
-    needs_elements,
-    never_zero,
-    on_every_device,
-    serves_all,
-)
+from transforms.python.writing.branches import decided, is_decomposition, kinds, lean, on_every_device, serves_all
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.place import Place, Rewrite
+from transforms.python.writing.serving import serving
 
 NAME = "special-size-branch"
 MODE = Mode.PYTHON_BRANCH
@@ -104,6 +93,12 @@ EXAMPLES = (
     Example("def f(x: Tensor):\n    k = len(x) - 1\n    return x if k == 0 else x[k - 1]\n", None, "a difference"),
     Example("def f(x: Tensor, n: SymInt):\n    if n > 0:\n        x = x[:-n]\n    return x\n", None, "x[:-0] is empty"),
     Example(
+        "def f(x: Tensor, y: Tensor):\n"
+        "    if y.numel() > 0:\n        assert y.is_cuda\n        x = x + y\n    return x\n",
+        None,
+        "an empty tensor that stands for none is not checked",
+    ),
+    Example(
         "def f(x: Tensor):\n    if x.numel() == 0:\n        return True\n    return bool(x.all())\n",
         None,
         "callers decide by what is returned",
@@ -136,12 +131,5 @@ def rewrite(place: Place) -> Rewrite | None:
     shortcut = isinstance(branch, ast.If) and compared == {"empty"} and general is not None
     if not shortcut and (general is None or not serves_all(branch, general)):
         raise Undecided("whether the path for sizes in general serves this one too is not to be seen here")
-    if shortcut and isinstance(branch, ast.If) and general is not None and needs_elements(place, branch, general):
-        raise Undecided("the path for sizes in general asks for what an empty tensor has not")
-    if isinstance(branch, ast.If) and counts_from_end(branch, general_path(place, branch, general)):
-        raise Undecided("the path for sizes in general slices by a size from the end, where 0 is the beginning")
-    divided = divisions(place, general_path(place, branch, general)) if isinstance(branch, ast.If) else []
-    safe = never_zero(place, divided)
-    if divided and not safe:
-        raise Undecided("the path for sizes in general divides by a size that may be 0")
+    safe = serving(place, branch, general, shortcut) if isinstance(branch, ast.If) else ()
     return Rewrite(Level.REVIEW, MESSAGE, (*decided(place, branch), *safe), general=general)

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from transforms.python.flow.nodes import called, dotted, own_nodes
-from transforms.python.flow.values import FLOAT, INT
+from transforms.python.flow.interpret import Interpreter
+from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.torch_names import TORCH_MODULES
+from transforms.python.flow.values import FLOAT, INT, TENSOR, TENSORS
 from transforms.python.writing.logic import Undecided
-from transforms.python.writing.nodes import bare, call, code
+from transforms.python.writing.nodes import bare, code
 from transforms.python.writing.place import Change, Place
 
 # Operations that give the same result where the shapes or sizes happen to agree.
@@ -23,16 +25,13 @@ NEUTRAL = re.compile(
     r"^(?:expand|reshape|view|contiguous|clone|to(?:_\w+)?|bool|narrow|size|dim|\w*broadcast\w*|expand_as|list)$"
 )
 
-# Reductions without an identity, and reads of elements.
-NEEDS_ELEMENTS = re.compile(
-    r"^(?:(?:a?(?:max|min)_?)+|arg(?:max|min)|aminmax|(?:nan)?median|mode|kthvalue|item|tolist)$"
-)
 # Whether a tensor lies on a kind of device: `x.is_cuda`, `x.device.type == "cuda"`, `device_hint(x) in ("cuda", …)`.
 _DEVICE = re.compile(
     r"^(?:not )?[\w.]+\.is_(?:cpu|cuda|mps|xpu)$"
     r"""|^[\w.]*device\w*(?:\([\w.]*\))?(?:\.type)? (?:[!=]=|in|not in) [\[({]?["']"""
 )
 _RANKS = re.compile(r"^[\w.]+\.(?:ndim|layout|dim\(\)) (?:[<>!=]=?|in|not in) [\w.]+(?:\(\))?$")
+_MODULES = re.compile(rf"^(?:{'|'.join(sorted(TORCH_MODULES))}|utils)(?:\.|$)")
 PADDING = re.compile(r"^(?:constant_pad_nd|pad|len)$")
 
 
@@ -164,73 +163,6 @@ def raises(statements: Sequence[ast.stmt]) -> bool:
     return isinstance(last, ast.Raise) or (isinstance(last, ast.If) and raises(last.body) and raises(last.orelse))
 
 
-def general_path(place: Place, branch: ast.If, general: bool | None) -> Iterator[ast.AST]:
-    """The nodes of the code that runs for sizes in general; of both paths where `general` is None."""
-    if general is not False:
-        for statement in branch.body:
-            yield from ast.walk(statement)
-    if general is not True:
-        for statement in branch.orelse:
-            yield from ast.walk(statement)
-        if not branch.orelse:
-            last = branch.end_lineno or branch.lineno
-            yield from (node for node in own_nodes(place.function) if getattr(node, "lineno", 0) > last)
-
-
-def divisions(place: Place, nodes: Iterable[ast.AST]) -> list[ast.BinOp]:
-    """The divisions by a size on a path, which are not valid for empty inputs."""
-    return [
-        node
-        for node in nodes
-        if isinstance(node, ast.BinOp)
-        and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod))
-        and place.values.value(node.right).kind in ("int", "float")
-    ]
-
-
-def never_zero(place: Place, quotients: Sequence[ast.BinOp]) -> tuple[Change, ...]:
-    """Changes after which divisions serve empty inputs too: a size below 1 divides as 1. Empty where that is no help.
-
-    The result is the same for every size the path served before.
-    """
-    simple = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
-    if place.shared or not all(
-        isinstance(n.right, simple) and isinstance(n.op, (ast.Mod, ast.FloorDiv)) for n in quotients
-    ):
-        return ()
-    function = place.names("torch.sym_max")
-    return tuple(
-        change
-        for node in quotients
-        for change in place.replaced(node.right, call(function, place.tree(node.right), cst.Integer("1")))
-    )
-
-
-def needs_elements(place: Place, branch: ast.If, general: bool) -> bool:
-    """Whether the path for sizes in general always asks for what an empty tensor has not, such as its maximum."""
-    path: Sequence[ast.stmt] = branch.body if general else branch.orelse
-    if not path and not general:
-        blocks = (getattr(node, name, None) for node in (place.function, *place.nodes) for name in ("body", "orelse"))
-        block = next((b for b in blocks if isinstance(b, list) and any(s is branch for s in b)), [branch])
-        path = block[next(index for index, s in enumerate(block) if s is branch) + 1 :]
-    return any(
-        isinstance(node, ast.Call) and NEEDS_ELEMENTS.match(called(node))
-        for statement in path
-        if not isinstance(statement, (ast.If, ast.For, ast.While, ast.FunctionDef))
-        for node in ast.walk(statement)
-    )
-
-
-def counts_from_end(branch: ast.If, nodes: Iterable[ast.AST]) -> bool:
-    """Whether a path slices by `-n` for an `n` that the branch asks about: 0 from the end is the beginning."""
-    expressions = {ast.unparse(node) for node in ast.walk(branch.test) if isinstance(node, ast.expr)}
-    bounds = (bound for node in nodes if isinstance(node, ast.Slice) for bound in (node.lower, node.upper))
-    return any(
-        isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub) and ast.unparse(bound.operand) in expressions
-        for bound in bounds
-    )
-
-
 def lean(place: Place, node: cst.BaseExpression) -> bool | None:
     """The outcome towards which every truth about sizes in a condition leans; None where they pull apart.
 
@@ -268,15 +200,32 @@ def is_decomposition(place: Place) -> bool:
 def _neutral(value: ast.expr, kept: str, padding: bool) -> bool:
     """Whether a value is `kept` expanded, reshaped or copied, which is `kept` where nothing was to be done."""
     calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
-    reads = {ast.unparse(node) for node in ast.walk(value) if isinstance(node, ast.expr)}
     return (
         bool(calls)
-        and kept in reads
+        and _reshaped(value, kept)
         and all(
             (NEUTRAL.search(called(call)) and not _converts(call)) or (padding and PADDING.search(called(call)))
             for call in calls
         )
     )
+
+
+def _reshaped(value: ast.expr, kept: str) -> bool:
+    """Whether a value is `kept`, or calls that are made of it alone: `kept.view(…)`, `torch.reshape(kept, …)`."""
+    while ast.unparse(value) != kept:
+        if isinstance(value, ast.Subscript):  # one of several results
+            value = value.value
+        elif not isinstance(value, ast.Call):
+            return False
+        elif isinstance(value.func, ast.Attribute) and not _MODULES.match(dotted(value.func.value)):
+            value = value.func.value
+        elif any(ast.unparse(argument) == kept for argument in value.args):
+            return True
+        elif value.args:
+            value = value.args[0]
+        else:
+            return False
+    return True
 
 
 def _converts(call: ast.Call) -> bool:
@@ -285,21 +234,25 @@ def _converts(call: ast.Call) -> bool:
     return called(call) == "to" and any(dotted(argument) != "torch.bool" for argument in arguments)
 
 
-def neutral(statements: Sequence[ast.stmt], padding: bool = False) -> bool:
+def neutral(statements: Sequence[ast.stmt], values: Interpreter | None = None) -> bool:
     """Whether a path only expands, reshapes or copies variables in place: all the same where nothing was to be done.
 
-    With `padding` it may also compute amounts and pad by them.
+    With the function's `values` it may also compute amounts, which are no tensors, and pad by them.
     """
+    padding = values is not None
     for statement in statements:
         if isinstance(statement, ast.If):
             # A rank or a layout that is refused is refused whatever the sizes are.
             refuses = _RANKS.search(ast.unparse(statement.test)) is not None
             for path in (statement.body, statement.orelse):
-                if path and not (refuses and isinstance(path[0], ast.Raise)) and not neutral(path, padding):
+                if path and not (refuses and isinstance(path[0], ast.Raise)) and not neutral(path, values):
                     return False
         elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            amounts = padding and not any(isinstance(node, ast.Call) for node in ast.walk(statement.value))
-            if not amounts and not _neutral(statement.value, ast.unparse(statement.targets[0]), padding):
+            amounts = values is not None and values.value(statement.value).kind not in (TENSOR, TENSORS)
+            calls = any(isinstance(node, ast.Call) for node in ast.walk(statement.value))
+            if not (amounts and not calls) and not _neutral(
+                statement.value, ast.unparse(statement.targets[0]), padding
+            ):
                 return False
         elif not isinstance(statement, ast.Pass):
             return False
@@ -342,7 +295,7 @@ def decides_elsewhere(place: Place, branch: ast.If) -> str:
     return ""
 
 
-def pads_by_difference(branch: ast.If) -> bool:
+def pads_by_difference(place: Place, branch: ast.If) -> bool:
     """Whether a branch on `a != b` does nothing but pad by `a - b`, which is nothing where they are equal."""
     test = branch.test
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.NotEq):
@@ -354,7 +307,7 @@ def pads_by_difference(branch: ast.If) -> bool:
         for node in ast.walk(statement)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
     ]
-    return sides in subtracted and not branch.orelse and neutral(branch.body, padding=True)
+    return sides in subtracted and not branch.orelse and neutral(branch.body, place.values)
 
 
 def only(statements: Sequence[ast.stmt], function: str) -> bool:

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 
 import libcst as cst
 
+from transforms.python.flow.nodes import called
+from transforms.python.flow.torch_names import CHECKS
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import check_depth, code, parenthesized
 from transforms.python.writing.place import Change, Place, expectation
 
-CHECKS = {
+_BY_EXCEPTION = {
     "RuntimeError": "_check",
     "ValueError": "_check_value",
     "IndexError": "_check_index",
@@ -31,9 +33,9 @@ def exception_check(raised: ast.Raise) -> tuple[str, ast.expr | None]:
         return "", None
     if arguments and isinstance(arguments[0], ast.Starred):
         return "", None
-    if kind.id not in CHECKS and kind.id != "AssertionError":
+    if kind.id not in _BY_EXCEPTION and kind.id != "AssertionError":
         return "", None
-    return CHECKS.get(kind.id, f"_check_with({kind.id}, "), arguments[0] if arguments else None
+    return _BY_EXCEPTION.get(kind.id, f"_check_with({kind.id}, "), arguments[0] if arguments else None
 
 
 def folded_raise(branch: ast.If) -> tuple[str, ast.expr | None]:
@@ -71,18 +73,18 @@ def check_statement(
     indent, newline = layout.indent(branch) or "", layout.newline
     name, _, kind = function.partition("(")
     place.names("torch._check")  # Undecided where no check serves
-    called = f"{place.names.torch}.{name}("
+    opening = f"{place.names.torch}.{name}("
     first = f"{kind}{code(condition)}".replace(newline, "\n").replace("\n", newline)
     message_text = (
         expectation(code(condition)) if message is None else layout.text(layout.start(message), layout.end(message))
     )
     comments = "".join(f"{comment}{newline}{indent}" for comment in _comments(place, branch, message))
-    text = f"{called}{first}, lambda: {message_text})"
+    text = f"{opening}{first}, lambda: {message_text})"
     if "\n" in text:
         if "\n" in message_text:
             message_text = f"({newline}{indent}        {message_text}{newline}{indent}    )"
         pieces = [*([kind.rstrip(", ")] if kind else []), code(condition), f"lambda: {message_text}"]
-        text = called + "".join(f"{newline}{indent}    {piece}," for piece in pieces) + f"{newline}{indent})"
+        text = opening + "".join(f"{newline}{indent}    {piece}," for piece in pieces) + f"{newline}{indent})"
     end = layout.end(branch)
     tail = layout.text(end, layout.line_end(branch.end_lineno or branch.lineno)).strip()
     if tail and not tail.startswith("#"):
@@ -109,15 +111,24 @@ def _comments(place: Place, branch: ast.If, message: ast.expr | None) -> list[st
     return [comment for comment in comments if comment not in inside and comment not in test]
 
 
-def checked_unless(place: Place, unless: Sequence[cst.BaseExpression], statement: ast.stmt) -> str:
-    """The source of a check whose condition need not hold where one of `unless` does.
+def condition_of(check: ast.stmt) -> ast.expr | None:
+    """What a statement checks that is an assertion, or calls `torch._check` or its kin; None for others."""
+    if isinstance(check, ast.Assert):
+        return check.test
+    if not isinstance(check, ast.Expr) or not isinstance(check.value, ast.Call) or called(check.value) not in CHECKS:
+        return None
+    arguments = check.value.args[called(check.value) == "_check_with" :]
+    return arguments[0] if arguments and not isinstance(arguments[0], ast.Starred) else None
+
+
+def checked_unless(place: Place, unless: Sequence[cst.BaseExpression], check: ast.stmt) -> str:
+    """The source of a check (see `condition_of`) whose condition need not hold where one of `unless` does.
 
     Raises Undecided where Dynamo would refuse it, and where what is checked may be no bool.
     """
-    assert isinstance(statement, ast.Expr)
-    assert isinstance(statement.value, ast.Call)
-    condition, *messages = statement.value.args
-    if place.inlined and any(map(closes_over, messages)):
+    condition = condition_of(check)
+    assert condition is not None
+    if place.inlined and (isinstance(check, ast.Assert) or any(map(closes_over, _messages(check)))):
         raise Undecided("Dynamo takes no check whose message holds values: write the message without them")
     operands = [*unless, place.tree(condition)]
     if not all(place.conditions.surely_bool(operand) or "sym_not(" in code(operand) for operand in operands):
@@ -125,6 +136,16 @@ def checked_unless(place: Place, unless: Sequence[cst.BaseExpression], statement
     joined = parenthesized(operands[0])
     for operand in operands[1:]:
         joined = cst.BooleanOperation(joined, cst.Or(), parenthesized(operand))
-    text, start = place.text(statement).encode(), place.layout.start(statement)
+    if isinstance(check, ast.Assert) and check.msg is None:
+        return f"assert {code(place.conditions.expected(joined))}"
+    written = code(place.conditions.symbolic(joined))
+    if isinstance(check, ast.Assert) and check.msg is not None:
+        place.names("torch._check_with")
+        return f"{place.names.torch}._check_with(AssertionError, {written}, lambda: {place.text(check.msg)})"
+    text, start = place.text(check).encode(), place.layout.start(check)
     before, after = text[: place.layout.start(condition) - start], text[place.layout.end(condition) - start :]
-    return before.decode() + code(place.conditions.symbolic(joined)) + after.decode()
+    return before.decode() + written + after.decode()
+
+
+def _messages(check: ast.stmt) -> list[ast.expr]:
+    return check.value.args[1:] if isinstance(check, ast.Expr) and isinstance(check.value, ast.Call) else []

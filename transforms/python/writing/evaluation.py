@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from transforms.python.flow.nodes import all_nodes, own_nodes
 
@@ -22,7 +22,8 @@ _LATER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
 _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
     ast.NotEq: ast.Eq(), ast.Lt: ast.GtE(), ast.LtE: ast.Gt(), ast.NotIn: ast.In(), ast.Is: ast.IsNot(),
 }  # fmt: skip
-_EXITS = (ast.Raise, ast.Return, ast.Continue, ast.Break)
+EXITS = (ast.Raise, ast.Return, ast.Continue, ast.Break)
+"""What a path may end with that does not go on below it."""
 
 
 @dataclass(slots=True)
@@ -140,7 +141,9 @@ class Evaluated:
             return self.may_move(node.left, present) and self.may_move(node.right, present)
         if isinstance(node, ast.Starred):
             return self.may_move(node.value, present)
-        if isinstance(node, (ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Tuple, ast.List)):
+        if isinstance(node, ast.BoolOp):
+            return self._may_decide(node, present)
+        if isinstance(node, (ast.UnaryOp, ast.Compare, ast.Tuple, ast.List)):
             children = (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
             return all(self.may_move(child, present) for child in children)
         if isinstance(node, ast.GeneratorExp):
@@ -149,6 +152,15 @@ class Evaluated:
                 not generator.ifs for generator in node.generators
             )
         return False
+
+    def _may_decide(self, node: ast.BoolOp, present: Mapping[str, bool]) -> bool:
+        """Whether each operand may be evaluated where those before it let Python come to it."""
+        reached = replace(self, texts=set(self.texts), ranks=dict(self.ranks), shapes=dict(self.shapes))
+        for operand in node.values:
+            if not reached.may_move(operand, present):
+                return False
+            reached.add_outcome(operand, isinstance(node.op, ast.And))
+        return True
 
     def _may_read(self, owner: ast.expr, present: Mapping[str, bool]) -> bool:
         text = ast.unparse(owner)
@@ -248,7 +260,7 @@ def _pass(statement: ast.stmt, evaluated: Evaluated) -> None:
     elif isinstance(statement, ast.If):
         evaluated.add(statement.test)
         evaluated.forget(_assigned([statement]))
-        if isinstance(statement.body[-1], _EXITS) and not statement.orelse:
+        if isinstance(statement.body[-1], EXITS) and not statement.orelse:
             evaluated.add_outcome(statement.test, False)
     else:
         evaluated.forget(_assigned([statement]))

@@ -197,3 +197,21 @@ def test_another_overload_is_no_recursion(tmp_path: Path, call: str, taken: bool
     )
     guarded = source.replace("x.sym_numel() == 0", "TORCH_GUARD_OR_FALSE(x.sym_numel().sym_eq(0))")
     assert converted(tmp_path, source) == (guarded if taken else source)
+
+
+@pytest.mark.parametrize(
+    ("branch", "taken"),
+    [
+        ("if (x.sym_numel() > 0) { y = y + x; }", False),
+        ("if (x.sym_numel() > 0) { y.add_(x); }", False),
+        ("if (n != 0) { auto z = x.sum(); y = y * z; }", False),
+        ("if (x.sym_numel() > 0) { y = y + x; } else { k += 1; }", False),
+        ("if (x.sym_numel() > 0) { validate(y); }", False),
+        ("if (x.sym_numel() > 0) { y = x.sum(); } else { y = x.clone(); }", True),
+        ("if (x.sym_numel() > 0) { validate(x, k); }", True),
+        ("if (x.sym_numel() > 0) { auto z = x.sum(); m += x.sym_numel(); }", True),
+        ("if (x.sym_numel() > 0) { return x + y; }", True),
+    ],
+)
+def test_an_empty_tensor_that_stands_for_none_is_not_used(tmp_path: Path, branch: str, taken: bool) -> None:
+    assert ("GUARD" in converted(tmp_path, function(branch, "return y;"))) == taken

@@ -107,3 +107,31 @@ def test_many_tests_take_time_that_grows_as_they_do() -> None:
         return total
 
     assert steps(400) < 3 * steps(200)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "torch._check(n == m)", "torch._check(n == m, lambda: 'no')", "torch._check_value(k and n == m)",
+        "torch._check_with(AssertionError, n == m)", "torch._check(sym_and(m > 2, n == m))",
+    ],
+)  # fmt: skip
+def test_what_was_checked_is_not_asked_again(check: str) -> None:
+    assert "n == m" not in asked(f"{check}\nassert n == m\nreturn x")
+    assert "n == m" not in asked(f"{check}\nif k:\n    assert n == m\nreturn x")
+    assert "n == m" in asked(f"assert n == m\n{check}")
+    assert "n == m" in asked(f"if k:\n    {check}\nassert n == m")
+    assert "n == m" in asked(f"{check}\nn = x.size(0)\nassert n == m")
+    assert "m == n" in asked(f"{check}\nassert m == n")
+
+
+def test_a_size_is_an_element_of_the_shape() -> None:
+    assert not asked("torch._check(x.size(0) == 1)\nassert x.shape[0] == 1")
+    assert not asked("torch._check(x.shape[-1] < k.size()[0])\nassert x.size(-1) < k.shape[0]")
+    assert asked("torch._check(x.size(1) == 1)\nassert x.shape[0] == 1")
+    assert asked("torch._check(x.size(0) == 1)\nx = x.t()\nassert x.shape[0] == 1")
+
+
+def test_one_of_two_is_not_known_where_either_was_checked() -> None:
+    assert "n == m" in asked("torch._check(n == m or k)\nassert n == m")
+    assert "n == m" in asked("torch._check(sym_or(n == m, n > 2))\nassert n == m")

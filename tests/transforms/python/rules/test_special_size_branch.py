@@ -34,3 +34,52 @@ def test_what_is_subtracted_later_counts(look: Any) -> None:
     lines = "    n = x.size(0)\n    n -= 1\n    if n == 0:\n        return x\n    return x + 1\n"
     (finding,) = look(f"def f(x: Tensor):\n{lines}")
     assert not finding.edits
+
+
+@pytest.mark.parametrize(
+    "branch",
+    [
+        "if y.numel() > 0:\n        x = x + y",
+        "if y.numel() != 0:\n        x = x * y.view(1, -1)",
+        "if y.size(0):\n        x.add_(y)",
+        "if y.numel() > 0:\n        z = x.clone()\n        x = z + y",
+        "if y.numel() == 0:\n        y = x.new_zeros(4)",
+        "if y.numel() == 0:\n        z = x\n    else:\n        x = x + y",
+        "if y.numel() > 0:\n        torch._check(y.dtype == x.dtype)\n        y = y.clone()",
+        "if y.numel() > 0:\n        validate(x)",
+    ],
+)
+def test_an_empty_tensor_that_stands_for_none_is_not_used(look: Any, branch: str) -> None:
+    findings = look(f"def f(x: Tensor, y: Tensor):\n    {branch}\n    return x + y\n")
+    assert findings
+    assert not any(finding.edits for finding in findings)
+
+
+@pytest.mark.parametrize(
+    "branch",
+    [
+        "if y.numel() > 0:\n        y = y.conj()",
+        "if y.numel() != 0:\n        y.neg_()",
+        "n = 0\n    if y.numel() > 0:\n        n += y.numel()",
+        "s = x.stride()\n    if y.numel() == 0:\n        s = y.stride()",
+        "if y.numel() == 0:\n        z = y.clone()\n    else:\n        z = y + 1",
+        "if y.numel() == 0:\n        return x\n    x = x + y",
+        "if y.numel() > 0:\n        validate(y, y.ndim)",
+    ],
+)
+def test_what_is_the_same_without_elements_is(look: Any, branch: str) -> None:
+    (finding,) = look(f"def f(x: Tensor, y: Tensor):\n    {branch}\n    return x + y\n")
+    assert finding.edits
+
+
+@pytest.mark.parametrize(
+    ("value", "same"),
+    [
+        ("x.expand(y.shape)", True), ("x.contiguous().view(y.shape)", True), ("torch.reshape(x, y.shape)", True),
+        ("x * y.expand(x.shape)", False), ("y.expand(x.shape)", False), ("(x + 1).expand(y.shape)", False),
+    ],
+)  # fmt: skip
+def test_only_what_is_made_of_a_tensor_alone_is_that_tensor(look: Any, value: str, same: bool) -> None:
+    source = f"def f(x: Tensor, y: Tensor):\n    if x.shape != y.shape:\n        x = {value}\n    return x + y\n"
+    (finding,) = look(source)
+    assert bool(finding.edits) == same

@@ -22,7 +22,8 @@ def may_move(body: str, operand: str) -> bool:
 @pytest.mark.parametrize(
     "operand",
     ["n == 1", "not n", "x.numel() == n", "x.dim() == 2", "x.shape == (n, 1)", "x.size()[:1]", "len(x.shape)", "n % 2",
-     "product(x.size())", "all(s > 0 for s in x.shape)", "n is None"],
+     "product(x.size())", "all(s > 0 for s in x.shape)", "n is None", "x.ndim == 2 and x.size(1) == n",
+     "x.ndim != 2 or x.size(1) == n", "y is not None and y.ndim == 1 and y.size(0) == n"],
 )  # fmt: skip
 def test_what_can_neither_raise_nor_act_may_move(operand: str) -> None:
     assert may_move("    place\n", operand)
@@ -31,7 +32,8 @@ def test_what_can_neither_raise_nor_act_may_move(operand: str) -> None:
 @pytest.mark.parametrize(
     "operand",
     ["x.size(0)", "x.shape[1] == n", "x.size(d)", "y.shape", "y.numel()", "g(x)", "x.sum()", "(m := n)", "n % d",
-     "xs[0]", "all(g(s) for s in x.shape)", "x[0]", "n << 2", "x.shape[d]"],
+     "xs[0]", "all(g(s) for s in x.shape)", "x[0]", "n << 2", "x.shape[d]", "x.size(1) == n and x.ndim == 2",
+     "x.ndim == 2 or x.size(1) == n", "y is not None and y.size(0) == n"],
 )  # fmt: skip
 def test_what_may_raise_or_act_may_not(operand: str) -> None:
     assert not may_move("    place\n", operand)
