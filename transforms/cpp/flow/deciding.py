@@ -88,7 +88,9 @@ def _shortcut(flow: Flow, branch: Node, condition: Node, guards: tuple[str, str]
     leans = _leans(flow, condition, shortcut)
     outcome = leans.pop() if len(leans) == 1 else None
     path = _general_path(branch, outcome) if outcome is not None else None
-    if outcome and stands_for_none(branch, condition):
+    asked = [comparison.node for comparison, _ in shortcut.decided]
+    asked += [part for part in condition.walk() if part.start in shortcut.numbers]
+    if outcome is not None and not shortcut.broadcast and stands_for_none(flow, branch, asked, outcome):
         return
     agreeing = path and all(_agrees(flow, path, size) for size in shortcut.broadcast)
     if path and agreeing and not _decides_elsewhere(flow, branch) and serves_empty(flow, path, condition):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from transforms.cpp.flow.checks import exits, throws
 from transforms.cpp.flow.dispatch import evaluate
@@ -41,44 +41,94 @@ def serves_empty(flow: Flow, path: Sequence[Node], condition: Node) -> bool:
     )
 
 
-def stands_for_none(branch: Node, condition: Node) -> bool:
-    """Whether what goes on below a branch is another thing for an empty tensor, and not its like without elements.
+def stands_for_none(flow: Flow, branch: Node, asked: Sequence[Node], outcome: bool) -> bool:
+    """Whether what comes of an empty tensor is another thing, and not its like without elements.
 
     `if (bias.numel() > 0) { x = x + bias; }`: without elements the sum is no x. `x = x.conj();` still is one.
+    `asked` are the conditions on sizes, `outcome` what they come to for sizes in general.
     """
-    taken, other = branch.fields["consequence"], branch.field("alternative")
-    if exits(taken) or (other is not None and exits(other)):
-        return False
-    asked = {part.text for part in condition.walk()}
-    if other is not None:
-        return _changed(taken, asked) != _changed(other, asked)
-    return not _changed(taken, asked) <= asked
+    taken, special = branch.fields["consequence"], branch.field("alternative")
+    if not outcome:
+        taken, special = special or taken, taken
+    if exits(branch.fields["consequence"]) or (special is not None and exits(special)):
+        return special is not None and "&" not in flow.function.returns and _is_made_of_others(flow, special, asked)
+    texts = {part.text for node in asked for part in node.walk()}
+    if special is not None:
+        return _assigned(taken, texts) != _assigned(special, texts) or _is_made_of_others(flow, special, asked)
+    return not {*_assigned(taken, texts), *_acting(taken, texts)} <= texts
 
 
-def _changed(block: Node, asked: Collection[str]) -> set[str]:
-    """The variables of before that change otherwise than by what is `asked` about, and functions called without it."""
-    changed, declared = set(), set()
-    for part in block.walk():
-        target = part.field("left") if part.kind == "assignment_expression" else None
-        if target is not None and part.token in ("+=", "-=") and part.fields["right"].text in asked:
+def _is_made_of_others(flow: Flow, special: Node, asked: Sequence[Node]) -> bool:
+    """Whether what a path returns or assigns is made without a tensor or size that is `asked` about.
+
+    `if (bias.numel() == 0) { return x; }` before `return x.mm(bias);`: the product of an empty bias is no x. A tensor
+    that is not defined is made of nothing.
+    """
+    values = [part.children[0] for part in special.walk() if part.kind == "return_statement" and part.children]
+    values += [part.fields["right"] for part in special.walk() if part.kind == "assignment_expression"]
+    sources = _sources(flow)
+    made = _origins(sources, values)
+    return bool(made) and any(_origins(sources, [node]).isdisjoint(made) for node in asked)
+
+
+def _sources(flow: Flow) -> dict[str, list[Node]]:
+    """What each variable of the function is made of."""
+    sources: dict[str, list[Node]] = {}
+    for part in flow.root.walk():
+        target, value = part.field("left"), part.field("right")
+        if part.kind in ("init_declarator", "for_range_loop"):
+            target, value = part.field("declarator"), part.field("value") or value
+        elif part.kind != "assignment_expression":
             continue
-        if part.kind == "update_expression":
-            target = part.field("argument")
-        elif part.kind == "expression_statement" and part.children and part.children[0].kind == "call_expression":
-            target = _acting(part.children[0], asked)
+        if target is not None and value is not None:
+            for name in (name for name in target.walk() if name.kind == "identifier"):
+                sources.setdefault(name.text, []).append(value)
+    return sources
+
+
+def _origins(sources: Mapping[str, Sequence[Node]], values: Iterable[Node]) -> set[str]:
+    """The variables that values are made of, and those that these are made of."""
+    names: set[str] = set()
+    pending = list(values)
+    while pending:
+        for part in pending.pop().walk():
+            named = part.parent is not None and part.parent.kind not in ("template_function", "qualified_identifier")
+            called = part.parent is not None and part is part.parent.field("function")
+            if part.kind == "identifier" and named and not called and part.text not in names:
+                names.add(part.text)
+                pending += sources.get(part.text, ())
+    return names
+
+
+def _assigned(block: Node, asked: Collection[str]) -> set[str]:
+    """The variables of before that a block assigns, save where it adds what is `asked` about, which is 0."""
+    assigned, declared = set(), set()
+    for part in block.walk():
+        if part.kind == "assignment_expression":
+            if part.token not in ("+=", "-=") or part.fields["right"].text not in asked:
+                assigned.add(_base(part.fields["left"]))
+        elif part.kind == "update_expression":
+            assigned.add(_base(part.fields["argument"]))
         elif part.kind in ("declaration", "init_declarator"):
             declared |= {name.text for child in part.children for name in _declared(child)}
-        while target is not None and (inner := target.field("argument") or target.field("function")) is not None:
-            target = inner
-        if target is not None:
-            changed.add(target.text)
-    return changed - declared
+    return assigned - declared
 
 
-def _acting(call: Node, asked: Collection[str]) -> Node | None:
-    """The function or object of a call that acts; None where a function is given what is asked about."""
-    given = {part.text for argument in call.fields["arguments"].children for part in argument.walk()}
-    return call.field("function") if method(call).endswith("_") or given.isdisjoint(asked) else None
+def _acting(block: Node, asked: Collection[str]) -> Iterator[str]:
+    """What calls in a block change in place, and the functions that are called without what is `asked` about."""
+    for part in block.walk():
+        call = part.children[0] if part.kind == "expression_statement" and part.children else None
+        if call is not None and call.kind == "call_expression":
+            given = {part.text for argument in call.fields["arguments"].children for part in argument.walk()}
+            if method(call).endswith("_") or given.isdisjoint(asked):
+                yield _base(call)
+
+
+def _base(target: Node) -> str:
+    """The variable or function that a target or a call is of: `x` of `x.sizes()[0]`."""
+    while (inner := target.field("argument") or target.field("function")) is not None:
+        target = inner
+    return target.text
 
 
 def _sure(statement: Node) -> Iterator[Node]:

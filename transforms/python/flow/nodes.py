@@ -146,6 +146,17 @@ def called(node: ast.AST) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
+class AsShape(ast.NodeTransformer):
+    """`x.size(i)` as `x.shape[i]`, and `x.size()` as `x.shape`, which are the same."""
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        if called(node) != "size" or not isinstance(node.func, ast.Attribute) or node.keywords or len(node.args) > 1:
+            return node
+        shape = ast.Attribute(node.func.value, "shape", ast.Load())
+        return ast.Subscript(shape, node.args[0], ast.Load()) if node.args else shape
+
+
 def rebound(
     arguments: ast.arguments, nodes: Sequence[ast.AST], telling: Sequence[ast.AST]
 ) -> Iterator[tuple[str, int]]:

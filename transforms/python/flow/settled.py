@@ -15,7 +15,7 @@ import functools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.nodes import AsShape, called, dotted
 from transforms.python.flow.torch_names import CHECKS
 from transforms.python.flow.values import A_STATIC, A_TENSOR, BOOL, FLOAT, INT, NOTHING, PARAMETER, TENSOR, Value
 
@@ -27,6 +27,7 @@ NUMBERS = frozenset({"int", "bool", "float", "complex", "IntWithoutSymInt"})
 CONTAINERS = frozenset({"list", "tuple", "dict", "set", "str", "bytes", "Sequence", "Mapping", "Iterable"})
 SYMBOLIC = frozenset({"SymInt", "SymFloat", "SymBool", "SymTypes", "py_sym_types"})
 _ASKED = SYMBOLS | PROOFS | CHECKS | {"isinstance"}
+_BUILTINS = {"sym_min": "min", "sym_max": "max", "sym_int": "int", "sym_float": "float"}
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -117,21 +118,19 @@ class Settled:
                     self._facts.pop(key, None)
 
 
-class _AsShape(ast.NodeTransformer):
-    """`x.size(i)` as `x.shape[i]`, which is the same."""
+class _Same(AsShape):
+    """Expressions as others are written that say the same: `torch.sym_min(m, n)` as `min(m, n)`."""
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
-        if called(node) != "size" or not isinstance(node.func, ast.Attribute) or node.keywords or len(node.args) > 1:
-            return node
-        shape = ast.Attribute(node.func.value, "shape", ast.Load())
-        return ast.Subscript(shape, node.args[0], ast.Load()) if node.args else shape
+        if called(node) in _BUILTINS and dotted(node.func).startswith("torch."):
+            node.func = ast.Name(_BUILTINS[called(node)], ast.Load())
+        return super().visit_Call(node)
 
 
 def _key(node: ast.AST) -> str:
     """What expressions have in common that ask for the same."""
     text = ast.dump(node)
-    return ast.dump(_AsShape().visit(copy.deepcopy(node))) if "attr='size'" in text else text
+    return ast.dump(_Same().visit(copy.deepcopy(node))) if "attr='size'" in text or "attr='sym_" in text else text
 
 
 def _steps(node: ast.AST) -> Iterator[_Step]:

@@ -12,7 +12,7 @@ from transforms.python.flow.guesses import not_empty
 from transforms.python.flow.interpret import Interpreter, asks, coerces
 from transforms.python.flow.nodes import called, dotted, scripting
 from transforms.python.flow.torch_names import CHECKS, COUNTED, TORCH_MODULES
-from transforms.python.flow.values import BOOL, FLOAT, INT, PARAMETER, Value
+from transforms.python.flow.values import BOOL, FLOAT, INT, PARAMETER, SHAPE, Value
 
 GUARD_CALLS = frozenset({"guard_or_false", "guard_or_true", "statically_known_true", "sym_and", "sym_or", "sym_not"})
 # Operators whose out= variants compare the buffer's size with a number.
@@ -25,6 +25,8 @@ SIZEVARS = frozenset(
      "size_hint"}
 )  # fmt: skip
 COERCIONS = frozenset({"int", "float", "bool", "range", "len", "round"})
+# Functions of math that take plain numbers alone.
+_OF_NUMBERS = frozenset({"isqrt", "gcd", "lcm", "log", "log2", "log10", "exp", "factorial", "comb"})
 _OPERATIONS = frozenset({"sorted", "sort", "resize_", "to", "chunk", "reshape", "view"})
 _PLACES = frozenset(
     {ast.If, ast.While, ast.Assert, ast.IfExp, ast.Call, ast.Lambda, ast.comprehension, ast.Assign, ast.Return}
@@ -261,6 +263,13 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
         value = values.value(node)
         if value.kind in (INT, FLOAT, PARAMETER):
             yield Site("extremum", node, node, value)
+    elif name in ("min", "max") and isinstance(node.func, ast.Name) and len(node.args) == 1 and not node.keywords:
+        if (value := values.value(node.args[0])).kind == SHAPE:
+            yield Site("extremum", node, node, value)
+    elif name in _OF_NUMBERS and dotted(node.func) == f"math.{name}":
+        given = [values.value(argument) for argument in node.args]
+        if (number := next((value for value in given if value.kind in (INT, FLOAT)), None)) is not None:
+            yield Site("coercion", node, node, number)
     elif name == "sqrt" and dotted(node.func) == "math.sqrt" and len(node.args) == 1:
         value = values.value(node.args[0])
         if value.kind in (INT, FLOAT, PARAMETER):

@@ -20,8 +20,9 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.writing.branches import decided, kinds, lean, pads_by_difference, serves_all
+from transforms.python.writing.branches import decided, kinds, lean, pads_by_difference
 from transforms.python.writing.logic import Undecided
+from transforms.python.writing.neutral import serves_all
 from transforms.python.writing.place import Place, Rewrite
 
 NAME = "size-branch"

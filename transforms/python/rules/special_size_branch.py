@@ -10,7 +10,9 @@ divides by a size serves 0 too once it divides by `torch.sym_max(size, 1)`. A nu
 no size is one. Where a decomposition asks for a size on some devices alone, the path of the others serves it. Left are
 branches that return a truth callers decide by, that end a loop or stop a recursion, and whose other path asks for a
 maximum, or another thing that an empty tensor has not, checks something, or slices by the size from the end (`x[:-0]`
-is empty), and what asks whether a difference or a remainder is 0.
+is empty), and what asks whether a difference or a remainder is 0. A tensor that is empty may stand for none: left is
+what gives for it something made without it, or changes others where it has elements (`if y.numel(): x = x + y`), and
+what is seen to have another shape then.
 
 Why: the branch needs an answer while tracing, and the other path would have done.
 
@@ -25,8 +27,9 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.writing.branches import decided, is_decomposition, kinds, lean, on_every_device, serves_all
+from transforms.python.writing.branches import decided, is_decomposition, kinds, lean, on_every_device
 from transforms.python.writing.logic import Undecided
+from transforms.python.writing.neutral import serves_all
 from transforms.python.writing.place import Place, Rewrite
 from transforms.python.writing.serving import serving
 

@@ -12,27 +12,17 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import called, dotted
-from transforms.python.flow.torch_names import TORCH_MODULES
-from transforms.python.flow.values import FLOAT, INT, TENSOR, TENSORS
+from transforms.python.flow.values import FLOAT, INT
 from transforms.python.writing.logic import Undecided
+from transforms.python.writing.neutral import neutral
 from transforms.python.writing.nodes import bare, code
 from transforms.python.writing.place import Change, Place
-
-# Operations that give the same result where the shapes or sizes happen to agree.
-NEUTRAL = re.compile(
-    r"^(?:expand|reshape|view|contiguous|clone|to(?:_\w+)?|bool|narrow|size|dim|\w*broadcast\w*|expand_as|list)$"
-)
 
 # Whether a tensor lies on a kind of device: `x.is_cuda`, `x.device.type == "cuda"`, `device_hint(x) in ("cuda", …)`.
 _DEVICE = re.compile(
     r"^(?:not )?[\w.]+\.is_(?:cpu|cuda|mps|xpu)$"
     r"""|^[\w.]*device\w*(?:\([\w.]*\))?(?:\.type)? (?:[!=]=|in|not in) [\[({]?["']"""
 )
-_RANKS = re.compile(r"^[\w.]+\.(?:ndim|layout|dim\(\)) (?:[<>!=]=?|in|not in) [\w.]+(?:\(\))?$")
-_MODULES = re.compile(rf"^(?:{'|'.join(sorted(TORCH_MODULES))}|utils)(?:\.|$)")
-PADDING = re.compile(r"^(?:constant_pad_nd|pad|len)$")
 
 
 def outcome(place: Place, node: cst.BaseExpression) -> bool | None:
@@ -197,85 +187,6 @@ def is_decomposition(place: Place) -> bool:
     return any("register_decomposition" in ast.unparse(decorator) for decorator in place.function.decorator_list)
 
 
-def _neutral(value: ast.expr, kept: str, padding: bool) -> bool:
-    """Whether a value is `kept` expanded, reshaped or copied, which is `kept` where nothing was to be done."""
-    calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
-    return (
-        bool(calls)
-        and _reshaped(value, kept)
-        and all(
-            (NEUTRAL.search(called(call)) and not _converts(call)) or (padding and PADDING.search(called(call)))
-            for call in calls
-        )
-    )
-
-
-def _reshaped(value: ast.expr, kept: str) -> bool:
-    """Whether a value is `kept`, or calls that are made of it alone: `kept.view(…)`, `torch.reshape(kept, …)`."""
-    while ast.unparse(value) != kept:
-        if isinstance(value, ast.Subscript):  # one of several results
-            value = value.value
-        elif not isinstance(value, ast.Call):
-            return False
-        elif isinstance(value.func, ast.Attribute) and not _MODULES.match(dotted(value.func.value)):
-            value = value.func.value
-        elif any(ast.unparse(argument) == kept for argument in value.args):
-            return True
-        elif value.args:
-            value = value.args[0]
-        else:
-            return False
-    return True
-
-
-def _converts(call: ast.Call) -> bool:
-    """Whether `x.to(…)` may change the values: to a truth, another layout of memory or a layout it does not."""
-    arguments = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg != "memory_format")]
-    return called(call) == "to" and any(dotted(argument) != "torch.bool" for argument in arguments)
-
-
-def neutral(statements: Sequence[ast.stmt], values: Interpreter | None = None) -> bool:
-    """Whether a path only expands, reshapes or copies variables in place: all the same where nothing was to be done.
-
-    With the function's `values` it may also compute amounts, which are no tensors, and pad by them.
-    """
-    padding = values is not None
-    for statement in statements:
-        if isinstance(statement, ast.If):
-            # A rank or a layout that is refused is refused whatever the sizes are.
-            refuses = _RANKS.search(ast.unparse(statement.test)) is not None
-            for path in (statement.body, statement.orelse):
-                if path and not (refuses and isinstance(path[0], ast.Raise)) and not neutral(path, values):
-                    return False
-        elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            amounts = values is not None and values.value(statement.value).kind not in (TENSOR, TENSORS)
-            calls = any(isinstance(node, ast.Call) for node in ast.walk(statement.value))
-            if not (amounts and not calls) and not _neutral(
-                statement.value, ast.unparse(statement.targets[0]), padding
-            ):
-                return False
-        elif not isinstance(statement, ast.Pass):
-            return False
-    return bool(statements)
-
-
-def serves_all(branch: ast.If | ast.IfExp, general: bool) -> bool:
-    """Whether the path for sizes in general does nothing more, for the special ones, than the other path does."""
-    if isinstance(branch, ast.IfExp):
-        path, special = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
-        return _neutral(path, ast.unparse(special), padding=False)
-    taken, passed_by = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
-    if not passed_by:
-        return neutral(taken)
-    if len(taken) != 1 or len(passed_by) != 1:
-        return False
-    values = [statement.value for statement in (*taken, *passed_by) if isinstance(statement, (ast.Assign, ast.Return))]
-    targets = [[ast.unparse(t) for t in s.targets] for s in (*taken, *passed_by) if isinstance(s, ast.Assign)]
-    if len(values) != 2 or None in values or len(targets) == 1 or (targets and targets[0] != targets[1]):
-        return False
-    return values[0] is not None and values[1] is not None and _neutral(values[0], ast.unparse(values[1]), False)
-
-
 def decides_elsewhere(place: Place, branch: ast.If) -> str:
     """Why neither path may be picked: a caller decides by what is returned, a loop ends, or the function recurses."""
     function = place.function
@@ -307,7 +218,7 @@ def pads_by_difference(place: Place, branch: ast.If) -> bool:
         for node in ast.walk(statement)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
     ]
-    return sides in subtracted and not branch.orelse and neutral(branch.body, place.values)
+    return sides in subtracted and not branch.orelse and neutral(branch.body, branch.test, place.values)
 
 
 def only(statements: Sequence[ast.stmt], function: str) -> bool:

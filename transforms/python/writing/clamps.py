@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from transforms.python.flow.nodes import called
-from transforms.python.writing.branches import NEUTRAL, PADDING
+from transforms.python.writing.neutral import NEUTRAL, PADDING
 from transforms.python.writing.place import Place
 
 

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import libcst as cst
 
+from transforms.python.flow.interpret import asks
 from transforms.python.flow.nodes import called, own_nodes
-from transforms.python.flow.torch_names import CHECKS
-from transforms.python.writing.branches import neutral
+from transforms.python.flow.torch_names import CHECKS, TORCH_MODULES
+from transforms.python.flow.values import TENSOR, TENSORS
 from transforms.python.writing.evaluation import EXITS
 from transforms.python.writing.logic import Undecided
+from transforms.python.writing.neutral import keeps_shape, neutral
 from transforms.python.writing.nodes import call
 from transforms.python.writing.place import Change, Place
+from transforms.python.writing.results import alike, disagree
 
 # Reductions without an identity, and reads of elements.
 _NEEDS_ELEMENTS = re.compile(
     r"^(?:(?:a?(?:max|min)_?)+|arg(?:max|min)|aminmax|(?:nan)?median|mode|kthvalue|item|tolist)$"
 )
+
+_RESHAPES = re.compile(r"^(?:resize|(?:un)?squeeze|t|transpose|swap|as_strided|set)\w*_$")
 
 
 def serving(place: Place, branch: ast.If, general: bool | None, shortcut: bool) -> tuple[Change, ...]:
@@ -53,43 +59,178 @@ def _refuses(statements: Sequence[ast.stmt]) -> bool:
 
 
 def _stands_for_none(place: Place, branch: ast.If, general: bool) -> bool:
-    """Whether what goes on below the branch is another thing for an empty tensor, and not its like without elements.
+    """Whether what comes of an empty tensor is another thing, and not its like without elements.
 
     `if bias.numel() > 0: x = x + bias`: without elements the sum is no x. `x = x.conj()` where x has some still is one,
     `n += x.numel()` adds nothing, and no strides but one tell nothing of what has no elements.
     """
     taken, special = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
-    if any(path and isinstance(path[-1], EXITS) for path in (taken, special)) or neutral(
-        [*taken, *special], place.values
-    ):
+    if neutral([*taken, *special], branch.test, place.values):
         return False
-    asked = {ast.unparse(node) for node in ast.walk(branch.test) if isinstance(node, ast.expr)}
-    changed = _changed(special, asked)
-    if changed or not taken:
-        return changed != _changed(taken, asked)
-    return not _changed(taken, asked) <= asked
+    if any(path and isinstance(path[-1], EXITS) for path in (taken, special)):
+        below = list(_following(place, branch))
+        given, others = _returned(_nodes(special) if special else below), _returned(_nodes(taken) if taken else below)
+    else:
+        assigned = _assigned(place, branch, special)
+        if not assigned:
+            return bool(_assigned(place, branch, taken)) or _acts(branch, taken)
+        if assigned != _assigned(place, branch, taken):
+            return True
+        given, others = ([n.value for n in _nodes(p) if isinstance(n, ast.Assign)] for p in (special, taken))
+    given = _unlike(place, branch, general, given, others)
+    return _is_made_of_others(place, branch, general, given, others) or _disagree(place, branch, general, given, others)
 
 
-def _changed(statements: Sequence[ast.stmt], asked: Collection[str]) -> set[str]:
-    """The variables that are changed otherwise than by what is `asked` about, and the functions called without it."""
+def _returned(nodes: Iterable[ast.AST]) -> list[ast.expr]:
+    return [node.value for node in nodes if isinstance(node, ast.Return) and node.value is not None]
+
+
+def _cases(place: Place, branch: ast.If, general: bool) -> list[list[ast.expr]]:
+    """The sizes that are 0 together where the path for sizes in general is left, for each way to leave it."""
+    leaves = (leaf for leaf in _leaves(branch.test) if asks(place.values.value(leaf)))
+    sides = ([leaf.left, *leaf.comparators] if isinstance(leaf, ast.Compare) else [leaf] for leaf in leaves)
+    cases = [[side for side in pair if not isinstance(side, ast.Constant)] for pair in sides]
+    return cases if _either(branch, general) else [list(itertools.chain(*cases))]
+
+
+def _unlike(
+    place: Place, branch: ast.If, general: bool, given: Sequence[ast.expr], others: Sequence[ast.expr]
+) -> list[ast.expr]:
+    """What of `given` is not seen to have the shape that `others`, tensors without values, have too."""
+    cases, variables = _cases(place, branch, general), _written_once(place)
+    pairs = [(case, other) for case in cases for other in others]
+    return [v for v in given if not pairs or not all(alike(v, other, case, variables) for case, other in pairs)]
+
+
+def _disagree(
+    place: Place, branch: ast.If, general: bool, given: Sequence[ast.expr], others: Sequence[ast.expr]
+) -> bool:
+    """Whether what is given for an empty tensor has another shape than all that is given in general."""
+    variables = _written_once(place)
+    return bool(others) and any(
+        all(disagree(value, other, case, variables) for other in others)
+        for value in given
+        for case in _cases(place, branch, general)
+    )
+
+
+def _written_once(place: Place) -> dict[str, ast.expr]:
+    """The variables that are assigned once, with what; of an unpacked shape the sizes."""
+    written: dict[str, ast.expr] = {}
+    for node in place.nodes:
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        if isinstance(target, ast.Name):
+            written[target.id] = node.value  # type: ignore[attr-defined]
+        elif isinstance(target, ast.Tuple) and not any(isinstance(part, ast.Starred) for part in target.elts):
+            for index, part in enumerate(target.elts):
+                if isinstance(part, ast.Name):
+                    written[part.id] = ast.Subscript(node.value, ast.Constant(index), ast.Load())  # type: ignore[attr-defined]
+    return {
+        name: value for name, value in written.items() if len(place.assigned(name)) == 1 and name not in place.augmented
+    }
+
+
+def _is_made_of_others(
+    place: Place, branch: ast.If, general: bool, given: Sequence[ast.expr], others: Sequence[ast.expr]
+) -> bool:
+    """Whether what an empty tensor leads to is made without that tensor or its sizes, and is not the same in general.
+
+    `if bias.numel() == 0: return x` before `return x @ bias`: the product of an empty bias is no x.
+    """
+    same = (
+        set.intersection(*({(i, ast.unparse(part)) for i, part in _parts(value)} for value in others)) if others else ()
+    )
+    parts = [part for value in given for i, part in _parts(value) if (i, ast.unparse(part)) not in same]
+    leaves = [leaf for leaf in _leaves(branch.test) if asks(place.values.value(leaf))]
+    of_others = any if _either(branch, general) else all
+    return bool(leaves) and any(
+        of_others(_origins(place, [leaf]).isdisjoint(_origins(place, [part])) for leaf in leaves) for part in parts
+    )
+
+
+def _either(branch: ast.If, general: bool) -> bool:
+    """Whether one empty tensor of several is enough to leave the path for sizes in general."""
+    return isinstance(branch.test, ast.BoolOp) and isinstance(branch.test.op, ast.And if general else ast.Or)
+
+
+def _parts(value: ast.expr) -> list[tuple[int, ast.expr]]:
+    """The results that a value holds, by number; nothing for None."""
+    parts = value.elts if isinstance(value, ast.Tuple) else [value]
+    return [(i, part) for i, part in enumerate(parts) if not (isinstance(part, ast.Constant) and part.value is None)]
+
+
+def _assigned(place: Place, branch: ast.If, statements: Sequence[ast.stmt]) -> set[str]:
+    """The variables that are assigned what is another thing for an empty tensor.
+
+    That is none of these: a tensor that is asked about, computed element by element; a sum to which its size is added;
+    strides.
+    """
+    asked = _asked(branch)
     targets: list[ast.AST] = []
-    for node in (node for statement in statements for node in ast.walk(statement)):
+    for node in _nodes(statements):
         if isinstance(node, ast.Assign) and called(node.value) != "stride":
-            targets += node.targets
+            names = {ast.unparse(target) for target in node.targets}
+            same = names <= asked and all(keeps_shape(node.value, name, place.values) for name in names)
+            targets += [] if same else node.targets
         elif isinstance(node, ast.AugAssign):
-            added = isinstance(node.op, (ast.Add, ast.Sub)) and ast.unparse(node.value) in asked
-            targets += [] if added else [node.target]
+            nothing = isinstance(node.op, (ast.Add, ast.Sub)) and ast.unparse(node.value) in asked
+            same = ast.unparse(node.target) in asked and place.values.value(node.value).kind not in (TENSOR, TENSORS)
+            targets += [] if nothing or same else [node.target]
         elif isinstance(node, (ast.AnnAssign, ast.NamedExpr, ast.For)):
             targets.append(node.target)
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            given = {ast.unparse(part) for argument in node.value.args for part in ast.walk(argument)}
-            in_place = called(node.value).endswith("_")
-            targets += [node.value.func] if in_place or given.isdisjoint(asked) else []
-    names = set()
+    assigned = set()
     for target in targets:
         while isinstance(target, (ast.Attribute, ast.Subscript)):
             target = target.value
-        names |= {part.id for part in ast.walk(target) if isinstance(part, ast.Name)}
+        assigned |= {part.id for part in ast.walk(target) if isinstance(part, ast.Name)}
+    return assigned
+
+
+def _acts(branch: ast.If, statements: Sequence[ast.stmt]) -> bool:
+    """Whether a path changes another tensor in place, or calls a function without what the branch asks about."""
+    asked = _asked(branch)
+    for made in (node.value for node in _nodes(statements) if isinstance(node, ast.Expr)):
+        if called(made).endswith("_") and isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute):
+            if ast.unparse(made.func.value) not in asked or _RESHAPES.match(called(made)):
+                return True
+        elif isinstance(made, ast.Call):
+            given = {ast.unparse(part) for argument in made.args for part in ast.walk(argument)}
+            if given.isdisjoint(asked):
+                return True
+    return False
+
+
+def _asked(branch: ast.If) -> set[str]:
+    return {ast.unparse(node) for node in ast.walk(branch.test) if isinstance(node, ast.expr)}
+
+
+def _leaves(test: ast.expr) -> Iterator[ast.expr]:
+    """The operands of `and`, `or` and `not` that are none themselves."""
+    if isinstance(test, ast.BoolOp):
+        for operand in test.values:
+            yield from _leaves(operand)
+    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from _leaves(test.operand)
+    else:
+        yield test
+
+
+def _origins(place: Place, values: Iterable[ast.expr]) -> set[str]:
+    """The variables that values are made of, and those that these are made of, modules left out."""
+    assigned: dict[str, list[ast.expr]] = {}
+    for node in place.nodes:
+        if isinstance(node, (ast.Assign, ast.AugAssign, ast.For, ast.comprehension)):
+            value = node.value if isinstance(node, (ast.Assign, ast.AugAssign)) else node.iter
+            targets: list[ast.expr] = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for name in {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}:
+                assigned.setdefault(name, []).append(value)
+    names: set[str] = set()
+    pending = list(values)
+    while pending:
+        for part in ast.walk(pending.pop()):
+            if isinstance(part, ast.Name) and part.id not in names and part.id not in TORCH_MODULES:
+                names.add(part.id)
+                pending += assigned.get(part.id, ())
     return names
 
 
@@ -102,8 +243,17 @@ def _general_path(place: Place, branch: ast.If, general: bool | None) -> Iterato
         for statement in branch.orelse:
             yield from ast.walk(statement)
         if not branch.orelse:
-            last = branch.end_lineno or branch.lineno
-            yield from (node for node in own_nodes(place.function) if getattr(node, "lineno", 0) > last)
+            yield from _following(place, branch)
+
+
+def _nodes(statements: Iterable[ast.stmt]) -> Iterator[ast.AST]:
+    return (node for statement in statements for node in ast.walk(statement))
+
+
+def _following(place: Place, branch: ast.If) -> Iterator[ast.AST]:
+    """The function's own nodes below the branch."""
+    last = branch.end_lineno or branch.lineno
+    return (node for node in own_nodes(place.function) if getattr(node, "lineno", 0) > last)
 
 
 def _divisions(place: Place, nodes: Iterable[ast.AST]) -> list[ast.BinOp]:

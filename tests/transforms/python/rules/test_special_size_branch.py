@@ -83,3 +83,33 @@ def test_only_what_is_made_of_a_tensor_alone_is_that_tensor(look: Any, value: st
     source = f"def f(x: Tensor, y: Tensor):\n    if x.shape != y.shape:\n        x = {value}\n    return x + y\n"
     (finding,) = look(source)
     assert bool(finding.edits) == same
+
+
+@pytest.mark.parametrize(
+    ("test", "special", "general", "same"),
+    [
+        ("x.numel() == 0", "y", "y @ x", False),
+        ("x.numel() == 0", "x", "x @ y", True),
+        ("x.size(0) == 0 or y.size(0) == 0", "x.new_zeros(0)", "torch.cat([x, y])", False),
+        ("x.size(0) == 0 and y.size(0) == 0", "x.new_zeros(0)", "torch.cat([x, y])", True),
+        ("x.size(0) == 0", "(x, y)", "(x.neg(), y[: x.size(0)])", False),
+        ("x.size(0) == 0", "(x, y)", "(x.neg(), y)", True),
+        ("x.size(0) == 0", "x.new_zeros(1, x.size(1))", "x.clone()", False),
+        ("x.size(0) == 0", "x.new_zeros(0, x.size(1))", "x.clone()", True),
+        ("x.size(0) == 0", "x.new_zeros(x.size(1) + 1)", "x.new_empty(x.shape[1])", False),
+        ("n == 0", "x.new_zeros(n)", "x.new_empty(2 * n + 1)", False),
+        ("n == 0", "x.new_zeros(n, k)", "x.new_empty((2 * x.size(0), k))", True),
+        ("x.numel() == 0", "y.new_zeros((y.size(0), 1))", "y.new_empty(y.shape[0], 1)", True),
+        ("x.numel() == 0", "y.new_zeros((y.size(0), 1))", "y.new_ones(y.shape[0], 1)", False),
+        ("x.size(0) == 0 or y.size(0) == 0", "k.new_empty(0)", "k.new_empty(x.size(0) + y.size(0))", False),
+    ],
+)
+def test_the_path_in_general_gives_what_the_shortcut_gives(
+    look: Any, test: str, special: str, general: str, same: bool
+) -> None:
+    head = "def f(x: Tensor, y: Tensor, k: int):\n    n = x.size(0)\n"
+    (finding,) = look(f"{head}    if {test}:\n        return {special}\n    return {general}\n")
+    assert bool(finding.edits) == same
+    assigned = f"    if {test}:\n        z = {special}\n    else:\n        z = {general}\n    return z\n"
+    (finding,) = look(head + assigned)
+    assert bool(finding.edits) == same

@@ -1,0 +1,144 @@
+"""Paths that do nothing where nothing was to be done: that expand to the same sizes, pad by none, copy."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence, Set
+
+from transforms.python.flow.interpret import Interpreter
+from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.torch_names import TORCH_MODULES
+from transforms.python.flow.values import TENSOR, TENSORS
+
+# Operations that give the same result where the shapes or sizes happen to agree.
+NEUTRAL = re.compile(
+    r"^(?:expand|reshape|view|contiguous|clone|to(?:_\w+)?|bool|narrow|size|dim|\w*broadcast\w*|expand_as|list)$"
+)
+PADDING = re.compile(r"^(?:constant_pad_nd|pad|len)$")
+# Those of them that are given the sizes of the result.
+_SIZED = re.compile(r"^(?:expand|reshape|view)(?:_as)?$")
+# Operations of each element, and copies: what has no elements keeps its shape.
+_OF_ELEMENTS = re.compile(
+    r"^(?:conj|neg|abs|exp|log|sqrt|rsqrt|sigmoid|tanh|relu|clone|contiguous|to|float|half|double|clamp|add|sub|mul|div)$"
+)
+_RANKS = re.compile(r"^[\w.]+\.(?:ndim|layout|dim\(\)) (?:[<>!=]=?|in|not in) [\w.]+(?:\(\))?$")
+_MODULES = re.compile(rf"^(?:{'|'.join(sorted(TORCH_MODULES))}|utils)(?:\.|$)")
+
+
+def neutral(statements: Sequence[ast.stmt], test: ast.expr, values: Interpreter | None = None) -> bool:
+    """Whether a path only expands, reshapes or copies variables in place: all the same where nothing was to be done.
+
+    What tells that is `test`: the sizes of a result are those that it compares. With the function's `values` the path
+    may also compute amounts, which are no tensors, and pad by them.
+    """
+    for statement in statements:
+        if isinstance(statement, ast.If):
+            # A rank or a layout that is refused is refused whatever the sizes are.
+            refuses = _RANKS.search(ast.unparse(statement.test)) is not None
+            for path in (statement.body, statement.orelse):
+                if path and not (refuses and isinstance(path[0], ast.Raise)) and not neutral(path, test, values):
+                    return False
+        elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            amounts = values is not None and values.value(statement.value).kind not in (TENSOR, TENSORS)
+            calls = any(isinstance(node, ast.Call) for node in ast.walk(statement.value))
+            kept = ast.unparse(statement.targets[0])
+            if not (amounts and not calls) and not _is_kept(statement.value, kept, test, values is not None):
+                return False
+        elif not isinstance(statement, ast.Pass):
+            return False
+    return bool(statements)
+
+
+def serves_all(branch: ast.If | ast.IfExp, general: bool) -> bool:
+    """Whether the path for sizes in general does nothing more, for the special ones, than the other path does."""
+    if isinstance(branch, ast.IfExp):
+        path, special = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
+        return _is_kept(path, ast.unparse(special), branch.test)
+    taken, passed_by = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
+    if not passed_by:
+        return neutral(taken, branch.test)
+    if len(taken) != 1 or len(passed_by) != 1:
+        return False
+    values = [statement.value for statement in (*taken, *passed_by) if isinstance(statement, (ast.Assign, ast.Return))]
+    targets = [[ast.unparse(t) for t in s.targets] for s in (*taken, *passed_by) if isinstance(s, ast.Assign)]
+    if len(values) != 2 or None in values or len(targets) == 1 or (targets and targets[0] != targets[1]):
+        return False
+    return values[0] is not None and values[1] is not None and _is_kept(values[0], ast.unparse(values[1]), branch.test)
+
+
+def keeps_shape(value: ast.expr, kept: str, values: Interpreter) -> bool:
+    """Whether a value is `kept`, or computed element by element of it and of what is no tensor."""
+    while ast.unparse(value) != kept:
+        if isinstance(value, ast.BinOp):
+            if values.value(value.right).kind in (TENSOR, TENSORS):
+                return False
+            value = value.left
+        elif (
+            isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and _OF_ELEMENTS.match(called(value))
+        ):
+            if any(values.value(argument).kind in (TENSOR, TENSORS) for argument in value.args):
+                return False
+            value = value.func.value
+        else:
+            return False
+    return True
+
+
+def _is_kept(value: ast.expr, kept: str, test: ast.expr, padding: bool = False) -> bool:
+    """Whether a value is `kept` expanded, reshaped or copied, which is `kept` where nothing was to be done."""
+    calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
+    compared = {ast.unparse(node) for node in ast.walk(test) if isinstance(node, ast.expr)}
+    return (
+        bool(calls)
+        and _is_made_of(value, kept)
+        and all(
+            (NEUTRAL.search(called(call)) and not _converts(call) and _agrees(call, compared))
+            or (padding and PADDING.search(called(call)))
+            for call in calls
+        )
+    )
+
+
+def _is_made_of(value: ast.expr, kept: str) -> bool:
+    """Whether a value is `kept`, or calls that are made of it alone: `kept.view(…)`, `torch.reshape(kept, …)`."""
+    while ast.unparse(value) != kept:
+        if isinstance(value, ast.Subscript):  # one of several results
+            value = value.value
+        elif not isinstance(value, ast.Call):
+            return False
+        elif isinstance(value.func, ast.Attribute) and not _MODULES.match(dotted(value.func.value)):
+            value = value.func.value
+        elif any(ast.unparse(argument) == kept for argument in value.args):
+            return True
+        elif value.args:
+            value = value.args[0]
+        else:
+            return False
+    return True
+
+
+def _agrees(call: ast.Call, compared: Set[str]) -> bool:
+    """Whether each size that a call is given is one of the tensor's own, or `compared` with one."""
+    if not _SIZED.match(called(call)):
+        return True
+    sizes = list(call.args)
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if owner is None or _MODULES.match(dotted(owner)):
+        owner, *sizes = sizes or [ast.Constant(None)]
+    if len(sizes) == 1 and isinstance(sizes[0], (ast.Tuple, ast.List)):
+        sizes = sizes[0].elts
+    tensor = ast.unparse(owner)
+    for index, size in enumerate(sizes):
+        text = ast.unparse(size.value if isinstance(size, ast.Starred) else size)
+        own = (f"{tensor}.size({index})", f"{tensor}.shape[{index}]", *(["-1"] if called(call) == "expand" else []))
+        shape = (f"{text}.shape", f"{text}.size()") if called(call).endswith("_as") else (text,)
+        if text not in own and compared.isdisjoint(shape):
+            return False
+    return True
+
+
+def _converts(call: ast.Call) -> bool:
+    """Whether `x.to(…)` may change the values: to a truth, another layout of memory or a layout it does not."""
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg != "memory_format")]
+    return called(call) == "to" and any(dotted(argument) != "torch.bool" for argument in arguments)
