@@ -21,6 +21,7 @@ from contextlib import suppress
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
+from transforms.python.writing.checks import is_caught
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import code
 from transforms.python.writing.place import Change, Place, Rewrite
@@ -35,6 +36,12 @@ EXAMPLES = (
         "def f(x: Tensor):\n    assert x.size(0) == 2, 'two'\n    return x\n",
         "def f(x: Tensor):\n    torch._check_with(AssertionError, x.size(0) == 2, lambda: 'two')\n    return x\n",
     ),
+    Example(
+        "def f(x: Tensor):\n    try:\n        assert x.size(0) == 2, 'two'\n    except AssertionError:\n"
+        "        return x.sum()\n    return x\n",
+        None,
+        "what is caught decides",
+    ),
 )
 
 MESSAGE = "an assertion on sizes is a check"
@@ -48,6 +55,8 @@ def rewrite(place: Place) -> Rewrite | None:
     if place.inlined:
         reason = "Dynamo turns assertions on sizes into checks by itself"
         return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="traced-assert")
+    if is_caught(place, node):
+        raise Undecided("the function catches what the assertion raises, so the answer is needed while tracing")
     tree = place.tree(node.test)
     if not place.shared and node.msg is not None:
         with suppress(Undecided):  # an operand that may not be moved is asked by itself, below

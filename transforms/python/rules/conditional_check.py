@@ -27,7 +27,7 @@ from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.values import INT
 from transforms.python.writing.branches import is_elif
-from transforms.python.writing.checks import checked_unless, condition_of
+from transforms.python.writing.checks import checked_unless, condition_of, is_caught
 from transforms.python.writing.nodes import call, code
 from transforms.python.writing.place import Change, Place, Rewrite
 
@@ -81,7 +81,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if place.site.kind != "if" or not isinstance(branch, ast.If) or place.shared or is_elif(place, branch):
         return None
     indent = place.layout.indent(branch)
-    if indent is None or "#" in place.text(branch) or not _only_checks(branch):
+    if indent is None or "#" in place.text(branch) or not _only_checks(branch) or is_caught(place, branch):
         return None
     lines = [checked_unless(place, unless, check) for unless, path in _paths(place, branch, ()) for check in path]
     text = f"{place.layout.newline}{indent}".join(lines)

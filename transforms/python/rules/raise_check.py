@@ -32,7 +32,7 @@ from contextlib import suppress
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.writing.branches import is_elif, raises
-from transforms.python.writing.checks import check_statement, closes_over, folded_raise
+from transforms.python.writing.checks import check_statement, closes_over, folded_raise, is_caught
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import code
 from transforms.python.writing.place import Place, Rewrite
@@ -118,6 +118,8 @@ def rewrite(place: Place) -> Rewrite | None:
     branch = place.site.node
     if place.site.kind != "if" or not isinstance(branch, ast.If) or raises(branch.body) == raises(branch.orelse):
         return None
+    if is_caught(place, branch):
+        raise Undecided("the function catches what the branch raises, so the answer is needed while tracing")
     test = place.tree(branch.test)
     if raises(branch.orelse):
         return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, place.conditions.expected(test)))

@@ -13,6 +13,7 @@ from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import check_depth, code, parenthesized
 from transforms.python.writing.place import Change, Place, expectation
 
+_TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))  # TryStar since Python 3.11
 _BY_EXCEPTION = {
     "RuntimeError": "_check",
     "ValueError": "_check_value",
@@ -109,6 +110,12 @@ def _comments(place: Place, branch: ast.If, message: ast.expr | None) -> list[st
 
     module.visit(Visitor())
     return [comment for comment in comments if comment not in inside and comment not in test]
+
+
+def is_caught(place: Place, statement: ast.stmt) -> bool:
+    """Whether the function itself may catch what a statement raises: then the answer is needed while tracing."""
+    guarded = (node.body for node in place.nodes if getattr(node, "handlers", ()) and isinstance(node, _TRY))
+    return any(part is statement for body in guarded for inner in body for part in ast.walk(inner))
 
 
 def condition_of(check: ast.stmt) -> ast.expr | None:
