@@ -90,7 +90,7 @@ def _shortcut(flow: Flow, branch: Node, condition: Node, guards: tuple[str, str]
     path = _general_path(branch, outcome) if outcome is not None else None
     asked = [comparison.node for comparison, _ in shortcut.decided]
     asked += [part for part in condition.walk() if part.start in shortcut.numbers]
-    if outcome is not None and not shortcut.broadcast and stands_for_none(flow, branch, asked, outcome):
+    if outcome is not None and not shortcut.broadcast and stands_for_none(flow, branch, path or (), asked, outcome):
         return
     agreeing = path and all(_agrees(flow, path, size) for size in shortcut.broadcast)
     if path and agreeing and not _decides_elsewhere(flow, branch) and serves_empty(flow, path, condition):

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from transforms.cpp.flow.checks import exits, throws
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import Flow
+from transforms.cpp.flow.results import as_written, disagree
 from transforms.cpp.flow.sizes import method
 from transforms.cpp.reach.vocabulary import ACCESSORS
 from transforms.cpp.reading.tree import Node
@@ -41,21 +42,37 @@ def serves_empty(flow: Flow, path: Sequence[Node], condition: Node) -> bool:
     )
 
 
-def stands_for_none(flow: Flow, branch: Node, asked: Sequence[Node], outcome: bool) -> bool:
+def stands_for_none(flow: Flow, branch: Node, path: Sequence[Node], asked: Sequence[Node], outcome: bool) -> bool:
     """Whether what comes of an empty tensor is another thing, and not its like without elements.
 
     `if (bias.numel() > 0) { x = x + bias; }`: without elements the sum is no x. `x = x.conj();` still is one.
-    `asked` are the conditions on sizes, `outcome` what they come to for sizes in general.
+    `path` is what runs for sizes in general, for which the conditions on sizes, `asked`, come to `outcome`.
     """
     taken, special = branch.fields["consequence"], branch.field("alternative")
     if not outcome:
         taken, special = special or taken, taken
     if exits(branch.fields["consequence"]) or (special is not None and exits(special)):
-        return special is not None and "&" not in flow.function.returns and _is_made_of_others(flow, special, asked)
+        if special is None or "&" in flow.function.returns:
+            return False
+        return _is_made_of_others(flow, special, asked) or _disagree(flow, special, path, asked)
     texts = {part.text for node in asked for part in node.walk()}
     if special is not None:
         return _assigned(taken, texts) != _assigned(special, texts) or _is_made_of_others(flow, special, asked)
     return not {*_assigned(taken, texts), *_acting(taken, texts)} <= texts
+
+
+def _disagree(flow: Flow, special: Node, path: Sequence[Node], asked: Sequence[Node]) -> bool:
+    """Whether what a path returns for an empty tensor has another shape than all that is returned in general."""
+    sources = _sources(flow)
+    given, others = ([value for node in nodes for value in _returned(node)] for nodes in ((special,), path))
+    empty = [{as_written(part.text) for part in node.walk() if part.kind != "number_literal"} for node in asked]
+    return bool(others) and any(
+        all(disagree(value, other, sizes, sources) for other in others) for value in given for sizes in empty
+    )
+
+
+def _returned(node: Node) -> Iterator[Node]:
+    return (part.children[0] for part in node.walk() if part.kind == "return_statement" and part.children)
 
 
 def _is_made_of_others(flow: Flow, special: Node, asked: Sequence[Node]) -> bool:
@@ -64,7 +81,7 @@ def _is_made_of_others(flow: Flow, special: Node, asked: Sequence[Node]) -> bool
     `if (bias.numel() == 0) { return x; }` before `return x.mm(bias);`: the product of an empty bias is no x. A tensor
     that is not defined is made of nothing.
     """
-    values = [part.children[0] for part in special.walk() if part.kind == "return_statement" and part.children]
+    values = list(_returned(special))
     values += [part.fields["right"] for part in special.walk() if part.kind == "assignment_expression"]
     sources = _sources(flow)
     made = _origins(sources, values)

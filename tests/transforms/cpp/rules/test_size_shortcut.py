@@ -215,3 +215,30 @@ def test_another_overload_is_no_recursion(tmp_path: Path, call: str, taken: bool
 )
 def test_an_empty_tensor_that_stands_for_none_is_not_used(tmp_path: Path, branch: str, taken: bool) -> None:
     assert ("GUARD" in converted(tmp_path, function(branch, "return y;"))) == taken
+
+
+@pytest.mark.parametrize(
+    ("special", "general", "same"),
+    [
+        ("y", "x.mm(y)", False),
+        ("x", "x.mm(y)", True),
+        ("at::zeros_symint({1, x.sym_size(1)}, x.options())", "x.clone()", False),
+        ("at::zeros_symint({0, x.sym_size(1)}, x.options())", "x.clone()", True),
+        ("at::zeros_symint({n}, x.options())", "at::zeros_symint({n + 1}, x.options())", False),
+        ("at::zeros_symint({n}, x.options())", "at::zeros_symint({n * 2}, x.options())", True),
+        ("at::zeros_symint({n}, x.options())", "at::zeros_symint({n, 1}, x.options())", False),
+        ("at::zeros_symint({x.sym_size(1) + 1}, x.options())", "at::zeros_symint({x.sym_size(1)}, x.options())", False),
+        ("at::zeros_symint({n}, x.options())", "x.sum()", True),
+    ],
+)
+def test_the_path_in_general_returns_what_the_shortcut_returns(
+    tmp_path: Path, special: str, general: str, same: bool
+) -> None:
+    source = function(f"if (x.sym_size(0) == 0) {{ return {special}; }}", f"return {general};")
+    assert ("GUARD" in converted(tmp_path, source)) == same
+
+
+def test_a_gradient_that_is_not_defined_is_none(tmp_path: Path) -> None:
+    head = "std::tuple<Tensor, Tensor> f(const Tensor& x, const Tensor& y)"
+    source = function("if (x.sym_numel() == 0) { return {}; }", "return std::make_tuple(y * x, x);", head)
+    assert "x.sym_numel() == 0" not in converted(tmp_path, source)
