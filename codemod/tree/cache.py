@@ -12,7 +12,7 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -83,10 +83,14 @@ def dependency_versions(distribution: str) -> str:
 
 
 class Cache:
-    """The cache of one checkout; with `folder` None it keeps nothing (`--no-cache`)."""
+    """The cache of one checkout; with `folder` None it keeps nothing (`--no-cache`).
 
-    def __init__(self, folder: Path | None) -> None:
+    What was read of files outside, those of an installed torch, is kept in `outside`, which all checkouts share.
+    """
+
+    def __init__(self, folder: Path | None, outside: Cache | None = None) -> None:
         self._folder = folder
+        self._outside = outside
 
     @classmethod
     def of(cls, root: Path, base: Path) -> Cache:
@@ -105,22 +109,30 @@ class Cache:
             (folder / "root").write_bytes(os.fsencode(root))
         except OSError:
             return cls(None)
-        return cls(folder)
+        return cls(folder, cls(private_folder(base / "installed", base)))
 
     def hashes(self) -> dict[str, tuple[StatKey, str]]:
         """The stat and sha256 under which each file was last read."""
         rows = self._rows("SELECT path, mtime_ns, ctime_ns, size, inode, sha256 FROM stats")
-        return {_path(row[0]): (StatKey(*row[1:5]), row[5]) for row in rows}
+        outside = self._outside.hashes() if self._outside is not None else {}
+        return outside | {_path(row[0]): (StatKey(*row[1:5]), row[5]) for row in rows}
 
     def facts(self, extractor: str) -> dict[str, tuple[str, bytes]]:
         """The sha256 and the pickled facts of every file known to `extractor`."""
         rows = self._rows("SELECT path, sha256, blob FROM facts WHERE extractor = ?", (extractor,))
-        return {_path(row[0]): (row[1], row[2]) for row in rows}
+        outside = self._outside.facts(extractor) if self._outside is not None else {}
+        return outside | {_path(row[0]): (row[1], row[2]) for row in rows}
 
     def store(
         self, stats: Mapping[str, tuple[StatKey, str]], extractor: str, facts: Mapping[str, tuple[str, bytes]]
     ) -> None:
         """Keep what was read: stats that can be trusted, and facts, whose older versions are forgotten."""
+        if self._outside is not None:
+            away = {path for path in (*stats, *facts) if os.path.isabs(path)}
+            if away:
+                self._outside.store(_only(stats, away), extractor, _only(facts, away))
+                self._outside.forget_absent()
+            stats, facts = _only(stats, stats.keys() - away), _only(facts, facts.keys() - away)
         name = extractor.partition("@")[0]
 
         def work(connection: sqlite3.Connection) -> None:
@@ -133,6 +145,20 @@ class Cache:
                 "REPLACE INTO facts VALUES(?, ?, ?, ?)",
                 [(extractor, os.fsencode(path), sha, blob) for path, (sha, blob) in facts.items()],
             )
+            connection.commit()
+
+        self._use(work)
+
+    def forget_absent(self) -> None:
+        """Forget the files that are gone, as of an environment that was deleted."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            paths = {
+                path for table in ("stats", "facts") for (path,) in connection.execute(f"SELECT path FROM {table}")
+            }
+            gone = [(path,) for path in paths if not os.path.exists(path)]
+            for table in ("stats", "facts"):
+                connection.executemany(f"DELETE FROM {table} WHERE path = ?", gone)
             connection.commit()
 
         self._use(work)
@@ -208,6 +234,10 @@ class Cache:
                 with suppress(OSError):
                     path.unlink()
             return None
+
+
+def _only(values: Mapping[str, T], paths: Set[str]) -> dict[str, T]:
+    return {path: value for path, value in values.items() if path in paths}
 
 
 def _path(stored: bytes | str) -> str:

@@ -252,6 +252,23 @@ def test_the_caches_of_deleted_trees_go(make_tree: MakeTree, base: Path) -> None
     assert len(list((base / "analyses").iterdir())) == 1
 
 
+def test_files_outside_are_read_once_for_all_trees(make_tree: MakeTree, base: Path, tmp_path: Path) -> None:
+    header, other = str(tmp_path / "torch.h"), str(tmp_path / "c10.h")
+    Path(header).write_bytes(b"SIZE 1\n")
+    Path(other).write_bytes(b"SIZE 2\n")
+    first, second = (project(make_tree(FILES, name), base) for name in ("first", "second"))
+    read = first.facts_of(extract_part, {"d0/f0.cc": 1, header: 1})
+    again = second.facts_of(extract_part, {"d0/f0.cc": 1, header: 1})
+    assert again[header] == read[header]
+    assert again["d0/f0.cc"] != read["d0/f0.cc"]
+    shared = Cache(base / "installed")
+    assert list(shared.hashes()) == [header]
+    os.remove(header)
+    second.facts(extract, [other])
+    assert list(shared.hashes()) == [other]
+    assert not project(first.root, base).facts(extract, [header])
+
+
 def test_files_are_asked_for_by_ending_and_folder(make_tree: MakeTree, base: Path) -> None:
     one = project(make_tree({"a/x.cc": b"", "ab/y.cc": b"", "a/z.h": b"", "w.cc": b""}), base)
     assert one.files([".cc"]) == ["a/x.cc", "ab/y.cc", "w.cc"]
