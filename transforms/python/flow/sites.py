@@ -11,7 +11,7 @@ from typing import NamedTuple
 from transforms.python.flow.guesses import not_empty
 from transforms.python.flow.interpret import Interpreter, asks, coerces
 from transforms.python.flow.nodes import called, dotted, scripting
-from transforms.python.flow.torch_names import CHECKS, COUNTED, TORCH_MODULES
+from transforms.python.flow.torch_names import CHECKS, COUNTED, OF_NUMBERS, TORCH_MODULES
 from transforms.python.flow.values import BOOL, FLOAT, INT, PARAMETER, SHAPE, Value
 
 GUARD_CALLS = frozenset({"guard_or_false", "guard_or_true", "statically_known_true", "sym_and", "sym_or", "sym_not"})
@@ -25,8 +25,6 @@ SIZEVARS = frozenset(
      "size_hint"}
 )  # fmt: skip
 COERCIONS = frozenset({"int", "float", "bool", "range", "len", "round"})
-# Functions of math that take plain numbers alone.
-_OF_NUMBERS = frozenset({"isqrt", "gcd", "lcm", "log", "log2", "log10", "exp", "factorial", "comb"})
 _OPERATIONS = frozenset({"sorted", "sort", "resize_", "to", "chunk", "reshape", "view"})
 _PLACES = frozenset(
     {ast.If, ast.While, ast.Assert, ast.IfExp, ast.Call, ast.Lambda, ast.comprehension, ast.Assign, ast.Return}
@@ -266,7 +264,7 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
     elif name in ("min", "max") and isinstance(node.func, ast.Name) and len(node.args) == 1 and not node.keywords:
         if (value := values.value(node.args[0])).kind == SHAPE:
             yield Site("extremum", node, node, value)
-    elif name in _OF_NUMBERS and dotted(node.func) == f"math.{name}":
+    elif name in OF_NUMBERS and dotted(node.func) == f"math.{name}":
         given = [values.value(argument) for argument in node.args]
         if (number := next((value for value in given if value.kind in (INT, FLOAT)), None)) is not None:
             yield Site("coercion", node, node, number)

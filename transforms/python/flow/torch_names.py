@@ -23,6 +23,8 @@ GUARDS = frozenset(
      "range", "str", "repr", "id", "type", "has_torch_function", "canonicalize_dim", "canonicalize_dims",
      "is_concrete_int", "has_free_symbols", "free_symbols"}
 )  # fmt: skip
+OF_NUMBERS = frozenset({"isqrt", "gcd", "lcm", "log", "log2", "log10", "exp", "factorial", "comb"})
+"""Functions of math that take plain numbers alone."""
 CHECKS = frozenset({"_check", "_check_value", "_check_index", "_check_type", "_check_not_implemented", "_check_with"})
 TRUTHS = frozenset({"sym_and", "sym_or", "sym_not", "sym_eq"})
 SIZES = frozenset(

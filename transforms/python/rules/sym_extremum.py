@@ -19,7 +19,7 @@ import libcst as cst
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.writing.logic import Undecided
+from transforms.python.writing.expressions import unpacked_pair
 from transforms.python.writing.nodes import call
 from transforms.python.writing.place import Place, Rewrite
 
@@ -60,22 +60,11 @@ def rewrite(place: Place) -> Rewrite | None:
         return None
     if any(isinstance(argument, ast.Starred) for argument in node.args):
         return Rewrite(Level.MANUAL, MESSAGE, reason="the arguments are unpacked", refusal="unpacked")
-    if len(node.args) == 1 and not _is_pair(node.args[0]):
-        raise Undecided("the sizes are in one sequence: unpack them, and write the smaller or larger of each two")
     name = place.names(f"torch.sym_{node.func.id}")
     if len(node.args) == 1:
-        both = cst.Arg(place.tree(node.args[0]), star="*")
-        return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, call(name, both)))
+        return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, call(name, unpacked_pair(place.tree(node.args[0])))))
     arguments: list[cst.BaseExpression] = [place.tree(argument) for argument in node.args]
     joined = arguments[0]
     for argument in arguments[1:]:
         joined = call(name, joined, argument)
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, joined))
-
-
-def _is_pair(node: ast.expr) -> bool:
-    """Whether an expression is `shape[-2:]` or `shape[:2]`."""
-    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Slice) or node.slice.step is not None:
-        return False
-    bounds = [None if bound is None else ast.unparse(bound) for bound in (node.slice.lower, node.slice.upper)]
-    return bounds in (["-2", None], [None, "2"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Sequence
 
 import libcst as cst
@@ -114,8 +115,14 @@ def _comments(place: Place, branch: ast.If, message: ast.expr | None) -> list[st
 
 def is_caught(place: Place, statement: ast.stmt) -> bool:
     """Whether the function itself may catch what a statement raises: then the answer is needed while tracing."""
-    guarded = (node.body for node in place.nodes if getattr(node, "handlers", ()) and isinstance(node, _TRY))
-    return any(part is statement for body in guarded for inner in body for part in ast.walk(inner))
+    return id(statement) in _caught(place.function)
+
+
+@functools.lru_cache(maxsize=2)
+def _caught(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[int]:
+    """The ids of the nodes of a function that stand in a `try` with handlers."""
+    tries = (node for node in ast.walk(function) if isinstance(node, _TRY) and node.handlers)
+    return frozenset(id(part) for node in tries for inner in node.body for part in ast.walk(inner))
 
 
 def condition_of(check: ast.stmt) -> ast.expr | None:

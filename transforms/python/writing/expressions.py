@@ -1,18 +1,24 @@
-"""Calls on sizes inside larger expressions: `min`, `max`, `int`, `float` and `len` of a tensor, innermost first."""
+"""Calls on sizes inside larger expressions: `min`, `int`, `math.sqrt` and their kin, innermost first."""
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
-from transforms.python.writing.logic import Conditions
-from transforms.python.writing.nodes import call, parenthesized
+from transforms.python.flow.torch_names import OF_NUMBERS
+from transforms.python.writing.logic import Conditions, Undecided
+from transforms.python.writing.nodes import call, code, parenthesized
 
 
 def symbolic_call(conditions: Conditions, original: cst.Call, updated: cst.Call) -> cst.BaseExpression | None:
     """What takes the place of a builtin called on sizes, or None where it is something else.
 
-    `original` says what the arguments are, `updated` how they are written by now.
+    `original` says what the arguments are, `updated` how they are written by now. Raises Undecided where one asks for
+    the number itself, and nothing symbolic does what it does.
     """
+    if isinstance(original.func, cst.Attribute):
+        return _of_math(conditions, original, updated)
     if not isinstance(original.func, cst.Name) or any(argument.star or argument.keyword for argument in original.args):
         return None
     name = original.func.value
@@ -24,6 +30,10 @@ def symbolic_call(conditions: Conditions, original: cst.Call, updated: cst.Call)
         for operand in passed[1:]:
             joined = call(function, joined, operand)
         return joined
+    if name == "round" and kinds[:1] and kinds[0] in ("int", "float"):
+        raise Undecided(f"{code(original)} asks for a size")
+    if name in ("min", "max") and len(passed) == 1 and kinds[0] == "shape":
+        return call(conditions.name(f"torch.sym_{name}"), unpacked_pair(passed[0]))
     item = len(passed) == 1 and isinstance(passed[0], cst.Call) and isinstance(passed[0].func, cst.Attribute)
     item = item and cst.ensure_type(cst.ensure_type(passed[0], cst.Call).func, cst.Attribute).attr.value == "item"
     if name in ("int", "float") and len(passed) == 1 and (kinds[0] in ("int", "float") or item):
@@ -31,6 +41,24 @@ def symbolic_call(conditions: Conditions, original: cst.Call, updated: cst.Call)
     if name == "len" and conditions.value(original).kind == "int":
         size = cst.Attribute(parenthesized(passed[0]), cst.Name("size"))
         return cst.Call(size, [cst.Arg(cst.Integer("0"))])
+    return None
+
+
+def unpacked_pair(shape: cst.BaseExpression) -> cst.Arg:
+    """`*shape[-2:]` for that part of a shape, or `[:2]`. Raises Undecided where how many there are is not seen."""
+    if not re.search(r"\[(?:-2 ?:|: ?2)\]$", code(shape)):
+        raise Undecided("the sizes are in one sequence: unpack them, and write the smaller or larger of each two")
+    return cst.Arg(shape, star="*")
+
+
+def _of_math(conditions: Conditions, original: cst.Call, updated: cst.Call) -> cst.BaseExpression | None:
+    """The square root of a size; None for what is no function of `math` called on one."""
+    function = code(original.func)
+    numbers = any(conditions.value(argument.value).kind in ("int", "float") for argument in original.args)
+    if function == "math.sqrt" and numbers and len(updated.args) == 1:
+        return call(conditions.name("torch._sym_sqrt"), updated.args[0].value)
+    if function.startswith("math.") and function[5:] in OF_NUMBERS and numbers:
+        raise Undecided(f"{code(original)} asks for a size")
     return None
 
 

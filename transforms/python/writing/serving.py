@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import libcst as cst
 
 from transforms.python.flow.interpret import asks
-from transforms.python.flow.nodes import called, own_nodes
-from transforms.python.flow.torch_names import CHECKS, TORCH_MODULES
+from transforms.python.flow.nodes import called
+from transforms.python.flow.sources import nodes_of, origins, returns_of, written_once
+from transforms.python.flow.torch_names import CHECKS
 from transforms.python.flow.values import TENSOR, TENSORS
 from transforms.python.writing.evaluation import EXITS
 from transforms.python.writing.logic import Undecided
@@ -24,7 +25,10 @@ from transforms.python.writing.results import alike, disagree
 _NEEDS_ELEMENTS = re.compile(
     r"^(?:(?:a?(?:max|min)_?)+|arg(?:max|min)|aminmax|(?:nan)?median|mode|kthvalue|item|tolist)$"
 )
-
+# Reductions whose value for no elements is none.
+_AVERAGES = re.compile(r"^(?:(?:nan)?mean|(?:var|std)(?:_mean)?)$")
+_FILLED = re.compile(r"^(?:new_)?(?:ones|full)(?:_like)?$")
+_SHAPES_ALONE = re.compile(r"\b(?:register_(?:meta|fake|op_impl)|impl_abstract)\b|\bMeta\b")
 _RESHAPES = re.compile(r"^(?:resize|(?:un)?squeeze|t|transpose|swap|as_strided|set)\w*_$")
 
 
@@ -68,8 +72,7 @@ def _stands_for_none(place: Place, branch: ast.If, general: bool) -> bool:
     if neutral([*taken, *special], branch.test, place.values):
         return False
     if any(path and isinstance(path[-1], EXITS) for path in (taken, special)):
-        below = list(_following(place, branch))
-        given, others = _returned(_nodes(special) if special else below), _returned(_nodes(taken) if taken else below)
+        given, others = (_returned(place, branch, path) for path in (special, taken))
     else:
         assigned = _assigned(place, branch, special)
         if not assigned:
@@ -78,11 +81,17 @@ def _stands_for_none(place: Place, branch: ast.If, general: bool) -> bool:
             return True
         given, others = ([n.value for n in _nodes(p) if isinstance(n, ast.Assign)] for p in (special, taken))
     given = _unlike(place, branch, general, given, others)
+    if _computes(place) and any(_FILLED.match(called(part)) for value in given for _, part in _parts(value)):
+        return True
     return _is_made_of_others(place, branch, general, given, others) or _disagree(place, branch, general, given, others)
 
 
-def _returned(nodes: Iterable[ast.AST]) -> list[ast.expr]:
-    return [node.value for node in nodes if isinstance(node, ast.Return) and node.value is not None]
+def _returned(place: Place, branch: ast.If, path: Sequence[ast.stmt]) -> list[ast.expr]:
+    """What a path of the branch returns, and where it is not written what the function returns below."""
+    inside = [node for node in _nodes(path) if isinstance(node, ast.Return)]
+    last = branch.end_lineno or branch.lineno
+    returns = inside if path else [node for node in returns_of(place.function) if node.lineno > last]
+    return [node.value for node in returns if node.value is not None]
 
 
 def _cases(place: Place, branch: ast.If, general: bool) -> list[list[ast.expr]]:
@@ -97,7 +106,7 @@ def _unlike(
     place: Place, branch: ast.If, general: bool, given: Sequence[ast.expr], others: Sequence[ast.expr]
 ) -> list[ast.expr]:
     """What of `given` is not seen to have the shape that `others`, tensors without values, have too."""
-    cases, variables = _cases(place, branch, general), _written_once(place)
+    cases, variables = _cases(place, branch, general), written_once(place.function)
     pairs = [(case, other) for case in cases for other in others]
     return [v for v in given if not pairs or not all(alike(v, other, case, variables) for case, other in pairs)]
 
@@ -106,28 +115,12 @@ def _disagree(
     place: Place, branch: ast.If, general: bool, given: Sequence[ast.expr], others: Sequence[ast.expr]
 ) -> bool:
     """Whether what is given for an empty tensor has another shape than all that is given in general."""
-    variables = _written_once(place)
+    variables = written_once(place.function)
     return bool(others) and any(
         all(disagree(value, other, case, variables) for other in others)
         for value in given
         for case in _cases(place, branch, general)
     )
-
-
-def _written_once(place: Place) -> dict[str, ast.expr]:
-    """The variables that are assigned once, with what; of an unpacked shape the sizes."""
-    written: dict[str, ast.expr] = {}
-    for node in place.nodes:
-        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
-        if isinstance(target, ast.Name):
-            written[target.id] = node.value  # type: ignore[attr-defined]
-        elif isinstance(target, ast.Tuple) and not any(isinstance(part, ast.Starred) for part in target.elts):
-            for index, part in enumerate(target.elts):
-                if isinstance(part, ast.Name):
-                    written[part.id] = ast.Subscript(node.value, ast.Constant(index), ast.Load())  # type: ignore[attr-defined]
-    return {
-        name: value for name, value in written.items() if len(place.assigned(name)) == 1 and name not in place.augmented
-    }
 
 
 def _is_made_of_others(
@@ -144,7 +137,8 @@ def _is_made_of_others(
     leaves = [leaf for leaf in _leaves(branch.test) if asks(place.values.value(leaf))]
     of_others = any if _either(branch, general) else all
     return bool(leaves) and any(
-        of_others(_origins(place, [leaf]).isdisjoint(_origins(place, [part])) for leaf in leaves) for part in parts
+        of_others(origins(place.function, [leaf]).isdisjoint(origins(place.function, [part])) for leaf in leaves)
+        for part in parts
     )
 
 
@@ -215,25 +209,6 @@ def _leaves(test: ast.expr) -> Iterator[ast.expr]:
         yield test
 
 
-def _origins(place: Place, values: Iterable[ast.expr]) -> set[str]:
-    """The variables that values are made of, and those that these are made of, modules left out."""
-    assigned: dict[str, list[ast.expr]] = {}
-    for node in place.nodes:
-        if isinstance(node, (ast.Assign, ast.AugAssign, ast.For, ast.comprehension)):
-            value = node.value if isinstance(node, (ast.Assign, ast.AugAssign)) else node.iter
-            targets: list[ast.expr] = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for name in {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}:
-                assigned.setdefault(name, []).append(value)
-    names: set[str] = set()
-    pending = list(values)
-    while pending:
-        for part in ast.walk(pending.pop()):
-            if isinstance(part, ast.Name) and part.id not in names and part.id not in TORCH_MODULES:
-                names.add(part.id)
-                pending += assigned.get(part.id, ())
-    return names
-
-
 def _general_path(place: Place, branch: ast.If, general: bool | None) -> Iterator[ast.AST]:
     """The nodes of the code that runs for sizes in general; of both paths where `general` is None."""
     if general is not False:
@@ -253,7 +228,7 @@ def _nodes(statements: Iterable[ast.stmt]) -> Iterator[ast.AST]:
 def _following(place: Place, branch: ast.If) -> Iterator[ast.AST]:
     """The function's own nodes below the branch."""
     last = branch.end_lineno or branch.lineno
-    return (node for node in own_nodes(place.function) if getattr(node, "lineno", 0) > last)
+    return (node for node in nodes_of(place.function) if getattr(node, "lineno", 0) > last)
 
 
 def _divisions(place: Place, nodes: Iterable[ast.AST]) -> list[ast.BinOp]:
@@ -285,15 +260,22 @@ def _never_zero(place: Place, quotients: Sequence[ast.BinOp]) -> tuple[Change, .
     )
 
 
+def _computes(place: Place) -> bool:
+    """Whether the values of what a function returns are asked for, and not only their shapes."""
+    return not any(_SHAPES_ALONE.search(ast.unparse(decorator)) for decorator in place.function.decorator_list)
+
+
 def _needs_elements(place: Place, branch: ast.If, general: bool) -> bool:
     """Whether the path for sizes in general always asks for what an empty tensor has not, such as its maximum."""
+    computes = _computes(place)
     path: Sequence[ast.stmt] = branch.body if general else branch.orelse
     if not path and not general:
         blocks = (getattr(node, name, None) for node in (place.function, *place.nodes) for name in ("body", "orelse"))
         block = next((b for b in blocks if isinstance(b, list) and any(s is branch for s in b)), [branch])
         path = block[next(index for index, s in enumerate(block) if s is branch) + 1 :]
     return any(
-        isinstance(node, ast.Call) and _NEEDS_ELEMENTS.match(called(node))
+        isinstance(node, ast.Call)
+        and (_NEEDS_ELEMENTS.match(called(node)) or (computes and _AVERAGES.match(called(node))))
         for statement in path
         if not isinstance(statement, (ast.If, ast.For, ast.While, ast.FunctionDef))
         for node in ast.walk(statement)

@@ -113,3 +113,15 @@ def test_the_path_in_general_gives_what_the_shortcut_gives(
     assigned = f"    if {test}:\n        z = {special}\n    else:\n        z = {general}\n    return z\n"
     (finding,) = look(head + assigned)
     assert bool(finding.edits) == same
+
+
+@pytest.mark.parametrize(
+    ("special", "general"),
+    [("x.new_zeros(x.size(1))", "x.mean(0)"), ("x.new_ones(x.size(0))", "x.sum(1)"), ("torch.ones_like(x)", "x.exp()")],
+)
+def test_values_are_asked_of_what_computes_them(look: Any, special: str, general: str) -> None:
+    body = f"def f(x: Tensor):\n    if x.numel() == 0:\n        return {special}\n    return {general}\n"
+    (computed,) = look(f"@register_decomposition(aten.f)\n{body}")
+    (predicted,) = look(f"@register_meta(aten.f)\n{body}")
+    assert not computed.edits
+    assert predicted.edits

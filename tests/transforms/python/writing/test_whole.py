@@ -58,3 +58,25 @@ def test_what_stops_on_the_other_path_does_not(look: Any) -> None:
 def test_the_reason_names_the_line_that_is_left(look: Any) -> None:
     half = next(f for f in look("def f(x: Tensor, y: Tensor):\n" + CHECK + UNDECIDED + RETURN) if f.refusal == "half")
     assert "stops at line 3" in half.reason
+
+
+@pytest.mark.parametrize(
+    ("expression", "written"),
+    [
+        ("int(math.sqrt(n))", "torch.sym_int(torch._sym_sqrt(n))"),
+        ("float(min(x.shape[-2:]))", "torch.sym_float(torch.sym_min(*x.shape[-2:]))"),
+        ("1.0 / math.sqrt(max(n, 1))", "1.0 / torch._sym_sqrt(torch.sym_max(n, 1))"),
+        ("int(math.log2(n))", ""),
+        ("int(round(n * 0.5))", ""),
+        ("max(1, math.isqrt(n))", ""),
+        ("max(n, min(x.shape))", ""),
+    ],
+)
+def test_one_conversion_inside_another_is_written_with_it_or_neither_is(
+    look: Any, rewrite: Any, expression: str, written: str
+) -> None:
+    source = f"def f(x: Tensor):\n    n = x.size(0)\n    return x + {expression}\n"
+    after = rewrite(source)
+    assert after == (source.replace(expression, written) if written else source)
+    assert rewrite(after) == after
+    assert look(source)
