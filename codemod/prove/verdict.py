@@ -137,8 +137,13 @@ def weighed(judgement: Judgement, opcheck: Mapping[str, tuple[str, str]]) -> Jud
 
 
 def _free(cases: Sequence[Case]) -> str:
-    stopped = sum(case.get("unbacked") == "throws" for case in cases)
-    return f"; {stopped} of {len(cases)} cases throw with unbacked sizes, before and after" if stopped else ""
+    """How many cases after the change throw with unbacked sizes, and at what the shortest of them stops."""
+    stopped = [case for case in cases if case.get("unbacked") == "throws"]
+    if not stopped:
+        return ""
+    text = _text({"message": min(stopped, key=_length).get("unbacked_message", "")})
+    count = f"{len(stopped)} of {len(cases)} cases throw with unbacked sizes, before and after"
+    return f"; {count}: {text}" if text else f"; {count}"
 
 
 def _freed(steps: Sequence[tuple[Step, Case, Case]]) -> str:

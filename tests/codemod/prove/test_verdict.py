@@ -121,6 +121,13 @@ def test_cases_freed_with_unbacked_sizes_are_counted_beside_another_cure() -> No
     assert "pass that did not" not in judge(old[1:], new[1:]).reason
 
 
+def test_what_still_stops_unbacked_sizes_is_named() -> None:
+    old = [case("a", unbacked="throws", unbacked_message="at first"), case("b")]
+    new = [case("a", unbacked="throws", unbacked_message="Could not\nguard on u0"), case("b")]
+    stopped = "passed before; 1 of 2 cases throw with unbacked sizes, before and after: Could not guard on u0"
+    assert judge(old, new).reason == stopped
+
+
 def test_unbacked_sizes_count_where_known_ones_pass() -> None:
     stuck = {"unbacked": "throws", "unbacked_message": "Could not guard on data-dependent expression"}
     assert compare(case(**stuck), case()).reason == "with unbacked sizes: throws (mode 2) → passes"
