@@ -88,9 +88,13 @@ def _shortcut(flow: Flow, branch: Node, condition: Node, guards: tuple[str, str]
     leans = _leans(flow, condition, shortcut)
     outcome = leans.pop() if len(leans) == 1 else None
     path = _general_path(branch, outcome) if outcome is not None else None
-    asked = [comparison.node for comparison, _ in shortcut.decided]
-    asked += [part for part in condition.walk() if part.start in shortcut.numbers]
-    if outcome is not None and not shortcut.broadcast and stands_for_none(flow, branch, path or (), asked, outcome):
+    asked = [*(comparison.node for comparison, _ in shortcut.decided), *shortcut.alone]
+    below = list(_following(branch))
+    if (
+        outcome is not None
+        and not shortcut.broadcast
+        and stands_for_none(flow, branch, path or (), below, asked, outcome)
+    ):
         return
     agreeing = path and all(_agrees(flow, path, size) for size in shortcut.broadcast)
     if path and agreeing and not _decides_elsewhere(flow, branch) and serves_empty(flow, path, condition):
@@ -126,6 +130,8 @@ class _Shortcut:
 
     decided: list[tuple[Comparison, bool]] = field(default_factory=list)
     numbers: set[int] = field(default_factory=set)
+    """The offsets of those that stand alone."""
+    alone: list[Node] = field(default_factory=list)
     origins: set[int] = field(default_factory=set)
     broadcast: list[str] = field(default_factory=list)
     """The sizes that are compared with 1, as written."""
@@ -156,6 +162,7 @@ def _leans(flow: Flow, outer: Node, shortcut: _Shortcut) -> set[bool | None]:
         return {outcome}
     if is_size(flow, node) and evaluate(flow, node).symbolic:
         shortcut.numbers.add(node.start)
+        shortcut.alone.append(node)
         return {True}
     return {None} if asks(flow, node) else set()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -42,29 +43,34 @@ def serves_empty(flow: Flow, path: Sequence[Node], condition: Node) -> bool:
     )
 
 
-def stands_for_none(flow: Flow, branch: Node, path: Sequence[Node], asked: Sequence[Node], outcome: bool) -> bool:
+def stands_for_none(
+    flow: Flow, branch: Node, path: Sequence[Node], below: Sequence[Node], asked: Sequence[Node], outcome: bool
+) -> bool:
     """Whether what comes of an empty tensor is another thing, and not its like without elements.
 
     `if (bias.numel() > 0) { x = x + bias; }`: without elements the sum is no x. `x = x.conj();` still is one.
-    `path` is what runs for sizes in general, for which the conditions on sizes, `asked`, come to `outcome`.
+    `path` is what runs for sizes in general, for which the conditions on sizes, `asked`, come to `outcome`; `below` is
+    what stands behind the branch.
     """
     taken, special = branch.fields["consequence"], branch.field("alternative")
     if not outcome:
         taken, special = special or taken, taken
     if exits(branch.fields["consequence"]) or (special is not None and exits(special)):
-        if special is None or "&" in flow.function.returns:
+        if "&" in flow.function.returns:
             return False
-        return _is_made_of_others(flow, special, asked) or _disagree(flow, special, path, asked)
+        given = [value for node in ([special] if special is not None else below) for value in _returned(node)]
+        return _is_made_of_others(flow, given, asked) or _disagree(flow, given, path, asked)
     texts = {part.text for node in asked for part in node.walk()}
     if special is not None:
-        return _assigned(taken, texts) != _assigned(special, texts) or _is_made_of_others(flow, special, asked)
+        given = [part.fields["right"] for part in special.walk() if part.kind == "assignment_expression"]
+        return _assigned(taken, texts) != _assigned(special, texts) or _is_made_of_others(flow, given, asked)
     return not {*_assigned(taken, texts), *_acting(taken, texts)} <= texts
 
 
-def _disagree(flow: Flow, special: Node, path: Sequence[Node], asked: Sequence[Node]) -> bool:
-    """Whether what a path returns for an empty tensor has another shape than all that is returned in general."""
-    sources = _sources(flow)
-    given, others = ([value for node in nodes for value in _returned(node)] for nodes in ((special,), path))
+def _disagree(flow: Flow, given: Sequence[Node], path: Sequence[Node], asked: Sequence[Node]) -> bool:
+    """Whether what is given for an empty tensor has another shape than all that a path returns in general."""
+    sources = _sources(flow.root)
+    others = [value for node in path for value in _returned(node)]
     empty = [{as_written(part.text) for part in node.walk() if part.kind != "number_literal"} for node in asked]
     return bool(others) and any(
         all(disagree(value, other, sizes, sources) for other in others) for value in given for sizes in empty
@@ -75,23 +81,22 @@ def _returned(node: Node) -> Iterator[Node]:
     return (part.children[0] for part in node.walk() if part.kind == "return_statement" and part.children)
 
 
-def _is_made_of_others(flow: Flow, special: Node, asked: Sequence[Node]) -> bool:
-    """Whether what a path returns or assigns is made without a tensor or size that is `asked` about.
+def _is_made_of_others(flow: Flow, given: Sequence[Node], asked: Sequence[Node]) -> bool:
+    """Whether what is given for an empty tensor is made without a tensor or size that is `asked` about.
 
     `if (bias.numel() == 0) { return x; }` before `return x.mm(bias);`: the product of an empty bias is no x. A tensor
     that is not defined is made of nothing.
     """
-    values = list(_returned(special))
-    values += [part.fields["right"] for part in special.walk() if part.kind == "assignment_expression"]
-    sources = _sources(flow)
-    made = _origins(sources, values)
+    sources = _sources(flow.root)
+    made = _origins(sources, given)
     return bool(made) and any(_origins(sources, [node]).isdisjoint(made) for node in asked)
 
 
-def _sources(flow: Flow) -> dict[str, list[Node]]:
-    """What each variable of the function is made of."""
+@functools.lru_cache(maxsize=1)
+def _sources(function: Node) -> Mapping[str, Sequence[Node]]:
+    """What each variable of a function is made of."""
     sources: dict[str, list[Node]] = {}
-    for part in flow.root.walk():
+    for part in function.walk():
         target, value = part.field("left"), part.field("right")
         if part.kind in ("init_declarator", "for_range_loop"):
             target, value = part.field("declarator"), part.field("value") or value

@@ -14,6 +14,7 @@ _COPIES = re.compile(r"^(?:clone|contiguous|neg|abs|exp)$")
 _TUPLES = re.compile(r"^(?:std::)?(?:make_tuple|tuple<.*>|tuple)$", re.DOTALL)
 _ARITHMETIC: dict[str, Callable[[int, int], int]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 _DEPTH = 8
+_PAIRS = 32
 
 Sources = Mapping[str, Sequence[Node]]
 
@@ -24,7 +25,9 @@ def disagree(special: Node, general: Node, empty: Collection[str], sources: Sour
     `empty` are the sizes that are 0, as written; `sources` what each variable is made of.
     """
     pairs = [(special, general)]
-    while pairs:
+    for _ in range(_PAIRS):  # a variable may be made of itself
+        if not pairs:
+            break
         first, second = (_resolved(node, sources) for node in pairs.pop())
         parts = _parts(first), _parts(second)
         if all(parts) and len(parts[0]) == len(parts[1]):
@@ -87,11 +90,11 @@ def _other(first: tuple[int | None, str], second: tuple[int | None, str]) -> boo
     return None not in (first[0], second[0]) and first[0] != second[0]
 
 
-def _number(node: Node, empty: Collection[str], sources: Sources) -> int | None:
+def _number(node: Node, empty: Collection[str], sources: Sources, depth: int = _DEPTH) -> int | None:
     """What an integer comes to; None where it rests on sizes that are not known."""
     node = _resolved(node, sources)
-    if node.kind == "binary_expression" and node.token in _ARITHMETIC:
-        left, right = (_number(node.fields[side], empty, sources) for side in ("left", "right"))
+    if node.kind == "binary_expression" and node.token in _ARITHMETIC and depth:
+        left, right = (_number(node.fields[side], empty, sources, depth - 1) for side in ("left", "right"))
         if left is None or right is None:
             return 0 if node.token == "*" and 0 in (left, right) else None
         return _ARITHMETIC[node.token](left, right)

@@ -17,6 +17,8 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
 }  # fmt: skip
 _DEPTH = 8
+_PAIRS = 32
+_NODES = 200
 
 
 def disagree(
@@ -28,7 +30,9 @@ def disagree(
     """
     sizes = _Sizes(empty, variables)
     pairs = [(special, general)]
-    while pairs:
+    for _ in range(_PAIRS):
+        if not pairs:
+            break
         first, second = map(sizes.resolved, pairs.pop())
         if isinstance(first, ast.Tuple) and isinstance(second, ast.Tuple):
             if len(first.elts) != len(second.elts):
@@ -119,8 +123,10 @@ class _Sizes:
         return function(left, right)
 
     def _written(self, value: ast.expr) -> ast.expr:
-        """A size with its variables written out, and `x.size(i)` as `x.shape[i]`."""
+        """A size with its variables written out, and `x.size(i)` as `x.shape[i]`; not where that is long."""
         for _ in range(_DEPTH):
+            if sum(1 for _ in ast.walk(value)) > _NODES:
+                break
             before = ast.dump(value)
             value = _WrittenOut(self._variables).visit(copy.deepcopy(value))
             if ast.dump(value) == before:

@@ -210,7 +210,8 @@ def test_another_overload_is_no_recursion(tmp_path: Path, call: str, taken: bool
         ("if (x.sym_numel() > 0) { y = x.sum(); } else { y = x.clone(); }", True),
         ("if (x.sym_numel() > 0) { validate(x, k); }", True),
         ("if (x.sym_numel() > 0) { auto z = x.sum(); m += x.sym_numel(); }", True),
-        ("if (x.sym_numel() > 0) { return x + y; }", True),
+        ("if (x.sym_numel() > 0) { return x + y; }", False),
+        ("if (y.sym_numel() > 0) { return x + y; }", True),
     ],
 )
 def test_an_empty_tensor_that_stands_for_none_is_not_used(tmp_path: Path, branch: str, taken: bool) -> None:
