@@ -84,17 +84,21 @@ def test_a_file_that_is_not_the_users_alone_is_not_unpickled(
 
 
 @WAYS
+@pytest.mark.parametrize(("database", "outside"), [("analyses/*/facts.sqlite", ""), ("installed/facts.sqlite", "/")])
 def test_a_database_that_is_not_the_users_alone_is_not_opened(
     spoil: Callable[[Path, pytest.MonkeyPatch], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    capfd: pytest.CaptureFixture[str], database: str, outside: str,
 ) -> None:  # fmt: skip
     cache = Cache.of(tmp_path, tmp_path / "symfix")
-    cache.store({}, "x@1", {"a": ("sha", b"blob")})
-    assert cache.facts("x@1") == {"a": ("sha", b"blob")}
-    spoil(next((tmp_path / "symfix/analyses").glob("*/facts.sqlite")), monkeypatch)
+    name = str(tmp_path) if outside else "a"
+    cache.store({}, "x@1", {name: ("sha", b"blob")})
+    assert cache.facts("x@1") == {name: ("sha", b"blob")}
+    path = next((tmp_path / "symfix").glob(database))
+    spoil(path, monkeypatch)
     assert cache.facts("x@1") == {}
     assert cache.facts("x@1") == {}
-    assert capfd.readouterr().err.count("until then it is not read") == 1
+    said = [line for line in capfd.readouterr().err.splitlines() if str(path) in line]
+    assert len([line for line in said if "until then it is not read" in line]) == 1
 
 
 def test_folders_of_the_cache_are_made_for_the_user_alone(tmp_path: Path) -> None:
