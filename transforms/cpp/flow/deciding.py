@@ -89,11 +89,11 @@ def _shortcut(flow: Flow, branch: Node, condition: Node, guards: tuple[str, str]
     outcome = leans.pop() if len(leans) == 1 else None
     path = _general_path(branch, outcome) if outcome is not None else None
     asked = [*(comparison.node for comparison, _ in shortcut.decided), *shortcut.alone]
-    below = list(_following(branch))
     if (
-        outcome is not None
+        path
+        and outcome is not None
         and not shortcut.broadcast
-        and stands_for_none(flow, branch, path or (), below, asked, outcome)
+        and stands_for_none(flow, branch, path, list(_following(branch)), asked, outcome)
     ):
         return
     agreeing = path and all(_agrees(flow, path, size) for size in shortcut.broadcast)

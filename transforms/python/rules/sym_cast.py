@@ -23,6 +23,7 @@ from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.nodes import called, dotted
 from transforms.python.flow.values import BOOL
+from transforms.python.writing.expressions import SYMBOLIC
 from transforms.python.writing.nodes import call
 from transforms.python.writing.place import Place, Rewrite
 
@@ -48,7 +49,6 @@ EXAMPLES = (
 )
 
 MESSAGE = "the conversion fixes a size"
-SYMBOLIC = {"int": "torch.sym_int", "float": "torch.sym_float", "math.sqrt": "torch._sym_sqrt"}
 
 
 def rewrite(place: Place) -> Rewrite | None:

@@ -10,6 +10,9 @@ from transforms.python.flow.torch_names import OF_NUMBERS
 from transforms.python.writing.logic import Conditions, Undecided
 from transforms.python.writing.nodes import call, code, parenthesized
 
+SYMBOLIC = {"int": "torch.sym_int", "float": "torch.sym_float", "math.sqrt": "torch._sym_sqrt"}
+"""What converts a size as each of these does, and keeps its symbol."""
+
 
 def symbolic_call(conditions: Conditions, original: cst.Call, updated: cst.Call) -> cst.BaseExpression | None:
     """What takes the place of a builtin called on sizes, or None where it is something else.
@@ -37,7 +40,7 @@ def symbolic_call(conditions: Conditions, original: cst.Call, updated: cst.Call)
     item = len(passed) == 1 and isinstance(passed[0], cst.Call) and isinstance(passed[0].func, cst.Attribute)
     item = item and cst.ensure_type(cst.ensure_type(passed[0], cst.Call).func, cst.Attribute).attr.value == "item"
     if name in ("int", "float") and len(passed) == 1 and (kinds[0] in ("int", "float") or item):
-        return call(conditions.name(f"torch.sym_{name}"), passed[0])
+        return call(conditions.name(SYMBOLIC[name]), passed[0])
     if name == "len" and conditions.value(original).kind == "int":
         size = cst.Attribute(parenthesized(passed[0]), cst.Name("size"))
         return cst.Call(size, [cst.Arg(cst.Integer("0"))])
@@ -55,8 +58,8 @@ def _of_math(conditions: Conditions, original: cst.Call, updated: cst.Call) -> c
     """The square root of a size; None for what is no function of `math` called on one."""
     function = code(original.func)
     numbers = any(conditions.value(argument.value).kind in ("int", "float") for argument in original.args)
-    if function == "math.sqrt" and numbers and len(updated.args) == 1:
-        return call(conditions.name("torch._sym_sqrt"), updated.args[0].value)
+    if function in SYMBOLIC and numbers and len(updated.args) == 1:
+        return call(conditions.name(SYMBOLIC[function]), updated.args[0].value)
     if function.startswith("math.") and function[5:] in OF_NUMBERS and numbers:
         raise Undecided(f"{code(original)} asks for a size")
     return None
