@@ -107,6 +107,30 @@ LEFT = {
     if y.numel() > 0:
         x = torch.cat([y.view(1, -1), x])
     return x""",
+    "another rank": """
+    n, m = x.shape
+    if n == 0:
+        return x.sum(1)
+    return x.mean(1, keepdim=True)""",
+    "rows that nothing is padded to": """
+    n, m = x.shape
+    if n == 0:
+        x = torch.nn.functional.pad(x, (0, 0, 0, 3))
+    return x * 2""",
+    "a few rows": """
+    n, m = x.shape
+    if n // 3 == 0:
+        return x.new_zeros(1, m)
+    return x.clone()""",
+    "other rows through a variable": """
+    n, m = x.shape
+    if x.is_contiguous() and n == 0:
+        n = 1
+    return x.new_zeros(n, m)""",
+    "a stack": """
+    if x.size(0) == 0:
+        return x.clone()
+    return torch.stack([x, x])""",
     "a square root": """
     n = x.size(0)
     if n == 0:

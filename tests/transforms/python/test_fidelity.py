@@ -58,11 +58,12 @@ def test_a_file_that_is_no_utf_8_is_left_and_named() -> None:
 def test_comments_and_odd_spacing_stay(rewrite: Any) -> None:
     source = (
         'def f(x: Tensor):\n    """Doc."""\n    # why\n'
-        "    if (x.numel()==0 and\n            x.ndim  ==  2):   # note\n        return x\n"
+        "    if (x.numel()==0 and\n            x.ndim  ==  2):   # note\n        return x\n    return x.neg()\n"
     )
     assert rewrite(source) == (
         f'def f(x: Tensor):\n    """Doc."""\n    {IMPORT} guard_or_false\n\n    # why\n'
         "    if (guard_or_false(x.numel()==0) and\n            x.ndim  ==  2):   # note\n        return x\n"
+        "    return x.neg()\n"
     )
 
 

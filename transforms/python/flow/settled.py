@@ -12,10 +12,11 @@ from __future__ import annotations
 import ast
 import copy
 import functools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from transforms.python.flow.nodes import AsShape, called, dotted
+from transforms.python.flow.nodes import AsShape, all_nodes, called, dotted
 from transforms.python.flow.torch_names import CHECKS
 from transforms.python.flow.values import A_STATIC, A_TENSOR, BOOL, FLOAT, INT, NOTHING, PARAMETER, TENSOR, Value
 
@@ -55,7 +56,7 @@ class Settled:
         self._kinds: set[type[ast.expr]] = set()  # what facts are about
         self._holders: dict[str, set[str]] = {}  # the facts about what an expression is part of
         self._frames: list[list[str]] = []  # the facts that each open region has added
-        if any(type(node) is ast.Call and called(node) in _ASKED for node in nodes):
+        if any(type(node) is ast.Call and called(node) in _ASKED for node in nodes) or _asserted(function, nodes):
             self._walk(_block(getattr(function, "body", [])))
 
     def narrowed(self, node: ast.expr, value: Value) -> Value:
@@ -192,6 +193,7 @@ def _block(nodes: Sequence[ast.AST]) -> Iterator[_Step]:
             yield "visit", node
         if isinstance(node, ast.Assert):
             yield "learn", facts(node.test, True)
+            yield "learn", holding(node.test)
         elif isinstance(node, ast.Expr) and called(node.value) in CHECKS:
             yield "learn", checked(node.value)
         elif isinstance(node, ast.If) and not node.orelse and isinstance(node.body[-1], _LEAVES):
@@ -214,15 +216,31 @@ def facts(test: ast.expr, truth: bool) -> Iterator[Fact]:
 def checked(check: ast.expr) -> Iterator[Fact]:
     """What holds behind a call of `torch._check` or its kin."""
     assert isinstance(check, ast.Call)
-    conditions = check.args[called(check) == "_check_with" :][:1]
+    for condition in check.args[called(check) == "_check_with" :][:1]:
+        yield from holding(condition)
+
+
+def holding(condition: ast.expr) -> Iterator[Fact]:
+    """The comparisons that are true where a condition is."""
+    conditions = [condition]
     while conditions:
-        condition = conditions.pop()
-        if isinstance(condition, ast.BoolOp) and isinstance(condition.op, ast.And):
-            conditions += condition.values
-        elif called(condition) == "sym_and" and isinstance(condition, ast.Call):
-            conditions += condition.args
-        elif isinstance(condition, ast.Compare):
-            yield Fact(condition, "true")
+        part = conditions.pop()
+        if isinstance(part, ast.BoolOp) and isinstance(part.op, ast.And):
+            conditions += part.values
+        elif called(part) in ("sym_and", "expect_true") and isinstance(part, ast.Call):
+            conditions += part.args
+        elif isinstance(part, ast.Compare):
+            yield Fact(part, "true")
+
+
+def _asserted(function: ast.AST, nodes: Sequence[ast.AST]) -> bool:
+    """Whether something asks for what an `assert` holds to be true."""
+    asserts = [node.test for node in nodes if type(node) is ast.Assert]
+    held = {_key(fact.expression) for test in asserts for fact in holding(test)}
+    if not held:
+        return False
+    found = Counter(_key(node) for node in all_nodes([function]) if type(node) is ast.Compare)
+    return any(found[key] > 1 for key in held)
 
 
 def _answered(test: ast.Call, truth: bool) -> Iterator[Fact]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from transforms.python.flow.nodes import all_nodes, own_nodes
+from transforms.python.flow.nodes import own_nodes
 from transforms.python.flow.torch_names import TORCH_MODULES
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -23,26 +22,6 @@ def nodes_of(function: Function) -> Sequence[ast.AST]:
 def returns_of(function: Function) -> Sequence[ast.Return]:
     """A function's own `return` statements."""
     return [node for node in nodes_of(function) if isinstance(node, ast.Return)]
-
-
-@functools.lru_cache(maxsize=2)
-def written_once(function: Function) -> Mapping[str, ast.expr]:
-    """The variables that are assigned once and no parameters, with what; of an unpacked shape the sizes."""
-    written: dict[str, ast.expr] = {}
-    stored = Counter(argument.arg for argument in all_nodes([function.args]) if isinstance(argument, ast.arg))
-    for node in nodes_of(function):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            stored[node.id] += 1
-        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
-            continue
-        target = node.targets[0]
-        if isinstance(target, ast.Name):
-            written[target.id] = node.value
-        elif isinstance(target, ast.Tuple) and not any(isinstance(part, ast.Starred) for part in target.elts):
-            for index, part in enumerate(target.elts):
-                if isinstance(part, ast.Name):
-                    written[part.id] = ast.Subscript(node.value, ast.Constant(index), ast.Load())
-    return {name: value for name, value in written.items() if stored[name] == 1}
 
 
 def origins(function: Function, values: Iterable[ast.expr]) -> set[str]:

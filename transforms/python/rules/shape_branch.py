@@ -4,7 +4,7 @@
         mask = mask.expand(x.shape)               mask = mask.expand(x.shape)
 
 What it does: in general two shapes differ. Where the path for that case only expands, reshapes or copies, it serves
-equal shapes too. Where it does more, a person has to decide.
+equal shapes too. Where it does more, or is seen to give another shape for equal ones, a person has to decide.
 
 Why: `==` on shapes compares size by size and needs an answer each time.
 
@@ -23,6 +23,7 @@ from transforms.python.writing.branches import decided, kinds, lean
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.neutral import serves_all
 from transforms.python.writing.place import Place, Rewrite
+from transforms.python.writing.results import agreeing
 
 NAME = "shape-branch"
 MODE = Mode.PYTHON_BRANCH
@@ -73,4 +74,5 @@ def rewrite(place: Place) -> Rewrite | None:
         raise Undecided("which path serves shapes in general depends on more than shapes")
     if not serves_all(branch, general):
         raise Undecided("whether the path for different shapes serves equal ones too is not to be seen here")
+    agreeing(place, branch, general)
     return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch), general=general)

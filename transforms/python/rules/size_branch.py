@@ -6,8 +6,8 @@
 What it does: in general two sizes differ. To expand, reshape or copy, or to pad by the difference, is nothing where
 they are equal, so the path serves them as well.
 
-Why: the branch needs an answer while tracing. Where the path does more, a person has to decide: no check is added that
-would refuse equal sizes, which eager takes.
+Why: the branch needs an answer while tracing. Where the path does more, or is seen to give another shape for equal
+sizes, a person has to decide: no check is added that would refuse equal sizes, which eager takes.
 
 Fix safety: review. Known sizes are guarded as before.
 
@@ -24,6 +24,7 @@ from transforms.python.writing.branches import decided, kinds, lean, pads_by_dif
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.neutral import serves_all
 from transforms.python.writing.place import Place, Rewrite
+from transforms.python.writing.results import agreeing
 
 NAME = "size-branch"
 MODE = Mode.PYTHON_BRANCH
@@ -59,4 +60,6 @@ def rewrite(place: Place) -> Rewrite | None:
     padded = isinstance(branch, ast.If) and pads_by_difference(place, branch)
     if not padded and (general is None or not serves_all(branch, general)):
         raise Undecided("whether the path for different sizes serves equal ones too is not to be seen here")
+    if general is not None:
+        agreeing(place, branch, general)
     return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch), general=general)

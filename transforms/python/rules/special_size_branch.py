@@ -11,8 +11,9 @@ no size is one. Where a decomposition asks for a size on some devices alone, the
 branches that return a truth callers decide by, that end a loop or stop a recursion, and whose other path asks for a
 maximum, or another thing that an empty tensor has not, checks something, or slices by the size from the end (`x[:-0]`
 is empty), and what asks whether a difference or a remainder is 0. A tensor that is empty may stand for none: left is
-what gives for it something made without it, or changes others where it has elements (`if y.numel(): x = x + y`), and
-what is seen to have another shape then.
+what gives for it something made without it, or changes others where it has elements (`if y.numel(): x = x + y`). Both
+ways are followed to the end of the function: left is what is seen to give another shape for the sizes that would have
+gone the other way.
 
 Why: the branch needs an answer while tracing, and the other path would have done.
 
@@ -31,6 +32,7 @@ from transforms.python.writing.branches import decided, is_decomposition, kinds,
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.neutral import serves_all
 from transforms.python.writing.place import Place, Rewrite
+from transforms.python.writing.results import agreeing
 from transforms.python.writing.serving import serving
 
 NAME = "special-size-branch"
@@ -67,17 +69,17 @@ EXAMPLES = (
     Example(
         "@register_decomposition(aten.f)\ndef f(x: Tensor, n: int):\n"
         "    if x.numel() == 0 or (x.is_cuda and x.size(0) == n):\n        return x.clone()\n"
-        "    return x.view(n, -1).clone()\n",
+        "    return x.view(n, -1).view(x.shape).clone()\n",
         "@register_decomposition(aten.f)\ndef f(x: Tensor, n: int):\n"
         "    from torch.fx.experimental.symbolic_shapes import guard_or_false\n\n"
         "    if guard_or_false(x.numel() == 0) or (x.is_cuda and guard_or_false(x.size(0) == n)):\n"
-        "        return x.clone()\n    return x.view(n, -1).clone()\n",
+        "        return x.clone()\n    return x.view(n, -1).view(x.shape).clone()\n",
         "other devices take the general path",
     ),
     Example(
         "@register_meta(aten.f)\ndef f(x: Tensor, n: int):\n"
         "    if x.numel() == 0 or (x.is_cuda and x.size(0) == n):\n        return x.clone()\n"
-        "    return x.view(n, -1).clone()\n",
+        "    return x.view(n, -1).view(x.shape).clone()\n",
         None,
         "the kernel of that device may do another thing",
     ),
@@ -134,5 +136,8 @@ def rewrite(place: Place) -> Rewrite | None:
     shortcut = isinstance(branch, ast.If) and compared == {"empty"} and general is not None
     if not shortcut and (general is None or not serves_all(branch, general)):
         raise Undecided("whether the path for sizes in general serves this one too is not to be seen here")
+    if isinstance(branch, ast.IfExp):
+        assert general is not None
+        agreeing(place, branch, general)
     safe = serving(place, branch, general, shortcut) if isinstance(branch, ast.If) else ()
     return Rewrite(Level.REVIEW, MESSAGE, (*decided(place, branch), *safe), general=general)

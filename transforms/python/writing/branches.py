@@ -102,7 +102,8 @@ def _special(place: Place, comparison: cst.Comparison) -> str:
 def _differs(place: Place, node: cst.BaseExpression) -> bool:
     """Whether a number is what is left of a size, by a subtraction or a division, where it is written or assigned.
 
-    That it is 0 says that two sizes agree, not that there is nothing. `(n + k - 1) // k` is no more than rounded up.
+    That it is 0 says that two sizes agree, or that one is smaller, not that there is nothing. `(n + k - 1) // k` is no
+    more than rounded up.
     """
     pending: list[ast.AST] = [ast.parse(f"({code(node)})", mode="eval").body]
     followed: set[str] = set()
@@ -110,12 +111,12 @@ def _differs(place: Place, node: cst.BaseExpression) -> bool:
     for tree in pending:
         for part in ast.walk(tree):
             if isinstance(part, ast.BinOp) and isinstance(part.op, ast.FloorDiv) and _rounds_up(part.left, part.right):
-                rounded.add(part.left)
+                rounded |= {part, part.left}
             if part in rounded:
                 continue
             if isinstance(part, (ast.BinOp, ast.AugAssign)):
                 sized = place.values.value(part.left if isinstance(part, ast.BinOp) else part.target).symbolic
-                if isinstance(part.op, ast.Mod) or (isinstance(part.op, ast.Sub) and sized):
+                if isinstance(part.op, ast.Mod) or (isinstance(part.op, (ast.Sub, ast.FloorDiv)) and sized):
                     return True
             if isinstance(part, ast.Name) and part.id not in followed:
                 followed.add(part.id)

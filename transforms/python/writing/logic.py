@@ -99,6 +99,8 @@ class Conditions:
             return self.symbolic(pushed)
         if isinstance(node, cst.Comparison):
             return self._compared(node)
+        if isinstance(node, cst.Call) and self._coerced(node):
+            return self.symbolic(bare(node.args[0].value))
         gathered = self._gathered(node)
         if gathered is not None:
             function, elements = gathered
@@ -142,6 +144,11 @@ class Conditions:
         if default is None:
             raise Undecided(f"whether {code(node)} holds in general is not to be seen here")
         return call(self.name("guard_or_true" if default else "guard_or_false"), self._truth(node))
+
+    def _coerced(self, node: cst.Call) -> bool:
+        """Whether a call is `bool(…)` of a size or of a truth about sizes."""
+        named = isinstance(node.func, cst.Name) and node.func.value == "bool" and len(node.args) == 1
+        return named and not node.args[0].star and self.value(node.args[0].value).kind in (INT, FLOAT, BOOL)
 
     def _truth(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """`node`, which guards and checks take. Raises Undecided where it may be no bool: they refuse numbers."""
@@ -310,7 +317,8 @@ class Conditions:
             return None
         if not all(are_shapes):
             raise Undecided(f"{code(sides[are_shapes.index(False)])} may be no shape, which sym_eq does not take")
-        held = ["list" if isinstance(side, cst.List) else self.value(side).held or _literal(side) for side in sides]
+        literals = ("list" if isinstance(s, cst.List) else "tuple" if isinstance(s, cst.Tuple) else "" for s in sides)
+        held = [literal or self.value(side).held for literal, side in zip(literals, sides, strict=True)]
         if not all(held) or held[0] != held[1]:
             raise Undecided(f"one of {' and '.join(map(code, sides))} may be a list, which never equals a tuple")
         return sides
@@ -390,7 +398,3 @@ class Conditions:
         while depth and isinstance(tail, cst.BooleanOperation):
             holder, tail, depth = tail, tail.left, depth - 1
         return holder.with_changes(right=joined, lpar=node.lpar, rpar=node.rpar)
-
-
-def _literal(node: cst.BaseExpression) -> str:
-    return "tuple" if isinstance(node, cst.Tuple) else ""

@@ -32,19 +32,25 @@ def neutral(statements: Sequence[ast.stmt], test: ast.expr, values: Interpreter 
     What tells that is `test`: the sizes of a result are those that it compares. With the function's `values` the path
     may also compute amounts, which are no tensors, and pad by them.
     """
+    return _neutral(statements, _expressions(test), values)
+
+
+def _neutral(statements: Sequence[ast.stmt], compared: set[str], values: Interpreter | None) -> bool:
     for statement in statements:
         if isinstance(statement, ast.If):
             # A rank or a layout that is refused is refused whatever the sizes are.
             refuses = _RANKS.search(ast.unparse(statement.test)) is not None
             for path in (statement.body, statement.orelse):
-                if path and not (refuses and isinstance(path[0], ast.Raise)) and not neutral(path, test, values):
+                if path and not (refuses and isinstance(path[0], ast.Raise)) and not _neutral(path, compared, values):
                     return False
         elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             amounts = values is not None and values.value(statement.value).kind not in (TENSOR, TENSORS)
             calls = any(isinstance(node, ast.Call) for node in ast.walk(statement.value))
             kept = ast.unparse(statement.targets[0])
-            if not (amounts and not calls) and not _is_kept(statement.value, kept, test, values is not None):
+            if not (amounts and not calls) and not _is_kept(statement.value, kept, compared, values is not None):
                 return False
+            if amounts and not compared.isdisjoint(_expressions(statement.value)):
+                compared.add(kept)
         elif not isinstance(statement, ast.Pass):
             return False
     return bool(statements)
@@ -54,7 +60,7 @@ def serves_all(branch: ast.If | ast.IfExp, general: bool) -> bool:
     """Whether the path for sizes in general does nothing more, for the special ones, than the other path does."""
     if isinstance(branch, ast.IfExp):
         path, special = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
-        return _is_kept(path, ast.unparse(special), branch.test)
+        return _is_kept(path, ast.unparse(special), _expressions(branch.test))
     taken, passed_by = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
     if not passed_by:
         return neutral(taken, branch.test)
@@ -64,7 +70,9 @@ def serves_all(branch: ast.If | ast.IfExp, general: bool) -> bool:
     targets = [[ast.unparse(t) for t in s.targets] for s in (*taken, *passed_by) if isinstance(s, ast.Assign)]
     if len(values) != 2 or None in values or len(targets) == 1 or (targets and targets[0] != targets[1]):
         return False
-    return values[0] is not None and values[1] is not None and _is_kept(values[0], ast.unparse(values[1]), branch.test)
+    if values[0] is None or values[1] is None:
+        return False
+    return _is_kept(values[0], ast.unparse(values[1]), _expressions(branch.test))
 
 
 def keeps_shape(value: ast.expr, kept: str, values: Interpreter) -> bool:
@@ -85,25 +93,33 @@ def keeps_shape(value: ast.expr, kept: str, values: Interpreter) -> bool:
     return True
 
 
-def _is_kept(value: ast.expr, kept: str, test: ast.expr, padding: bool = False) -> bool:
+def _expressions(node: ast.expr) -> set[str]:
+    parts = (part for part in ast.walk(node) if isinstance(part, ast.expr) and not isinstance(part, ast.Constant))
+    return {ast.unparse(part) for part in parts}
+
+
+def _is_kept(value: ast.expr, kept: str, compared: Set[str], padding: bool = False) -> bool:
     """Whether a value is `kept` expanded, reshaped or copied, which is `kept` where nothing was to be done."""
     calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
-    compared = {ast.unparse(node) for node in ast.walk(test) if isinstance(node, ast.expr)}
     return (
         bool(calls)
-        and _is_made_of(value, kept)
+        and _is_made_of(value, kept, compared)
         and all(
             (NEUTRAL.search(called(call)) and not _converts(call) and _agrees(call, compared))
-            or (padding and PADDING.search(called(call)))
+            or (padding and PADDING.search(called(call)) and _by_nothing(call, compared))
             for call in calls
         )
     )
 
 
-def _is_made_of(value: ast.expr, kept: str) -> bool:
+def _is_made_of(value: ast.expr, kept: str, compared: Set[str]) -> bool:
     """Whether a value is `kept`, or calls that are made of it alone: `kept.view(…)`, `torch.reshape(kept, …)`."""
     while ast.unparse(value) != kept:
-        if isinstance(value, ast.Subscript):  # one of several results
+        if isinstance(value, ast.Subscript):
+            part = value.slice
+            upper = part.upper if isinstance(part, ast.Slice) and part.lower is part.step is None else None
+            if not isinstance(part, ast.Constant) and (upper is None or ast.unparse(upper) not in compared):
+                return False  # neither one of several results nor all rows
             value = value.value
         elif not isinstance(value, ast.Call):
             return False
@@ -136,6 +152,25 @@ def _agrees(call: ast.Call, compared: Set[str]) -> bool:
         if text not in own and compared.isdisjoint(shape):
             return False
     return True
+
+
+def _by_nothing(call: ast.Call, compared: Set[str]) -> bool:
+    """Whether `pad` is given an amount that is asked about, and so none where the answer is that there is nothing."""
+    if called(call) == "len":
+        return True
+    given = [
+        e for argument in call.args[1:] for e in (argument.elts if isinstance(argument, ast.Tuple) else [argument])
+    ]
+    amounts = [amount for amount in given if not isinstance(amount, ast.Constant)]
+    return bool(amounts) and all(_is_asked(amount, compared) for amount in amounts)
+
+
+def _is_asked(amount: ast.expr, compared: Set[str]) -> bool:
+    """Whether an amount is one of `compared`, the difference of two of them, or a list that is made of some."""
+    if isinstance(amount, ast.BinOp) and isinstance(amount.op, ast.Sub):
+        return {ast.unparse(amount.left), ast.unparse(amount.right)} <= compared or ast.unparse(amount) in compared
+    listed = isinstance(amount, (ast.List, ast.BinOp))
+    return not compared.isdisjoint(_expressions(amount)) if listed else ast.unparse(amount) in compared
 
 
 def _converts(call: ast.Call) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -11,15 +10,16 @@ import libcst as cst
 
 from transforms.python.flow.interpret import asks
 from transforms.python.flow.nodes import called
-from transforms.python.flow.sources import nodes_of, origins, returns_of, written_once
+from transforms.python.flow.sources import nodes_of, origins, returns_of
 from transforms.python.flow.torch_names import CHECKS
 from transforms.python.flow.values import TENSOR, TENSORS
+from transforms.python.shapes.outcomes import Agreement
 from transforms.python.writing.evaluation import EXITS
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.neutral import keeps_shape, neutral
 from transforms.python.writing.nodes import call
 from transforms.python.writing.place import Change, Place
-from transforms.python.writing.results import alike, disagree
+from transforms.python.writing.results import agreeing
 
 # Reductions without an identity, and reads of elements.
 _NEEDS_ELEMENTS = re.compile(
@@ -37,11 +37,13 @@ def serving(place: Place, branch: ast.If, general: bool | None, shortcut: bool) 
 
     `shortcut` says that the branch asks for nothing but emptiness. Raises Undecided where the path cannot serve them.
     """
+    agreement = agreeing(place, branch, general) if general is not None else Agreement(None)
+    same = agreement.same and (agreement.empty or not _computes(place))
     if shortcut and general is not None and _needs_elements(place, branch, general):
         raise Undecided("the path for sizes in general asks for what an empty tensor has not")
     if general is not None and _refuses(branch.body if general else branch.orelse):
         raise Undecided("the path for sizes in general checks what was asked of no others")
-    if shortcut and general is not None and _stands_for_none(place, branch, general):
+    if shortcut and general is not None and not same and _stands_for_none(place, branch, general):
         raise Undecided("what is empty may stand for nothing at all, and is used by the path for sizes in general")
     path = list(_general_path(place, branch, general))
     if _counts_from_end(branch, path):
@@ -80,10 +82,9 @@ def _stands_for_none(place: Place, branch: ast.If, general: bool) -> bool:
         if assigned != _assigned(place, branch, taken):
             return True
         given, others = ([n.value for n in _nodes(p) if isinstance(n, ast.Assign)] for p in (special, taken))
-    given = _unlike(place, branch, general, given, others)
     if _computes(place) and any(_FILLED.match(called(part)) for value in given for _, part in _parts(value)):
         return True
-    return _is_made_of_others(place, branch, general, given, others) or _disagree(place, branch, general, given, others)
+    return _is_made_of_others(place, branch, general, given, others)
 
 
 def _returned(place: Place, branch: ast.If, path: Sequence[ast.stmt]) -> list[ast.expr]:
@@ -92,35 +93,6 @@ def _returned(place: Place, branch: ast.If, path: Sequence[ast.stmt]) -> list[as
     last = branch.end_lineno or branch.lineno
     returns = inside if path else [node for node in returns_of(place.function) if node.lineno > last]
     return [node.value for node in returns if node.value is not None]
-
-
-def _cases(place: Place, branch: ast.If, general: bool) -> list[list[ast.expr]]:
-    """The sizes that are 0 together where the path for sizes in general is left, for each way to leave it."""
-    leaves = (leaf for leaf in _leaves(branch.test) if asks(place.values.value(leaf)))
-    sides = ([leaf.left, *leaf.comparators] if isinstance(leaf, ast.Compare) else [leaf] for leaf in leaves)
-    cases = [[side for side in pair if not isinstance(side, ast.Constant)] for pair in sides]
-    return cases if _either(branch, general) else [list(itertools.chain(*cases))]
-
-
-def _unlike(
-    place: Place, branch: ast.If, general: bool, given: Sequence[ast.expr], others: Sequence[ast.expr]
-) -> list[ast.expr]:
-    """What of `given` is not seen to have the shape that `others`, tensors without values, have too."""
-    cases, variables = _cases(place, branch, general), written_once(place.function)
-    pairs = [(case, other) for case in cases for other in others]
-    return [v for v in given if not pairs or not all(alike(v, other, case, variables) for case, other in pairs)]
-
-
-def _disagree(
-    place: Place, branch: ast.If, general: bool, given: Sequence[ast.expr], others: Sequence[ast.expr]
-) -> bool:
-    """Whether what is given for an empty tensor has another shape than all that is given in general."""
-    variables = written_once(place.function)
-    return bool(others) and any(
-        all(disagree(value, other, case, variables) for other in others)
-        for value in given
-        for case in _cases(place, branch, general)
-    )
 
 
 def _is_made_of_others(

@@ -1,0 +1,25 @@
+"""Functions drawn at random are rewritten right or left; tests/corpus/fuzz_shapes.py draws more. Needs torch."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections import Counter
+from typing import Any
+
+import pytest
+
+if importlib.util.find_spec("torch") is None:
+    pytest.skip("torch is not installed", allow_module_level=True)
+
+from drawn_functions import function
+from fuzz_shapes import Drawn
+
+
+@pytest.mark.parametrize(("composite", "seeds"), [(False, range(40, 54)), (True, range(100, 107))])
+def test_none_is_wrong(composite: bool, seeds: range) -> None:
+    drawn = Drawn(composite)
+    verdicts = [drawn.verdict(function(seed)) for seed in seeds]
+    assert not [verdict.shown for verdict in verdicts if verdict.kind == "wrong"]
+    kinds: Counter[Any] = Counter(verdict.kind for verdict in verdicts)
+    assert kinds["right"]
+    assert kinds["left"]

@@ -1,0 +1,273 @@
+"""Whether a function gives the same shapes whichever way a branch goes, in the cases where it would go the other way.
+
+A branch that a guess decides for unknown sizes goes one way for all of them. That is right where the path it takes
+gives, for the sizes that would have gone the other way, what the other path gives.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from transforms.python.shapes.expressions import Guesses, State
+from transforms.python.shapes.paths import Lost, Outcome, Paths
+from transforms.python.shapes.sizes import Facts, Sizes, constant, joined, number, product
+from transforms.python.shapes.tensors import Tensors
+from transforms.python.shapes.values import NONE, Number, Other, Raised, Several, Shape, Tensor, Value
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_CASES = 8
+_SPECIAL = range(4)
+_UNSEEN = 2
+_RANKS = range(1, 5)
+
+
+class Agreement(NamedTuple):
+    """Whether the paths agree in shape, None where that is not to be seen; and whether no values are to be compared."""
+
+    same: bool | None
+    empty: bool = False
+
+
+class Branch(NamedTuple):
+    """A branch, and what its condition comes to for sizes in general.
+
+    `guess` tells of a condition whether it asks for sizes, and what it comes to for sizes in general.
+    """
+
+    node: ast.If | ast.IfExp
+    general: bool
+    guess: Callable[[ast.expr], tuple[bool, bool | None]]
+
+    def guesses(self, truth: bool) -> Guesses:
+        """The branch gone one way. Where it goes as for sizes in general, so do all others that ask for sizes."""
+        return Guesses(id(self.node), truth, self.guess) if truth is self.general else Guesses(id(self.node), truth)
+
+
+def agreement(function: Function, parameters: Mapping[str, Value], branch: Branch) -> Agreement:
+    """How the outcomes of the path for sizes in general compare with those of the other path, in that path's cases.
+
+    Where the rank of a tensor is not seen they differ if they do so for every rank that the function takes.
+    """
+    ranks = dict[str, int]()
+    try:
+        found = _agreement(function, parameters, branch, ranks, tied=False)
+        unseen = [name for name, value in parameters.items() if isinstance(value, Tensor) and name not in ranks]
+        if found is None or found.same is not None or not 0 < len(unseen) <= _UNSEEN:
+            return found or Agreement(None)
+        each = [
+            _agreement(function, parameters, branch, ranks | dict(zip(unseen, chosen, strict=True)), tied=True)
+            for chosen in itertools.product(_RANKS, repeat=len(unseen))
+        ]
+    except (Lost, RecursionError):
+        return Agreement(None)
+    verdicts = {each_found.same for each_found in each if each_found is not None}
+    return Agreement(False) if verdicts == {False} else found
+
+
+def _agreement(
+    function: Function, parameters: Mapping[str, Value], branch: Branch, ranks: dict[str, int], tied: bool
+) -> Agreement | None:
+    """The agreement for tensors of these `ranks`, to which those that are unpacked are added.
+
+    None where one of the paths takes no such tensors. Raises Lost where there are too many paths.
+    """
+    sizes = Sizes()
+    for truth in (branch.general, not branch.general, branch.general):  # the first runs learn ranks of what is unpacked
+        paths = Paths(parameters, sizes, Tensors(sizes, ranks), branch.guesses(truth))
+        if all(outcome.value is None for outcome in paths.outcomes(function)):
+            return None
+    cases = _Cases(paths, sizes, branch).of(branch.node.test, not branch.general)
+    found = []
+    for facts in cases[:_CASES]:
+        given = sizes.given(facts)
+        ends = []
+        for truth in (not branch.general, branch.general):
+            paths = Paths(parameters, given, Tensors(given, ranks), branch.guesses(truth))
+            ends.append(paths.outcomes(function))
+            if paths.before(branch.node) is None:
+                return Agreement(None)
+        found.append(_Comparison(given, Tensors(given, ranks), tied).outcomes(*ends))
+    same = [each.same for each in found]
+    whole = False if False in same else None if None in same or not 0 < len(cases) <= _CASES else True
+    return Agreement(whole, all(each.empty for each in found))
+
+
+class _Cases:
+    """What is known of sizes where a condition comes out one way, for each way in which it can."""
+
+    def __init__(self, paths: Paths, sizes: Sizes, branch: Branch) -> None:
+        self._paths = paths
+        self._sizes = sizes
+        self._guess = branch.guess
+        self._state = paths.before(branch.node)
+
+    def of(self, test: ast.expr, truth: bool) -> list[Facts]:
+        """The cases; [] where they are not to be seen."""
+        if self._state is None:
+            return []
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return self.of(test.operand, not truth)
+        if isinstance(test, ast.BoolOp):
+            return self._joined(test.values, truth, isinstance(test.op, ast.And) is truth)
+        if isinstance(test, ast.Compare) and len(test.ops) > 1:
+            sides = [test.left, *test.comparators]
+            pairs = zip(sides, test.ops, sides[1:], strict=False)
+            parts = [ast.copy_location(ast.Compare(a, [op], [b]), test) for a, op, b in pairs]
+            return self._joined(parts, truth, truth)
+        if not self._guess(test)[0]:
+            return [{}]
+        try:
+            return list(itertools.islice(self._leaf(test, truth, self._state), 2 * _CASES))
+        except Raised:
+            return []
+
+    def _joined(self, parts: Sequence[ast.expr], truth: bool, together: bool) -> list[Facts]:
+        asking = [part for part in parts if self._guess(part)[0]] if not together else list(parts)
+        each = [self.of(part, truth) for part in asking]
+        if not together:
+            return [facts for cases in each for facts in cases] if all(each) else []
+        return [joined(chosen) for chosen in itertools.islice(itertools.product(*each), 2 * _CASES)]
+
+    def _leaf(self, test: ast.expr, truth: bool, state: State) -> Iterator[Facts]:
+        if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id in ("any", "all"):
+            yield from self._each(test, truth, state)
+            return
+        if not isinstance(test, ast.Compare):
+            value = self._paths.value(test, state)
+            if isinstance(value, Number):
+                yield from [{}] if truth else self._sizes.where_equal(value.size, number(0))
+            return
+        left, operator, right = test.left, test.ops[0], test.comparators[0]
+        if isinstance(operator, (ast.In, ast.NotIn)):
+            if isinstance(operator, ast.In) is truth and isinstance(right, (ast.Tuple, ast.List)):
+                for element in right.elts:
+                    yield from self._equal(left, element, state)
+            return
+        if isinstance(operator, (ast.Eq, ast.NotEq)):
+            yield from self._equal(left, right, state) if isinstance(operator, ast.Eq) is truth else [{}]
+            return
+        values = self._paths.value(left, state), self._paths.value(right, state)
+        if isinstance(values[0], Number) and isinstance(values[1], Number):
+            yield from self._ordered(values[0], operator, values[1], truth)
+
+    def _equal(self, left: ast.expr, right: ast.expr, state: State) -> Iterator[Facts]:
+        each = [self._sizes.where_equal(*pair) for pair in self._paths.pairs(left, right, state)]
+        if each:
+            yield from map(joined, itertools.product(*each))
+
+    def _ordered(self, left: Number, operator: ast.cmpop, right: Number, truth: bool) -> Iterator[Facts]:
+        """The numbers that a size may be where it is below a bound."""
+        bound, size = constant(right.size), left.size
+        below = isinstance(operator, (ast.Lt, ast.LtE))
+        if bound is None:
+            bound, size, below = constant(left.size), right.size, not below
+        if bound is None:
+            return
+        if below is not truth:
+            yield {}
+            return
+        strict = isinstance(operator, (ast.Lt, ast.Gt)) is truth
+        for value in _SPECIAL:
+            if value < bound or (value == bound and not strict):
+                yield from self._sizes.where_equal(size, number(value))
+
+    def _each(self, test: ast.Call, truth: bool, state: State) -> Iterator[Facts]:
+        """`any(s == 0 for s in x.shape)`, for each of the sizes."""
+        generator = test.args[0] if len(test.args) == 1 else None
+        if not isinstance(generator, (ast.GeneratorExp, ast.ListComp)) or len(generator.generators) != 1:
+            return
+        loop = generator.generators[0]
+        members = self._paths.value(loop.iter, state)
+        together = (getattr(test.func, "id", "") == "all") is truth
+        if not isinstance(members, Several) or not isinstance(loop.target, ast.Name) or loop.ifs or together:
+            return
+        for member in members.items:
+            yield from self._leaf(generator.elt, truth, state.assigned(loop.target.id, member))
+
+
+class _Comparison:
+    def __init__(self, sizes: Sizes, tensors: Tensors, tied: bool) -> None:
+        self._sizes = sizes
+        self._tensors = tensors
+        self._tied = tied
+
+    def outcomes(self, special: Sequence[Outcome], general: Sequence[Outcome]) -> Agreement:
+        """How the ends of two paths compare; where only one of them can be come to, by no other truth."""
+        results: list[bool | None] = []
+        empty = True
+        for end in special:
+            if end.value is None:
+                continue
+            others = [other for other in general if _compatible(end.state, other.state)]
+            raises = all(other.value is None for other in others)
+            facts = [joined([end.state.facts, other.state.facts]) for other in others]
+            each = [
+                None if other.value is None and not raises else self._values(end.value, other.value, known)
+                for other, known in zip(others, facts, strict=True)
+            ]
+            results.append(False if each and not any(same in (True, None) for same in each) else
+                           True if each and all(each) else None)  # fmt: skip
+            unset = all(isinstance(other.value, Tensor) and other.value.unset for other in others)
+            empty = empty and (unset or self._is_empty(end.value, end.state.facts))
+        same = False if False in results else None if None in results else True
+        return Agreement(same, empty)
+
+    def _values(self, first: Value, second: Value | None, facts: Facts) -> bool | None:
+        if second is None:
+            return False
+        if isinstance(first, Number) and isinstance(second, Number):
+            return self._sizes.same(first.size, second.size, facts)
+        first, second = (self._as_tensor(v) if isinstance(v, Shape) else v for v in (first, second))
+        if isinstance(first, Tensor) and isinstance(second, Tensor):
+            return self._shapes(first, second, facts)
+        if NONE in (first, second) and any(isinstance(value, (Tensor, Several, Number)) for value in (first, second)):
+            return False
+        if isinstance(first, Several) and isinstance(second, Several):
+            if len(first.items) != len(second.items):
+                return False
+            pairs = zip(first.items, second.items, strict=True)
+            return _all([self._values(a, b, facts) for a, b in pairs])
+        return True if isinstance(first, Other) and first == second and first.text != "?" else None
+
+    def _as_tensor(self, shape: Shape) -> Tensor:
+        return shape.of
+
+    def _shapes(self, first: Tensor, second: Tensor, facts: Facts) -> bool | None:
+        if first._replace(unset=second.unset) == second:
+            return True
+        left, right = self._tensors.of(first), self._tensors.of(second)
+        if left is None and right is None:
+            same = self._sizes.same(self._tensors.rank(first), self._tensors.rank(second), facts)
+            return False if same is False else None
+        # Where the rank of one is not seen it has the other's, or the shapes differ anyway.
+        rank = len(left or right or ())
+        pair = [
+            tuple(self._tensors.dimension(tensor, i) for i in range(rank)) if sizes is None else sizes
+            for tensor, sizes in ((first, left), (second, right))
+        ]
+        if len(pair[0]) != len(pair[1]):
+            return False
+        tied = self._tied or bool(first.shape and second.shape)
+        same = _all([self._sizes.same(a, b, facts, tied) for a, b in zip(*pair, strict=True)])
+        return None if same and None in (left, right) else same
+
+    def _is_empty(self, value: Value, facts: Facts) -> bool:
+        """Whether a value is tensors without elements."""
+        if isinstance(value, Several):
+            return bool(value.items) and all(self._is_empty(item, facts) for item in value.items)
+        if not isinstance(value, Tensor):
+            return False
+        sizes = self._tensors.of(value)
+        return self._sizes.known(self._tensors.numel(value) if sizes is None else product(sizes), facts) == 0
+
+
+def _all(truths: Sequence[bool | None]) -> bool | None:
+    return False if False in truths else None if None in truths else True
+
+
+def _compatible(first: State, second: State) -> bool:
+    """Whether one call can come to both states, but for the branch that is asked about."""
+    return all(second.decided.get(key, truth) == truth for key, truth in first.decided.items())
