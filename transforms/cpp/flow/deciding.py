@@ -14,9 +14,11 @@ from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.empty import LOOPS, serves_empty, stands_for_none
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import EXPECTED_NUMBER, Comparison, RaisingBranch, SizeShortcut
+from transforms.cpp.flow.shapes import agreement_of
 from transforms.cpp.flow.sizes import is_size
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import Type
+from transforms.python.shapes.outcomes import Agreement
 
 _OBLIVIOUS = "TORCH_GUARD_SIZE_OBLIVIOUS"
 _GUARDS = (("TORCH_GUARD_OR_FALSE", "TORCH_GUARD_OR_TRUE"), (_OBLIVIOUS, _OBLIVIOUS))
@@ -89,14 +91,19 @@ def _shortcut(flow: Flow, branch: Node, condition: Node, guards: tuple[str, str]
     outcome = leans.pop() if len(leans) == 1 else None
     path = _general_path(branch, outcome) if outcome is not None else None
     asked = [*(comparison.node for comparison, _ in shortcut.decided), *shortcut.alone]
+    found = Agreement(None)
+    if path and outcome is not None and not shortcut.broadcast:
+        found = agreement_of(flow.function, flow.root, branch, outcome)
     if (
         path
         and outcome is not None
+        and found.same is not False
+        and not (found.same and found.empty)
         and not shortcut.broadcast
-        and stands_for_none(flow, branch, path, list(_following(branch)), asked, outcome)
+        and stands_for_none(flow, branch, list(_following(branch)), asked, outcome)
     ):
         return
-    agreeing = path and all(_agrees(flow, path, size) for size in shortcut.broadcast)
+    agreeing = path and found.same is not False and all(_agrees(flow, path, size) for size in shortcut.broadcast)
     if path and agreeing and not _decides_elsewhere(flow, branch) and serves_empty(flow, path, condition):
         flow.truths.update(dict.fromkeys(shortcut.numbers, guards))
         if shortcut.decided:

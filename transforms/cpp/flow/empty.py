@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from transforms.cpp.flow.checks import exits, throws
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import Flow
-from transforms.cpp.flow.results import as_written, disagree
 from transforms.cpp.flow.sizes import method
 from transforms.cpp.reach.vocabulary import ACCESSORS
 from transforms.cpp.reading.tree import Node
@@ -43,14 +42,12 @@ def serves_empty(flow: Flow, path: Sequence[Node], condition: Node) -> bool:
     )
 
 
-def stands_for_none(
-    flow: Flow, branch: Node, path: Sequence[Node], below: Sequence[Node], asked: Sequence[Node], outcome: bool
-) -> bool:
+def stands_for_none(flow: Flow, branch: Node, below: Sequence[Node], asked: Sequence[Node], outcome: bool) -> bool:
     """Whether what comes of an empty tensor is another thing, and not its like without elements.
 
     `if (bias.numel() > 0) { x = x + bias; }`: without elements the sum is no x. `x = x.conj();` still is one.
-    `path` is what runs for sizes in general, for which the conditions on sizes, `asked`, come to `outcome`; `below` is
-    what stands behind the branch.
+    `asked` are the conditions on sizes, which come to `outcome` for sizes in general; `below` is what stands behind the
+    branch.
     """
     taken, special = branch.fields["consequence"], branch.field("alternative")
     if not outcome:
@@ -59,22 +56,12 @@ def stands_for_none(
         if "&" in flow.function.returns:
             return False
         given = [value for node in ([special] if special is not None else below) for value in _returned(node)]
-        return _is_made_of_others(flow, given, asked) or _disagree(flow, given, path, asked)
+        return _is_made_of_others(flow, given, asked)
     texts = {part.text for node in asked for part in node.walk()}
     if special is not None:
         given = [part.fields["right"] for part in special.walk() if part.kind == "assignment_expression"]
         return _assigned(taken, texts) != _assigned(special, texts) or _is_made_of_others(flow, given, asked)
     return not {*_assigned(taken, texts), *_acting(taken, texts)} <= texts
-
-
-def _disagree(flow: Flow, given: Sequence[Node], path: Sequence[Node], asked: Sequence[Node]) -> bool:
-    """Whether what is given for an empty tensor has another shape than all that a path returns in general."""
-    sources = _sources(flow.root)
-    others = [value for node in path for value in _returned(node)]
-    empty = [{as_written(part.text) for part in node.walk() if part.kind != "number_literal"} for node in asked]
-    return bool(others) and any(
-        all(disagree(value, other, sizes, sources) for other in others) for value in given for sizes in empty
-    )
 
 
 def _returned(node: Node) -> Iterator[Node]:

@@ -4,10 +4,10 @@ What it does: `if (x.sym_numel() == 0) { return …; }` becomes `if (TORCH_GUARD
 `!= 0` and `> 0` get TORCH_GUARD_OR_TRUE. A number below 0 stands for "not given": no size is one. A version that has
 neither has TORCH_GUARD_SIZE_OBLIVIOUS. A size that is compared with 1 is decided where the other path begins with a
 check that it equals another, as of sizes that are broadcast. A result `conditional_t<…, Tensor&, Tensor>` is a Tensor.
-Left are branches whose result is no Tensor, that raise,
-end a loop, stop a recursion or change what a pointer leads to, those that use a tensor where it is not empty (one that
-stands for none is), and those whose other path is wrong for an empty tensor without a word: it divides by a size,
-reduces without an identity (`max`, `mean`), reads elements, or slices from the end by a size (`-n`).
+Left are branches whose result is no Tensor, that raise, end a loop, stop a recursion or change what a pointer leads to,
+those that use a tensor where it is not empty (one that stands for none is), and those whose other path is wrong for an
+empty tensor without a word: it is seen to give another shape at the end of the function, divides by a size, reduces
+without an identity (`max`, `mean`), reads elements, or slices from the end by a size (`-n`).
 
 Why: the branch needs an answer while tracing, and where a size is unbacked there is none: the operator throws
 GuardOnDataDependentSymNode, though the path for sizes in general would have done.
@@ -37,9 +37,9 @@ EVENTS = (SizeShortcut, ShortcutNumber)
 EXAMPLES = (
     Example("Tensor f(const Tensor& x) { if (x.dim() == 0) { return x; } return x.sum(); }", None),
     Example(
-        "Tensor f(const Tensor& x) { if (x.sym_numel() == 0) { return x; } return x.sum(); }",
+        "Tensor f(const Tensor& x) { if (x.sym_numel() == 0) { return x; } return x.exp(); }",
         "Tensor f(const Tensor& x) { "
-        "if (TORCH_GUARD_OR_FALSE(x.sym_numel().sym_eq(0))) { return x; } return x.sum(); }",
+        "if (TORCH_GUARD_OR_FALSE(x.sym_numel().sym_eq(0))) { return x; } return x.exp(); }",
     ),
     Example(
         "Tensor f(Tensor x) { if (x.dim() && x.size(0) > 0) { x = x.conj(); } return x; }",
@@ -48,9 +48,9 @@ EXAMPLES = (
     ),
     Example("Tensor f(Tensor x, const Tensor& y) { if (y.sym_numel() > 0) { x = x + y; } return x; }", None),
     Example(
-        "Tensor f(const Tensor& x) { if (!x.numel()) { return x; } return x.sum(); }",
+        "Tensor f(const Tensor& x) { if (!x.numel()) { return x; } return x.exp(); }",
         "Tensor f(const Tensor& x) { "
-        "if (TORCH_GUARD_OR_FALSE(x.sym_numel().sym_eq(0))) { return x; } return x.sum(); }",
+        "if (TORCH_GUARD_OR_FALSE(x.sym_numel().sym_eq(0))) { return x; } return x.exp(); }",
     ),
     Example("Tensor f(const Tensor& x) { if (x.sym_size(0) == 1) { return x; } return x.sum(); }", None),
     Example("Tensor f(const Tensor& x) { if (x.sym_numel() == 0) { return x; } return x.mean(); }", None),

@@ -203,6 +203,16 @@ def _narrowed(tensors: Tensors, call: Call) -> Tensor | None:
     return made([*sizes[:at], length.size, *sizes[at + 1 :]])
 
 
+def _sliced(tensors: Tensors, call: Call) -> Tensor | None:
+    """`slice(dim, start, end)`, as C++ has it."""
+    sizes, at, ends = tensors.of(call.tensor), call.integer(0, "dim"), (call.given(1, "start"), call.given(2, "end"))
+    if sizes is None or at is None or call.given(3, "step") is not None:
+        return None
+    at = index_of(sizes, at)
+    items: list[Value | slice | None] = [slice(None, None)] * at
+    return tensors.indexed(call.tensor, [*items, slice(*ends)])
+
+
 def _selected(tensors: Tensors, call: Call) -> Tensor | None:
     sizes, at = tensors.of(call.tensor), call.integer(0, "dim")
     if sizes is None or at is None:
@@ -270,7 +280,7 @@ _RULES: Mapping[str, Callable[[Tensors, Call], Value | None]] = {
     "expand_as": _like_other, "view_as": _like_other, "reshape_as": _like_other,
     "t": _transposed, "transpose": _transposed, "swapaxes": _transposed,
     "permute": _permuted, "unsqueeze": _unsqueezed, "squeeze": _squeezed,
-    "flatten": _flattened, "ravel": _flattened, "narrow": _narrowed,
+    "flatten": _flattened, "ravel": _flattened, "narrow": _narrowed, "slice": _sliced,
     "select": _selected, "index_select": _selected, "repeat": _repeated,
     "pad": _padded, "constant_pad_nd": _padded, "linear": _linear,
     "matmul": _multiplied, "mm": _multiplied, "bmm": _multiplied,

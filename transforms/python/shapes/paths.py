@@ -11,7 +11,7 @@ from typing import NamedTuple
 from transforms.python.flow.nodes import called
 from transforms.python.flow.torch_names import CHECKS
 from transforms.python.shapes.expressions import Expressions, Guesses, State
-from transforms.python.shapes.sizes import Size, Sizes, joined
+from transforms.python.shapes.sizes import Size, Sizes, constant, joined
 from transforms.python.shapes.tensors import Tensors
 from transforms.python.shapes.values import NONE, Number, Other, Raised, Several, Shape, Tensor, Value
 
@@ -147,14 +147,17 @@ class Paths:
         if isinstance(statement, ast.AnnAssign) and statement.value is not None:
             value = self._expressions.value(statement.value, state)
             return self._assigned(statement.target, value, statement, state)
-        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-            operands = ast.Name(statement.target.id, ast.Load()), statement.value
-            value = self._expressions.value(ast.BinOp(operands[0], statement.op, operands[1]), state)
-            return state.assigned(statement.target.id, value)
+        if isinstance(statement, ast.AugAssign):
+            target = statement.target
+            value = self._expressions.value(ast.BinOp(target, statement.op, statement.value), state)
+            return self._assigned(target, value, statement, state)
         if isinstance(statement, (ast.Pass, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal)):
             return state
-        if isinstance(statement, ast.Expr) and not isinstance(statement.value, ast.Call):
-            return state
+        if isinstance(statement, ast.Expr):
+            if not isinstance(statement.value, ast.Call):
+                return state
+            if (appended := self._appended(statement.value, state)) is not None:
+                return appended
         if any(isinstance(node, (ast.Return, ast.Break)) for node in ast.walk(statement)) and not isinstance(
             statement, (ast.FunctionDef, ast.ClassDef)
         ):
@@ -181,12 +184,45 @@ class Paths:
                 for part, item in zip(target.elts, value.items, strict=True):
                     state = self._assigned(part, item, statement, state)
                 return state
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            replaced = self._replaced(state.variables.get(target.value.id), target.slice, value, state)
+            if replaced is not None:
+                return state.assigned(target.value.id, replaced)
         made = self._expressions.other(statement, state)
         for name in _names_in(target):
             held = state.variables.get(name)
             if isinstance(target, (ast.Tuple, ast.List)) or not isinstance(held, Tensor):
                 state = state.assigned(name, Other(f"{name} in {made.text}"))
         return state
+
+    def _replaced(self, held: Value | None, index: ast.expr, value: Value, state: State) -> Value | None:
+        """A list with another member in one place; None where it is no list whose members are seen."""
+        if isinstance(held, Shape):
+            sizes = self._tensors.of(held.of)
+            held = None if sizes is None else Several(tuple(map(Number, sizes)))
+        at = self._expressions.value(index, state) if not isinstance(index, ast.Slice) else NONE
+        known = constant(at.size) if isinstance(at, Number) else None
+        if not isinstance(held, Several) or known is None:
+            return None
+        if not -len(held.items) <= known < len(held.items):
+            raise Raised
+        items = list(held.items)
+        items[known] = value
+        return Several(tuple(items))
+
+    def _appended(self, call: ast.Call, state: State) -> State | None:
+        """The state behind `sizes.append(size)`; None where it is no list whose members are seen."""
+        if not isinstance(call.func, ast.Attribute) or not isinstance(call.func.value, ast.Name):
+            return None
+        held = state.variables.get(call.func.value.id)
+        if isinstance(held, Shape) and (sizes := self._tensors.of(held.of)) is not None:
+            held = Several(tuple(map(Number, sizes)))
+        if call.func.attr not in ("append", "push_back", "emplace_back") or len(call.args) != 1:
+            return None
+        if not isinstance(held, Several):
+            return None
+        value = self._expressions.value(call.args[0], state)
+        return state.assigned(call.func.value.id, Several((*held.items, value)))
 
 
 def _is_condition(node: ast.expr) -> bool:
@@ -201,8 +237,11 @@ def _changed(statement: ast.stmt) -> list[str]:
     """The variables that a statement may change: those that it assigns, and those whose methods it calls."""
     names = []
     for node in ast.walk(statement):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            names.append(node.id)
+        if isinstance(node, (ast.Name, ast.Subscript, ast.Attribute)) and isinstance(node.ctx, (ast.Store, ast.Del)):
+            base: ast.expr = node
+            while isinstance(base, (ast.Subscript, ast.Attribute)):
+                base = base.value
+            names += [base.id] if isinstance(base, ast.Name) else []
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if isinstance(node.func.value, ast.Name):
                 names.append(node.func.value.id)

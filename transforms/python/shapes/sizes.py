@@ -121,7 +121,7 @@ class Sizes:
             return False
         atoms = {atom for atoms, _ in difference for atom in atoms}
         tensors = {name for atom in (*atoms, *self._facts) for pair in _TENSORS.findall(atom) for name in pair if name}
-        return None if (tied and len(tensors) > 1) or any(map(self._is_unseen, atoms)) else False
+        return None if (tied and len(tensors) > 1) or any(map(self._is_unseen, (*atoms, *self._facts))) else False
 
     def where_equal(self, first: Size, second: Size) -> list[dict[str, Size]]:
         """What is known where two sizes are equal: for each way they can be, what atoms are; [] if not to be seen.

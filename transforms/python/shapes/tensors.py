@@ -45,7 +45,7 @@ class Tensors:
                     raise Raised
                 index %= rank
             return self._of_reduced(tensor, index) or self.algebra.atom(
-                f"{tensor.shape}.shape[{index}]", seen=tensor.shape.isidentifier()
+                f"{tensor.shape}.shape[{index}]", seen=tensor.shape.isidentifier() and (index >= 0 or rank is not None)
             )
         if not -len(tensor.sizes) <= index < len(tensor.sizes):
             raise Raised

@@ -40,7 +40,7 @@ def function(
     ],
 )
 def test_what_is_asked_of_a_size_that_is_not_known(tmp_path: Path, condition: str, expected: str) -> None:
-    branch = "if ({}) {{ y = x.sum(); }} else {{ y = x.clone(); }}"
+    branch = "if ({}) {{ y = x.exp(); }} else {{ y = x.clone(); }}"
     before, after = (function(branch.format(text), "return y;") for text in (condition, expected))
     assert converted(tmp_path, before) == after
     assert converted(tmp_path, after) == after
@@ -74,7 +74,7 @@ def test_a_maximum_in_pairs_serves_empty_tensors(tmp_path: Path, maximum: str, t
     ],
 )
 def test_other_conditions_stay(tmp_path: Path, condition: str) -> None:
-    source = function(f"if ({condition}) {{ y = x.sum(); }} else {{ y = x.clone(); }}", "return y;")
+    source = function(f"if ({condition}) {{ y = x.exp(); }} else {{ y = x.clone(); }}", "return y;")
     assert converted(tmp_path, source) == source
 
 
@@ -108,7 +108,7 @@ def test_a_path_that_is_wrong_for_an_empty_tensor_is_not_picked(tmp_path: Path, 
     "rest",
     [
         "auto total = x.sum(); return x / total;",
-        "return x.sum() / 2;",
+        "return x.exp() / 2;",
         "if (k) { y = x.mean(); } return y;",
         "double half = 0.5; const float other = 2 * half; return x / (1 - other);",
         "constexpr double a = 1.5; double b = std::sqrt(a); return x.div(1. / std::exp(b * a));",
@@ -137,13 +137,13 @@ def test_branches_that_decide_elsewhere_stay(tmp_path: Path, source: str) -> Non
 
 
 def test_the_accessor_stays_safe(tmp_path: Path) -> None:
-    source = "Tensor f(const Tensor& x) { if (x.numel() == 0) { return x; } return x.sum(); }"
+    source = "Tensor f(const Tensor& x) { if (x.numel() == 0) { return x; } return x.exp(); }"
     assert converted(tmp_path, source, Level.SAFE) == source.replace("x.numel", "x.sym_numel")
     assert "sym_eq(0))" in converted(tmp_path, source)
 
 
 def test_a_number_as_a_condition_makes_its_function_one_for_review(tmp_path: Path) -> None:
-    source = "Tensor f(const Tensor& x) { if (!x.numel()) { return x; } return x.sum(); }"
+    source = "Tensor f(const Tensor& x) { if (!x.numel()) { return x; } return x.exp(); }"
     assert converted(tmp_path, source, Level.SAFE) == source
     several = (
         "std::tuple<Tensor, int64_t> f(const Tensor& x) { if (!x.numel()) { return {x, 0}; } return {x.sum(), 1}; }"
@@ -207,7 +207,7 @@ def test_another_overload_is_no_recursion(tmp_path: Path, call: str, taken: bool
         ("if (n != 0) { auto z = x.sum(); y = y * z; }", False),
         ("if (x.sym_numel() > 0) { y = y + x; } else { k += 1; }", False),
         ("if (x.sym_numel() > 0) { validate(y); }", False),
-        ("if (x.sym_numel() > 0) { y = x.sum(); } else { y = x.clone(); }", True),
+        ("if (x.sym_numel() > 0) { y = x.exp(); } else { y = x.clone(); }", True),
         ("if (x.sym_numel() > 0) { validate(x, k); }", True),
         ("if (x.sym_numel() > 0) { auto z = x.sum(); m += x.sym_numel(); }", True),
         ("if (x.sym_numel() > 0) { return x + y; }", False),
@@ -229,7 +229,8 @@ def test_an_empty_tensor_that_stands_for_none_is_not_used(tmp_path: Path, branch
         ("at::zeros_symint({n}, x.options())", "at::zeros_symint({n * 2}, x.options())", True),
         ("at::zeros_symint({n}, x.options())", "at::zeros_symint({n, 1}, x.options())", False),
         ("at::zeros_symint({x.sym_size(1) + 1}, x.options())", "at::zeros_symint({x.sym_size(1)}, x.options())", False),
-        ("at::zeros_symint({n}, x.options())", "x.sum()", True),
+        ("at::zeros_symint({n}, x.options())", "x.sum()", False),
+        ("at::zeros_symint({n, x.sym_size(1)}, x.options())", "x.exp()", True),
     ],
 )
 def test_the_path_in_general_returns_what_the_shortcut_returns(
