@@ -239,6 +239,15 @@ class _Translator:
             targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in pair]
             swapped = ast.Tuple([_name(name) for name in reversed(pair)], ast.Load())
             return [ast.Assign([ast.Tuple(targets, ast.Store())], swapped, lineno=1)]
+        if node.fields["function"].text == "std::reverse":
+            ends = [argument.text.rpartition(".") for argument in arguments]
+            if (
+                [end[2] for end in ends] == ["begin()", "end()"]
+                and ends[0][0] == ends[1][0]
+                and ends[0][0].isidentifier()
+            ):
+                backwards = ast.Slice(None, None, ast.UnaryOp(ast.USub(), ast.Constant(1)))
+                return [_assigned(ends[0][0], ast.Subscript(_name(ends[0][0]), backwards, ast.Load()))]
         changed: dict[str, None] = {}
         if node.fields["function"].kind != "field_expression":  # it may take references
             given = (part for argument in arguments for part in argument.walk())
