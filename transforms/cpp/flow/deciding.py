@@ -91,20 +91,24 @@ def _shortcut(flow: Flow, branch: Node, condition: Node, guards: tuple[str, str]
     outcome = leans.pop() if len(leans) == 1 else None
     path = _general_path(branch, outcome) if outcome is not None else None
     asked = [*(comparison.node for comparison, _ in shortcut.decided), *shortcut.alone]
-    found = Agreement(None)
-    if path and outcome is not None and not shortcut.broadcast:
-        found = agreement_of(flow.function, flow.root, branch, outcome)
-    if (
+    stands = (
         path
         and outcome is not None
-        and found.same is not False
-        and not (found.same and found.empty)
         and not shortcut.broadcast
         and stands_for_none(flow, branch, list(_following(branch)), asked, outcome)
-    ):
+    )
+    serving = (
+        path
+        and all(_agrees(flow, path, size) for size in shortcut.broadcast)
+        and not _decides_elsewhere(flow, branch)
+        and serves_empty(flow, path, condition)
+    )
+    found = Agreement(None)
+    if serving and outcome is not None and not shortcut.broadcast:  # asked last, as it takes longest
+        found = agreement_of(flow.function, flow.root, branch, outcome)
+    if stands and not (found.same and found.empty):
         return
-    agreeing = path and found.same is not False and all(_agrees(flow, path, size) for size in shortcut.broadcast)
-    if path and agreeing and not _decides_elsewhere(flow, branch) and serves_empty(flow, path, condition):
+    if serving and found.same is not False:
         flow.truths.update(dict.fromkeys(shortcut.numbers, guards))
         if shortcut.decided:
             flow.questions.append(SizeShortcut(frozenset(shortcut.origins), tuple(shortcut.decided), guards))

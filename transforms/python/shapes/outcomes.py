@@ -57,14 +57,15 @@ def agreement(function: Function, parameters: Mapping[str, Value], branch: Branc
         unseen = [name for name, value in parameters.items() if isinstance(value, Tensor) and name not in ranks]
         if found is None or found.same is not None or not 0 < len(unseen) <= _UNSEEN:
             return found or Agreement(None)
-        each = [
-            _agreement(function, parameters, branch, ranks | dict(zip(unseen, chosen, strict=True)), tied=True)
-            for chosen in itertools.product(_RANKS, repeat=len(unseen))
-        ]
+        differs = False
+        for chosen in itertools.product(_RANKS, repeat=len(unseen)):
+            each = _agreement(function, parameters, branch, ranks | dict(zip(unseen, chosen, strict=True)), tied=True)
+            if each is not None and each.same is not False:
+                return found
+            differs = differs or each is not None
     except (Lost, RecursionError):
         return Agreement(None)
-    verdicts = {each_found.same for each_found in each if each_found is not None}
-    return Agreement(False) if verdicts == {False} else found
+    return Agreement(False) if differs else found
 
 
 def _agreement(
