@@ -6,6 +6,8 @@ import random
 import textwrap
 from collections.abc import Sequence
 
+from drawn_functions import parts
+
 HEAD = """#include <torch/library.h>
 #include <ATen/ATen.h>
 #include <c10/util/irange.h>
@@ -89,11 +91,7 @@ z.view({n, m, 1}).clone(); z.reshape_as(x).clone(); at::linspace(0, 1, n); z.div
 _NUMBERS = ("n", "m", "k", "x.size(0)", "y.size(0)", "n + 1", "n / k", "std::max(n, m)", "n * 2")
 
 
-def _parts(text: str) -> list[str]:
-    return [part for line in text.splitlines() for part in line.split("; ")]
-
-
-CONDITIONS, ENDS, STEPS, TAILS = map(_parts, (_CONDITIONS, _ENDS, _STEPS, _TAILS))
+CONDITIONS, ENDS, STEPS, TAILS = map(parts, (_CONDITIONS, _ENDS, _STEPS, _TAILS))
 
 
 def source(seeds: Sequence[int], library: str) -> str:

@@ -57,11 +57,12 @@ _NUMBERS = ("n", "m", "k", "1", "0", "x.size(0)", "y.size(0)", "n + 1", "n // k"
 _TENSORS = ("x", "y", "x * 2", "x[:k]", "x.expand(n, m)", "y.expand_as(x)", "x.contiguous()")
 
 
-def _parts(text: str) -> list[str]:
+def parts(text: str) -> list[str]:
+    """The pieces of code in a text, one after the other, parted by lines and semicolons."""
     return [part for line in text.splitlines() for part in line.split("; ")]
 
 
-CONDITIONS, ENDS, STEPS, TAILS = map(_parts, (_CONDITIONS, _ENDS, _STEPS, _TAILS))
+CONDITIONS, ENDS, STEPS, TAILS = map(parts, (_CONDITIONS, _ENDS, _STEPS, _TAILS))
 
 
 def function(seed: int) -> str:

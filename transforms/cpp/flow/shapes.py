@@ -13,11 +13,14 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from transforms.cpp.flow.branches import operands
-from transforms.cpp.flow.checks import CHECKS, called
+from transforms.cpp.flow.checks import CHECKS, called, throws
 from transforms.cpp.reading.facts import Function, Param
 from transforms.cpp.reading.tree import Node
+from transforms.cpp.reading.types import UNKNOWN, parse_type
 from transforms.python.shapes.leaning import leaning
 from transforms.python.shapes.outcomes import Agreement, Branch, agreement
+from transforms.python.shapes.sizes import named
+from transforms.python.shapes.tensors import FACTORY
 from transforms.python.shapes.values import Number, Other, Tensor, Value
 
 _COMPARED: Mapping[str, type[ast.cmpop]] = {
@@ -27,17 +30,15 @@ _METHODS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="
 _ARITHMETIC: Mapping[str, type[ast.operator]] = {
     "+": ast.Add, "-": ast.Sub, "*": ast.Mult, "/": ast.FloorDiv, "%": ast.Mod,
 }  # fmt: skip
-_FACTORY = re.compile(r"^(?:new_)?(?:zeros|ones|empty|full|rand|randn)$")
 _GUARD = re.compile(r"^TORCH_(?:GUARD|STATICALLY)_\w+$")
 _TUPLE = re.compile(r"^(?:make_)?(?:tuple|pair)$")
 _CAST = re.compile(r"^(?:static_cast|SymInt|int64_t|size_t|int|ArrayRef|IntArrayRef|SymIntArrayRef|DimVector|vector)$")
 _KEPT = frozenset({"vec", "toOwned", "guard_int", "expect_size", "value", "maybe_as_int"})
-_INTEGER = re.compile(r"^(?:const )?(?:c10::SymInt|at::SymInt|SymInt|int64_t|int|size_t|auto)\b(?! ?&&)")
 _OTHER_STATEMENTS = frozenset(
     {"using_declaration", "type_definition", "static_assert_declaration", "alias_declaration"}
 )
 _LOOPS = frozenset({"for_statement", "for_range_loop", "while_statement", "do_statement", "switch_statement"})
-_CHECKS = CHECKS | {"TORCH_SYM_CHECK", "TORCH_INTERNAL_ASSERT", "TORCH_INTERNAL_ASSERT_DEBUG_ONLY"}
+_CHECKS = CHECKS | {"TORCH_SYM_CHECK"}
 _NESTED = 40
 
 
@@ -72,10 +73,11 @@ def _agreement_of(params: tuple[Param, ...], root: Node, branch: Node, general: 
 
 
 def _parameter(param: Param) -> Value:
-    if re.match(r"^(?:const )?(?:at::)?Tensor ?&?$", param.type):
+    kind = parse_type(param.type).kind
+    if kind == "tensor":
         return Tensor(param.name)
-    if _INTEGER.match(param.type):
-        return Number(frozenset({((param.name,), 1)}))
+    if kind == "int":
+        return Number(named(param.name))
     return Other(param.name)
 
 
@@ -126,12 +128,12 @@ class _Translator:
             return []
         if node.kind == "declaration":
             return self._declaration(node)
+        if node.kind in ("throw_statement", "expression_statement") and throws(node):
+            return [ast.Raise()]
         if node.kind == "expression_statement":
             return self._acting(node.children[0]) if node.children else []
         if node.kind == "return_statement":
             return [ast.Return(self._value(node.children[0]) if node.children else None)]
-        if node.kind == "throw_statement":
-            return [ast.Raise()]
         if node.kind == "if_statement":
             return [self._branch(node)]
         if node.kind in _LOOPS:
@@ -141,11 +143,10 @@ class _Translator:
         raise Unread
 
     def _loop_variables(self, node: Node) -> list[ast.stmt]:
-        """What the head of a loop assigns."""
-        names = (part for part in node.walk() if part.kind == "identifier" and part is not node.field("body"))
-        head = node.field("declarator") or node.field("initializer")
-        return [_assigned(part.text, _name(f"each_{part.start}")) for part in names if head is not None and
-                head.start <= part.start < head.end]  # fmt: skip
+        """What the head of a loop may assign."""
+        heads = [node.field("declarator") or node.field("initializer"), node.field("update")]
+        names = [part for head in heads if head is not None for part in head.walk() if part.kind == "identifier"]
+        return [_assigned(part.text, _name(f"each_{part.start}")) for part in names]
 
     def _branch(self, node: Node) -> ast.If:
         clause, taken, other = (node.field(name) for name in ("condition", "consequence", "alternative"))
@@ -175,7 +176,7 @@ class _Translator:
                 continue
             if target.kind != "identifier":
                 raise Unread
-            if type_of is not None and _INTEGER.match(type_of.text) and self._is_size(given):
+            if type_of is not None and parse_type(type_of.text).kind in ("int", UNKNOWN.kind) and self._is_size(given):
                 self.sizes.add(target.text)
             statements.append(_assigned(target.text, given))
         return statements
@@ -231,9 +232,7 @@ class _Translator:
             return [ast.Expr(self._value(node))]
         arguments = node.fields["arguments"].children
         if called(node) in _CHECKS and arguments:
-            condition = self._value(arguments[called(node) == "TORCH_CHECK_WITH" and len(arguments) > 1])
-            never = isinstance(condition, ast.Constant) and condition.value is False
-            return [ast.Raise() if never else ast.Assert(condition)]
+            return [ast.Assert(self._value(arguments[called(node) == "TORCH_CHECK_WITH" and len(arguments) > 1]))]
         if node.fields["function"].text == "std::swap" and all(argument.kind == "identifier" for argument in arguments):
             pair = [argument.text for argument in arguments]
             targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in pair]
@@ -324,7 +323,7 @@ class _Translator:
         if not re.match(r"^(?:at::)?\w+$", re.sub(r"<.*>", "", function.text)):
             return ast.Call(_name(re.sub(r"\W+", "_", function.text)), arguments, [])
         owner = ast.Attribute(_name("torch"), name, ast.Load()) if function.text.startswith("at::") else _name(name)
-        return ast.Call(owner, arguments[:1] if _FACTORY.match(name) else arguments, [])
+        return ast.Call(owner, arguments[:1] if FACTORY.match(name) else arguments, [])
 
     def _method(self, function: Node, given: Sequence[Node]) -> ast.expr | None:
         receiver, name = function.field("argument"), function.fields["field"].text
@@ -351,7 +350,7 @@ class _Translator:
             return length if name == "size" else ast.Compare(length, [ast.Eq()], [ast.Constant(0)])
         if name == "slice" and len(arguments) == 1:
             return ast.Subscript(owner, ast.Slice(arguments[0]), ast.Load())
-        kept = arguments[:1] if _FACTORY.match(name) else arguments
+        kept = arguments[:1] if FACTORY.match(name) else arguments
         return ast.Call(ast.Attribute(owner, name, ast.Load()), kept, [])
 
 

@@ -26,6 +26,8 @@ GUARDS = frozenset(
 OF_NUMBERS = frozenset({"isqrt", "gcd", "lcm", "log", "log2", "log10", "exp", "factorial", "comb"})
 """Functions of math that take plain numbers alone."""
 CHECKS = frozenset({"_check", "_check_value", "_check_index", "_check_type", "_check_not_implemented", "_check_with"})
+RESHAPES = re.compile(r"^(?:resize|(?:un)?squeeze|t|transpose|swap|as_strided|set)\w*_$")
+"""Methods that change the shape of a tensor in place."""
 TRUTHS = frozenset({"sym_and", "sym_or", "sym_not", "sym_eq"})
 SIZES = frozenset(
     {"sym_max", "sym_ite", "sym_min", "sym_int", "sym_sum", "prod", "reduce", "ceil", "floor", "max", "min", "abs",

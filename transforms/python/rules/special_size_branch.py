@@ -31,7 +31,7 @@ from codemod.model.transform import Example
 from transforms.python.writing.branches import decided, is_decomposition, kinds, lean, on_every_device
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.neutral import serves_all
-from transforms.python.writing.place import Place, Rewrite
+from transforms.python.writing.place import Change, Place, Rewrite
 from transforms.python.writing.results import agreeing
 from transforms.python.writing.serving import serving
 
@@ -136,8 +136,9 @@ def rewrite(place: Place) -> Rewrite | None:
     shortcut = isinstance(branch, ast.If) and compared == {"empty"} and general is not None
     if not shortcut and (general is None or not serves_all(branch, general)):
         raise Undecided("whether the path for sizes in general serves this one too is not to be seen here")
-    if isinstance(branch, ast.IfExp):
-        assert general is not None
+    safe: tuple[Change, ...] = ()
+    if isinstance(branch, ast.If):
+        safe = serving(place, branch, general, shortcut)
+    elif general is not None:
         agreeing(place, branch, general)
-    safe = serving(place, branch, general, shortcut) if isinstance(branch, ast.If) else ()
     return Rewrite(Level.REVIEW, MESSAGE, (*decided(place, branch), *safe), general=general)

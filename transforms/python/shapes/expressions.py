@@ -135,10 +135,8 @@ class Expressions:
 
     def _unpacked(self, value: Value) -> Sequence[Value] | None:
         """The members of a sequence."""
-        if isinstance(value, Several):
-            return value.items
-        known = self.tensors.of(value.of) if isinstance(value, Shape) else None
-        return None if known is None else [Number(size) for size in known]
+        known = self.tensors.shape(value.of) if isinstance(value, Shape) else value
+        return known.items if isinstance(known, Several) else None
 
     def _operation(self, node: ast.BinOp, state: State) -> Value | None:
         left, right = self.value(node.left, state), self.value(node.right, state)
@@ -156,7 +154,7 @@ class Expressions:
             assert isinstance(tensor, Tensor)
             if isinstance(other, Tensor):
                 return self.tensors.broadcast(tensor, other)
-            return tensor if isinstance(other, Number) or not self._may_be_tensor(node, other) else None
+            return tensor if isinstance(other, Number) or not self._may_be_tensor(node) else None
         first, second = self._unpacked(left), self._unpacked(right)
         if isinstance(node.op, ast.Add) and first is not None and second is not None:
             return Several((*first, *second))
@@ -165,7 +163,7 @@ class Expressions:
             return Several(left.items * count) if count is not None and 0 <= count * len(left.items) < _NODES else None
         return None
 
-    def _may_be_tensor(self, node: ast.BinOp, other: Value) -> bool:
+    def _may_be_tensor(self, node: ast.BinOp) -> bool:
         return not any(isinstance(side, ast.Constant) for side in (node.left, node.right))
 
     def _negation(self, node: ast.UnaryOp, state: State) -> Value | None:
@@ -186,7 +184,7 @@ class Expressions:
         if node.attr in ("shape", "T", "mT", "ndim") and isinstance(value, (Tensor, Other)):
             tensor = self._as_tensor(value)
             if node.attr == "shape":
-                return self._shape(tensor)
+                return self.tensors.shape(tensor)
             if node.attr == "ndim":
                 return Number(self.tensors.rank(tensor))
             if node.attr == "T":
@@ -198,10 +196,6 @@ class Expressions:
 
     def _as_tensor(self, value: Tensor | Other) -> Tensor:
         return value if isinstance(value, Tensor) else Tensor(value.text)
-
-    def _shape(self, tensor: Tensor) -> Value:
-        sizes = self.tensors.of(tensor)
-        return Shape(tensor) if sizes is None else Several(tuple(map(Number, sizes)))
 
     def _subscript(self, node: ast.Subscript, state: State) -> Value | None:
         value = self.value(node.value, state)
@@ -258,7 +252,7 @@ class Expressions:
     ) -> Value | None:
         if name == "size":
             if not arguments and not keywords:
-                return self._shape(tensor)
+                return self.tensors.shape(tensor)
             at = Call(name, tensor, arguments, keywords).integer(0, "dim")
             return None if at is None else Number(self.tensors.dimension(tensor, at))
         if name in ("numel", "nelement"):

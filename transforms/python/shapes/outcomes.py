@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from transforms.python.shapes.expressions import Guesses, State
 from transforms.python.shapes.paths import Lost, Outcome, Paths
-from transforms.python.shapes.sizes import Facts, Sizes, constant, joined, number, product
+from transforms.python.shapes.sizes import Facts, Sizes, constant, joined, number
 from transforms.python.shapes.tensors import Tensors
 from transforms.python.shapes.values import NONE, Number, Other, Raised, Several, Shape, Tensor, Value
 
@@ -209,8 +209,8 @@ class _Comparison:
                 None if other.value is None and not raises else self._values(end.value, other.value, known)
                 for other, known in zip(others, facts, strict=True)
             ]
-            results.append(False if each and not any(same in (True, None) for same in each) else
-                           True if each and all(each) else None)  # fmt: skip
+            differs = bool(each) and all(same is False for same in each)
+            results.append(False if differs else bool(each and all(each)) or None)
             unset = all(isinstance(other.value, Tensor) and other.value.unset for other in others)
             empty = empty and (unset or self._is_empty(end.value, end.state.facts))
         same = False if False in results else None if None in results else True
@@ -221,7 +221,7 @@ class _Comparison:
             return False
         if isinstance(first, Number) and isinstance(second, Number):
             return self._sizes.same(first.size, second.size, facts)
-        first, second = (self._as_tensor(v) if isinstance(v, Shape) else v for v in (first, second))
+        first, second = (value.of if isinstance(value, Shape) else value for value in (first, second))
         if isinstance(first, Tensor) and isinstance(second, Tensor):
             return self._shapes(first, second, facts)
         if NONE in (first, second) and any(isinstance(value, (Tensor, Several, Number)) for value in (first, second)):
@@ -232,9 +232,6 @@ class _Comparison:
             pairs = zip(first.items, second.items, strict=True)
             return _all([self._values(a, b, facts) for a, b in pairs])
         return True if isinstance(first, Other) and first == second and first.text != "?" else None
-
-    def _as_tensor(self, shape: Shape) -> Tensor:
-        return shape.of
 
     def _shapes(self, first: Tensor, second: Tensor, facts: Facts) -> bool | None:
         if first._replace(unset=second.unset) == second:
@@ -259,10 +256,7 @@ class _Comparison:
         """Whether a value is tensors without elements."""
         if isinstance(value, Several):
             return bool(value.items) and all(self._is_empty(item, facts) for item in value.items)
-        if not isinstance(value, Tensor):
-            return False
-        sizes = self._tensors.of(value)
-        return self._sizes.known(self._tensors.numel(value) if sizes is None else product(sizes), facts) == 0
+        return isinstance(value, Tensor) and self._sizes.known(self._tensors.numel(value), facts) == 0
 
 
 def _all(truths: Sequence[bool | None]) -> bool | None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import itertools
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from transforms.python.flow.nodes import called
-from transforms.python.flow.torch_names import CHECKS
+from transforms.python.flow.torch_names import CHECKS, RESHAPES
 from transforms.python.shapes.expressions import Expressions, Guesses, State
 from transforms.python.shapes.sizes import Size, Sizes, constant, joined
 from transforms.python.shapes.tensors import Tensors
@@ -18,7 +17,6 @@ from transforms.python.shapes.values import NONE, Number, Other, Raised, Several
 _STATES = 24
 _STATEMENTS = 3000
 _UNSEEN = Other("?")
-_RESHAPES = re.compile(r"^(?:resize|(?:un)?squeeze|t|transpose|swap|as_strided|set)\w*_$")
 
 
 class Outcome(NamedTuple):
@@ -130,8 +128,7 @@ class Paths:
             first, second = second, first
         if isinstance(first, Several) and isinstance(second, Shape):
             self._tensors.learn_rank(second.of, len(first.items))
-            known = self._tensors.of(second.of)
-            second = Several(tuple(map(Number, known or ())))
+            second = self._tensors.shape(second.of)
         if not isinstance(first, Several) or not isinstance(second, Several) or len(first.items) != len(second.items):
             return []
         both = zip(first.items, second.items, strict=True)
@@ -166,7 +163,7 @@ class Paths:
         for name in _changed(statement):
             held = state.variables.get(name)
             in_place = isinstance(statement, ast.Expr) and isinstance(held, (Tensor, Number))
-            if in_place and not _RESHAPES.match(called(statement.value)):  # type: ignore[attr-defined]
+            if in_place and not RESHAPES.match(called(statement.value)):  # type: ignore[attr-defined]
                 continue
             state = state.assigned(name, Other(f"{name} in {made.text}"))
         return state
@@ -179,13 +176,13 @@ class Paths:
             starred = any(isinstance(part, ast.Starred) for part in target.elts)
             if isinstance(value, Shape) and not starred:
                 self._tensors.learn_rank(value.of, count)
-                value = Several(tuple(Number(self._tensors.dimension(value.of, i)) for i in range(count)))
+                value = self._tensors.shape(value.of)
             if isinstance(value, Several) and not starred and len(value.items) == count:
                 for part, item in zip(target.elts, value.items, strict=True):
                     state = self._assigned(part, item, statement, state)
                 return state
         if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-            replaced = self._replaced(state.variables.get(target.value.id), target.slice, value, state)
+            replaced = self._replaced(self._listed(target.value, state), target.slice, value, state)
             if replaced is not None:
                 return state.assigned(target.value.id, replaced)
         made = self._expressions.other(statement, state)
@@ -195,14 +192,17 @@ class Paths:
                 state = state.assigned(name, Other(f"{name} in {made.text}"))
         return state
 
-    def _replaced(self, held: Value | None, index: ast.expr, value: Value, state: State) -> Value | None:
-        """A list with another member in one place; None where it is no list whose members are seen."""
-        if isinstance(held, Shape):
-            sizes = self._tensors.of(held.of)
-            held = None if sizes is None else Several(tuple(map(Number, sizes)))
+    def _listed(self, variable: ast.Name, state: State) -> Several | None:
+        """The list that a variable is; None where it is none whose members are seen."""
+        held = state.variables.get(variable.id)
+        held = self._tensors.shape(held.of) if isinstance(held, Shape) else held
+        return held if isinstance(held, Several) else None
+
+    def _replaced(self, held: Several | None, index: ast.expr, value: Value, state: State) -> Several | None:
+        """A list with another member in one place; None where that is not to be seen."""
         at = self._expressions.value(index, state) if not isinstance(index, ast.Slice) else NONE
         known = constant(at.size) if isinstance(at, Number) else None
-        if not isinstance(held, Several) or known is None:
+        if held is None or known is None:
             return None
         if not -len(held.items) <= known < len(held.items):
             raise Raised
@@ -214,12 +214,8 @@ class Paths:
         """The state behind `sizes.append(size)`; None where it is no list whose members are seen."""
         if not isinstance(call.func, ast.Attribute) or not isinstance(call.func.value, ast.Name):
             return None
-        held = state.variables.get(call.func.value.id)
-        if isinstance(held, Shape) and (sizes := self._tensors.of(held.of)) is not None:
-            held = Several(tuple(map(Number, sizes)))
-        if call.func.attr not in ("append", "push_back", "emplace_back") or len(call.args) != 1:
-            return None
-        if not isinstance(held, Several):
+        held = self._listed(call.func.value, state)
+        if held is None or call.func.attr not in ("append", "push_back", "emplace_back") or len(call.args) != 1:
             return None
         value = self._expressions.value(call.args[0], state)
         return state.assigned(call.func.value.id, Several((*held.items, value)))

@@ -30,6 +30,11 @@ def number(value: int) -> Size:
     return frozenset({((), value)}) if value else ZERO
 
 
+def named(name: str) -> Size:
+    """A size that is an atom."""
+    return frozenset({((name,), 1)})
+
+
 def constant(size: Size) -> int | None:
     """The number that a size is, or None."""
     if not size:
@@ -88,7 +93,7 @@ class Sizes:
         """A size by its name. One that is not `seen` may be equal to any other."""
         if not seen:
             self._unseen.add(name)
-        return self._facts.get(name, frozenset({((name,), 1)}))
+        return self._facts.get(name, named(name))
 
     def made(self, operation: str, *operands: Size) -> Size:
         """What an operation makes of sizes: "//", "%", "max", "min", "/" (what divides), "broadcast" or "slice"."""
@@ -177,7 +182,7 @@ class Sizes:
         if atom in self._made:
             operation, operands = self._made[atom]
             return self.made(operation, *(self._resolved(operand, facts, depth + 1) for operand in operands))
-        return frozenset({((atom,), 1)})
+        return named(atom)
 
 
 def _is_count(size: Size) -> bool:
@@ -247,8 +252,6 @@ def _slice(size: Size, first: Size, last: Size) -> Size | None:
     known = tuple(constant(part) for part in (size, first, last))
     if known[0] == 0:
         return ZERO
-    if constant(plus(size, last, -1)) == 0 and known[1] is not None and known[0] is None:
-        return None
     if None in known:
         return None
     return number(len(range(*slice(known[1], known[2]).indices(known[0] or 0))))

@@ -6,14 +6,15 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 
-from transforms.python.shapes.sizes import ONE, ZERO, Size, Sizes, constant, number, plus, product
+from transforms.python.shapes.sizes import ONE, ZERO, Size, Sizes, constant, number, plus, product, text
 from transforms.python.shapes.values import NONE, Number, Other, Raised, Several, Shape, Tensor, Value
 
-_FACTORY = re.compile(r"^(?:new_)?(?:zeros|ones|empty|full|rand|randn)$")
+FACTORY = re.compile(r"^(?:new_)?(?:zeros|ones|empty|full|rand|randn)$")
+"""The functions that make tensors of sizes, which stand first."""
 
 
 class Tensors:
-    """Applies operators; None where what they give is not seen."""
+    """Tells the sizes of tensors; `ranks` are those of tensors whose sizes are not written."""
 
     def __init__(self, sizes: Sizes, ranks: dict[str, int]) -> None:
         self.algebra = sizes
@@ -28,6 +29,11 @@ class Tensors:
         if tensor.sizes is None and tensor.shape in self._ranks:
             return tuple(self.dimension(tensor, index) for index in range(self._ranks[tensor.shape]))
         return tensor.sizes
+
+    def shape(self, tensor: Tensor) -> Several | Shape:
+        """What `tensor.shape` is."""
+        sizes = self.of(tensor)
+        return Shape(tensor) if sizes is None else Several(tuple(map(Number, sizes)))
 
     def rank(self, tensor: Tensor) -> Size:
         """The number of dimensions."""
@@ -44,9 +50,9 @@ class Tensors:
                 if not -rank <= index < rank:
                     raise Raised
                 index %= rank
-            return self._of_reduced(tensor, index) or self.algebra.atom(
-                f"{tensor.shape}.shape[{index}]", seen=tensor.shape.isidentifier() and (index >= 0 or rank is not None)
-            )
+            reduced = self._of_reduced(tensor, index)
+            seen = tensor.shape.isidentifier() and (index >= 0 or rank is not None)
+            return self.algebra.atom(f"{tensor.shape}.shape[{index}]", seen) if reduced is None else reduced
         if not -len(tensor.sizes) <= index < len(tensor.sizes):
             raise Raised
         return tensor.sizes[index]
@@ -70,7 +76,7 @@ class Tensors:
         """What a function that makes tensors gives."""
         if name == "arange" and len(arguments) == 1 and isinstance(arguments[0], Number):
             return made([arguments[0].size])
-        if not _FACTORY.match(name):
+        if not FACTORY.match(name):
             return None
         given = arguments[:1] if name.endswith("full") else arguments
         if not given and "size" in keywords:
@@ -159,13 +165,11 @@ class Tensors:
         return made([*result, *left])
 
     def _cut(self, size: Size, part: slice) -> Size:
-        ends = [end.size if isinstance(end, Number) else None for end in (part.start, part.stop)]
-        if part.step is not None or (
-            (part.start, part.stop) != (None, None)
-            and None in (e for e, given in zip(ends, (part.start, part.stop), strict=True) if given is not None)
-        ):
-            return self.algebra.atom(f"{size} cut {part}", seen=False)
-        return self.algebra.made("slice", size, ends[0] if ends[0] is not None else ZERO, ends[1] or size)
+        first = Number(ZERO) if part.start is None else part.start
+        last = Number(size) if part.stop is None else part.stop
+        if part.step is None and isinstance(first, Number) and isinstance(last, Number):
+            return self.algebra.made("slice", size, first.size, last.size)
+        return self.algebra.atom(f"{text(size)} cut {part}", seen=False)
 
 
 def index_of(sizes: Sequence[Size], dimension: int) -> int:

@@ -9,7 +9,7 @@ from transforms.python.flow.interpret import asks
 from transforms.python.flow.nodes import written
 from transforms.python.flow.values import INT, TENSOR
 from transforms.python.shapes.outcomes import Agreement, Branch, agreement
-from transforms.python.shapes.sizes import Size
+from transforms.python.shapes.sizes import named
 from transforms.python.shapes.values import Number, Other, Tensor, Value
 from transforms.python.writing.branches import lean
 from transforms.python.writing.logic import Undecided
@@ -26,7 +26,8 @@ def agreeing(place: Place, branch: ast.If | ast.IfExp, general: bool) -> Agreeme
         argument.arg: _parameter(place, argument)
         for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     }
-    found = agreement(place.function, parameters, Branch(branch, general, functools.partial(_guess, place)))
+    guess = functools.cache(functools.partial(_guess, place))  # each path asks for each condition again
+    found = agreement(place.function, parameters, Branch(branch, general, guess))
     if found.same is False:
         raise Undecided("the path for sizes in general gives another shape for these ones than the branch does")
     return found
@@ -45,9 +46,5 @@ def _parameter(place: Place, argument: ast.arg) -> Value:
     if kind == TENSOR:
         return Tensor(argument.arg)
     if kind == INT or (argument.annotation is not None and written(argument.annotation) in _INTEGERS):
-        return Number(_size(argument.arg))
+        return Number(named(argument.arg))
     return Other(argument.arg)
-
-
-def _size(name: str) -> Size:
-    return frozenset({((name,), 1)})

@@ -11,7 +11,7 @@ import libcst as cst
 from transforms.python.flow.interpret import asks
 from transforms.python.flow.nodes import called
 from transforms.python.flow.sources import nodes_of, origins, returns_of
-from transforms.python.flow.torch_names import CHECKS
+from transforms.python.flow.torch_names import CHECKS, RESHAPES
 from transforms.python.flow.values import TENSOR, TENSORS
 from transforms.python.shapes.outcomes import Agreement
 from transforms.python.writing.evaluation import EXITS
@@ -29,7 +29,6 @@ _NEEDS_ELEMENTS = re.compile(
 _AVERAGES = re.compile(r"^(?:(?:nan)?mean|(?:var|std)(?:_mean)?)$")
 _FILLED = re.compile(r"^(?:new_)?(?:ones|full)(?:_like)?$")
 _SHAPES_ALONE = re.compile(r"\b(?:register_(?:meta|fake|op_impl)|impl_abstract)\b|\bMeta\b")
-_RESHAPES = re.compile(r"^(?:resize|(?:un)?squeeze|t|transpose|swap|as_strided|set)\w*_$")
 
 
 def serving(place: Place, branch: ast.If, general: bool | None, shortcut: bool) -> tuple[Change, ...]:
@@ -157,7 +156,7 @@ def _acts(branch: ast.If, statements: Sequence[ast.stmt]) -> bool:
     asked = _asked(branch)
     for made in (node.value for node in _nodes(statements) if isinstance(node, ast.Expr)):
         if called(made).endswith("_") and isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute):
-            if ast.unparse(made.func.value) not in asked or _RESHAPES.match(called(made)):
+            if ast.unparse(made.func.value) not in asked or RESHAPES.match(called(made)):
                 return True
         elif isinstance(made, ast.Call):
             given = {ast.unparse(part) for argument in made.args for part in ast.walk(argument)}

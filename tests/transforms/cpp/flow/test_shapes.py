@@ -45,6 +45,8 @@ def root_of(body: str) -> Node:
         ("if (x.sizes().empty() || k) {}", "if len(x.size()) == 0 or k:\n    pass"),
         ("auto rank = x.sizes().size();", "rank = len(x.size())"),
         ("for (const auto i : c10::irange(k)) { n *= i; }", "while loop_64:\n    i = each_80\n    n *= i"),
+        ("for (; n > k; n /= 2) {}", "while loop_64:\n    n = each_78\n    pass"),
+        ('AT_ERROR("no");', "raise"),
         ("return {};", "return []"),
         ("return Tensor();", "return None"),
         ("auto z = at::native::helper<float>(x, k);", "z = at_native_helper_float_(x, k)"),

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from transforms.python.shapes.outcomes import Agreement, Branch, agreement
+from transforms.python.shapes.sizes import named
 from transforms.python.shapes.values import Number, Tensor, Value
 
 
@@ -17,7 +18,7 @@ def agreed(body: str, general: bool = False, which: int = 0) -> Agreement:
     (function,) = ast.parse(text).body
     assert isinstance(function, ast.FunctionDef)
     branches = [node for node in ast.walk(function) if isinstance(node, (ast.If, ast.IfExp))]
-    parameters: dict[str, Value] = {"x": Tensor("x"), "y": Tensor("y"), "k": Number(frozenset({(("k",), 1)}))}
+    parameters: dict[str, Value] = {"x": Tensor("x"), "y": Tensor("y"), "k": Number(named("k"))}
     branch = branches[which]
 
     def guess(test: ast.expr) -> tuple[bool, bool | None]:
@@ -85,6 +86,8 @@ HEAD = "n, m = x.shape\n"
         ("n == 0", "return x", "s = list(x.shape)\nfor i in g():\n    s[i] = k\nreturn x.new_zeros(s)", None),
         ("n == 0", "return x", "s = [n]\ns.append(m)\nreturn x.new_zeros(s)", True),
         ("n == 0", "return x", "s = [n]\ns.extend(g())\nreturn x.new_zeros(s)", None),
+        ("n == 0", "return x", "return x[:, :0]", False),
+        ("n == 0", "return x", "return x[:n]", True),
         ("n == 0", "return g(x)", "return x.clone()", None),
         ("n == 0", "return g(x)", "return g(x)", True),
         ("n == 0", "return y", "return x", None),
