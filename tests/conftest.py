@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import compileall
 import fcntl
+import json
 import select
 import socket
 import subprocess
@@ -196,3 +197,17 @@ def _runs(pid: int) -> bool:
         return False
     # A zombie is dead, and not yet reaped by whoever inherited it.
     return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.fixture
+def with_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An interpreter with torch 2.6.0, as far as is asked before anything runs, of the active virtual environment."""
+    package, python = tmp_path / "installed/lib/torch", tmp_path / "installed/bin/python"
+    (package / "include").mkdir(parents=True)
+    (package / "version.py").write_text("__version__ = '2.6.0'\n")
+    python.parent.mkdir()
+    answer = json.dumps(["3.11.2", "/nonexistent", str(package / "__init__.py"), []])
+    python.write_text(f"#!/bin/sh\necho '{answer}'\n")
+    python.chmod(0o755)
+    monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "installed"))
+    return python

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -27,18 +26,15 @@ NEXT = [
 
 @pytest.fixture
 def apply(
-    symfix: Symfix, compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_tree: MakeTree
+    symfix: Symfix,
+    compiled: Path,
+    with_torch: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    make_tree: MakeTree,
 ) -> Apply:
     """Run `symfix apply` on a tree of `files`, over torch 2.6.0; its exit code and what it says."""
     monkeypatch.setattr(transform, "load_transforms", lambda: [Compiling()])
-    package = tmp_path / "installed/lib/torch"
-    (package / "include").mkdir(parents=True)
-    (package / "version.py").write_text("__version__ = '2.6.0'\n")
-    python = tmp_path / "installed/bin/python"
-    python.parent.mkdir()
-    python.write_text(f"#!/bin/sh\necho '{json.dumps(['3.11.2', '/nonexistent', str(package / '__init__.py'), []])}'\n")
-    python.chmod(0o755)
-    monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "installed"))
 
     def run(files: Mapping[str, bytes], *options: object) -> tuple[int, list[str]]:
         if not (tmp_path / "tree").exists():

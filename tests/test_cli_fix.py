@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 from typing import Any
@@ -77,12 +76,14 @@ def tree(make_tree: MakeTree, monkeypatch: pytest.MonkeyPatch, runs: Runs) -> Pa
 
 
 @pytest.fixture
-def fix(symfix: Symfix, tree: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str, str]]:
+def fix(
+    symfix: Symfix, tree: Path, with_torch: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[int, str, str]]:
     """Run `symfix fix` in the tree; its exit code, stdout and stderr."""
     monkeypatch.setattr(transform, "load_transforms", lambda: [KnowsLines()])
 
     def run(*arguments: str) -> tuple[int, str, str]:
-        outcome = symfix("fix", "--python", sys.executable, *arguments, cwd=tree)
+        outcome = symfix("fix", "--python", str(with_torch), *arguments, cwd=tree)
         return outcome.code, outcome.out.decode(), outcome.err
 
     return run

@@ -104,7 +104,7 @@ def test_a_file_that_is_not_committed_is_left(tree: Path, symfix: Symfix, runs: 
     assert (tree / "case.py").read_bytes().endswith(b"# mine\n")
 
 
-def test_an_error_names_the_program_that_it_is_of(tree: Path, symfix: Symfix, runs: Runs) -> None:
+def test_an_error_names_the_program_that_it_is_of(tree: Path, symfix: Symfix, runs: Runs, with_torch: Path) -> None:
     text = tree.parent / "error.txt"
     told = "torch.UserError: Could not guard on data-dependent expression Ne(u0, 2)\n"
     text.write_text(f'  File "{tree}/case.py", line 9, in <module>\n    f(x)\n{told}')

@@ -154,7 +154,16 @@ def test_tests_are_read_where_they_are_named(
     for path, text in {"tests/ops.py": TEST, "tests/ops.cpp": CPP_TEST, "lib/ops.py": "import torch\n"}.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text)
-    command = [str(Path(sys.executable).with_name("symfix")), "scan", "--no-cache", "--exit-zero", "--format", "json"]
+    command = [
+        str(Path(sys.executable).with_name("symfix")),
+        "scan",
+        "--no-cache",
+        "--exit-zero",
+        "--torch",
+        "2.13.0",
+        "--format",
+        "json",
+    ]
     (tmp_path / "pyproject.toml").write_text("[tool.symfix]\n")
     done = subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, check=True)
     assert {(f["path"], f["function"]) for f in json.loads(done.stdout)["findings"]} == functions
@@ -162,7 +171,16 @@ def test_tests_are_read_where_they_are_named(
 
 def test_what_modules_and_operators_run_is_the_operators(tmp_path: Path) -> None:
     (tmp_path / "layers.py").write_text(LAYERS)
-    command = [str(Path(sys.executable).with_name("symfix")), "scan", "--no-cache", "--exit-zero", "--format", "json"]
+    command = [
+        str(Path(sys.executable).with_name("symfix")),
+        "scan",
+        "--no-cache",
+        "--exit-zero",
+        "--torch",
+        "2.13.0",
+        "--format",
+        "json",
+    ]
     plan = json.loads(subprocess.run(command, cwd=tmp_path, capture_output=True, check=True).stdout)
     assert {finding["function"] for finding in plan["findings"]} == {"common"}
     assert all(finding["operators"] == ["lib::rows"] for finding in plan["findings"])

@@ -24,7 +24,7 @@ REMARKS = [
 
 
 def scan(tree: Path, *options: str) -> str:
-    command = [str(Path(sys.executable).with_name("symfix")), "scan", "--exit-zero", *options]
+    command = [str(Path(sys.executable).with_name("symfix")), "scan", "--exit-zero", "--torch", "2.13.0", *options]
     return subprocess.run(command, cwd=tree, capture_output=True, text=True, check=True).stdout
 
 
