@@ -38,7 +38,7 @@ from codemod.model.choices import BACKENDS, MOST_JOBS
 @click.option("--compare", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
               help="Report only what this earlier report (--format json) does not hold.")  # fmt: skip
 @click.option("--all", "everything", is_flag=True,
-              help="Also what is checked when it runs, and what torch's own code assumes.")  # fmt: skip
+              help="Also checks that run, what torch's own code assumes, and numbers that never change.")  # fmt: skip
 @click.option("--no-source", is_flag=True, help="Do not look for findings at the lines that are named.")
 @click.option("--format", type=click.Choice(["text", "json", "markdown", "sarif", "html"]), default="text",
               show_default=True, help="json is a report that --compare takes, html a page.")  # fmt: skip

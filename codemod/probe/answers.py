@@ -39,7 +39,7 @@ _SHAPE = {
         {
             "kind": frozenset(KINDS), "text": str, "owner": str, "function": str, "count": int,
             "place": (None, _FRAME), "user": (None, _FRAME), "advice": str, "finding": str, "command": str,
-            "native?": str, "argument?": str,
+            "native?": str, "argument?": str, "kept?": bool,
         }
     ],
     "subjects?": [subjects.SHAPE], "cannot?": [str],
@@ -87,6 +87,9 @@ class Answer:
     argument: str = ""
     """The schema argument that is a plain number and was given a size: "argument dims (int[]) of aten::roll"."""
 
+    kept: bool = False
+    """About a number that an object keeps (`self.drop.p`), which had one value as long as the program ran."""
+
     @property
     def whose(self) -> str:
         """`owner`, with the functions that asked, or the argument, where it is C++."""
@@ -94,8 +97,12 @@ class Answer:
 
     @property
     def asks(self) -> bool:
-        """Whether somebody has something to do: not about what the code requires anyway, or torch takes upon itself."""
-        return self.kind != "assert" and not (self.kind == "assumed" and self.owner in (TORCH, COMPILED))
+        """Whether somebody has something to do: not about what the code requires anyway, or torch takes upon itself.
+
+        Nor about numbers that never change: a model asks as often about the probability of each of its dropouts.
+        """
+        assumed = self.kind == "assumed" and self.owner in (TORCH, COMPILED)
+        return self.kind != "assert" and not assumed and not self.kept
 
     @property
     def identity(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -34,6 +34,7 @@ _OF_DRAFT = frozenset(
         "propagate_real_tensors_provenance",
     }
 )  # fmt: skip
+_MADE_CONSTANT = "it was made a constant when it was first compiled, by the line that specialized names"
 _SYMBOLIC = "a SymInt in the schema, and a kernel that takes one, keep it symbolic"
 _SYMBOL = re.compile(r"\b(?:s|u|zuf|zf)\d+\b")
 _EXCEPTION = re.compile(r"^GuardOnDataDependentSymNode: (?=.)")  # what a traceback has before what a trace says
@@ -47,6 +48,7 @@ _LOCAL = re.compile(r"\b[LG]\['(\w+)'\]")
 _MEMBER = re.compile(r"\._(?:modules|parameters|buffers)\['([A-Za-z_]\w*)'\]")
 _ELEMENT = re.compile(r"\._modules\['(\d+)'\]")
 _SIZE = re.compile(r"\.(size|stride)\(\)\[(\d+)\]")
+_ATTRIBUTE = re.compile(r"[\w.\[\]]+\.[A-Za-z_]\w*")  # of what `spelled` gives: neither a size nor an argument itself
 _STATIC = re.compile(r"tensor '(.+?)' size mismatch at index (\d+)\. expected (\d+), actual (\d+)")
 _FRAMEWORK = "due to 0/1 specialization in the framework"
 LOCATION = re.compile(r"(?P<path>[^\s()#]{1,1000}?):(?P<line>\d{1,9}) in (?P<function>[^\s()]+)")
@@ -68,6 +70,8 @@ class Collector:
     _functions: dict[str, Compilation] = field(default_factory=dict)
     _counts: dict[Compilation, int] = field(default_factory=dict)
     _specialized: set[tuple[str, str]] = field(default_factory=set)
+    _constants: dict[str, set[str]] = field(default_factory=dict)
+    """What became a constant, each with its values."""
     _asked: Mapping[str, Any] = field(default_factory=dict)
     """What of C++ leads to the record that comes next."""
     _equal: tuple[str, frozenset[str], int] = ("", frozenset(), 0)
@@ -98,7 +102,25 @@ class Collector:
     def report(self) -> Report:
         """What was answered so far."""
         compilations = (replace(compiled, count=count) for compiled, count in self._counts.items())
-        return Report(self.torch, tuple(compilations), tuple(merged(self._answers)), cannot=tuple(self._cannot))
+        answers = merged(list(self._told_apart()))
+        return Report(self.torch, tuple(compilations), tuple(answers), cannot=tuple(self._cannot))
+
+    def _told_apart(self) -> Iterator[Answer]:
+        """The answers, with what only the whole run shows: which numbers of objects stayed as they were (`kept`),
+
+        and that a size was not static from the start, but made a constant by a line of the program.
+        """
+        again = "\n".join(answer.text for answer in self._answers if answer.kind == "recompiled")
+        varied = {name for name, values in self._constants.items() if len(values) > 1}
+        constants = {(answer.function, answer.text.partition(" == ")[0]) for answer in self._answers
+                     if answer.kind == "specialized"}  # fmt: skip
+        for answer in self._answers:
+            static = _STATIC.search(answer.text) if answer.kind == "recompiled" else None
+            if static is not None and (answer.function, f"{spelled(static[1])}.size({static[2]})") in constants:
+                answer = replace(answer, advice=_MADE_CONSTANT)
+            names = _ATTRIBUTE.findall(answer.text) if answer.kept else ()
+            changed = any(name in varied or name in again for name in names)
+            yield replace(answer, kept=False) if changed else answer
 
     def _answer(self, record: Record, sources: Mapping[str, str]) -> None:
         value = record.value
@@ -108,8 +130,10 @@ class Collector:
             self._guard(record, sources)
         elif record.kind == "symbolic_shape_specialization" and value.get("reason") != "find":  # looked up, not asked
             self._drop_guard(record)
-            name = next((str(source) for source in value.get("sources") or ()), str(value.get("symbol")))
-            self._add(record, "specialized", f"{spelled(name)} == {_short(str(value.get('value')))}")
+            name = spelled(next((str(source) for source in value.get("sources") or ()), str(value.get("symbol"))))
+            number = _short(str(value.get("value")))
+            self._add(record, "specialized", f"{name} == {number}", [name])
+            self._constants.setdefault(name, set()).add(number)
         elif record.kind == "compilation_metrics" and value.get("fail_type"):
             self._failure(record, sources)
         elif record.kind in ("missing_fake_kernel", "mismatched_fake_kernel"):
@@ -155,7 +179,8 @@ class Collector:
         expression = str(record.value.get("expr", ""))
         deferred = any(frame.function == "guard_or_defer_runtime_assert" for frame in record.stack)
         kind = "assert" if deferred or record.value.get("prefix") == "runtime_assert" else guard_kind(expression)
-        self._add(record, kind, in_arguments(expression, sources))
+        names = [spelled(sources.get(symbol, symbol)) for symbol in _SYMBOL.findall(expression)]
+        self._add(record, kind, in_arguments(expression, sources), names)
         if expression.startswith("Eq(") and self._answers:
             self._equal = record.compilation, frozenset(_SYMBOL.findall(expression)), len(self._answers)
 
@@ -190,20 +215,22 @@ class Collector:
         paths = {compiled.path for compiled in self._counts if compiled.path.endswith(place.path)}
         return replace(place, path=paths.pop()) if len(paths) == 1 else place
 
-    def _add(self, record: Record, kind: str, text: str) -> None:
+    def _add(self, record: Record, kind: str, text: str, names: Sequence[str] = ()) -> None:
+        """An answer whose `text` is about `names`, as `spelled` gives them."""
         if kind == "specialized":  # is traced where it comes about, with the guard, and where it is looked up later
             if (record.compilation, text) in self._specialized:
                 return
             self._specialized.add((record.compilation, text))
         native, argument = asked_by(self._asked)
         place, user, whose = asking(record.stack, record.user_stack, self._folder, bool(native or argument))
+        kept = bool(names) and all(map(_ATTRIBUTE.fullmatch, names))
         compiled = self._functions.get(_frame_number(record))
         label = compiled.label if compiled is not None else DRAFT if _is_draft(record) else ""
         whose = whose if record.stack or record.user_stack else ""
         whose = schema_owner(argument) if argument and is_compiled(whose) else whose
         advice = _SYMBOLIC if whose not in (COMPILED, "") and "(int" in argument else ""
         self._answers.append(Answer(kind, text, whose, place, user, label, advice=advice, native=native,
-                                    argument=argument))  # fmt: skip
+                                    argument=argument, kept=kept))  # fmt: skip
 
 
 def asked_by(asked: Mapping[str, Any]) -> tuple[str, str]:

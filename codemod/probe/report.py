@@ -37,6 +37,10 @@ def text_lines(report: Report, answers: Sequence[Answer], everything: bool) -> l
     met = [kind for kind in KINDS if any(answer.kind == kind for answer in shown)]
     lines += [f"{style(kind.ljust(_WIDTH), _STYLES[kind])}{KINDS[kind]}" for kind in met]
     lines += [""] if met else []
+    kept = sum(answer.kept for answer in answers)
+    if kept and not everything:
+        about = f"{plural(kept, 'more answer')} about numbers that objects keep, as the rate of a dropout"
+        lines.append(style(f"{about}: none of them changed; --all shows them", "dim"))
     return [*lines, *unsaid_lines(report), totals(report, shown)]
 
 

@@ -57,6 +57,35 @@ def test_a_number_that_became_a_constant_is_one_answer_however_sympy_writes_it()
     ]
 
 
+def test_numbers_that_objects_keep_ask_for_something_only_where_they_change() -> None:
+    rate = record("create_symbol", {"symbol": "zf0", "source": "L['self']._modules['drop'].p"})
+    fixed = {"sources": ["L['self']._modules['drop'].p"]}
+    size = record("create_symbol", {"symbol": "s0", "source": "L['x'].size()[0]"})
+    guards = [record("guard_added_fast", {"expr": text}) for text in ("zf0 <= 1.0", "zf0 < s0", "Eq(zf0, 0.5)")]
+    start = record("dynamo_start", {}, START)
+    once = collected(start, rate, size, *guards)
+    assert {answer.text for answer in once.open} == {"self.drop.p < x.size(0)"}
+    assert sum(answer.kept for answer in once.answers) == 2
+
+    first, second = (record("symbolic_shape_specialization", fixed | {"value": value}) for value in ("0.5", "0.1"))
+    changed = collected(start, rate, size, *guards, first, second)
+    assert not any(answer.kept for answer in changed.answers)
+
+    again = artifact("recompile_reasons", '["0/0: self.drop.p == 0.5"]')
+    assert not any(answer.kept for answer in collected(start, rate, size, *guards, again).answers)
+
+
+def test_a_size_that_a_line_made_a_constant_is_not_said_to_be_static_from_the_start() -> None:
+    size = {"sources": ["L['x'].size()[1]"], "value": "4"}
+    again = artifact("recompile_reasons", "[\"0/0: tensor 'x' size mismatch at index 1. expected 4, actual 7\"]")
+    start = record("dynamo_start", {}, START)
+    made = collected(start, record("symbolic_shape_specialization", size), again)
+    assert [answer.advice.split()[:5] for answer in made.answers if answer.kind == "recompiled"] == [
+        ["it", "was", "made", "a", "constant"]
+    ]
+    assert "mark_dynamic(x, 1)" in collected(start, again).answers[0].advice
+
+
 def test_each_kind_of_guard_is_told_apart() -> None:
     start = record("dynamo_start", {}, START)
     symbol = record("create_symbol", {"symbol": "s0", "source": "L['x'].size()[0]"})
