@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import re
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
+from drawn_functions import HEAD
 from torch._dynamo.decorators import mark_unbacked
 
 Shapes = tuple[tuple[int, ...], tuple[int, ...]]
@@ -15,8 +17,8 @@ Call = Callable[[Any, Any], Any]
 K = 3
 """The number that each function is given besides."""
 _LIMITS = {"recompile_limit": 10**6, "accumulated_recompile_limit": 10**6}
-_OF_BROADCASTING = re.compile(r"\bM(?:in|ax)\(")
-"""Compiled code refuses a size of 1 that it took for another, whatever the function was before."""
+_OF_TORCH = re.compile(r"\bM(?:in|ax)\(|Guard failed on the same frame it was created")
+"""Compiled code refuses a size of 1 that it took for another, whatever the function was before; a fault of Dynamo."""
 
 
 def _shapes() -> Iterator[Shapes]:
@@ -59,15 +61,24 @@ def eager_differs(ends: Mapping[Shapes, Any], after: Call) -> str:
     """Where a rewritten function ends otherwise in eager; "" where it does not."""
     for sizes, expected in ends.items():
         changed = end(after, sizes)
-        if not same(expected, changed):
+        if not same(expected, changed) and not _has_a_message_now(expected, changed):
             return f"eager, {sizes}: {_shown(expected)}, now {_shown(changed)}"
     return ""
 
 
+def _has_a_message_now(before: Any, after: Any) -> bool:
+    """Whether an exception that had no message has one: the condition that failed, all that there is to say."""
+    texts = isinstance(before, str) and isinstance(after, str)
+    return texts and before.endswith(": ") and after.startswith(f"{before}expected ")
+
+
 def compiled_differs(ends: Mapping[Shapes, Any], operator: Call) -> tuple[bool, str]:
-    """Whether an operator compiles with every size unbacked, and where what it gives then differs from `ends`."""
+    """Whether an operator compiles with every size unbacked, and where what it gives then differs from `ends`.
+
+    Where it does not compile, the text says why.
+    """
     taken = [sizes for sizes, expected in ends.items() if not isinstance(expected, str)]
-    compiles, shown = False, ""
+    compiles, shown, why = False, "", ""
     for rank in (1, 2):
         of_rank = [sizes for sizes in taken if len(sizes[1]) == rank]
         traced = next((sizes for sizes in of_rank if min(map(min, sizes)) > 1), None)
@@ -78,10 +89,21 @@ def compiled_differs(ends: Mapping[Shapes, Any], operator: Call) -> tuple[bool, 
             compiled: Any = torch.compile(_with_shape(operator), backend="aot_eager", fullgraph=True)
             try:
                 compiled(*inputs(traced, unbacked=True))
-            except Exception:  # Dynamo raises many
+            except Exception as error:  # Dynamo raises many
+                why = why or _why(error)
                 continue
             compiles, shown = True, shown or _first_difference(compiled, of_rank, ends)
-    return compiles, shown
+    return compiles, shown if compiles else why
+
+
+def _why(error: Exception) -> str:
+    """What an error says first, and the line of the function that was drawn."""
+    causes: list[BaseException] = [error]
+    while (inner := causes[-1].__cause__ or causes[-1].__context__) is not None:
+        causes.append(inner)
+    frames = [frame for each in causes for frame in traceback.extract_tb(each.__traceback__)]
+    line = next((frame.lineno for frame in reversed(frames) if frame.filename == "<string>"), 0)
+    return f"line {(line or 0) - HEAD.count(chr(10))}: {str(error).strip().splitlines()[0][:120]}"
 
 
 def takes_any(ends: Mapping[Shapes, Any]) -> bool:
@@ -102,8 +124,8 @@ def _first_difference(compiled: Any, taken: Sequence[Shapes], ends: Mapping[Shap
         expected = ends[sizes]
         try:
             result, shape = compiled(*inputs(sizes))
-        except RuntimeError as error:
-            if not _OF_BROADCASTING.search(str(error)):
+        except (AssertionError, RuntimeError) as error:
+            if not _OF_TORCH.search(str(error)):
                 return f"{sizes}: refused: {str(error).splitlines()[0][:100]}"
             continue
         if shape != list(expected.shape) or not same(expected, result):

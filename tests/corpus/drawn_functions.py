@@ -73,7 +73,7 @@ def function(seed: int) -> str:
         *(_branch(draw) for _ in range(draw.choice((1, 1, 1, 2, 2)))),
         draw.choice(TAILS),
     ]
-    return f"def f(x: Tensor, y: Tensor, k: int) -> Tensor:\n{_indented(*statements)}"
+    return f"def f(x: Tensor, y: Tensor, k: int) -> Tensor:\n{indented(*statements)}"
 
 
 def _condition(draw: random.Random) -> str:
@@ -87,18 +87,18 @@ def _branch(draw: random.Random, nested: bool = False) -> str:
     condition, kind = _condition(draw), draw.random()
     head = f"if {condition}:\n"
     if kind < 0.38:
-        return head + _indented(draw.choice(ENDS))
+        return head + indented(draw.choice(ENDS))
     if kind < 0.62:
-        return head + _indented(draw.choice(STEPS))
+        return head + indented(draw.choice(STEPS))
     if kind < 0.72:
-        return f"{head}{_indented(draw.choice(STEPS))}else:\n{_indented(draw.choice(STEPS + ENDS))}"
+        return f"{head}{indented(draw.choice(STEPS))}else:\n{indented(draw.choice(STEPS + ENDS))}"
     if kind < 0.76:
-        return f"{head}{_indented(draw.choice(ENDS))}else:\n{_indented(draw.choice(STEPS))}"
+        return f"{head}{indented(draw.choice(ENDS))}else:\n{indented(draw.choice(STEPS))}"
     if kind < 0.80:
         second = _condition(draw)
-        return f"{head}{_indented(draw.choice(STEPS))}elif {second}:\n{_indented(draw.choice(STEPS + ENDS))}"
+        return f"{head}{indented(draw.choice(STEPS))}elif {second}:\n{indented(draw.choice(STEPS + ENDS))}"
     if kind < 0.84 and not nested:
-        return head + _indented(_branch(draw, nested=True))
+        return head + indented(_branch(draw, nested=True))
     if kind < 0.90:
         first, second = draw.sample(_NUMBERS, 2)
         return f"n = {first} if {condition} else {second}\n"
@@ -106,8 +106,8 @@ def _branch(draw: random.Random, nested: bool = False) -> str:
         return f"{draw.choice('xy')} = {draw.choice(_TENSORS)} if {condition} else {draw.choice(_TENSORS)}\n"
     if kind < 0.97:
         return f"assert {condition}{draw.choice(_MESSAGES)}\n"
-    return f"if {condition} or {condition.replace('x', 'y')}:\n{_indented(draw.choice(ENDS))}"
+    return f"if {condition} or {condition.replace('x', 'y')}:\n{indented(draw.choice(ENDS))}"
 
 
-def _indented(*statements: str) -> str:
+def indented(*statements: str) -> str:
     return textwrap.indent("".join(f"{statement.rstrip()}\n" for statement in statements), "    ")

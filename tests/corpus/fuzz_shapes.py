@@ -1,6 +1,6 @@
 """Functions drawn at random, rewritten, and run beside themselves in sizes that nothing was traced with.
 
-    python tests/corpus/fuzz_shapes.py --functions 500 --seed 1 [--composite]
+    python tests/corpus/fuzz_shapes.py --functions 500 --seed 1 [--composite] [--numbers]
 
 Each function is rewritten as a fake whose kernel is the function as it was, or with `--composite` as what an operator
 is made of. In eager it has to give and raise the same. Compiled with every size unbacked it has to take what eager
@@ -18,9 +18,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import drawn_functions
+import drawn_numbers
 import torch
 from corpus_drawn import ALL, Call, K, compiled_differs, eager_differs, end, takes_any
-from drawn_functions import HEAD, function
+from drawn_functions import HEAD
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
@@ -64,7 +66,8 @@ class Drawn:
         if not takes_any(ends):
             return Verdict("takes none")
         compiles, shown = compiled_differs(ends, self._operator(before, after))
-        return Verdict("wrong", f"{shown}\n{new}") if shown else Verdict("right" if compiles else "not compiled", new)
+        kind = "not compiled" if not compiles else "wrong" if shown else "right"
+        return Verdict(kind, f"{shown}\n{new}")
 
     def _operator(self, before: Call, after: Call) -> Call:
         name = f"op{next(_COUNT)}"
@@ -95,12 +98,14 @@ def main() -> None:
     parser.add_argument("--functions", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--composite", action="store_true")
+    parser.add_argument("--numbers", action="store_true", help="functions that compute with sizes, not of branches")
     options = parser.parse_args()
-    logging.disable(logging.WARNING)
+    logging.disable(logging.ERROR)
     torch.set_num_threads(1)
     drawn, kinds = Drawn(options.composite), Counter[str]()
+    draw = drawn_numbers.function if options.numbers else drawn_functions.function
     for seed in range(options.seed, options.seed + options.functions):
-        verdict = drawn.verdict(function(seed))
+        verdict = drawn.verdict(draw(seed))
         kinds[verdict.kind] += 1
         if verdict.kind in ("wrong", "not compiled"):
             print(f"seed {seed}: {verdict.kind}: {verdict.shown}", flush=True)

@@ -164,11 +164,11 @@ def test_sizes_inside_messages_are_left(look: Any) -> None:
 def test_rules_compose_on_one_expression(rewrite: Any) -> None:
     source = (
         "def f(x: Tensor):\n    m, n = x.shape\n"
-        "    if min(m, n) == 0 or int(m / 2) == 0:\n        return x\n    return x + 1\n"
+        "    if min(m, n) == 0 or int(2 * m) == 0:\n        return x\n    return x + 1\n"
     )
     assert (
         "    if guard_or_false(torch.sym_min(m, n) == 0) or guard_or_false(\n"
-        "        torch.sym_int(m / 2) == 0\n    ):\n"
+        "        torch.sym_int(2 * m) == 0\n    ):\n"
     ) in rewrite(source)
 
 
@@ -286,3 +286,24 @@ def test_imports_stay_local_where_the_root_is_torch_itself() -> None:
     (found,) = findings(FileJob("_refs/a.py", "torch/_refs/a.py", source, {"f": job}, frozenset()))
     assert found.path == found.edits[0].path == "_refs/a.py"
     assert b"def f(x: Tensor):\n    from torch.fx" in apply_edits(source, found.edits)
+
+
+def test_what_a_check_that_was_rewritten_settles_stays_settled(rewrite: Any) -> None:
+    check = "    torch._check(x.shape == y.shape, lambda: 'shapes')\n"
+    once = rewrite(f"def f(x: Tensor, y: Tensor):\n{check}{check}    return x\n")
+    assert "sym_eq(x.shape, y.shape)" in once
+    assert rewrite(once) == once
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ("n == 0 and m == 0", "n != 0 or m != 0"),
+        ("x.shape != y.shape", "x.shape == y.shape"),
+        ("x.size(0) != y.size(0)", "x.size(0) == y.size(0)"),
+    ],
+)
+def test_a_message_says_the_condition_and_not_how_it_is_asked(rewrite: Any, condition: str, message: str) -> None:
+    head = "def f(x: Tensor, y: Tensor):\n    n, m = x.shape\n"
+    new = rewrite(f"{head}    if {condition}:\n        raise ValueError\n    return x\n")
+    assert f'"expected {message}"' in new

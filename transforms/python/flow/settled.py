@@ -231,6 +231,8 @@ def holding(condition: ast.expr) -> Iterator[Fact]:
             conditions += part.args
         elif isinstance(part, ast.Compare):
             yield Fact(part, "true")
+        elif called(part) == "sym_eq" and isinstance(part, ast.Call) and len(part.args) == 2:
+            yield Fact(ast.Compare(part.args[0], [ast.Eq()], [part.args[1]]), "true")
 
 
 def _asserted(function: ast.AST, nodes: Sequence[ast.AST]) -> bool:

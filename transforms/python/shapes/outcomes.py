@@ -93,7 +93,7 @@ def _agreement(
         found.append(_Comparison(given, Tensors(given, ranks), tied).outcomes(*ends))
     same = [each.same for each in found]
     whole = False if False in same else None if None in same or not 0 < len(cases) <= _CASES else True
-    return Agreement(whole, all(each.empty for each in found))
+    return Agreement(whole, bool(found) and all(each.empty for each in found))
 
 
 class _Cases:

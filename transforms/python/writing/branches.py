@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
+from transforms.python.flow.nodes import called
 from transforms.python.flow.values import FLOAT, INT
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.neutral import neutral
@@ -23,6 +24,9 @@ _DEVICE = re.compile(
     r"^(?:not )?[\w.]+\.is_(?:cpu|cuda|mps|xpu)$"
     r"""|^[\w.]*device\w*(?:\([\w.]*\))?(?:\.type)? (?:[!=]=|in|not in) [\[({]?["']"""
 )
+
+_LEAVES = (ast.Sub, ast.FloorDiv, ast.Div, ast.RShift)
+_CUTS = re.compile(r"^(?:sym_)?int$|^(?:floor|trunc|round)$")
 
 
 def outcome(place: Place, node: cst.BaseExpression) -> bool | None:
@@ -100,10 +104,10 @@ def _special(place: Place, comparison: cst.Comparison) -> str:
 
 
 def _differs(place: Place, node: cst.BaseExpression) -> bool:
-    """Whether a number is what is left of a size, by a subtraction or a division, where it is written or assigned.
+    """Whether a number is what is left of a size where it is written or assigned: a difference, a quotient, a cast.
 
-    That it is 0 says that two sizes agree, or that one is smaller, not that there is nothing. `(n + k - 1) // k` is no
-    more than rounded up.
+    That it is 0 says that two sizes agree, or that one is smaller, not that there is nothing. `(n + k - 1) // k` and
+    `ceil(n / k)` are no more than rounded up.
     """
     pending: list[ast.AST] = [ast.parse(f"({code(node)})", mode="eval").body]
     followed: set[str] = set()
@@ -112,17 +116,27 @@ def _differs(place: Place, node: cst.BaseExpression) -> bool:
         for part in ast.walk(tree):
             if isinstance(part, ast.BinOp) and isinstance(part.op, ast.FloorDiv) and _rounds_up(part.left, part.right):
                 rounded |= {part, part.left}
+            if isinstance(part, ast.Call) and called(part) == "ceil":
+                rounded.update(part.args)
+            elif _CUTS.match(called(part)) and any(_fractional(place, part) for part in getattr(part, "args", ())):
+                return True
             if part in rounded:
                 continue
             if isinstance(part, (ast.BinOp, ast.AugAssign)):
                 sized = place.values.value(part.left if isinstance(part, ast.BinOp) else part.target).symbolic
-                if isinstance(part.op, ast.Mod) or (isinstance(part.op, (ast.Sub, ast.FloorDiv)) and sized):
+                if isinstance(part.op, ast.Mod) or (isinstance(part.op, _LEAVES) and sized):
                     return True
             if isinstance(part, ast.Name) and part.id not in followed:
                 followed.add(part.id)
                 pending += (value for value in place.assigned(part.id) if value is not None)
                 pending += place.augmented.get(part.id, ())
     return False
+
+
+def _fractional(place: Place, number: ast.expr) -> bool:
+    """Whether a number may have a fraction."""
+    floats = (isinstance(part, ast.Constant) and isinstance(part.value, float) for part in ast.walk(number))
+    return place.values.value(number).kind == FLOAT or any(floats)
 
 
 def _rounds_up(numerator: ast.expr, divisor: ast.expr) -> bool:

@@ -153,8 +153,35 @@ class Place:
 
 def expectation(condition: str) -> str:
     """A string literal that says what was expected, for a check whose author gave no message."""
-    text = re.sub(r"\s+", " ", condition).replace("\\", "\\\\").replace('"', "'")
-    return f'"expected {text}"'
+    tree = ast.parse(condition.strip(), mode="eval")
+    spoken = _Spoken()
+    said = spoken.visit(tree)
+    text = ast.unparse(said) if spoken.changed else re.sub(r"\s+", " ", condition)
+    return '"expected {}"'.format(text.replace("\\", "\\\\").replace('"', "'"))
+
+
+class _Spoken(ast.NodeTransformer):
+    """Makes `a or b` of `sym_or(a, b)` and its like: what a condition says, not how it is asked."""
+
+    changed = False
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        if node.keywords or not node.args or any(isinstance(argument, ast.Starred) for argument in node.args):
+            return node
+        match ast.unparse(node.func).rpartition(".")[2], node.args:
+            case "sym_or", operands:
+                said: ast.expr = ast.BoolOp(ast.Or(), operands)
+            case "sym_and", operands:
+                said = ast.BoolOp(ast.And(), operands)
+            case "sym_not", [operand]:
+                said = ast.UnaryOp(ast.Not(), operand)
+            case "sym_eq", [left, right]:
+                said = ast.Compare(left, [ast.Eq()], [right])
+            case _:
+                return node
+        self.changed = True
+        return said
 
 
 def _movable(function: ast.FunctionDef | ast.AsyncFunctionDef, site: Site, names: Names, moved: Moved) -> bool:

@@ -70,7 +70,7 @@ def _stands_for_none(place: Place, branch: ast.If, general: bool) -> bool:
     `n += x.numel()` adds nothing, and no strides but one tell nothing of what has no elements.
     """
     taken, special = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
-    if neutral([*taken, *special], branch.test, place.values):
+    if neutral([*taken, *special], branch.test, place.values) and not _is_counted_with(place, branch, special, taken):
         return False
     if any(path and isinstance(path[-1], EXITS) for path in (taken, special)):
         given, others = (_returned(place, branch, path) for path in (special, taken))
@@ -84,6 +84,26 @@ def _stands_for_none(place: Place, branch: ast.If, general: bool) -> bool:
     if _computes(place) and any(_FILLED.match(called(part)) for value in given for _, part in _parts(value)):
         return True
     return _is_made_of_others(place, branch, general, given, others)
+
+
+def _is_counted_with(place: Place, branch: ast.If, special: Sequence[ast.stmt], taken: Sequence[ast.stmt]) -> bool:
+    """Whether values below are computed with a number that is another one for an empty tensor, and not shapes alone."""
+    also_elsewhere = {name for name in _numbers(place, taken) if len(place.assigned(name)) > 1}
+    numbers = _numbers(place, special) | also_elsewhere
+    return _computes(place) and any(
+        isinstance(node, ast.Name) and node.id in numbers for node in _following(place, branch)
+    )
+
+
+def _numbers(place: Place, statements: Sequence[ast.stmt]) -> set[str]:
+    """The variables that are assigned what is no tensor."""
+    return {
+        target.id
+        for node in _nodes(statements)
+        if isinstance(node, ast.Assign) and place.values.value(node.value).kind not in (TENSOR, TENSORS)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 def _returned(place: Place, branch: ast.If, path: Sequence[ast.stmt]) -> list[ast.expr]:

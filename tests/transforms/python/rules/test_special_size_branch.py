@@ -21,13 +21,20 @@ import pytest
         ("(x.size(0) - k) // k", False),
         ("(x.size(0) + k - 1) // x.size(1)", False),
         ("(x.size(0) + k - 2) // k", False),
+        ("int(2 * x.size(0))", True),
+        ("math.ceil(x.size(0) / k)", True),
+        ("int(x.size(0) / k)", False),
+        ("int(x.size(0) * 0.5)", False),
+        ("math.floor(x.size(0) / 2)", False),
+        ("math.ceil((x.size(0) - k) / 2)", False),
+        ("x.size(0) >> 1", False),
     ],
 )
 @pytest.mark.parametrize("form", ["if {0} == 0:", "n = {0}\n    if n == 0:", "m = {0}\n    n = 2 * m\n    if n == 0:"])
 def test_a_difference_of_0_is_no_shortcut_for_what_is_empty(look: Any, form: str, number: str, empty: bool) -> None:
     source = f"def f(x: Tensor, k: int):\n    {form.format(number)}\n        return x\n    return x + 1\n"
-    (finding,) = look(source)
-    assert bool(finding.edits) == empty
+    branches = [finding for finding in look(source) if finding.rule.endswith("size-branch")]
+    assert [bool(finding.edits) for finding in branches] == [empty]
 
 
 def test_what_is_subtracted_later_counts(look: Any) -> None:
@@ -125,3 +132,19 @@ def test_values_are_asked_of_what_computes_them(look: Any, special: str, general
     (predicted,) = look(f"@register_meta(aten.f)\n{body}")
     assert not computed.edits
     assert predicted.edits
+
+
+@pytest.mark.parametrize(
+    ("lines", "refused"),
+    [
+        ("s = 1.0\n    if n == 0:\n        s = 2.0\n    return y * s", True),
+        ("s = 1\n    if n > 0:\n        s = n\n    return y * s", True),
+        ("s = n\n    if not n:\n        s = 1\n    return x.sum() + s", True),
+        ("if n > 0:\n        s = n\n    else:\n        s = 1\n    return y * s", True),
+        ("s = 1\n    if n == 0:\n        s = 2\n    return x * s", False),  # nothing is multiplied
+    ],
+)
+def test_a_number_that_is_another_for_what_is_empty_is_no_part_of_values(look: Any, lines: str, refused: bool) -> None:
+    head = "@register_decomposition(aten.f)\ndef f(x: Tensor, y: Tensor):\n    n, m = x.shape\n    "
+    (finding,) = look(f"{head}{lines}\n")
+    assert bool(finding.edits) != refused
