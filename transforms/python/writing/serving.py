@@ -257,8 +257,13 @@ def _computes(place: Place) -> bool:
 
 
 def _needs_elements(place: Place, branch: ast.If, general: bool) -> bool:
-    """Whether the path for sizes in general always asks for what an empty tensor has not, such as its maximum."""
+    """Whether the path for sizes in general always asks for what an empty tensor has not, such as its maximum.
+
+    A function that is a parameter may be one that does: `op(x, dim=0)`, where op is amax.
+    """
     computes = _computes(place)
+    arguments = place.function.args
+    given = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     path: Sequence[ast.stmt] = branch.body if general else branch.orelse
     if not path and not general:
         blocks = (getattr(node, name, None) for node in (place.function, *place.nodes) for name in ("body", "orelse"))
@@ -266,7 +271,11 @@ def _needs_elements(place: Place, branch: ast.If, general: bool) -> bool:
         path = block[next(index for index, s in enumerate(block) if s is branch) + 1 :]
     return any(
         isinstance(node, ast.Call)
-        and (_NEEDS_ELEMENTS.match(called(node)) or (computes and _AVERAGES.match(called(node))))
+        and (
+            _NEEDS_ELEMENTS.match(called(node))
+            or (computes and _AVERAGES.match(called(node)))
+            or (isinstance(node.func, ast.Name) and node.func.id in given)
+        )
         for statement in path
         if not isinstance(statement, (ast.If, ast.For, ast.While, ast.FunctionDef))
         for node in ast.walk(statement)

@@ -148,3 +148,10 @@ def test_a_number_that_is_another_for_what_is_empty_is_no_part_of_values(look: A
     head = "@register_decomposition(aten.f)\ndef f(x: Tensor, y: Tensor):\n    n, m = x.shape\n    "
     (finding,) = look(f"{head}{lines}\n")
     assert bool(finding.edits) != refused
+
+
+@pytest.mark.parametrize(("called", "kept"), [("op(x, dim=0)", True), ("reduced(x, dim=0)", False)])
+def test_a_function_that_is_given_may_need_elements(look: Any, called: str, kept: bool) -> None:
+    lines = f"    if x.size(0) == 0:\n        x = identity(x)\n    else:\n        x = {called}\n    return x\n"
+    (finding,) = look(f"def f(x: Tensor, op):\n{lines}")
+    assert bool(finding.edits) != kept
