@@ -84,6 +84,8 @@ def test_a_link_in_the_place_of_an_output_is_refused(
     (tree / "out").symlink_to(victim)
     (tree / "folder").symlink_to(tmp_path / "elsewhere")
     commit(git, tree)
+    git("config", "user.name", "t", cwd=tree)
+    git("config", "user.email", "t@example.org", cwd=tree)
     code, _, err = symfix(*command, cwd=tree)
     assert code == 2, err
     assert "a link; name the" in err

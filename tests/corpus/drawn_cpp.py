@@ -14,6 +14,7 @@ HEAD = """#include <torch/library.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <vector>
 using at::Tensor;
 namespace {
@@ -78,6 +79,79 @@ const auto a = x.numel() / std::max<int64_t>(n, 1) => at::zeros({a}, x.options()
 int64_t a = -1; if (n > m) { a = n; } => a < 0 ? z.neg() : z.clone()
 std::vector<Tensor> v = {z, z} => at::stack(v).reshape({2 * n, m}).clone()
 auto a = n; while (a > k) { a -= k; } => at::zeros({a}, x.options())""".splitlines()
+_COUNTED = """double s = k > 2 ? 0.5 : n; z.mul(s)
+auto s = k > 2 ? n : 0.5; z.mul(s)
+double s = n; s *= 0.5; z.mul(s)
+double s = n; s += m; s -= 0.5; s /= k; z.mul(s)
+n *= 0.5; at::zeros({n}, x.options())
+n += 1.5; at::zeros({n}, x.options())
+n /= 2; z.narrow(0, 0, n).clone()
+n -= n / 2; z.narrow(0, 0, n).clone()
+int64_t p = n * 0.5; at::zeros({p}, x.options())
+int64_t p = std::ceil(n / 2.0); at::zeros({p}, x.options())
+int64_t p = static_cast<int64_t>(std::floor(n / 2.0)); at::zeros({p}, x.options())
+int64_t p = static_cast<int64_t>(n * 1.5); at::zeros({p}, x.options())
+const auto p = static_cast<double>(n) / (m + 1); z.mul(p)
+const double p = 1.0 / std::max<int64_t>(n, 1); z.mul(p)
+const auto p = std::sqrt(static_cast<double>(n)); z.mul(p)
+auto p = n / (m + 1); auto q = n % (m + 1); z.mul(p) + q
+auto p = 1 / (n + 1); z.mul(p)
+auto p = 1. / (n + 1); z.mul(p)
+auto p = -n; at::zeros({p + 2 * n}, x.options())
+auto p = n * n - m * m; z.mul(p)
+auto p = n << 1; at::zeros({p}, x.options())
+auto p = n >> 1; at::zeros({p}, x.options())
+auto p = n ^ 1; at::zeros({p}, x.options())
+auto p = (n + 1) & ~1; at::zeros({p}, x.options())
+int p = static_cast<int>(n); at::zeros({p, 2}, x.options())
+uint64_t p = n; at::zeros({static_cast<int64_t>(p)}, x.options())
+size_t p = n; size_t q = x.dim(); at::zeros({static_cast<int64_t>(p * q)}, x.options())
+float p = n; float q = p / 3; z.mul(q)
+bool p = n; z.mul(p)
+bool p = n > 2; int64_t q = p + 1; z.mul(q)
+int64_t p = (n > 2) + (m > 2); z.mul(p)
+int64_t p = n > 2 ? 1 : 0; z.mul(p)
+int64_t p = n++; z.mul(p).add(n)
+int64_t p = ++n; z.mul(p).add(n)
+int64_t p = 0; while (n > k) { n /= 2; ++p; }; z.mul(p)
+int64_t p = 0; for (int64_t i = 0; i < n; i += 2) { p += i; }; z.mul(p)
+int64_t p = std::abs(n - m); at::zeros({p}, x.options())
+int64_t p = std::min({n, m, k}); at::zeros({p}, x.options())
+auto p = std::max(n, m) - std::min(n, m); at::zeros({p}, x.options())
+auto p = std::minmax(n, m); at::zeros({p.first, p.second}, x.options())
+auto p = std::pow(n, 2); z.mul(p)
+auto p = std::gcd(n, m); at::zeros({p}, x.options())
+auto p = std::div(n, k); at::zeros({p.quot}, x.options())
+at::Scalar p = n; z.mul(p)
+at::Scalar p = n / 2.0; z.mul(p)
+c10::optional<int64_t> p = n; at::zeros({p.value_or(1)}, x.options())
+c10::optional<double> p; if (k > 2) { p = n; }; z.mul(p.value_or(1.5))
+std::optional<int64_t> p = k > 2 ? std::optional<int64_t>(n) : std::nullopt; at::zeros({*p}, x.options())
+std::pair<int64_t, double> p = {n, 0.5}; z.mul(p.first * p.second)
+std::tuple<int64_t, int64_t> p{n, m}; at::zeros({std::get<1>(p), std::get<0>(p)}, x.options())
+std::array<double, 2> p = {0.5, static_cast<double>(n)}; z.mul(p[1])
+std::vector<double> p = {0.5, 1.0 * n}; z.mul(p[1])
+std::vector<int64_t> p(2, n); at::zeros(p, x.options())
+std::vector<int64_t> p{n, m}; std::sort(p.begin(), p.end()); at::zeros(p, x.options())
+auto p = [&](int64_t a) { return a * n; }; at::zeros({p(2)}, x.options())
+auto p = [n](double a) { return a * n; }; z.mul(p(0.5))
+auto p = std::accumulate(x.sizes().begin(), x.sizes().end(), 1, std::multiplies<int64_t>()); z.mul(p)
+auto p = at::scalar_tensor(n, x.options()); z.mul(p)
+auto p = at::full({}, n, x.options()); z.mul(p)
+auto p = at::arange(0, n, 1, x.options()); p.sum() + z
+auto p = at::linspace(0, 1, n, x.options()); p.sum() + z
+auto p = std::to_string(n); z.mul(static_cast<int64_t>(p.size()))
+const auto& p = n; z.mul(p)
+int64_t& p = n; p = 2 * p; at::zeros({n}, x.options())
+int64_t p; p = n; at::zeros({p}, x.options())
+int64_t p = n, q = 1; q *= p; at::zeros({q}, x.options())
+unsigned p = 3; at::zeros({n * p}, x.options())
+double p = 0.5; p += n; z.mul(p)
+double p = n == 0 ? 1 : n; z.div(p)
+double p = n / 2; z.mul(p)
+double p = n / 2 * 0.5 + (m - 1) / 2.0; z.mul(p)
+double p = (n - m) * (1.0 / 3); z.mul(p)
+double p = n * 0.1f; z.mul(p)""".splitlines()
 _TAILS = """z.clone(); z * 2; z.sum(0); z.sum(1, true); z.mean(1); z.sum(); at::zeros({n, m}, x.options())
 x.new_zeros({n + m}); at::zeros({n}, x.options()); at::zeros({n * m}, x.options())
 at::zeros({std::max<int64_t>(n, 1), m}, x.options())
@@ -94,9 +168,9 @@ _NUMBERS = ("n", "m", "k", "x.size(0)", "y.size(0)", "n + 1", "n / k", "std::max
 CONDITIONS, ENDS, STEPS, TAILS = map(parts, (_CONDITIONS, _ENDS, _STEPS, _TAILS))
 
 
-def source(seeds: Sequence[int], library: str) -> str:
-    """A file with the functions of all seeds, registered as operators of a library."""
-    functions = "".join(map(function, seeds))
+def source(seeds: Sequence[int], library: str, counts: bool = False) -> str:
+    """A file with the functions of all seeds, registered as operators of a library; with `counts`, of `counting`."""
+    functions = "".join(map(counting if counts else function, seeds))
     defined = "".join(f'  m.def("f{seed}(Tensor x, Tensor y, int k) -> Tensor", &f{seed});\n' for seed in seeds)
     return f"{HEAD}{functions}}}\nTORCH_LIBRARY({library}, m) {{\n{defined}}}\n"
 
@@ -113,6 +187,26 @@ def function(seed: int) -> str:
         statements += [_branch(draw) for _ in range(draw.choice((1, 1, 1, 2, 2)))]
     body = _indented(*statements, f"return {tail}")
     return f"Tensor f{seed}(const Tensor& x, const Tensor& y, int64_t k) {{\n{body}}}\n"
+
+
+def counting(seed: int) -> str:
+    """The same, of a function that computes with sizes."""
+    draw = random.Random(seed)
+    *built, tail = draw.choice(_COUNTED).split("; ")
+    statements = [*draw.choice(_SIZES[:2]).split("; "), "Tensor z = x", *_joined(built)]
+    body = _indented(*statements, f"return {tail}").replace("auto m = x.size(1)", "int64_t m = x.size(1)")
+    return f"Tensor f{seed}(const Tensor& x, const Tensor& y, int64_t k) {{\n{body}}}\n"
+
+
+def _joined(pieces: Sequence[str]) -> list[str]:
+    """Pieces that `; ` parted, those within brackets together again."""
+    whole: list[str] = []
+    for piece in pieces:
+        if whole and whole[-1].count("{") + whole[-1].count("(") > whole[-1].count("}") + whole[-1].count(")"):
+            whole[-1] += f"; {piece}"
+        else:
+            whole.append(piece)
+    return whole
 
 
 def _condition(draw: random.Random) -> str:

@@ -87,7 +87,7 @@ class FloatCast(Event):
 
 @dataclass(frozen=True, slots=True)
 class FloatOperand(Event):
-    """A number on the left of a SymFloat."""
+    """A number on the left of a SymFloat, or beside a SymInt in `?:`."""
 
     operand: Node
 

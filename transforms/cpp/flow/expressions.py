@@ -223,8 +223,12 @@ def _assignment(flow: Flow, node: Node) -> Type:
 
 
 def _compound_assignment(flow: Flow, node: Node, left: Node, right: Node, current: Type) -> None:
-    """SymInt has `+=`, `*=` and `/=`, but neither `-=` nor `%=` (c10/core/SymInt.h)."""
-    if not current.symbolic or current.kind != "int" or node.token not in ("-=", "%="):
+    """SymInt has `+=`, `*=` and `/=`, but neither `-=` nor `%=`; SymFloat none (c10/core/SymInt.h, SymFloat.h)."""
+    if current.symbolic and current.kind == "int" and evaluate(flow, right).kind == "float":
+        reason = f"is changed by `{node.token}` and a floating point number, and SymInt takes that for an integer first"
+        flow.sink(node, "rounded", reason, current)
+    missing = {"int": ("-=", "%="), "float": ("+=", "-=", "*=", "/=")}.get(current.kind, ())
+    if not current.symbolic or node.token not in missing:
         return
     flow.announce(CompoundAssignment(current.origins, node, left, right))
 
@@ -277,6 +281,9 @@ def _chosen(flow: Flow, node: Node, left: Type, right: Type) -> Type:
     if both.symbolic and {left.kind, right.kind} - {"int", "bool", "ints", "wrap", "float", "braces", "scalar"}:
         flow.sink(node, "unknown-use", "is one side of `?:` whose other side is of unknown type", left, right)
     if both.symbolic and {left.kind, right.kind} == {"int", "float"}:
+        size, number, side = (left, right, no) if left.kind == "int" else (right, left, yes)
+        if size.symbolic and not number.symbolic:  # beside a SymInt a double becomes one, without its fraction
+            flow.announce(FloatOperand(size.origins, side))
         return Type("float", "double", origins=both.origins)
     return both
 

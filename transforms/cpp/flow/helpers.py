@@ -40,7 +40,7 @@ def call(
         return _function(flow, node, function, bare, forward, [function, *arguments], [UNKNOWN, *values])
     candidates = _candidates(flow, bare, namespace, len(arguments))
     _note_kernel(flow, node, bare, candidates)
-    if namespace in ("at", "torch", "at::symint") or not candidates:
+    if namespace in ("at", "torch", "at::symint") or not (candidates or namespace == "std"):
         operator = resolve(flow.vocabulary, bare, values, method=False)
         if operator is not None:
             _note_tensors(flow, bare, arguments, values)
@@ -143,7 +143,7 @@ def _candidates(flow: Flow, bare: str, namespace: str, count: int) -> list[Funct
     elif namespace not in ("at", "torch", "c10"):
         last = namespace.split("::")[-1]
         exact = [f for f in overloads if f.qualified.endswith(f"{last}::{bare}")]
-        overloads = exact or overloads
+        overloads = exact if exact or last == "std" else overloads  # a prefix may be an alias, but not that one
     else:
         overloads = [f for f in overloads if not f.parent and "native::" not in f.qualified]
     near = [f for f in overloads if f.path == flow.function.path]

@@ -129,5 +129,5 @@ def store(flow: Flow, variable: Variable, value: Type, node: Node) -> None:
         return
     elif (target.kind, value.kind) in pairs:
         flow.make_symbolic(variable, origins, node)
-    elif not variable.deduced:
+    elif not variable.deduced or (target.kind, value.kind) == ("int", "float"):
         flow.sink(node, "stored", f"is stored in `{variable.name}`, a `{target.name or target.kind}`", value)

@@ -1,13 +1,13 @@
 """`n -= k` and `++n` are spelled out.
 
 What it does: `n -= k` becomes `n = n - k`, `n %= k` becomes `n = n % k`, and `++n;` becomes `n = n + 1;` once `n` is a
-SymInt.
+SymInt; `s *= 2` becomes `s = s * 2` once `s` is a SymFloat.
 
-Why: SymInt has `+=`, `*=` and `/=` only.
+Why: SymInt has `+=`, `*=` and `/=` only, and SymFloat none of them.
 
 Fix safety: safe. The operand is put in brackets where it holds an operator, so that the same number is computed.
 
-References: c10/core/SymInt.h.
+References: c10/core/SymInt.h, c10/core/SymFloat.h.
 """
 
 from __future__ import annotations
@@ -31,6 +31,15 @@ EXAMPLES = (
     Example(
         "Tensor f(const Tensor& x) { auto n = x.size(0); --n; return x.narrow(0, 0, n); }",
         "Tensor f(const Tensor& x) { auto n = x.sym_size(0); n = n - 1; return x.narrow_symint(0, 0, n); }",
+    ),
+    Example(
+        "Tensor f(const Tensor& x) { double s = x.size(0); s *= 0.5; return x.mul(s); }",
+        "Tensor f(const Tensor& x) { c10::SymFloat s = x.sym_size(0); s = s * 0.5; return x.mul(s); }",
+    ),
+    Example(
+        "Tensor f(const Tensor& x) { auto n = x.size(0); n *= 0.5; return x.narrow(0, 0, n); }",
+        None,
+        "a SymInt would take 0.5 for 0",
     ),
 )
 

@@ -1,9 +1,9 @@
 """Casts of sizes to floating point become SymFloat.
 
 What it does: `static_cast<double>(n)`, `double(n)` and `(float)n` become `static_cast<c10::SymFloat>(n)` and so on; a
-number to the left of such a value becomes a SymFloat too.
+number to the left of such a value becomes a SymFloat too, and so does `0.5` in `c ? n : 0.5`.
 
-Why: a SymInt has no conversion to double.
+Why: a SymInt has no conversion to double, and a double beside it in `?:` would become a SymInt, without its fraction.
 
 Fix safety: safe. For a concrete size the value is the same.
 
@@ -31,11 +31,15 @@ EXAMPLES = (
         "Tensor f(const Tensor& x) { return x.mul(3. / static_cast<double>(x.numel())); }",
         "Tensor f(const Tensor& x) { return x.mul(c10::SymFloat(3.) / static_cast<c10::SymFloat>(x.sym_numel())); }",
     ),
+    Example(
+        "Tensor f(const Tensor& x, bool b) { return x.mul(b ? x.numel() : 0.5); }",
+        "Tensor f(const Tensor& x, bool b) { return x.mul(b ? x.sym_numel() : c10::SymFloat(0.5)); }",
+    ),
 )
 
 
 def rewrite(event: FloatCast | FloatOperand) -> Iterator[Replacement]:
-    """Replace the type that is cast to; make the left operand of a SymFloat one as well."""
+    """Replace the type that is cast to; make what stands beside a SymFloat one as well."""
     if isinstance(event, FloatCast):
         spelled = event.spelled
         yield Replacement(spelled.start, spelled.end, "c10::SymFloat", f"`{spelled.text}` → `c10::SymFloat`")

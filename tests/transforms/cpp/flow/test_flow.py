@@ -36,6 +36,15 @@ STOPPED = [
     ("callee-unknown", "Tensor f(const Tensor& x) { return elsewhere(x, x.size(0)); }"),
     ("callee-takes-int", "Tensor f(const Tensor& x) { auto n = std::abs(x.size(0)); return x.view(n); }"),
     ("callee-unknown", "auto f(const Tensor& x, TensorList t) { return at::halves(x, x.size(0), t); }"),
+    (
+        "callee-unknown",
+        (
+            "namespace m { int64_t gcd(int64_t a, int64_t b) { return a; } }\n"
+            "Tensor f(const Tensor& x) { auto n = std::gcd(x.size(0), x.size(1)); return x.view(n); }"
+        ),
+    ),
+    ("rounded", "Tensor f(const Tensor& x) { auto n = x.size(0); n *= 0.5; return x.view(n); }"),
+    ("stored", "Tensor f(const Tensor& x) { auto n = x.size(0); n = n + 0.5; return x.view(n); }"),
     ("size_t", "Tensor f(const Tensor& x) { size_t n = x.numel(); return x; }"),
     ("cast", "Tensor f(const Tensor& x) { return x.sum(static_cast<int>(x.size(0))); }"),
     ("container-size", "Tensor f(const Tensor& x) { std::vector<int64_t> v(x.size(0)); return x.reshape(v); }"),
