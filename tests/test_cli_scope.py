@@ -137,6 +137,10 @@ def rows(x):
         return x
     return x.new_zeros(3)
 """
+SCAN = [
+    str(Path(sys.executable).with_name("symfix")),
+    *("scan", "--no-cache", "--exit-zero", "--torch", "2.13.0", "--format", "json"),
+]
 CPP_TEST = """\
 Tensor rows(const Tensor& x) { return at::zeros({x.size(0)}); }
 TORCH_LIBRARY(lib, m) { m.def("rows(Tensor x) -> Tensor", &rows); }
@@ -154,34 +158,14 @@ def test_tests_are_read_where_they_are_named(
     for path, text in {"tests/ops.py": TEST, "tests/ops.cpp": CPP_TEST, "lib/ops.py": "import torch\n"}.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text)
-    command = [
-        str(Path(sys.executable).with_name("symfix")),
-        "scan",
-        "--no-cache",
-        "--exit-zero",
-        "--torch",
-        "2.13.0",
-        "--format",
-        "json",
-    ]
     (tmp_path / "pyproject.toml").write_text("[tool.symfix]\n")
-    done = subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, check=True)
+    done = subprocess.run([*SCAN, *options], cwd=tmp_path, capture_output=True, check=True)
     assert {(f["path"], f["function"]) for f in json.loads(done.stdout)["findings"]} == functions
 
 
 def test_what_modules_and_operators_run_is_the_operators(tmp_path: Path) -> None:
     (tmp_path / "layers.py").write_text(LAYERS)
-    command = [
-        str(Path(sys.executable).with_name("symfix")),
-        "scan",
-        "--no-cache",
-        "--exit-zero",
-        "--torch",
-        "2.13.0",
-        "--format",
-        "json",
-    ]
-    plan = json.loads(subprocess.run(command, cwd=tmp_path, capture_output=True, check=True).stdout)
+    plan = json.loads(subprocess.run(SCAN, cwd=tmp_path, capture_output=True, check=True).stdout)
     assert {finding["function"] for finding in plan["findings"]} == {"common"}
     assert all(finding["operators"] == ["lib::rows"] for finding in plan["findings"])
     scope, registrations = plan["remarks"]

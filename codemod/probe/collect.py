@@ -111,15 +111,14 @@ class Collector:
         and that a size was not static from the start, but made a constant by a line of the program.
         """
         again = "\n".join(answer.text for answer in self._answers if answer.kind == "recompiled")
-        varied = {name for name, values in self._constants.items() if len(values) > 1}
+        varied = {name for name, values in self._constants.items() if len(values) > 1} | set(_ATTRIBUTE.findall(again))
         constants = {(answer.function, answer.text.partition(" == ")[0]) for answer in self._answers
                      if answer.kind == "specialized"}  # fmt: skip
         for answer in self._answers:
             static = _STATIC.search(answer.text) if answer.kind == "recompiled" else None
             if static is not None and (answer.function, f"{spelled(static[1])}.size({static[2]})") in constants:
                 answer = replace(answer, advice=_MADE_CONSTANT)
-            names = _ATTRIBUTE.findall(answer.text) if answer.kept else ()
-            changed = any(name in varied or name in again for name in names)
+            changed = answer.kept and not varied.isdisjoint(_ATTRIBUTE.findall(answer.text))
             yield replace(answer, kept=False) if changed else answer
 
     def _answer(self, record: Record, sources: Mapping[str, str]) -> None:

@@ -102,8 +102,9 @@ def _why(error: Exception) -> str:
     while (inner := causes[-1].__cause__ or causes[-1].__context__) is not None:
         causes.append(inner)
     frames = [frame for each in causes for frame in traceback.extract_tb(each.__traceback__)]
-    line = next((frame.lineno for frame in reversed(frames) if frame.filename == "<string>"), 0)
-    return f"line {(line or 0) - HEAD.count(chr(10))}: {str(error).strip().splitlines()[0][:120]}"
+    line = next((frame.lineno for frame in reversed(frames) if frame.filename == "<string>"), None)
+    said = str(error).strip().splitlines()[0][:120]
+    return f"line {line - len(HEAD.splitlines())}: {said}" if line else said
 
 
 def takes_any(ends: Mapping[Shapes, Any]) -> bool:

@@ -1,6 +1,6 @@
 """C++ functions drawn at random, rewritten, and run beside themselves in sizes that nothing was traced with.
 
-    python tests/corpus/fuzz_cpp.py --functions 250 --seed 1
+    python tests/corpus/fuzz_cpp.py --functions 250 --seed 1 [--numbers]
 
 All functions are operators of one library. It is rewritten at level review and both are built, with $CXX or g++. What
 is rewritten has to compile, in eager to give and raise the same, compiled with dynamic shapes to give the same, and

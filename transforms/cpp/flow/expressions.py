@@ -216,21 +216,21 @@ def _assignment(flow: Flow, node: Node) -> Type:
             assign(flow, left, Type("float", "double", origins=value.origins), node)
         elif value.symbolic:
             assign(flow, left, value, node)
-        _compound_assignment(flow, node, left, right, evaluate(flow, left))
+        _compound_assignment(flow, node, (left, right), evaluate(flow, left), value)
         return current
     flow.sink(node, "bit-operation", f"is an operand of `{node.token}`", value, evaluate(flow, left))
     return UNKNOWN
 
 
-def _compound_assignment(flow: Flow, node: Node, left: Node, right: Node, current: Type) -> None:
+def _compound_assignment(flow: Flow, node: Node, operands: tuple[Node, Node], current: Type, value: Type) -> None:
     """SymInt has `+=`, `*=` and `/=`, but neither `-=` nor `%=`; SymFloat none (c10/core/SymInt.h, SymFloat.h)."""
-    if current.symbolic and current.kind == "int" and evaluate(flow, right).kind == "float":
+    if not current.symbolic:
+        return
+    if (current.kind, value.kind) == ("int", "float"):
         reason = f"is changed by `{node.token}` and a floating point number, and SymInt takes that for an integer first"
         flow.sink(node, "rounded", reason, current)
-    missing = {"int": ("-=", "%="), "float": ("+=", "-=", "*=", "/=")}.get(current.kind, ())
-    if not current.symbolic or node.token not in missing:
-        return
-    flow.announce(CompoundAssignment(current.origins, node, left, right))
+    elif node.token in {"int": ("-=", "%="), "float": ("+=", "-=", "*=", "/=")}.get(current.kind, ()):
+        flow.announce(CompoundAssignment(current.origins, node, *operands))
 
 
 def _tie(flow: Flow, left: Node, value: Type) -> None:

@@ -292,7 +292,8 @@ class Interpreter:
             return self._combined([left, right], SHAPE)._replace(container=(left.held or right.held) if same else "")
         if isinstance(node.op, (ast.BitAnd, ast.BitOr)) and (BOOL in (left.kind, right.kind)):
             return self._combined([left, right], BOOL)
-        real = isinstance(node.op, ast.Div) or FLOAT in (left.kind, right.kind)
+        written = (side.value for side in (node.left, node.right) if isinstance(side, ast.Constant))
+        real = isinstance(node.op, ast.Div) or FLOAT in (left.kind, right.kind) or float in map(type, written)
         if PARAMETER in (left.kind, right.kind) and not (left.certain or right.certain):
             return self._combined([left, right], PARAMETER)
         return self._combined([left, right], FLOAT if real else INT)

@@ -157,6 +157,11 @@ class AsShape(ast.NodeTransformer):
         return ast.Subscript(shape, node.args[0], ast.Load()) if node.args else shape
 
 
+def named_parameters(arguments: ast.arguments) -> tuple[ast.arg, ...]:
+    """The parameters that hold one value each: all but `*args` and `**kwargs`."""
+    return (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+
+
 def rebound(
     arguments: ast.arguments, nodes: Sequence[ast.AST], telling: Sequence[ast.AST]
 ) -> Iterator[tuple[str, int]]:
@@ -164,7 +169,7 @@ def rebound(
 
     `telling` are those of a function's own `nodes` that are in `TELLING`, or all.
     """
-    parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    parameters = named_parameters(arguments)
     names = {parameter.arg for parameter in parameters}
     stored = [node for node in nodes if type(node) is ast.Name and node.id in names and type(node.ctx) is not ast.Load]
     if not stored:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from transforms.python.flow.nodes import numbers_asked_for, written
+from transforms.python.flow.nodes import named_parameters, numbers_asked_for, written
 from transforms.python.flow.values import (
     A_FLOAT,
     NOTHING,
@@ -25,7 +25,7 @@ def parameter_values(
     """The values by name; `nodes` are the function's own. Where `passed` is None it is to be filled in."""
     values: dict[str, Value] = {}
     numbers, absent = numbers_asked_for(nodes), _default_none(arguments)
-    for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+    for parameter in named_parameters(arguments):
         name, annotation = parameter.arg, written(parameter.annotation) if parameter.annotation else ""
         value = _of_parameter(annotation, name, passed)
         number = value.kind in (PLAIN, STATIC) and name in numbers

@@ -25,8 +25,8 @@ _DEVICE = re.compile(
     r"""|^[\w.]*device\w*(?:\([\w.]*\))?(?:\.type)? (?:[!=]=|in|not in) [\[({]?["']"""
 )
 
-_LEAVES = (ast.Sub, ast.FloorDiv, ast.Div, ast.RShift)
-_CUTS = re.compile(r"^(?:sym_)?int$|^(?:floor|trunc|round)$")
+_LESSENING = (ast.Sub, ast.FloorDiv, ast.Div, ast.RShift)
+_ROUNDING = re.compile(r"^(?:sym_)?int$|^(?:floor|trunc|round)$")
 
 
 def outcome(place: Place, node: cst.BaseExpression) -> bool | None:
@@ -118,13 +118,13 @@ def _differs(place: Place, node: cst.BaseExpression) -> bool:
                 rounded |= {part, part.left}
             if isinstance(part, ast.Call) and called(part) == "ceil":
                 rounded.update(part.args)
-            elif _CUTS.match(called(part)) and any(_fractional(place, part) for part in getattr(part, "args", ())):
+            elif _ROUNDING.match(called(part)) and FLOAT in _kinds_of_arguments(place, part):
                 return True
             if part in rounded:
                 continue
             if isinstance(part, (ast.BinOp, ast.AugAssign)):
                 sized = place.values.value(part.left if isinstance(part, ast.BinOp) else part.target).symbolic
-                if isinstance(part.op, ast.Mod) or (isinstance(part.op, _LEAVES) and sized):
+                if isinstance(part.op, ast.Mod) or (isinstance(part.op, _LESSENING) and sized):
                     return True
             if isinstance(part, ast.Name) and part.id not in followed:
                 followed.add(part.id)
@@ -133,10 +133,8 @@ def _differs(place: Place, node: cst.BaseExpression) -> bool:
     return False
 
 
-def _fractional(place: Place, number: ast.expr) -> bool:
-    """Whether a number may have a fraction."""
-    floats = (isinstance(part, ast.Constant) and isinstance(part.value, float) for part in ast.walk(number))
-    return place.values.value(number).kind == FLOAT or any(floats)
+def _kinds_of_arguments(place: Place, call: ast.AST) -> set[str]:
+    return {place.values.value(argument).kind for argument in getattr(call, "args", ())}
 
 
 def _rounds_up(numerator: ast.expr, divisor: ast.expr) -> bool:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from transforms.python.flow.nodes import all_nodes, own_nodes
+from transforms.python.flow.nodes import all_nodes, named_parameters, own_nodes
 
 _SIMPLE_METHODS = frozenset({"size", "stride", "dim", "numel", "nelement", "ndimension", "storage_offset"})
 _SHAPE_METHODS = frozenset({"size", "stride"})
@@ -190,11 +190,9 @@ class Evaluated:
 
 def present_tensors(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, bool]:
     """The parameters by whether their annotation says that they are no None."""
-    arguments = function.args
-    parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     return {
         parameter.arg: not _OPTIONAL.search(ast.unparse(parameter.annotation) if parameter.annotation else "")
-        for parameter in parameters
+        for parameter in named_parameters(function.args)
     }
 
 

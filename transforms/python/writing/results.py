@@ -6,7 +6,7 @@ import ast
 import functools
 
 from transforms.python.flow.interpret import asks
-from transforms.python.flow.nodes import written
+from transforms.python.flow.nodes import named_parameters, written
 from transforms.python.flow.values import INT, TENSOR
 from transforms.python.shapes.outcomes import Agreement, Branch, agreement
 from transforms.python.shapes.sizes import named
@@ -21,11 +21,7 @@ _INTEGERS = frozenset({"int", "SymInt", "torch.SymInt", "IntLike", "int | SymInt
 
 def agreeing(place: Place, branch: ast.If | ast.IfExp, general: bool) -> Agreement:
     """How the shapes compare that both ways give. Raises Undecided where they are seen to differ."""
-    arguments = place.function.args
-    parameters = {
-        argument.arg: _parameter(place, argument)
-        for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    }
+    parameters = {each.arg: _parameter(place, each) for each in named_parameters(place.function.args)}
     guess = functools.cache(functools.partial(_guess, place))  # each path asks for each condition again
     found = agreement(place.function, parameters, Branch(branch, general, guess))
     if found.same is False:

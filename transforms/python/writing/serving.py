@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import libcst as cst
 
 from transforms.python.flow.interpret import asks
-from transforms.python.flow.nodes import called
+from transforms.python.flow.nodes import called, named_parameters
 from transforms.python.flow.sources import nodes_of, origins, returns_of
 from transforms.python.flow.torch_names import CHECKS, RESHAPES
 from transforms.python.flow.values import TENSOR, TENSORS
@@ -262,8 +262,7 @@ def _needs_elements(place: Place, branch: ast.If, general: bool) -> bool:
     A function that is a parameter may be one that does: `op(x, dim=0)`, where op is amax.
     """
     computes = _computes(place)
-    arguments = place.function.args
-    given = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    given = {parameter.arg for parameter in named_parameters(place.function.args)}
     path: Sequence[ast.stmt] = branch.body if general else branch.orelse
     if not path and not general:
         blocks = (getattr(node, name, None) for node in (place.function, *place.nodes) for name in ("body", "orelse"))
