@@ -89,6 +89,24 @@ def ended(document: Mapping[str, Any] | None, status: Status, message: str) -> d
     return whole
 
 
+def joined(wanted: Sequence[str], reports: Sequence[Mapping[str, Any]], failure: str) -> dict[str, Any]:
+    """One report of the operators `wanted` from several runs: the cases of all, each by its first result.
+
+    `failure` is why a run ended early.
+    """
+    operators: dict[str, Any] = {operator: {"reason": "", "cases": []} for operator in wanted}
+    for report in reports:
+        for operator, result in report.get("operators", {}).items():
+            entry = operators.setdefault(operator, {"reason": "", "cases": []})
+            names = {case["name"] for case in entry["cases"]}
+            entry["cases"] += (case for case in result["cases"] if case["name"] not in names)
+            entry["reason"] = result["reason"] or entry["reason"]
+            entry["opcheck"] = result.get("opcheck")
+    for entry in operators.values():
+        entry["reason"] = entry["reason"] or failure
+    return {"operators": operators}
+
+
 def headline(cases: Sequence[Case]) -> Case | None:
     """The case to show of one run: the simplest of those that fail, else of all; None where there is none."""
     failing = [case for case in cases if case["status"] != "passes"]

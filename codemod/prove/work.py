@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import dropwhile
+from operator import ne
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +28,9 @@ from codemod.prove.isolate import RUNNER, Ended, Limits, run
 from codemod.prove.regression import make_opcheck_test, make_test
 from codemod.prove.run_folder import LOCK, run_folder
 from codemod.prove.task import Settings, Task
-from codemod.prove.verdict import ended, headline, judge, weighed
+from codemod.prove.verdict import ended, headline, joined, judge, weighed
 
-_RESUMED = 3  # so many cases of a job may end the process before the job is given up
+_ENDS = 3  # so many cases of an operator may end the process before the rest of them is given up
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,29 +283,29 @@ def _run_both(
         for operator, entry in report_before["operators"].items()
         if entry["cases"]
     }
-    return report_before, _run(settings, job, after, cases) if cases else {
-        "operators": {},
-        "network": report_before["network"],
-    }
+    none = {"operators": {}, "network": report_before["network"]}
+    return report_before, _run(settings, job, after, cases) if cases else none
 
 
 def _run(settings: Settings, job: _Job, overlay: _Overlay, cases: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The runner's report; cases that end its process are skipped when it is started again."""
+    """The runner's report; a case that ends its process is skipped when the operators from its own on are run again."""
     skip: list[str] = []
+    left = list(job.operators)
+    ends: Counter[str] = Counter()
     reports: list[dict[str, Any]] = []
     failure = ""
     cut_off = True
     with run_folder() as folder:
         document = {
-            "operators": job.operators, "libraries": overlay.libraries, "python_path": overlay.python_path,
+            "libraries": overlay.libraries, "python_path": overlay.python_path,
             "pieces": job.pieces or None, "functions": job.functions, "imports": job.imports,
             "stand_ins": job.stand_ins, "fakes": job.fakes,
             "repro": own_scripts(settings, job.operators) or None, "cases": cases,
             "cache": _cache(settings),
         }  # fmt: skip
         fields = {key: value for key, value in document.items() if value is not None}
-        for _ in range(_RESUMED):
-            (folder / "job.json").write_text(json.dumps({**fields, "skip": skip}), encoding="ascii")
+        while left:
+            (folder / "job.json").write_text(json.dumps({**fields, "operators": left, "skip": skip}), encoding="ascii")
             (folder / "out.json").unlink(missing_ok=True)
             done = _start(settings, overlay, folder)
             cut_off = cut_off and done.cut_off
@@ -319,7 +321,11 @@ def _run(settings: Settings, job: _Job, overlay: _Overlay, cases: Mapping[str, A
             if not running or not running.get("name"):
                 break
             skip.append(running["name"])
-    return {**_joined(job, reports, failure), "network": "cut off" if cut_off else "open"}
+            left = list(dropwhile(partial(ne, running.get("operator")), left)) or left
+            ends[left[0]] += 1
+            if ends[left[0]] == _ENDS:
+                del left[0]
+    return {**joined(job.operators, reports, failure), "network": "cut off" if cut_off else "open"}
 
 
 def _start(settings: Settings, overlay: _Overlay, folder: Path) -> Ended:
@@ -381,18 +387,3 @@ def _read(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) else None
-
-
-def _joined(job: _Job, reports: Sequence[dict[str, Any]], failure: str) -> dict[str, Any]:
-    """One report of several runs: the cases of all, each by its first result; `failure` is why one ended early."""
-    operators: dict[str, Any] = {operator: {"reason": "", "cases": []} for operator in job.operators}
-    for report in reports:
-        for operator, result in report.get("operators", {}).items():
-            entry = operators.setdefault(operator, {"reason": "", "cases": []})
-            names = {case["name"] for case in entry["cases"]}
-            entry["cases"] += (case for case in result["cases"] if case["name"] not in names)
-            entry["reason"] = result["reason"] or entry["reason"]
-            entry["opcheck"] = result.get("opcheck")
-    for entry in operators.values():
-        entry["reason"] = entry["reason"] or failure
-    return {"operators": operators}
