@@ -7,6 +7,7 @@ killed, and nothing more goes out, when this process ends.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -51,6 +52,9 @@ def warm(cache: str) -> None:
     if cache:
         opinfo.entries()
         opinfo.Index(cache).open("forward")
+    else:
+        with contextlib.suppress(ImportError):
+            import torch.testing._internal.optests  # what `torch.library.opcheck` imports once it is called
     torch.compile(torch.sin, backend="aot_eager", dynamic=True)(torch.ones(3))
     torch._dynamo.reset()
 

@@ -6,7 +6,7 @@ import functools
 import itertools
 import operator
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -22,7 +22,7 @@ from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
 from transforms.cpp.flow.propagate import Key, Propagation, Propagator, Question
 from transforms.cpp.flow.twins import twin_name
 from transforms.cpp.reach import headers, kernels
-from transforms.cpp.reach.calls import comes_to_kernel, is_autograd_function, is_kernel, kernels_alone
+from transforms.cpp.reach.calls import KernelsAlone, comes_to_kernel, is_autograd_function, is_kernel
 from transforms.cpp.reach.device import is_device_code
 from transforms.cpp.reach.fakes import with_symbols
 from transforms.cpp.reach.operator_schemas import definitions, operator_families
@@ -146,7 +146,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
             ),
         ).run(_with_sites(outcomes, tree, vocabulary))
 
-    launched = vocabulary.unserved if own is not None else kernels_alone(vocabulary.functions)
+    launched = vocabulary.unserved if own is not None else KernelsAlone(vocabulary.functions)
     outcomes = _follow(project, reached, vocabulary, launched)
     blocked = frozenset(key for key, outcome in outcomes.items() if outcome.blocked)
     if blocked:
@@ -210,7 +210,7 @@ def _families(tree: Tree, device: DeviceCode, schemas: Schemas) -> tuple[list[Fa
 
 
 def _follow(
-    project: Project, functions: Sequence[Function], vocabulary: Vocabulary, launched: Collection[str]
+    project: Project, functions: Sequence[Function], vocabulary: Vocabulary, launched: Container[object]
 ) -> dict[Key, Outcome]:
     """What comes of the values in those of `functions` that may hold a site, or call a kernel, one of `launched`."""
     candidates: list[Function] = []

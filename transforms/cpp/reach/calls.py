@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from transforms.cpp.reading.facts import Call, Function
 
@@ -71,16 +72,21 @@ def called_names(function: Function) -> set[str]:
     return names
 
 
-def kernels_alone(functions: Mapping[str, Iterable[Function]]) -> set[str]:
+@dataclass(frozen=True, slots=True)
+class KernelsAlone(Container[object]):
     """Those of the names in `functions` that kernels have, and nothing else that is defined.
 
     Libraries call them so; PyTorch's own code calls kernels through stubs and the dispatcher.
     """
-    defined = {name: [function for function in own if function.body >= 0] for name, own in functions.items()}
-    return {name for name, own in defined.items() if own and all(map(is_kernel, own))}
+
+    functions: Mapping[str, Iterable[Function]]
+
+    def __contains__(self, name: object) -> bool:
+        defined = [function for function in self.functions.get(str(name), ()) if function.body >= 0]
+        return bool(defined) and all(map(is_kernel, defined))
 
 
-def comes_to_kernel(function: Function, operators: Collection[str]) -> bool:
+def comes_to_kernel(function: Function, operators: Container[object]) -> bool:
     """Whether the body builds a TensorIterator, or may call a kernel: a stub, or one of `operators`."""
     names = (call.callee.rpartition("::")[2] for call in function.calls)
     return "iterator" in function.features or any(name.endswith("_stub") or name in operators for name in names)

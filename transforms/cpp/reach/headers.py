@@ -175,6 +175,7 @@ def merge_declarations(functions: Iterable[Function]) -> Iterator[Function]:
         definitions = [function for function in members if function.body >= 0]
         if not definitions or len(members) == 1:
             yield members[0]
+            continue
         for function in definitions:
             defaults = [
                 next((member.params[i].default for member in members if member.params[i].default), "")
