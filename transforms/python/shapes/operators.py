@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from transforms.python.shapes.sizes import ONE, constant, number, plus, product, times
-from transforms.python.shapes.tensors import Tensors, index_of, made
+from transforms.python.shapes.tensors import Tensors, index_of, made, stretched
 from transforms.python.shapes.values import NONE, Number, Raised, Several, Shape, Tensor, Value
 
 _LIKE = re.compile(r"^(?:zeros|ones|empty|full|rand|randn)_like$")
@@ -131,17 +131,23 @@ def _expanded(tensors: Tensors, call: Call) -> Tensor | None:
         return call.arguments[0].of
     sizes, own = tensors.listed(call.arguments), tensors.of(call.tensor)
     if sizes is None:
-        return None
+        return stretched(call.tensor)
     for back in range(1, len(sizes) + 1):
         if constant(sizes[-back]) == -1:
             seen = own is not None and back <= len(own)
             sizes[-back] = own[-back] if own is not None and seen else tensors.dimension(call.tensor, -back)
+    tensors.stretch(call.tensor, sizes)
     return made(sizes)
 
 
 def _like_other(tensors: Tensors, call: Call) -> Tensor | None:
     other = call.given(0, "other")
-    return other if isinstance(other, Tensor) else None
+    if not isinstance(other, Tensor):
+        return None
+    sizes = tensors.of(other)
+    if sizes is not None and call.name == "expand_as":
+        tensors.stretch(call.tensor, sizes)
+    return other
 
 
 def _transposed(tensors: Tensors, call: Call) -> Tensor | None:
@@ -251,7 +257,10 @@ def _padded(tensors: Tensors, call: Call) -> Tensor | None:
 
 
 def _multiplied(tensors: Tensors, call: Call) -> Tensor | None:
-    other = call.given(0, "other") or call.given(0, "mat2")
+    other = call.given(0, "other") or call.given(0, "vec" if call.name == "mv" else "mat2")
+    if call.name in _RANKS and isinstance(other, Tensor):
+        for tensor, rank in zip((call.tensor, other), _RANKS[call.name], strict=True):
+            tensors.learn_rank(tensor, rank)
     left, right = tensors.of(call.tensor), tensors.of(other) if isinstance(other, Tensor) else None
     if left is None or right is None or not left or not right:
         return None
@@ -260,6 +269,9 @@ def _multiplied(tensors: Tensors, call: Call) -> Tensor | None:
     assert batch is not None
     assert batch.sizes is not None
     return made([*batch.sizes, *left[-2:-1], *(right[-1:] if len(right) > 1 else ())])
+
+
+_RANKS = {"mv": (2, 1), "mm": (2, 2), "bmm": (3, 3)}
 
 
 def _linear(tensors: Tensors, call: Call) -> Tensor | None:
@@ -283,5 +295,5 @@ _RULES: Mapping[str, Callable[[Tensors, Call], Value | None]] = {
     "flatten": _flattened, "ravel": _flattened, "narrow": _narrowed, "slice": _sliced,
     "select": _selected, "index_select": _selected, "repeat": _repeated,
     "pad": _padded, "constant_pad_nd": _padded, "linear": _linear,
-    "matmul": _multiplied, "mm": _multiplied, "bmm": _multiplied,
+    "matmul": _multiplied, **dict.fromkeys(_RANKS, _multiplied),
 }  # fmt: skip

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from transforms.python.shapes.expressions import Guesses, State
 from transforms.python.shapes.paths import Lost, Outcome, Paths
-from transforms.python.shapes.sizes import Facts, Sizes, constant, joined, number
-from transforms.python.shapes.tensors import Tensors
+from transforms.python.shapes.sizes import ONE, Facts, Sizes, constant, joined, number
+from transforms.python.shapes.tensors import Tensors, stretched
 from transforms.python.shapes.values import NONE, Number, Other, Raised, Several, Shape, Tensor, Value
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -80,20 +80,26 @@ def _agreement(
         paths = Paths(parameters, sizes, Tensors(sizes, ranks), branch.guesses(truth))
         if all(outcome.value is None for outcome in paths.outcomes(function)):
             return None
-    cases = _Cases(paths, sizes, branch).of(branch.node.test, not branch.general)
+    seen = _Cases(paths, sizes, branch)
+    cases = seen.of(branch.node.test, not branch.general)
+    all_seen = seen.all and 0 < len(cases) <= _CASES
     found = []
-    for facts in cases[:_CASES]:
+    pending = list(cases[:_CASES])
+    for facts in pending:
         given = sizes.given(facts)
         ends = []
         for truth in (not branch.general, branch.general):
-            paths = Paths(parameters, given, Tensors(given, ranks), branch.guesses(truth))
+            tensors = Tensors(given, ranks)
+            paths = Paths(parameters, given, tensors, branch.guesses(truth))
             ends.append(paths.outcomes(function))
             if paths.before(branch.node) is None:
                 return Agreement(None)
         found.append(_Comparison(given, Tensors(given, ranks), tied).outcomes(*ends))
+        if found[-1].same is None and len(found) <= len(cases):  # what the path in general expands may have a size of 1
+            pending += ({**facts, atom: ONE} for atom in tensors.stretched)
     same = [each.same for each in found]
-    whole = False if False in same else None if None in same or not 0 < len(cases) <= _CASES else True
-    return Agreement(whole, bool(found) and all(each.empty for each in found))
+    whole = False if False in same else None if None in same or not all_seen else True
+    return Agreement(whole, seen.all and bool(found) and all(each.empty for each in found))
 
 
 class _Cases:
@@ -104,6 +110,8 @@ class _Cases:
         self._sizes = sizes
         self._guess = branch.guess
         self._state = paths.before(branch.node)
+        self.all = True
+        """Whether `of` left out none that an alternative of the condition has."""
 
     def of(self, test: ast.expr, truth: bool) -> list[Facts]:
         """The cases; [] where they are not to be seen."""
@@ -129,7 +137,8 @@ class _Cases:
         asking = [part for part in parts if self._guess(part)[0]] if not together else list(parts)
         each = [self.of(part, truth) for part in asking]
         if not together:
-            return [facts for cases in each for facts in cases] if all(each) else []
+            self.all = self.all and all(each)
+            return [facts for cases in each for facts in cases]
         return [joined(chosen) for chosen in itertools.islice(itertools.product(*each), 2 * _CASES)]
 
     def _leaf(self, test: ast.expr, truth: bool, state: State) -> Iterator[Facts]:
@@ -236,6 +245,8 @@ class _Comparison:
     def _shapes(self, first: Tensor, second: Tensor, facts: Facts) -> bool | None:
         if first._replace(unset=second.unset) == second:
             return True
+        if second.shape == stretched(first).shape:
+            return False
         left, right = self._tensors.of(first), self._tensors.of(second)
         if left is None and right is None:
             same = self._sizes.same(self._tensors.rank(first), self._tensors.rank(second), facts)

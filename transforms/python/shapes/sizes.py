@@ -43,6 +43,11 @@ def constant(size: Size) -> int | None:
     return count if not atoms and not others else None
 
 
+def atom_of(size: Size) -> str:
+    """The atom that a size is, "" where it is none."""
+    return next((atoms[0] for atoms, count in size if len(size) == len(atoms) == count == 1), "")
+
+
 def text(size: Size) -> str:
     """A size as one text, the same for equal ones."""
     terms = sorted(("*".join(atoms), count) for atoms, count in size)

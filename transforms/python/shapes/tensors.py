@@ -6,11 +6,16 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 
-from transforms.python.shapes.sizes import ONE, ZERO, Size, Sizes, constant, number, plus, product, text
+from transforms.python.shapes.sizes import ONE, ZERO, Size, Sizes, atom_of, constant, number, plus, product, text
 from transforms.python.shapes.values import NONE, Number, Other, Raised, Several, Shape, Tensor, Value
 
 FACTORY = re.compile(r"^(?:new_)?(?:zeros|ones|empty|full|rand|randn)$")
 """The functions that make tensors of sizes, which stand first."""
+
+
+def stretched(tensor: Tensor) -> Tensor:
+    """What a tensor becomes that is expanded to sizes which are not seen: it need not have those of the tensor."""
+    return Tensor(f"expanded({tensor.shape})")
 
 
 class Tensors:
@@ -19,6 +24,8 @@ class Tensors:
     def __init__(self, sizes: Sizes, ranks: dict[str, int]) -> None:
         self.algebra = sizes
         self._ranks = ranks
+        self.stretched: dict[str, None] = {}
+        """The sizes of what was expanded: each is that of the result, or 1."""
 
     def learn_rank(self, tensor: Tensor, rank: int) -> None:
         """Notes the rank of a tensor whose shape is unpacked."""
@@ -118,6 +125,15 @@ class Tensors:
             if len(known) == 2 and None not in known:
                 raise Raised
         return made([self.algebra.made("broadcast", *pair) for pair in zip(left, right, strict=True)])
+
+    def stretch(self, tensor: Tensor, result: Sequence[Size]) -> None:
+        """Notes that a tensor was expanded to these sizes. Raises Raised where it has more dimensions."""
+        own = self.of(tensor) or ()
+        if len(own) > len(result):
+            raise Raised
+        for size, wanted in zip(reversed(own), reversed(result), strict=False):
+            if size != wanted and (atom := atom_of(size)):
+                self.stretched[atom] = None
 
     def joined(self, name: str, parts: Sequence[Value], at: int) -> Tensor | None:
         """What `cat` or `stack` makes of tensors."""

@@ -143,3 +143,20 @@ def test_more_paths_than_are_followed_tell_nothing() -> None:
     many = "\n".join(f"if g({i}):\n    x = x + {i}" for i in range(20))
     assert agreed(f"{HEAD}if n == 0:\n    return x\n{many}\nreturn x").same is None
     assert agreed(f"{HEAD}if n == 0:\n    return x\nx = {'-' * 400}x\nreturn x").same in (True, None)
+
+
+@pytest.mark.parametrize(
+    ("special", "rest", "same"),
+    [
+        ("2 * y", "out + 2 * y.expand_as(out)", False),
+        ("2 * y", "y.expand(out.shape) - out", False),
+        ("y", "y.expand(x.shape[0])", False),
+        ("2 * out", "out + y.expand_as(out)", True),
+        ("y.expand_as(out)", "out + y.expand_as(out)", True),
+        ("torch.zeros_like(y)", "torch.empty_like(y.expand(unseen))", False),
+        ("torch.zeros_like(y)", "y.expand(unseen).sum(0)", None),
+    ],
+)
+def test_what_is_expanded_may_have_one_element(special: str, rest: str, same: bool | None) -> None:
+    body = f"out = torch.mv(x, x.sum(0))\nif out.numel() == 0:\n    return {special}\nreturn {rest}"
+    assert agreed(body).same is same
