@@ -258,9 +258,9 @@ def _padded(tensors: Tensors, call: Call) -> Tensor | None:
 
 def _multiplied(tensors: Tensors, call: Call) -> Tensor | None:
     other = call.given(0, "other") or call.given(0, "vec" if call.name == "mv" else "mat2")
-    if call.name in _RANKS and isinstance(other, Tensor):
-        for tensor, rank in zip((call.tensor, other), _RANKS[call.name], strict=True):
-            tensors.learn_rank(tensor, rank)
+    if call.name == "mv" and isinstance(other, Tensor):
+        tensors.learn_rank(call.tensor, 2)
+        tensors.learn_rank(other, 1)
     left, right = tensors.of(call.tensor), tensors.of(other) if isinstance(other, Tensor) else None
     if left is None or right is None or not left or not right:
         return None
@@ -269,9 +269,6 @@ def _multiplied(tensors: Tensors, call: Call) -> Tensor | None:
     assert batch is not None
     assert batch.sizes is not None
     return made([*batch.sizes, *left[-2:-1], *(right[-1:] if len(right) > 1 else ())])
-
-
-_RANKS = {"mv": (2, 1), "mm": (2, 2), "bmm": (3, 3)}
 
 
 def _linear(tensors: Tensors, call: Call) -> Tensor | None:
@@ -295,5 +292,5 @@ _RULES: Mapping[str, Callable[[Tensors, Call], Value | None]] = {
     "flatten": _flattened, "ravel": _flattened, "narrow": _narrowed, "slice": _sliced,
     "select": _selected, "index_select": _selected, "repeat": _repeated,
     "pad": _padded, "constant_pad_nd": _padded, "linear": _linear,
-    "matmul": _multiplied, **dict.fromkeys(_RANKS, _multiplied),
+    "matmul": _multiplied, "mm": _multiplied, "bmm": _multiplied, "mv": _multiplied,
 }  # fmt: skip
