@@ -169,8 +169,11 @@ CONDITIONS, ENDS, STEPS, TAILS = map(parts, (_CONDITIONS, _ENDS, _STEPS, _TAILS)
 
 
 def source(seeds: Sequence[int], library: str, counts: bool = False) -> str:
-    """A file with the functions of all seeds, registered as operators of a library; with `counts`, of `counting`."""
-    functions = "".join(map(counting if counts else function, seeds))
+    """A file with the functions of all seeds, registered as operators of a library; with `counts`, of `counting`.
+
+    What belongs to a seed stands between `// drawn` and `// end`.
+    """
+    functions = "".join(f"// drawn {seed}\n{(counting if counts else function)(seed)}// end\n" for seed in seeds)
     defined = "".join(f'  m.def("f{seed}(Tensor x, Tensor y, int k) -> Tensor", &f{seed});\n' for seed in seeds)
     return f"{HEAD}{functions}}}\nTORCH_LIBRARY({library}, m) {{\n{defined}}}\n"
 

@@ -1,12 +1,12 @@
 """C++ functions drawn at random, rewritten, and run beside themselves in sizes that nothing was traced with.
 
-    python tests/corpus/fuzz_cpp.py --functions 250 --seed 1 [--numbers]
+    python tests/corpus/fuzz_cpp.py --functions 250 --seed 1 [--numbers | --schemas]
 
 All functions are operators of one library. It is rewritten at level review and both are built, with $CXX or g++. What
 is rewritten has to compile, in eager to give and raise the same, compiled with dynamic shapes to give the same, and
-where it compiles with every size unbacked, to take what eager takes, and to give the same. Printed is each function
-that does not, then how many there are of each. A function that asks for more than an unbacked size can answer counts
-as right where its dynamic shapes are. Needs torch.
+where it compiles with every size unbacked, to take what eager takes, and to give the same. Of an operator whose caller
+is left as it is, eager alone is asked. Printed is each function that does not, then how many there are of each. A
+function that asks for more than an unbacked size can answer counts as right where its dynamic shapes are. Needs torch.
 """
 
 from __future__ import annotations
@@ -19,16 +19,19 @@ import tempfile
 from collections import Counter
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import drawn_cpp
+import drawn_schemas
 import torch
 from corpus_compile import torch_include
 from corpus_drawn import ALL, Call, K, compiled_differs, eager_differs, end, inputs, same
 from corpus_trees import apply_in
-from drawn_cpp import source
 
-_FUNCTION = re.compile(r"^Tensor f(\d+)\(.*?^}\n", re.M | re.S)
+_FUNCTION = re.compile(r"^// drawn (\d+)\n.*?^// end\n", re.M | re.S)
+_CALLED = re.compile(r"^Tensor f\d+\(.*?^}\n", re.M | re.S)
 _DYNAMIC = 7
 
 
@@ -69,7 +72,10 @@ def without(text: str, seeds: Collection[int]) -> str:
     """The file without some of its functions."""
     text = _FUNCTION.sub(lambda match: "" if int(match[1]) in seeds else match[0], text)
     return re.sub(
-        r'^  m\.def\("f(\d+)\(.*\n', lambda match: "" if int(match[1]) in seeds else match[0], text, flags=re.M
+        r'^  m\.(?:def|impl)\("[fg](\d+)\b.*\n',
+        lambda match: "" if int(match[1]) in seeds else match[0],
+        text,
+        flags=re.M,
     )
 
 
@@ -84,10 +90,13 @@ def load(text: str, library: str, folder: Path) -> None:
     registry.load_library(str(built))
 
 
-def judged(before: Call, after: Call) -> str:
-    """What is wrong with a rewritten operator; "" for nothing."""
+def judged(before: Call, after: Call, concrete: bool) -> str:
+    """What is wrong with a rewritten operator, of which what is called may ask for `concrete` sizes; "" for nothing."""
     ends = {sizes: end(before, sizes) for sizes in ALL}
-    shown = eager_differs(ends, after) or _dynamic_differs(ends, after)
+    shown = eager_differs(ends, after)
+    if shown or concrete:
+        return shown
+    shown = _dynamic_differs(ends, after)
     compiles, differs = (False, "") if shown else compiled_differs(ends, after)
     return differs if compiles else shown
 
@@ -116,27 +125,31 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--functions", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--numbers", action="store_true", help="functions that compute with sizes, not of branches")
+    family = parser.add_mutually_exclusive_group()
+    family.add_argument("--numbers", action="store_true", help="functions that compute with sizes, not of branches")
+    family.add_argument("--schemas", action="store_true", help="operators whose schemas take sizes, and their callers")
     options = parser.parse_args(arguments)
     logging.disable(logging.WARNING)
     torch.set_num_threads(1)
+    draw = drawn_schemas.source if options.schemas else partial(drawn_cpp.source, counts=options.numbers)
     seeds, kinds = range(options.seed, options.seed + options.functions), Counter[str]()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        own = refused(source(seeds, "drawn_before", options.numbers), folder)
+        own = refused(draw(seeds, "drawn_before"), folder)
         seeds_left = [seed for seed in seeds if seed not in own]
-        before = source(seeds_left, "drawn_before", options.numbers)
-        after = rewritten(source(seeds_left, "drawn_after", options.numbers), folder / "tree")
+        before = draw(seeds_left, "drawn_before")
+        after = rewritten(draw(seeds_left, "drawn_after"), folder / "tree")
         broken = refused(after, folder)
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(load, (before, without(after, broken)), ("drawn_before", "drawn_after"), (folder, folder)))
     old, new = functions(before), functions(after)
     for seed in seeds_left:
-        if old[seed] == new[seed]:
+        if old[seed].replace("drawn_before", "drawn_after") == new[seed]:
             kinds["left"] += 1
             continue
-        pair = (_operator(library, seed) for library in ("drawn_before", "drawn_after"))
-        shown = "does not compile" if seed in broken else judged(*pair)
+        pair = _operator("drawn_before", seed), _operator("drawn_after", seed)
+        left = _CALLED.findall(old[seed]) == _CALLED.findall(new[seed])
+        shown = "does not compile" if seed in broken else judged(*pair, left)
         kinds["wrong" if shown else "right"] += 1
         if shown:
             print(f"{shown}\n{new[seed]}", flush=True)
