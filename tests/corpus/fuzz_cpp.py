@@ -91,7 +91,7 @@ def load(text: str, library: str, folder: Path) -> None:
 
 
 def judged(before: Call, after: Call, concrete: bool) -> str:
-    """What is wrong with a rewritten operator, of which what is called may ask for `concrete` sizes; "" for nothing."""
+    """What is wrong with a rewritten operator, "" for nothing; eager alone is asked where it needs `concrete` sizes."""
     ends = {sizes: end(before, sizes) for sizes in ALL}
     shown = eager_differs(ends, after)
     if shown or concrete:

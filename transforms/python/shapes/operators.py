@@ -131,7 +131,7 @@ def _expanded(tensors: Tensors, call: Call) -> Tensor | None:
         return call.arguments[0].of
     sizes, own = tensors.listed(call.arguments), tensors.of(call.tensor)
     if sizes is None:
-        return stretched(call.tensor)
+        return stretched(call.tensor, [*call.arguments, *call.keywords.values()])
     for back in range(1, len(sizes) + 1):
         if constant(sizes[-back]) == -1:
             seen = own is not None and back <= len(own)

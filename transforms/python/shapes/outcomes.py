@@ -14,7 +14,7 @@ from typing import NamedTuple
 from transforms.python.shapes.expressions import Guesses, State
 from transforms.python.shapes.paths import Lost, Outcome, Paths
 from transforms.python.shapes.sizes import ONE, Facts, Sizes, constant, joined, number
-from transforms.python.shapes.tensors import Tensors, stretched
+from transforms.python.shapes.tensors import Tensors
 from transforms.python.shapes.values import NONE, Number, Other, Raised, Several, Shape, Tensor, Value
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -245,7 +245,7 @@ class _Comparison:
     def _shapes(self, first: Tensor, second: Tensor, facts: Facts) -> bool | None:
         if first._replace(unset=second.unset) == second:
             return True
-        if second.shape == stretched(first).shape:
+        if second.expanded == first._replace(unset=False):
             return False
         left, right = self._tensors.of(first), self._tensors.of(second)
         if left is None and right is None:

@@ -7,15 +7,17 @@ import re
 from collections.abc import Mapping, Sequence
 
 from transforms.python.shapes.sizes import ONE, ZERO, Size, Sizes, atom_of, constant, number, plus, product, text
-from transforms.python.shapes.values import NONE, Number, Other, Raised, Several, Shape, Tensor, Value
+from transforms.python.shapes.values import NONE, Number, Other, Raised, Several, Shape, Tensor, Value, text_of
 
 FACTORY = re.compile(r"^(?:new_)?(?:zeros|ones|empty|full|rand|randn)$")
 """The functions that make tensors of sizes, which stand first."""
 
 
-def stretched(tensor: Tensor) -> Tensor:
-    """What a tensor becomes that is expanded to sizes which are not seen: it need not have those of the tensor."""
-    return Tensor(f"expanded({tensor.shape})")
+def stretched(tensor: Tensor, given: Sequence[Value]) -> Tensor | None:
+    """A tensor that is expanded to `given` sizes which are not seen; None where nothing tells these from others."""
+    texts = [text_of(value) for value in (tensor, *given)]
+    named = not any("?" in each for each in texts)
+    return Tensor(f"expanded({'; '.join(texts)})", expanded=tensor._replace(unset=False)) if named else None
 
 
 class Tensors:

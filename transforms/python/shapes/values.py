@@ -18,6 +18,8 @@ class Tensor(NamedTuple):
     """Whether its elements have no values yet."""
     reduced: tuple[Tensor, tuple[int, ...], bool] | None = None
     """What it is a reduction of, over which dimensions, and whether these are kept; where the sizes are not seen."""
+    expanded: Tensor | None = None
+    """What it is an expansion of, to sizes that are not seen: it need not have those of that tensor."""
 
 
 class Number(NamedTuple):

@@ -155,6 +155,10 @@ def test_more_paths_than_are_followed_tell_nothing() -> None:
         ("y.expand_as(out)", "out + y.expand_as(out)", True),
         ("torch.zeros_like(y)", "torch.empty_like(y.expand(unseen))", False),
         ("torch.zeros_like(y)", "y.expand(unseen).sum(0)", None),
+        ("y.expand(unseen)", "y.expand(unseen).neg()", True),
+        ("y.expand(unseen)", "y.expand(other)", None),
+        ("x.new_zeros(k)", "x.new_zeros(k).expand(unseen)", False),
+        ("x.new_zeros(k)", "x.new_zeros(2).expand(unseen)", None),
     ],
 )
 def test_what_is_expanded_may_have_one_element(special: str, rest: str, same: bool | None) -> None:
