@@ -87,9 +87,11 @@ class KernelsAlone(Container[object]):
 
 
 def comes_to_kernel(function: Function, operators: Container[object]) -> bool:
-    """Whether the body builds a TensorIterator, or may call a kernel: a stub, or one of `operators`."""
+    """Whether the body builds a TensorIterator, reads a value, or may call a kernel: a stub, or one of `operators`."""
     names = (call.callee.rpartition("::")[2] for call in function.calls)
-    return "iterator" in function.features or any(name.endswith("_stub") or name in operators for name in names)
+    return not function.features.isdisjoint(("iterator", "item")) or any(
+        name.endswith("_stub") or name in operators for name in names
+    )
 
 
 class Index:

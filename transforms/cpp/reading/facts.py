@@ -66,8 +66,8 @@ class Function:
     structured: str = ""
     """"META" or "IMPL" for TORCH_META_FUNC / TORCH_IMPL_FUNC."""
     features: frozenset[str] = frozenset()
-    """Of "dispatch" (AT_DISPATCH_*), "parallel", "data_ptr", "iterator" (builds a TensorIterator), "accessor", "launch"
-    (of a device's kernel)."""
+    """Of "dispatch" (AT_DISPATCH_*), "parallel", "data_ptr", "iterator" (builds a TensorIterator), "item" (reads a
+    value), "accessor", "launch" (of a device's kernel)."""
     calls: tuple[Call, ...] = ()
     """One for each callee, argument count and `member`: the first of its kind. Macros and the accessors of Tensors and
     of the standard containers are left out."""

@@ -155,6 +155,8 @@ HELP = "static Tensor help(const Tensor& x) { return x.view(x.sizes()); }\n"
         pytest.param("auto y = help(x); STOP return y;", False, id="a size that stays concrete on every way"),
         pytest.param("auto y = help(x); if (b) { return y; } STOP return y;", True, id="on all but an early one"),
         pytest.param("if (x.numel() == 0) { return x; } auto y = help(x); STOP return y;", False, id="save empty ones"),
+        pytest.param("auto n = x.sum().item<int64_t>(); return help(x).add(n);", False, id="a value that is read"),
+        pytest.param("if (b) { return x.add(x.item()); } return help(x);", True, id="a value that is read on some"),
     ],
 )
 def test_helpers_of_functions_that_symbols_do_not_pass_are_not_reached(
