@@ -112,7 +112,7 @@ class Reacher:
         self.untraced = untraced or {}
         self.blocked: Collection[Node] = ()
         self.silent: Collection[Node] = ()
-        """The backward methods of autograd functions whose forward is blocked: nothing is recorded for them to run."""
+        """The backward methods of autograd functions whose forward no symbol passes: nothing is recorded for them."""
         self.facts = {path: facts[path] for path in sorted(facts) if named(path) or not left_out(path)}
         self.natives = natives
         self.derivatives = derivatives
@@ -155,7 +155,7 @@ class Reacher:
         if self._roots is None:
             self._roots = list(self.roots()), self.stopped
         roots, stopped = self._roots
-        self.blocked, self.stopped, self.silent = blocked, dict(stopped), self._silenced(blocked)
+        self.blocked, self.stopped, self.silent = blocked, dict(stopped), self._silenced({*blocked, *stopped})
         self.kinds, self.reasons, self.labels, self.edges = {}, {}, {}, {}
         refused: dict[Node, Root] = {}
         for root in roots:
@@ -271,7 +271,7 @@ class Reacher:
             for function in file.functions:
                 if function.body >= 0 and is_autograd_function(function):
                     step = Step(function.path, function.line, f"{function.parent} is a torch::autograd::Function")
-                    if function.path not in self.device or function not in self.launchers:
+                    if not self.ends_at(function):
                         yield Root(function, "Autograd", "", step)
                     else:
                         self.stop(function, "Autograd", "", step)

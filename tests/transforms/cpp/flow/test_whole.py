@@ -335,6 +335,8 @@ def test_a_parameter_of_a_templates_type_is_what_operators_take_it_for(tmp_path:
     ("forward", "converts"),
     [
         ("return run(x);", False),
+        ("x.data_ptr<float>(); return x;", False),
+        ("\n#pragma omp parallel for\nfor (int i = 0; i < 2; i++) { x.add_(i); } return x;", False),
         ("if (x.dim() > 2) { return x; } return run(x);", True),
         ("return at::add(x, x);", True),
     ],
