@@ -22,23 +22,31 @@ Tensor blend_cpu(const Tensor& left, const Tensor& right, double share) {
   return left.mul(share).add(right, 1 - share);
 }
 
-// Nobody wrote a fake for this one: its sizes and its checks are read here.
+// Nobody wrote a fake for this one: its sizes, its checks and what it does with a single row are read here.
 Tensor gaps_cpu(const Tensor& left, const Tensor& right) {
-  TORCH_CHECK(left.dim() == 2 && right.dim() == 2, "gaps: expected two matrices");
-  TORCH_CHECK(left.size(1) == right.size(1), "gaps: expected rows of one length, got ", left.size(1));
+  const bool alone = left.dim() == 1;
+  TORCH_CHECK((alone || left.dim() == 2) && right.dim() == 2, "gaps: expected a row or a matrix, and a matrix");
+  TORCH_CHECK(left.size(-1) == right.size(1), "gaps: expected rows of one length, got ", left.size(-1));
   TORCH_CHECK(left.scalar_type() == at::kFloat && right.scalar_type() == at::kFloat, "gaps: expected floats");
-  const auto rows = left.size(0);
+  Tensor matrix = left;
+  if (alone) {
+    matrix = left.unsqueeze(0);
+  }
+  const auto rows = matrix.size(0);
   Tensor result = at::empty({rows, right.size(0)}, left.options());
-  const auto lefts = left.accessor<float, 2>(), rights = right.accessor<float, 2>();
+  const auto lefts = matrix.accessor<float, 2>(), rights = right.accessor<float, 2>();
   auto gaps = result.accessor<float, 2>();
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < right.size(0); ++j) {
       float gap = 0;
-      for (int64_t k = 0; k < left.size(1); ++k) {
+      for (int64_t k = 0; k < matrix.size(1); ++k) {
         gap += std::abs(lefts[i][k] - rights[j][k]);
       }
       gaps[i][j] = gap;
     }
+  }
+  if (alone) {
+    result.squeeze_(0);
   }
   return result;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -17,14 +18,32 @@ from transforms.schema.schema import Schema, parse_schema
 
 SCHEMA = "f(Tensor x, Tensor? w, int k, int[] sizes) -> Tensor"
 HEAD = "Tensor f(const Tensor& x, const std::optional<Tensor>& w, int64_t k, at::IntArrayRef sizes) {\n"
-ATEN: dict[str, tuple[Schema, ...]] = {
-    "t_": (parse_schema("t_(Tensor(a!) self) -> Tensor(a!)"),),
-    "t": (parse_schema("t(Tensor(a) self) -> Tensor(a)"),),
-    "fill_": (parse_schema("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)"),),
-    "fill": (parse_schema("fill.Scalar(Tensor self, Scalar value) -> Tensor"),),
-    "zero_": (parse_schema("zero_(Tensor(a!) self) -> Tensor(a!)"),),
-    "resize_": (parse_schema("resize_(Tensor(a!) self, SymInt[] size) -> Tensor(a!)"),),
-}
+SCHEMAS = """
+t_(Tensor(a!) self) -> Tensor(a!)
+t(Tensor(a) self) -> Tensor(a)
+fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)
+fill.Scalar(Tensor self, Scalar value) -> Tensor
+fill.Scalar_out(Tensor self, Scalar value, *, Tensor(a!) out) -> Tensor(a!)
+zero_(Tensor(a!) self) -> Tensor(a!)
+resize_(Tensor(a!) self, SymInt[] size) -> Tensor(a!)
+squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)
+squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)
+unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
+flip(Tensor self, int[] dims) -> Tensor
+cat(Tensor[] tensors, int dim=0) -> Tensor
+cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
+slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)
+sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+mul.Tensor(Tensor self, Tensor other) -> Tensor
+mul.Scalar(Tensor self, Scalar other) -> Tensor
+transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
+to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False) -> Tensor(a)
+max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+view(Tensor(a) self, SymInt[] size) -> Tensor(a)
+"""
+ATEN = defaultdict[str, list[Schema]](list)
+for line in SCHEMAS.strip().splitlines():
+    ATEN[parse_schema(line).name].append(parse_schema(line))
 
 
 def fake(body: str, schema: str = SCHEMA, head: str = HEAD) -> list[str]:
@@ -39,7 +58,25 @@ def fake(body: str, schema: str = SCHEMA, head: str = HEAD) -> list[str]:
     "body",
     [
         "if (x.size(0) == 0) { return x; } return at::empty_like(x);",  # a branch on a size
-        "auto n = x.size(0); if (k) { n = 3; } return at::empty({n}, x.options());",
+        "if (x.size(0) == 0) { return at::empty_like(x); } auto y = at::empty_like(x); return y;",  # another tensor
+        "auto o = at::empty_like(x); if (x.size(0) == 0) { return o; } o = at::empty({k}, x.options()); return o;",
+        "auto o = at::empty_like(x); if (x.size(0) == 0) { return o; } else { return x; }",
+        "auto o = at::empty_like(x); if (x.size(0) == 0) { o = x; return o; } return o;",
+        "auto o = at::empty_like(x); if (x.size(0) == 0) { o.t_(); } return o;",
+        "auto o = at::empty_like(x); if (k) { if (x.size(0) == 0) { o.t_(); } } return o;",
+        "auto o = at::empty_like(x); auto p = o; [&] { p.t_(); }(); return o;",
+        "auto o = at::empty_like(x); auto& p = o; p = at::empty({k}, x.options()); return o;",
+        "Tensor o; if (k) { fill(o); } return o;",
+        "Tensor o; if (k) { o = at::empty_like(x); } return o.view({k});",  # of what may be undefined
+        "if (k) { return at::empty_like(x); }",
+        "for (int i = 0; i < k; ++i) { if (k == i) { return x; } } return at::empty_like(x);",
+        "auto n = k; if (x.size(0) == 0) { n = 3; } return at::empty({n}, x.options());",
+        "if (k) { n = 3; } return at::empty({n}, x.options());",
+        "auto o = w.has_value() ? *w : x; o = helper(o); return o;",
+        "return x.resize(k);",
+        "return x.max(1);",  # two tensors
+        "return at::empty({k / 2 + 1}, x.options());",  # -1 gives 1 in C++, and 0 in Python
+        "if (k == 3) { return x.new_empty({k}); } return at::empty({k, k / 2}, x.options());",
         "auto n = x.size(0); for (int i = 0; i < k; ++i) { ++n; } return at::empty({n}, x.options());",
         "auto out = at::empty_like(x); [&] { out = other(x); }(); return out;",
         "auto n = helper(x); return at::empty({n}, x.options());",
@@ -49,7 +86,6 @@ def fake(body: str, schema: str = SCHEMA, head: str = HEAD) -> list[str]:
         "return at::full({k}, 3);",  # its dtype is that of the number
         "Tensor out; fill(out); return out;",
         "auto out = at::empty_like(x); out.resize_({k}); return out;",
-        "auto out = at::empty_like(x); out.t_(); return out;",
         "auto out = at::empty({k}, x.options().device(at::kCUDA)); return out;",
         "auto s = x.sizes().vec(); for (auto& n : s) { s[0] = 1; } return at::empty(s, x.options());",
         "auto s = x.sizes().vec(); s.insert(s.begin(), 1); return at::empty(s, x.options());",
@@ -105,6 +141,91 @@ def test_what_is_not_shown_is_not_written(body: str) -> None:
                 "torch._check(sym_eq(x.shape, w.shape))",
                 "return torch.empty_like(x)",
             ],
+        ),
+        # Branches that no size decides.
+        (
+            (
+                "auto y = x.contiguous(); if (x.dim() == 2) { y = y.unsqueeze(0); } else if (k > 3) y = y.t();"
+                "auto o = at::empty({y.size(0), k}, y.options()); if (x.dim() == 2) o.squeeze_(0); return o;"
+            ),
+            [
+                "y = x.contiguous()",
+                "if x.dim() == 2:",
+                "y = y.unsqueeze(0)",
+                "elif k > 3:",
+                "y = y.t()",
+                "o = y.new_empty((y.shape[0], k))",
+                "if x.dim() == 2:",
+                "o.squeeze_(0)",
+                "return o",
+            ],
+        ),
+        (
+            (
+                "Tensor o; if (w.has_value()) { TORCH_CHECK(w->dim() == 2); o = at::empty_like(*w); }"
+                "return std::make_tuple(x.new_empty({k}), o);"
+            ),
+            [
+                "o = None",
+                "if w is not None:",
+                "torch._check(w.dim() == 2)",
+                "o = torch.empty_like(w)",
+                "return x.new_empty((k,)), o",
+            ],
+        ),
+        (
+            (
+                'if (k == 1) { return at::empty_like(x); } if (k == 2) { AT_ERROR("two"); } else { k = 3; }'
+                "auto n = k; k = 4; return at::empty({n, k}, x.options());"
+            ),
+            [
+                "if k == 1:",
+                "return torch.empty_like(x)",
+                "if k == 2:",
+                'torch._check(False, lambda: "two")',
+                "return x.new_empty((3, 4))",
+            ],
+        ),
+        (
+            "int64_t n = k + 1; int64_t m = 0; if (k) { m = n; n = 2; } return at::empty({n, m}, x.options());",
+            [
+                "n = k + 1",
+                "n_ = n",
+                "m = 0",
+                "if k != 0:",
+                "n_ = 2",
+                "m = n",
+                "return x.new_empty((n_, m))",
+            ],
+        ),
+        # An early return of what is returned in any case.
+        (
+            "auto o = at::empty({x.size(0)}, x.options()); if (x.size(0) == 0) { o.zero_(); return o; } return o;",
+            ["return x.new_empty((x.shape[0],))"],
+        ),
+        # What is done with tensors before.
+        (
+            "auto y = at::cat({x.flip(1), x}, -1).contiguous(); return y.slice(1, k, y.size(1)).sum(0).mul(2) + x;",
+            [
+                "y = torch.cat([x.flip((1,)), x], -1).contiguous()",
+                "return torch.ops.aten.slice(y, 1, k, y.shape[1]).sum((0,)).mul(2) + x",
+            ],
+        ),
+        (
+            (
+                "auto y = at::transpose(x, 0, 1).to(at::kFloat); auto z = y; y = y.unsqueeze(0);"
+                "return z.new_zeros({y.size(0)});"
+            ),
+            [
+                "y = torch.ops.aten.transpose(x, 0, 1).to(torch.float32)",
+                "return y.new_zeros((y.unsqueeze(0).shape[0],))",
+            ],
+        ),
+        # A number that a tensor is made with, or that is checked, is not negative behind that.
+        ("return at::empty({k, k / 2 + 1}, x.options());", ["return x.new_empty((k, (k // 2) + 1))"]),
+        (
+            "TORCH_CHECK(k > 0); return at::empty({x.size(0) / k}, x.options());",
+            ["torch._check(k > 0)", "return x.new_empty((x.shape[0] // k,))"],
         ),
         (
             "auto n = std::max(x.size(0), k), m = w.has_value() ? x.size(1) : k; return at::ones({n, m}, x.options());",
@@ -165,8 +286,6 @@ def test_kernels_that_differ_have_no_fake(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cpp", "python"),
     [
-        (CPP, LOADS.replace("torch.ops", "import torch\nif x:\n    torch.ops")),
-        (CPP, LOADS.replace("torch.ops", "import torch\ntry:\n    torch.ops") + "except OSError:\n    pass\n"),
         (CPP, LOADS.replace("torch.ops", "import torch\n\n\ndef load():\n    torch.ops")),
         (CPP.replace("TORCH_LIBRARY(", "#ifdef LIFT\nTORCH_LIBRARY(", 1) + "#endif\n", LOADED),
         (CPP.replace("CPU", "CUDA"), LOADED),
@@ -177,6 +296,25 @@ def test_what_may_not_be_there_gets_no_fake(tmp_path: Path, cpp: str, python: st
     findings = missing(tmp_path, c=cpp, p=python)
     assert {(finding.level, finding.edits) for finding in findings} == {(Level.MANUAL, ())}
     assert len(findings) == 2
+
+
+@pytest.mark.parametrize(
+    "python",
+    [
+        LOADS.replace("torch.ops", "import torch\nif x:\n    torch.ops"),
+        LOADS.replace("torch.ops", "import torch\ntry:\n    torch.ops") + "except OSError:\n    pass\n",
+        LOADS.replace("torch.ops", "import torch\nfor p in x:\n    if p:\n        torch.ops"),
+    ],
+)
+def test_where_the_library_may_not_be_loaded_the_fake_asks(tmp_path: Path, python: str) -> None:
+    findings = missing(tmp_path, c=CPP, p=python)
+    assert [finding.level for finding in findings] == [Level.REVIEW] * 2
+    (lift,) = (f.edits for f in findings if f.operators == ("lib::lift",))
+    assert apply_edits(python.encode(), lift).decode() == python + (
+        '\n\nif hasattr(torch.ops.lib, "lift"):\n'
+        '    @torch.library.register_fake("lib::lift")\n'
+        "    def _(x: torch.Tensor) -> torch.Tensor:\n        return torch.empty_like(x)\n"
+    )
 
 
 def test_a_guard_of_the_whole_file_is_no_condition(tmp_path: Path) -> None:

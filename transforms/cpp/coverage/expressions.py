@@ -6,12 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from transforms.cpp.coverage.aten import Operators
 from transforms.cpp.coverage.factories import Factories
 from transforms.cpp.coverage.values import SCALAR_TYPES, Kind, Options, Underivable, Value, joined
 from transforms.cpp.reading.tree import Node
+from transforms.schema.schema import Schema
 
 _CAST = re.compile(r"static_cast<\s*(?:const\s+)?(?:int|int64_t|int32_t|size_t|uint64_t|long|unsigned)\s*>$")
-_INTEGER = re.compile(r"(\d+)[uUlL]*$")
+_INTEGER = re.compile(r"(-?\d+)[uUlL]*$")
 _CONSTANT = re.compile(r"(?:(?:at|torch|c10)::)?(?:k|ScalarType::)(\w+)$")
 _FORMAT = re.compile(r"(?:(?:at|torch|c10)::)?MemoryFormat::(Contiguous|ChannelsLast|ChannelsLast3d|Preserve)$")
 _FORMATS = {"Contiguous": "contiguous_format", "ChannelsLast": "channels_last",
@@ -26,9 +28,13 @@ _TUPLE = re.compile(r"std::(?:make_)?tuple\b(?:\s*<.*>)?$|std::make_pair$|std::f
 class Expressions:
     """Translates expressions, given the values of the names in scope."""
 
-    def __init__(self, names: Mapping[str, Value | None]) -> None:
+    def __init__(self, names: Mapping[str, Value | None], schemas: Mapping[str, Sequence[Schema]]) -> None:
+        """`schemas` are those of ATen's operators, by name."""
         self._names = names
+        self.halved: set[str] = set()
+        """What is divided and may be negative for all that was seen: C++ rounds that to 0, and Python down."""
         self._factories = Factories(self.value)
+        self._operators = Operators(schemas, self.value)
 
     def value(self, node: Node) -> Value:
         """The expression in Python. Raises Underivable where it says nothing that a fake can say."""
@@ -52,6 +58,13 @@ class Expressions:
         if len(values) == 1 and node.kind == "initializer_list":
             raise Underivable(f"`{node.excerpt}`")
         return Value("other", ", ".join(value.text for value in values), joined(*values), False)
+
+    def in_place(self, tensor: Value, name: str, arguments: Sequence[Node]) -> Value | None:
+        """A call that changes a tensor in place, None where a fake cannot make it."""
+        try:
+            return self._operators.method(tensor, name, arguments)
+        except Underivable:
+            return None
 
     def _parts(self, node: Node) -> Sequence[Node] | None:
         if node.kind == "initializer_list":
@@ -87,7 +100,9 @@ class Expressions:
 
     def _number_literal(self, node: Node) -> Value | None:
         number = _INTEGER.match(node.text)
-        return Value("int", number[1], natural=True, settled=True) if number is not None else None
+        if number is None:
+            return None
+        return Value("int", number[1], natural=not number[1].startswith("-"), settled=True)
 
     def _true(self, node: Node) -> Value:
         return Value("bool", "True", settled=True)
@@ -107,6 +122,8 @@ class Expressions:
 
     def _initializer_list(self, node: Node) -> Value | None:
         values = [self.value(child) for child in node.children]
+        if values and all(value.kind == "tensor" and not value.optional for value in values):
+            return Value("tensors", f"[{', '.join(value.text for value in values)}]", joined(*values))
         if any(value.kind != "int" for value in values):
             return None
         ends = "," if len(values) == 1 else ""
@@ -142,10 +159,17 @@ class Expressions:
             return Value("bool", f"{left.operand} {token} {right.operand}", names, False, settled=settled)
         if token == "==" and left.kind == right.kind == "ints":
             return Value("bool", f"sym_eq({left.text}, {right.text})", names | {"sym_eq"})
+        kinds = {left.kind, right.kind}
+        if "tensor" in kinds and kinds <= {"tensor", "int", "float"} and token in ("+", "-", "*", "/"):
+            if left.optional or right.optional:
+                return None
+            return Value("tensor", f"{left.operand} {token} {right.operand}", names, False, fresh=True)
         if left.kind == right.kind == "int" and token in ("+", "-", "*"):
             natural = left.natural and right.natural and token != "-"
             return Value("int", f"{left.operand} {token} {right.operand}", names, False, natural, settled)
-        if left.kind == right.kind == "int" and token in ("/", "%") and left.natural and right.natural:
+        if left.kind == right.kind == "int" and token in ("/", "%") and right.natural:
+            if not left.natural:
+                self.halved.add(left.text)
             word = "//" if token == "/" else "%"
             return Value("int", f"{left.operand} {word} {right.operand}", names, False, True, settled)
         return None
@@ -158,9 +182,15 @@ class Expressions:
         if not condition.settled or condition.kind != "bool" or first.kind != second.kind or first.kind == "options":
             return None
         text = f"{first.operand} if {condition.text} else {second.operand}"
-        natural = first.natural and second.natural
-        return Value(
-            first.kind, text, joined(condition, first, second), False, natural, first.settled and second.settled
+        return replace(
+            first,
+            text=text,
+            names=joined(condition, first, second),
+            atomic=False,
+            natural=first.natural and second.natural,
+            settled=first.settled and second.settled,
+            optional=first.optional or second.optional,
+            fresh=first.fresh and second.fresh,
         )
 
     def _subscript_expression(self, node: Node) -> Value | None:
@@ -168,7 +198,7 @@ class Expressions:
         if receiver is None or indices is None or len(indices.children) != 1:
             return None
         value, index = self.value(receiver), self.value(indices.children[0])
-        if index.kind != "int" or value.kind not in ("ints", "tensors"):
+        if index.kind != "int" or value.kind not in ("ints", "tensors", "tensor") or value.optional:
             return None
         kind: Kind = "int" if value.kind == "ints" else "tensor"
         return Value(kind, f"{value.operand}[{index.text}]", joined(value, index), natural=value.natural)
@@ -190,7 +220,7 @@ class Expressions:
                 natural = left.natural and right.natural
                 return Value("int", f"torch.{word}({left.text}, {right.text})", joined(left, right), natural=natural)
             return None
-        return self._factories.function(name, arguments.children)
+        return self._factories.function(name, arguments.children) or self._operators.function(name, arguments.children)
 
     def _method(self, node: Node, function: Node, arguments: Sequence[Node]) -> Value | None:
         receiver, field = function.field("argument"), function.field("field")
@@ -220,7 +250,7 @@ class Expressions:
                 return None
             return Value("int", f"{text}.shape[{index.text}]", joined(tensor, index), natural=True)
         if arguments:
-            return self._factories.method(tensor, name, arguments)
+            return self._made(tensor, name, arguments)
         match name:
             case "sizes":
                 return Value("ints", f"{text}.shape", names, natural=True)
@@ -238,4 +268,9 @@ class Expressions:
                 return Value("bool", f"{text}.{name}", names, settled=True)
             case "options":
                 return Value("options", "", names, options=Options(like=text))
-        return self._factories.method(tensor, name, arguments)
+        return self._made(tensor, name, arguments)
+
+    def _made(self, tensor: Value, name: str, arguments: Sequence[Node]) -> Value | None:
+        """A tensor that a method makes; what changes the tensor itself is no value here."""
+        made = self._factories.method(tensor, name, arguments)
+        return made if made is not None or name.endswith("_") else self._operators.method(tensor, name, arguments)

@@ -6,12 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from transforms.cpp.coverage.body import FACTORIES
 from transforms.cpp.coverage.values import Options, Underivable, Value, joined
 from transforms.cpp.reading.tree import Node
 
 _OF_ATEN = re.compile(r"(?:at|torch)::(?:native::)?(\w+)$")
-_SIZED = {"empty": 0, "zeros": 0, "ones": 0, "full": 1}
-"""Factories that take sizes first, and how many arguments come between these and the options."""
 _NO_OPTION = ("requires_grad", "pinned_memory")
 """Options that make no difference to what a fake says."""
 
@@ -30,24 +29,25 @@ class Factories:
         if match is None or not arguments:
             return None
         base = match[1]
-        if base in _SIZED:
-            fill = _SIZED[base]
+        if base in FACTORIES:
+            fill = FACTORIES[base]
             sizes = self._value(arguments[0])
             return self._made(base, sizes, arguments[1 : 1 + fill], arguments[1 + fill :], None)
-        if base.endswith("_like") and base.removesuffix("_like") in _SIZED:
+        if base.endswith("_like") and base.removesuffix("_like") in FACTORIES:
             tensor = self._value(arguments[0])
-            fill = _SIZED[base.removesuffix("_like")]
+            fill = FACTORIES[base.removesuffix("_like")]
             return self._alike(base, tensor, arguments[1 : 1 + fill], arguments[1 + fill :])
         return None
 
     def method(self, tensor: Value, name: str, arguments: Sequence[Node]) -> Value | None:
         """A call of a method of a tensor that gives a tensor, None where it is not understood."""
         base = name.removeprefix("new_")
-        if name.startswith("new_") and base in _SIZED and arguments:
-            fill = _SIZED[base]
+        if name.startswith("new_") and base in FACTORIES and arguments:
+            fill = FACTORIES[base]
             return self._made(base, self._value(arguments[0]), arguments[1 : 1 + fill], arguments[1 + fill :], tensor)
         if name in ("contiguous", "clone", "detach") and not arguments:
-            return Value("tensor", f"{tensor.operand}.{name}()", tensor.names)
+            fresh = tensor.fresh or name == "clone"
+            return Value("tensor", f"{tensor.operand}.{name}()", tensor.names, fresh=fresh)
         return None
 
     def with_option(self, value: Value, name: str, arguments: Sequence[Node]) -> Value | None:
@@ -110,7 +110,7 @@ class Factories:
         if options.format and options.format != "torch.contiguous_format":
             return None
         callee = f"{like}.new_{base}" if like else f"torch.{base}"
-        return Value("tensor", f"{callee}({', '.join(texts)})", used)
+        return Value("tensor", f"{callee}({', '.join(texts)})", used, fresh=True)
 
     def _alike(self, name: str, tensor: Value, fills: Sequence[Node], rest: Sequence[Node]) -> Value | None:
         if tensor.kind != "tensor":
@@ -122,7 +122,7 @@ class Factories:
         device = options.device or (f"{options.like}.device" if options.like not in ("", tensor.text) else "")
         texts += [f"{key}={text}" for key, text in (("dtype", dtype), ("device", device),
                                                     ("memory_format", options.format)) if text]  # fmt: skip
-        return Value("tensor", f"torch.{name}({', '.join(texts)})", joined(tensor, said))
+        return Value("tensor", f"torch.{name}({', '.join(texts)})", joined(tensor, said), fresh=True)
 
     def _fill(self, node: Node) -> str:
         """What the tensor is filled with: no matter of its shape, where it is no plain number."""

@@ -1,21 +1,36 @@
 """The body of a fake, read from a kernel: what it returns, and the checks that it makes before.
 
-Whatever the kernel computes is passed over, as long as nothing in it may change what the results are made of. Sizes
-that stand in a branch, in a loop, or come from another function are not followed: then there is no fake.
+Whatever the kernel computes is passed over, as long as nothing in it may change what the results are made of. A branch
+that no size decides (ranks, dtypes, optional arguments, numbers) is one of the fake too. Sizes that stand in another
+branch, in a loop, or come from another function are not followed: then there is no fake.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
+from transforms.cpp.coverage.body import Body, Line
 from transforms.cpp.coverage.expressions import Expressions
+from transforms.cpp.coverage.nodes import (
+    changed_by_library,
+    conjuncts,
+    declared_names,
+    in_lambda,
+    in_turn,
+    keeps_sizes,
+    literal_text,
+    of_list,
+    statements_of,
+)
+from transforms.cpp.coverage.scope import Scope
 from transforms.cpp.coverage.values import TYPES, Underivable, Value
+from transforms.cpp.reading.definitions import find_definition
 from transforms.cpp.reading.facts import Function
-from transforms.cpp.reading.syntax import errors, parse_span
+from transforms.cpp.reading.syntax import parse, parse_span
 from transforms.cpp.reading.tree import Node, build
 from transforms.schema.schema import Schema
 
@@ -24,60 +39,9 @@ _CHECKED = {"_VALUE": "_value", "_TYPE": "_type", "_INDEX": "_index", "_NOT_IMPL
 _ASSIGNED = ("assignment_expression", "update_expression")
 _READING = ("size", "empty", "begin", "end", "data", "vec", "at", "front", "back", "slice")
 """Methods of a list that leave it as it is."""
+_TENSOR = re.compile(r"(?:(?:at|torch)::)?Tensor$")
+_FILLED = re.compile(r"\w+\s*\.\s*(\w+_)\s*\([^()]*\)\s*;$")
 _IN_PLACE = re.compile(r"\b(\w+)\s*(?:\.|->)\s*(\w+_)\s*\(")
-
-
-@dataclass
-class Line:
-    """One line of a fake: `name = text`, or what is done for its own sake where `name` is empty."""
-
-    name: str
-    text: str
-    names: frozenset[str]
-    atomic: bool = True
-
-
-@dataclass
-class Body:
-    """The lines of a fake, its result last."""
-
-    lines: list[Line] = field(default_factory=list)
-    left: int = 0
-    """How many checks of the kernel are not among them."""
-
-    @property
-    def result(self) -> tuple[str, ...]:
-        """What is returned, and the locals that it rests on: without the checks."""
-        lines = self.lines
-        wanted: set[str] = set()
-        shown: list[str] = []
-        for line in reversed(lines):
-            if line.text.startswith("return ") or line.name in wanted:
-                wanted |= line.names
-                shown.append(f"{line.name} = {line.text}")
-        return tuple(shown)
-
-    def needed(self) -> list[Line]:
-        """The lines without the locals that nothing rests on, and those that are used once put where they are used."""
-        kept: list[Line] = []
-        wanted: set[str] = set()
-        for line in reversed(self.lines):
-            if not line.name or line.name in wanted:
-                wanted |= line.names
-                kept.insert(0, line)
-        result: list[Line] = []
-        for index, line in enumerate(kept):
-            uses = sum(len(re.findall(rf"\b{line.name}\b", later.text)) for later in kept[index + 1 :])
-            written = sum(later.name == line.name for later in kept)
-            if line.name and uses == 1 and written == 1 and not any(later.name in line.names for later in kept[index:]):
-                for later in kept[index + 1 :]:
-                    text = line.text if line.atomic or later.text == line.name else f"({line.text})"
-                    later.text = text.join(re.split(rf"\b{line.name}\b", later.text))
-                    if line.name in later.names:
-                        later.names = (later.names - {line.name}) | line.names
-            else:
-                result.append(line)
-        return result
 
 
 def body_of(function: Function, source: bytes, schema: Schema, schemas: Mapping[str, Sequence[Schema]]) -> Body:
@@ -86,9 +50,12 @@ def body_of(function: Function, source: bytes, schema: Schema, schemas: Mapping[
     Raises Underivable where its source does not show it.
     """
     tree, masked = parse_span(source, function.start, function.end)
-    if any(True for _ in errors(tree.root_node)):
+    if tree.root_node.has_error:  # in its file more is made of macros
+        tree, masked = parse(source)
+    definition = find_definition(tree.root_node, function)
+    if definition is None or definition.has_error:
         raise Underivable("it cannot be parsed")
-    root = build(tree.root_node, masked)
+    root = build(definition, masked)
     block = next(
         (node for node in root.walk() if node.kind == "compound_statement" and node.start == function.body), None
     )
@@ -101,12 +68,14 @@ class _Reader:
     """Reads the statements of a kernel in turn."""
 
     def __init__(self, function: Function, schema: Schema, schemas: Mapping[str, Sequence[Schema]]) -> None:
-        self._names: dict[str, Value | None] = {}
+        self._scope = Scope({argument.name for argument in schema.arguments})
+        self._names = self._scope.names
         self._schemas = schemas
         self._reshaped: frozenset[str] = frozenset()
-        self._taken = {argument.name for argument in schema.arguments}
-        self._body = Body()
-        self._expressions = Expressions(self._names)
+        self._body = Body(self._scope.statements)
+        self._early: list[tuple[str, Sequence[object]]] = []
+        """What is returned early for some sizes: where, and its state, which has to be that of all later results."""
+        self._expressions = Expressions(self._names, schemas)
         for parameter, argument in zip(function.params, schema.arguments, strict=True):
             kind = argument.plain_type
             value = TYPES.get(kind.removesuffix("?"))
@@ -120,53 +89,117 @@ class _Reader:
     def read(self, block: Node) -> Body:
         """The body that the statements of a function's block give."""
         self._refuse_reshaping(block)
-        for statement in block.children:
-            if statement.kind == "return_statement":
-                if not statement.children:
-                    raise Underivable("it returns nothing")
-                value = self._expressions.result(statement.children[0])
-                self._body.lines.append(Line("", f"return {value.text}", value.names))
-                return self._body
-            self._statement(statement)
-        raise Underivable("it ends without a result")
+        if not self._block(block.children):
+            raise Underivable("it ends without a result")
+        unknown = self._expressions.halved - (set() if self._early else self._body.sizes())
+        if unknown:
+            raise Underivable(f"whether `{min(unknown)}` is negative is not known, and C++ rounds that to 0")
+        return self._body
+
+    def _block(self, statements: Iterable[Node]) -> bool:
+        """Read statements in turn; whether no way leads past them."""
+        return any(map(self._statement, statements))
 
     def _refuse_reshaping(self, block: Node) -> None:
-        """Forget tensors that are changed in place by what may give them other sizes."""
-        changed = _IN_PLACE.findall(block.text)
-        self._reshaped = frozenset(name for name, method in changed if not _keeps_sizes(method, self._schemas))
-        self._forget(self._reshaped)
+        """Forget tensors that may be given other sizes in place where no statement of the fake does the same."""
+        self._reshaped = frozenset(
+            name
+            for node in block.walk()
+            if node.kind == "call_expression" and not in_turn(node, block)
+            for name, method in _IN_PLACE.findall(node.text)
+            if not keeps_sizes(method, self._schemas)
+        )
+        self._scope.forget(self._reshaped)
 
-    def _statement(self, node: Node) -> None:
+    def _statement(self, node: Node) -> bool:
+        """Read one statement; whether the kernel ends there on every way."""
         match node.kind:
+            case "return_statement":
+                self._return(node)
+                return True
             case "declaration":
                 self._declaration(node)
+            case "compound_statement":
+                return self._scope.block(partial(self._block, node.children))
+            case "if_statement":
+                return self._branch(node)
+            case "throw_statement":
+                self._refused("", node.walk())
+                return True
             case "expression_statement" if node.children:
-                self._expression(node.children[0])
-            case "expression_statement" | "using_declaration" | "alias_declaration" | "type_definition":
+                return self._expression(node.children[0])
+            case "expression_statement" | "using_declaration" | "alias_declaration" | "type_definition" | "comment":
                 pass
             case _:
                 self._passed_over(node)
+        return False
+
+    def _return(self, node: Node) -> None:
+        if not node.children:
+            raise Underivable("it returns nothing")
+        value = self._expressions.result(node.children[0])
+        state = self._scope.state(value)
+        for place, early in self._early:
+            if early != state:
+                raise Underivable(f"it may return at `{place}`")
+        self._scope.add(Line("", f"return {value.text}", value.names))
+
+    def _branch(self, node: Node) -> bool:
+        """`if (…) … else …`, where what it asks is no matter of sizes."""
+        asked, then, otherwise = (node.field(name) for name in ("condition", "consequence", "alternative"))
+        try:
+            condition = self._expressions.value(asked) if asked is not None and len(asked.children) == 1 else None
+        except Underivable:
+            condition = None
+        if condition is not None and condition.kind == "int":
+            condition = replace(condition, kind="bool", text=f"{condition.operand} != 0")
+        if condition is None or condition.kind != "bool" or not condition.settled:
+            if otherwise is not None or not self._returns_early(statements_of(then)):
+                self._passed_over(node)
+            return False
+        return self._scope.branch(condition, *(partial(self._block, statements_of(arm)) for arm in (then, otherwise)))
+
+    def _returns_early(self, statements: Sequence[Node]) -> bool:
+        """`if (n == 0) { return out; }`: nothing for the fake where all that is returned later is the same.
+
+        What comes before it may fill tensors in place.
+        """
+        if not statements or statements[-1].kind != "return_statement" or not statements[-1].children:
+            return False
+        for statement in statements[:-1]:
+            filled = _FILLED.match(statement.text)
+            if filled is None or not keeps_sizes(filled[1], self._schemas):
+                return False
+        value = self._expressions.result(statements[-1].children[0])
+        self._early.append((statements[-1].excerpt, self._scope.state(value)))
+        return True
 
     def _declaration(self, node: Node) -> None:
+        kind = node.field("type")
+        self._scope.declare(declared_names(node))
         for declarator in node.children:
             if declarator.kind != "init_declarator":
                 continue
             target, value = declarator.field("declarator"), declarator.field("value")
+            rebound = target is not None and target.kind == "reference_declarator" and "const" not in node.beginning(6)
             while target is not None and target.kind in ("reference_declarator", "pointer_declarator"):
                 target = target.children[-1]
             if target is None or value is None:
                 continue
             if target.kind == "structured_binding_declarator":
-                self._forget(name.text for name in target.children)
+                self._scope.forget(name.text for name in target.children)
                 continue
             if value.kind in ("argument_list", "initializer_list") and len(value.children) == 1:
-                spelled = (node.field("type") or node).text
+                spelled = (kind or node).text
                 if value.kind == "argument_list" or "Tensor" in spelled:
                     value = value.children[0]
             self._bind(target.text, value)
+            if rebound:  # what is assigned to one is assigned to the other
+                self._scope.forget([target.text, value.text])
         for named in node.children:
             if named.kind == "identifier":
-                self._names[named.text] = None
+                undefined = kind is not None and _TENSOR.match(kind.text) and named.text not in self._reshaped
+                self._names[named.text] = Value("tensor", "None", optional=True) if undefined else None
 
     def _bind(self, name: str, node: Node) -> None:
         """Give a local its value; nothing where it cannot be said, and the lambda is asked what it assigns."""
@@ -175,44 +208,68 @@ class _Reader:
         except Underivable:
             value = None
         if value is None or name in self._reshaped:
+            if value is not None:
+                self._scope.forget_tensor(value.text)
             self._forget_assigned(node)
             self._names[name] = None
             return
-        if value.kind == "options" or value.text.isidentifier() or value.text.isdigit():
-            self._names[name] = value
-            return
-        local = self._local(name)
-        self._body.lines.append(Line(local, f"{value.text}", value.names, value.atomic))
-        self._names[name] = Value(value.kind, local, frozenset({local}), True, value.natural, value.settled)
+        self._scope.bind(name, value)
 
-    def _local(self, name: str) -> str:
-        while name in self._taken or not name.isidentifier():
-            name = f"{name}_"
-        return name
-
-    def _expression(self, node: Node) -> None:
+    def _expression(self, node: Node) -> bool:
+        """Read an expression that stands alone; whether it always raises."""
         if node.kind == "call_expression":
             function, arguments = node.field("function"), node.field("arguments")
             if function is not None and arguments is not None:
                 check = _CHECKS.match(function.text)
                 if check is not None and arguments.children:
+                    if arguments.children[0].text == "false":
+                        self._refused(_CHECKED.get(check[1] or "", ""), arguments.children[1:])
+                        return True
                     self._check(_CHECKED.get(check[1] or "", ""), arguments.children)
-                    return
-                if function.kind == "field_expression" and self._list_changed(function, arguments.children):
-                    return
+                    return False
+                if function.text == "AT_ERROR":
+                    self._refused("", arguments.children)
+                    return True
+                if function.kind == "field_expression" and (
+                    self._list_changed(function, arguments.children) or self._reshapes(function, arguments.children)
+                ):
+                    return False
         if node.kind == "assignment_expression" and node.token == "=":
             left, right = node.field("left"), node.field("right")
             if left is not None and right is not None and left.kind == "identifier":
                 self._bind(left.text, right)
-                return
+                return False
             if left is not None and right is not None and self._element_set(left, right):
-                return
+                return False
         self._passed_over(node)
+        return False
+
+    def _refused(self, kind: str, message: Iterable[Node]) -> None:
+        """What the kernel refuses on every way here."""
+        texts = [node for node in message if node.kind in ("string_literal", "concatenated_string")]
+        text = json.dumps(literal_text(texts[:1]) or "not supported", ensure_ascii=False)
+        self._scope.add(Line("", f"torch._check{kind}(False, lambda: {text})", frozenset()))
+
+    def _reshapes(self, function: Node, arguments: Sequence[Node]) -> bool:
+        """`out.squeeze_(0)`, where the fake can say the same."""
+        receiver, method = function.field("argument"), function.field("field")
+        if receiver is None or method is None or not method.text.endswith("_") or receiver.kind != "identifier":
+            return False
+        held = self._names.get(receiver.text)
+        if keeps_sizes(method.text, self._schemas) or held is None or held.kind != "tensor":
+            return False
+        view = self._schemas.get(method.text.removesuffix("_"), ())  # none of `resize_`
+        value = self._expressions.in_place(held, method.text, arguments) if view else None
+        if value is None or not held.fresh or not self._scope.is_local(held):
+            self._scope.forget_tensor(held.text)
+        else:
+            self._scope.add(Line(held.text, value.text, value.names | {held.text}, changes=True))
+        return True
 
     def _check(self, kind: str, arguments: Sequence[Node]) -> None:
         """A check of the kernel, where it asks what a fake knows; its message is the text before the first value."""
-        message = _message(arguments[1:])
-        for condition in _conjuncts(arguments[0]):
+        text = literal_text(arguments[1:])
+        for condition in conjuncts(arguments[0]):
             try:
                 value = self._expressions.value(condition)
             except Underivable:
@@ -221,15 +278,35 @@ class _Reader:
             if value.kind != "bool":
                 self._body.left += 1
                 continue
-            said = f", lambda: {json.dumps(message, ensure_ascii=False)}" if message else ""
-            self._body.lines.append(Line("", f"torch._check{kind}({value.text}{said})", value.names))
+            self._note_sign(condition)
+            said = f", lambda: {json.dumps(text, ensure_ascii=False)}" if text else ""
+            self._scope.add(Line("", f"torch._check{kind}({value.text}{said})", value.names))
+
+    def _note_sign(self, condition: Node) -> None:
+        """Behind a check that a number is not negative, `/` and `%` of C++ and Python agree on it."""
+        left, right = condition.field("left"), condition.field("right")
+        if condition.kind != "binary_expression" or left is None or right is None or left.kind != "identifier":
+            return
+        held = self._names.get(left.text)
+        if held is not None and held.kind == "int" and condition.token in ("==", ">", ">=") and right.text.isdigit():
+            self._names[left.text] = replace(held, natural=True)
 
     def _list_changed(self, function: Node, arguments: Sequence[Node]) -> bool:
         """`sizes.push_back(n)`."""
         receiver, method = function.field("argument"), function.field("field")
         if receiver is None or method is None or method.text != "push_back" or len(arguments) != 1:
             return False
-        return self._list_to(receiver.text, "{} = [*{}, {}]", arguments[0])
+        held = self._names.get(receiver.text)
+        if held is None or held.kind != "ints":
+            return False
+        try:
+            value = self._expressions.value(arguments[0])
+        except Underivable:
+            self._names[receiver.text] = None
+            return True
+        made = Value("ints", "")
+        self._scope.assign(receiver.text, made, f"[*{held.text}, {value.text}]", held.names | value.names)
+        return True
 
     def _element_set(self, left: Node, right: Node) -> bool:
         """`sizes[1] = n`."""
@@ -244,36 +321,29 @@ class _Reader:
         except Underivable:
             self._names[receiver.text] = None
             return True
-        local = self._local(receiver.text)
         names = held.names | index.names | value.names
-        self._body.lines.append(Line(local, f"list({held.text})", held.names))
-        self._body.lines.append(Line("", f"{local}[{index.text}] = {value.text}", names | {local}))
-        self._names[receiver.text] = Value("ints", local, frozenset({local}))
-        return True
-
-    def _list_to(self, name: str, form: str, argument: Node) -> bool:
-        held = self._names.get(name)
-        if held is None or held.kind != "ints":
-            return False
-        try:
-            value = self._expressions.value(argument)
-        except Underivable:
-            self._names[name] = None
-            return True
-        local = self._local(name)
-        self._body.lines.append(Line(local, f"[*{held.text}, {value.text}]", held.names | value.names))
-        self._names[name] = Value("ints", local, frozenset({local}))
+        local = self._scope.assign(receiver.text, Value("ints", ""), f"list({held.text})", held.names)
+        self._scope.add(Line(local, f"{local}[{index.text}] = {value.text}", names | {local}, changes=True))
         return True
 
     def _passed_over(self, node: Node) -> None:
         """A statement that computes: the result may not come from inside it, and what it assigns is no longer known."""
         for inner in node.walk():
-            if inner.kind == "return_statement" and not _in_lambda(inner, node):
+            if inner.kind == "return_statement" and not in_lambda(inner, node):
                 raise Underivable(f"it may return at `{inner.excerpt}`")
         self._forget_assigned(node)
 
     def _forget_assigned(self, node: Node) -> None:
         for inner in node.walk():
+            held = self._names.get(inner.text) if inner.kind == "identifier" else None
+            if held is not None and held.text == "None":  # it may be given a value there
+                self._names[inner.text] = None
+            for name, method in _IN_PLACE.findall(inner.text) if inner.kind == "call_expression" else ():
+                changed = self._names.get(name)
+                if changed is not None and not keeps_sizes(method, self._schemas):
+                    self._scope.forget_tensor(changed.text)
+            if changed_by_library(inner):
+                self._scope.forget(name.text for name in inner.walk() if name.kind == "identifier")
             if inner.kind in _ASSIGNED:
                 target = inner.field("left") or inner.field("argument")
                 while target is not None and target.kind in ("subscript_expression", "parenthesized_expression"):
@@ -283,64 +353,7 @@ class _Reader:
                     element = (inner.field("left") or inner).kind == "subscript_expression"
                     if not (element and held is not None and held.kind == "tensor"):
                         self._names[target.text] = None
-            elif inner.kind == "field_expression" and _of_list(self._names.get(inner.children[0].text)):
+            elif inner.kind == "field_expression" and of_list(self._names.get(inner.children[0].text)):
                 method = inner.field("field")
                 if method is not None and method.text not in _READING:
                     self._names[inner.children[0].text] = None
-
-    def _forget(self, names: Iterable[str]) -> None:
-        for name in names:
-            self._names[name] = None
-
-
-def _keeps_sizes(method: str, schemas: Mapping[str, Sequence[Schema]]) -> bool:
-    """Whether what an operator does in place leaves sizes and strides as they are.
-
-    It does where the operator that is not in place gives a tensor of its own, or where nothing else is given to go by:
-    `t_` is like `t`, a view, and `resize_` has no such operator (native_functions.yaml tags both `inplace_view`).
-    """
-    named = schemas.get(method, ())
-    alike = schemas.get(method.removesuffix("_"), ())
-    if alike:
-        return all(not item.annotation for schema in alike for item in schema.returns)
-    return bool(named) and all(len(schema.arguments) == 1 for schema in named)
-
-
-def _of_list(value: Value | None) -> bool:
-    return value is not None and value.kind in ("ints", "tensors")
-
-
-def _in_lambda(node: Node, top: Node) -> bool:
-    parent = node.parent
-    while parent is not None and parent is not top:
-        if parent.kind == "lambda_expression":
-            return True
-        parent = parent.parent
-    return False
-
-
-def _conjuncts(node: Node) -> Iterator[Node]:
-    """The conditions that all have to hold."""
-    while node.kind == "parenthesized_expression":
-        node = node.children[0]
-    if node.kind == "binary_expression" and node.token == "&&":
-        for child in node.children:
-            yield from _conjuncts(child)
-    else:
-        yield node
-
-
-def _message(arguments: Sequence[Node]) -> str:
-    """The literal text that a message begins with; the clause that a value would end is left out where it can be."""
-    text = ""
-    for argument in arguments:
-        pieces = argument.children if argument.kind == "concatenated_string" else [argument]
-        if any(piece.kind != "string_literal" for piece in pieces):
-            text = text.rpartition(",")[0] or text
-            break
-        for piece in pieces:
-            try:
-                text += str(ast.literal_eval(piece.text))
-            except (SyntaxError, ValueError):
-                return text
-    return text.strip().rstrip(":,").strip()

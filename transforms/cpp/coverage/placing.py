@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from codemod.model.edits import Edit
 from codemod.model.transform import Project
-from transforms.cpp.coverage.kernel import Body
+from transforms.cpp.coverage.body import Body
 from transforms.python.reach.reached import ELSEWHERE, TESTS
 from transforms.python.reach.registrations import Registrations
 from transforms.schema.schema import Schema
@@ -19,6 +19,7 @@ from transforms.schema.schema import Schema
 _LOADS = re.compile(rb"\btorch\.(?:ops|classes)\.load_library\(")
 _ANNOTATIONS = {"Tensor": "torch.Tensor", "int": "int", "SymInt": "int", "float": "float", "bool": "bool"}
 _LINE = 120
+_BRANCHES = (ast.Try, ast.If, ast.For, ast.With)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class Home:
 
     path: str
     source: bytes
+    guarded: bool = False
+    """Whether it goes on where the operators are not there: what it does with them stands behind a question."""
 
 
 class Homes:
@@ -43,8 +46,9 @@ class Homes:
         """The module for the fakes of an operator's namespace, None where none is known to load what defines it.
 
         The one that registers most fakes for the namespace, else most of anything, else the one that loads the compiled
-        library: with `load_library`, or as a module of a package that has no such file of Python. Both stand at its
-        top, for a fake of an operator that is not there raises.
+        library: with `load_library`, or as a module of a package that has no such file of Python. Where that stands
+        at its top it always happens; else, in a `try` or a branch, a fake may not be registered without asking, for one
+        of an operator that is not there raises.
         """
         namespace = operator.partition("::")[0]
         if namespace not in self._found:
@@ -60,22 +64,25 @@ class Homes:
                 top = "." not in definition.function.name
                 if mine and top and not role.opaque and not _apart(definition.path):
                     counts[definition.path] += 1000 if role.kind == "fake" else 1
-        for path in sorted(counts, key=lambda path: (-counts[path], path)) or self._loading():
+        for path in sorted(counts, key=lambda path: (-counts[path], path)) or self._loading(_at_top):
             source = self._project.read(path)
             if _readable(source):
                 return Home(path, source)
+        for path in self._loading(_below_top):
+            return Home(path, self._project.read(path), guarded=True)
         return None
 
-    def _loading(self) -> list[str]:
+    def _loading(self, statements: Callable[[bytes], list[bytes]]) -> list[str]:
+        """The modules that load the compiled library in those of their `statements`."""
         tree = self._registrations().tree
         compiled: list[str] = []
         for path, facts in sorted(tree.facts.items()):
             if _apart(path) or path.rpartition("/")[2] == "setup.py":
                 continue
             source = self._project.read(path)
-            if _LOADS.search(source) and any(b"load_library" in statement for statement in _at_top(source)):
+            if _LOADS.search(source) and any(b"load_library" in statement for statement in statements(source)):
                 return [path]
-            imported = b"\n".join(_at_top(source)) if facts.imports else b""
+            imported = b"\n".join(statements(source)) if facts.imports else b""
             for name, target in facts.imports:
                 if not name.isidentifier() or not re.search(rb"\b%s\b" % name.encode(), imported):
                     continue
@@ -89,13 +96,30 @@ class Homes:
 
 def _at_top(source: bytes) -> list[bytes]:
     """The statements of a module that always run: imports and calls that no branch, `try` or function holds."""
-    try:
-        statements = ast.parse(source).body
-    except (SyntaxError, ValueError):
-        return []
+    return _calls_and_imports(source, _parsed(source))
+
+
+def _below_top(source: bytes) -> list[bytes]:
+    """The imports and calls of a module that stand in a `try` or a branch, and in no function."""
+    pending, below = _parsed(source), []
+    while pending:
+        inner = [child for node in pending if isinstance(node, _BRANCHES) for child in ast.iter_child_nodes(node)]
+        pending = [child for child in inner if isinstance(child, ast.stmt)]
+        below += pending
+    return _calls_and_imports(source, below)
+
+
+def _calls_and_imports(source: bytes, statements: Sequence[ast.stmt]) -> list[bytes]:
     lines = source.splitlines()
     kinds = (ast.Expr, ast.Import, ast.ImportFrom)
     return [b"\n".join(lines[n.lineno - 1 : n.end_lineno]) for n in statements if isinstance(n, kinds)]
+
+
+def _parsed(source: bytes) -> list[ast.stmt]:
+    try:
+        return ast.parse(source).body
+    except (SyntaxError, ValueError):
+        return []
 
 
 def _apart(path: str) -> bool:
@@ -121,10 +145,7 @@ def _defines(source: bytes, package: str, name: str) -> bool:
 
 
 def _readable(source: bytes) -> bool:
-    try:
-        return bool(ast.parse(source).body)
-    except (SyntaxError, ValueError):
-        return False
+    return bool(_parsed(source))
 
 
 def edits_of(operator: str, schema: Schema, body: Body, home: Home) -> tuple[Edit, ...]:
@@ -133,7 +154,12 @@ def edits_of(operator: str, schema: Schema, body: Body, home: Home) -> tuple[Edi
     statements = ast.parse(home.source).body
     end = len(home.source)
     missing = "" if home.source.endswith(b"\n") else newline
-    text = missing + newline * 2 + newline.join(lines_of(operator, schema, body)) + newline
+    lines = lines_of(operator, schema, body)
+    if home.guarded:
+        namespace, _, name = operator.partition("::")
+        guard = f'if hasattr(torch.ops.{namespace}, "{name.partition(".")[0]}"):'
+        lines = [guard, *(f"    {line}" if line else "" for line in lines)]
+    text = missing + newline * 2 + newline.join(lines) + newline
     edits = [Edit(home.path, end, end, b"", text.encode())]
     if not any(isinstance(node, ast.Import) and any(a.name == "torch" and not a.asname for a in node.names)
                for node in statements):  # fmt: skip
@@ -169,7 +195,6 @@ def _own(node: ast.Import | ast.ImportFrom, path: str) -> bool:
 
 def lines_of(operator: str, schema: Schema, body: Body) -> list[str]:
     """The lines of the fake."""
-    lines = body.needed()
     parameters: list[str] = []
     kinds = {argument.plain_type for argument in schema.arguments}
     annotated = kinds <= _ANNOTATIONS.keys()
@@ -186,10 +211,9 @@ def lines_of(operator: str, schema: Schema, body: Body) -> list[str]:
             returns = f" -> {results[0]}" if len(results) == 1 else f" -> tuple[{', '.join(results)}]"
     head = f"def _({', '.join(parameters)}){returns}:"
     heads = [head] if len(head) <= _LINE else ["def _(", *(f"    {p}," for p in parameters), f"){returns}:"]
-    needs = {name for line in lines for name in line.names}
-    imports = ["    from torch.fx.experimental.symbolic_shapes import sym_eq", ""] if "sym_eq" in needs else []
-    texts = [f"    {line.name} = {line.text}" if line.name else f"    {line.text}" for line in lines]
-    return [f'@torch.library.register_fake("{operator}")', *heads, *imports, *texts]
+    imports = ["from torch.fx.experimental.symbolic_shapes import sym_eq", ""] if "sym_eq" in body.names else []
+    texts = [f"    {line}" if line else "" for line in (*imports, *body.written())]
+    return [f'@torch.library.register_fake("{operator}")', *heads, *texts]
 
 
 def _default(written: str) -> str:

@@ -37,6 +37,8 @@ class Value:
     settled: bool = False
     """Whether its value is no matter of sizes: `if` may ask it while sizes are symbols."""
     optional: bool = False
+    fresh: bool = False
+    """Whether it is a tensor that the kernel made, and no argument."""
     options: Options = field(default_factory=Options)
 
     @property

@@ -14,9 +14,12 @@ several broadcast to, an argument without a dimension, or sizes that are an argu
 torch/_meta_registrations.py, with the out variants, where it equals the kernel on every call. What was drawn is kept
 for all commands; where nothing was, the reason is said, with the sample that differs.
 
-Where all kernels of an operator show what they return (factories such as `at::empty({n, x.size(1)}, x.options())`, over
-sizes that are read and computed in a straight line), it writes the fake, with the kernel's checks on sizes, ranks and
-dtypes as `torch._check`. It stands at the end of the module that registers the library's other fakes, or loads it.
+Where all kernels of an operator show what they return, it writes the fake, with the kernel's checks on sizes, ranks and
+dtypes as `torch._check`. Read are factories such as `at::empty({n, x.size(1)}, x.options())`, what operators of ATen
+make of tensors (`x.unsqueeze(0)`, `at::cat({x, y}, 1)`, `out.squeeze_(0)`), sizes that are computed, and branches that
+no size decides: on ranks, dtypes, optional arguments, numbers. An early `return out` for some sizes is nothing to the
+fake where all that is returned later is the same. It stands at the end of the module that registers the library's other
+fakes, or loads it; where that stands in a `try` or a branch, behind `if hasattr(torch.ops.lib, "op")`.
 
 Why: tracing gives an operator tensors without memory. Where there is no kernel for them, or a composite gets to the
 first `data_ptr`, torch.compile stops or breaks the graph there; no rewrite of the operator's code helps.

@@ -1,0 +1,106 @@
+"""Questions about the syntax of a kernel."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+
+from transforms.cpp.coverage.values import Value
+from transforms.cpp.reading.tree import Node
+from transforms.schema.schema import Schema
+
+
+def keeps_sizes(method: str, schemas: Mapping[str, Sequence[Schema]]) -> bool:
+    """Whether what an operator does in place leaves sizes and strides as they are.
+
+    It does where the operator that is not in place gives a tensor of its own, or where nothing else is given to go by:
+    `t_` is like `t`, a view, and `resize_` has no such operator (native_functions.yaml tags both `inplace_view`).
+    """
+    named = schemas.get(method, ())
+    alike = [schema for schema in schemas.get(method.removesuffix("_"), ()) if not schema.outputs]
+    if alike:
+        return all(not item.annotation for schema in alike for item in schema.returns)
+    return bool(named) and all(len(schema.arguments) == 1 for schema in named)
+
+
+def of_list(value: Value | None) -> bool:
+    return value is not None and value.kind in ("ints", "tensors")
+
+
+def statements_of(arm: Node | None) -> list[Node]:
+    """The statements of an arm of an `if`, with braces or without."""
+    if arm is None or arm.kind not in ("compound_statement", "else_clause"):
+        return [arm] if arm is not None else []
+    inner = arm.children
+    return statements_of(inner[0]) if arm.kind == "else_clause" and len(inner) == 1 else list(inner)
+
+
+def declared_names(node: Node) -> Iterator[str]:
+    """The names that a declaration declares."""
+    for declarator in node.children:
+        target: Node | None = declarator
+        while target is not None and target.kind in ("init_declarator", "reference_declarator", "pointer_declarator"):
+            target = target.field("declarator") or target.children[-1]
+        if target is not None and target.kind == "structured_binding_declarator":
+            yield from (name.text for name in target.children)
+        elif target is not None and target.kind == "identifier":
+            yield target.text
+
+
+def changed_by_library(node: Node) -> bool:
+    """Whether a call of the standard library is made for what it does to its arguments: `std::swap(a, b)`.
+
+    Its result is not used, or is assigned to, as that of `std::tie(a, b)` is.
+    """
+    function, parent = node.field("function"), node.parent
+    if node.kind != "call_expression" or function is None or parent is None or not function.text.startswith("std::"):
+        return False
+    return parent.kind == "expression_statement" or parent.field("left") is node
+
+
+def in_turn(node: Node, block: Node) -> bool:
+    """Whether a call is a statement that is read in turn, in `block` or in an arm of a branch."""
+    current, parent = node, node.parent
+    while parent is not None and current is not block:
+        if parent.kind not in ("expression_statement", "compound_statement", "if_statement", "else_clause"):
+            return False
+        if parent.kind == "if_statement" and parent.field("condition") is current:
+            return False
+        current, parent = parent, parent.parent
+    return current is block
+
+
+def in_lambda(node: Node, top: Node) -> bool:
+    parent = node.parent
+    while parent is not None and parent is not top:
+        if parent.kind == "lambda_expression":
+            return True
+        parent = parent.parent
+    return False
+
+
+def conjuncts(node: Node) -> Iterator[Node]:
+    """The conditions that all have to hold."""
+    while node.kind == "parenthesized_expression":
+        node = node.children[0]
+    if node.kind == "binary_expression" and node.token == "&&":
+        for child in node.children:
+            yield from conjuncts(child)
+    else:
+        yield node
+
+
+def literal_text(arguments: Sequence[Node]) -> str:
+    """The literal text that a message begins with; the clause that a value would end is left out where it can be."""
+    text = ""
+    for argument in arguments:
+        pieces = argument.children if argument.kind == "concatenated_string" else [argument]
+        if any(piece.kind != "string_literal" for piece in pieces):
+            text = text.rpartition(",")[0] or text
+            break
+        for piece in pieces:
+            try:
+                text += str(ast.literal_eval(piece.text))
+            except (SyntaxError, ValueError):
+                return text
+    return text.strip().rstrip(":,").strip()

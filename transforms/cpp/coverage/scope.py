@@ -1,0 +1,131 @@
+"""The names of a kernel and what they hold, statement by statement, as the fake has them."""
+
+from __future__ import annotations
+
+import keyword
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from transforms.cpp.coverage.body import Branch, Line, Statement
+from transforms.cpp.coverage.values import Value
+
+Names = Mapping[str, Value | None]
+
+
+class Scope:
+    """What the names in scope hold, None where that is not known, and the statements of the fake so far."""
+
+    def __init__(self, taken: Collection[str]) -> None:
+        """`taken` are the parameters of the fake, which are never assigned to."""
+        self.names: dict[str, Value | None] = {}
+        self.statements: list[Statement] = []
+        """Those of the block that is read."""
+        self._taken = taken
+        self._declared: set[str] = set()
+        self._writes = Counter[str]()
+
+    def add(self, line: Line) -> None:
+        """Add a line to the block that is read."""
+        self._writes[line.name] += 1
+        self.statements.append(line)
+
+    def is_local(self, value: Value) -> bool:
+        """Whether a value is held by a local of the fake."""
+        return value.text.isidentifier() and value.text not in self._taken and not keyword.iskeyword(value.text)
+
+    def declare(self, names: Iterable[str]) -> None:
+        """Note names that end with the block that is read."""
+        self._declared.update(names)
+
+    def bind(self, name: str, value: Value) -> None:
+        """Give a name a value, in a local of its own where that is more than another name or a number."""
+        if value.kind == "options" or value.text.isidentifier() or value.text.isdigit():
+            self.names[name] = value
+            return
+        self.assign(name, value, value.text, value.names)
+
+    def assign(self, name: str, value: Value, text: str, used: frozenset[str]) -> str:
+        """Give a name what `text` says, in a local, whose name is returned; `value` says of what kind it is."""
+        local = self._local(name, self.names)
+        self.add(Line(local, text, used, value.atomic))
+        self.names[name] = replace(value, text=local, names=frozenset({local}), atomic=True)
+        return local
+
+    def _local(self, name: str, *held: Names) -> str:
+        """A name for a local, on which no value of another name rests."""
+        items = (item for names in held for item in names.items())
+        resting = {used for other, value in items if other != name and value is not None for used in value.names}
+        while name in self._taken or name in resting or not name.isidentifier() or keyword.iskeyword(name):
+            name = f"{name}_"
+        return name
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Note that it is not known what names hold."""
+        for name in names:
+            self.names[name] = None
+
+    def forget_tensor(self, text: str) -> None:
+        """Forget all names of what may have been changed in place."""
+        self.forget([name for name, value in self.names.items() if value is not None and value.text == text])
+
+    def block(self, read: Callable[[], bool]) -> bool:
+        """Read a block, whose names end with it; whether no way leads past it."""
+        outer, declared = dict(self.names), self._declared
+        self._declared = set()
+        ended = read()
+        self.names.update({name: outer.get(name) for name in self._declared})
+        self._declared = declared
+        return ended
+
+    def branch(self, condition: Value, then: Callable[[], bool], otherwise: Callable[[], bool]) -> bool:
+        """Read both arms of an `if`; whether no way leads past it. Each is read from the names before it."""
+        branch = Branch(condition.text, condition.names)
+        before, statements = dict(self.names), self.statements
+        going: list[dict[str, Value | None]] = []
+        for read, lines in ((then, branch.then), (otherwise, branch.otherwise)):
+            self.statements = lines
+            self._restore(before)
+            if not self.block(read):
+                going.append({name: self.names.get(name) for name in before})
+        self.statements = statements
+        self._restore(going[0] if going else before)
+        if len(going) == 2:
+            self._join(branch, before, *going)
+        statements.append(branch)
+        return not going
+
+    def _restore(self, names: Names) -> None:
+        self.names.clear()
+        self.names.update(names)
+
+    def _join(self, branch: Branch, before: Names, first: Names, second: Names) -> None:
+        """The names behind a branch: in one local each where its arms leave it different values."""
+        for name, value in first.items():
+            other = second[name]
+            if value is None or other is None or value.kind != other.kind:
+                self.names[name] = None
+                continue
+            joined = replace(
+                value,
+                natural=value.natural and other.natural,
+                settled=value.settled and other.settled,
+                optional=value.optional or other.optional,
+                fresh=value.fresh and other.fresh,
+            )
+            if value.text == other.text and value.options == other.options:
+                self.names[name] = joined
+            elif value.kind == "options":
+                self.names[name] = None
+            else:
+                local = self._local(name, first, second)
+                for arm, held in ((branch.then, value), (branch.otherwise, other)):
+                    if held.text != local:
+                        self._writes[local] += 1
+                        lines = self.statements if held == before[name] else arm
+                        lines.append(Line(local, held.text, held.names, held.atomic))
+                self.names[name] = replace(joined, text=local, names=frozenset({local}), atomic=True)
+
+    def state(self, value: Value) -> Sequence[object]:
+        """What is the same where a value is the same, of the same locals, at another place."""
+        return value.text, sorted((name, self._writes[name]) for name in value.names)
