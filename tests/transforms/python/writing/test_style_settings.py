@@ -125,6 +125,24 @@ def test_damaged_settings_cost_one_line(files: dict[str, str | bytes], capsys: p
     assert said.startswith(f"symfix: {next(iter(files)).replace('_', '.')}")
 
 
+@pytest.mark.parametrize(
+    ("wide", "line", "settings", "limit"),
+    [
+        (20, "x" * 100, {}, 120),
+        (20, "x" * 100, {"ruff.toml": "line-length = 70"}, 70),
+        (20, repr("x" * 100), {}, 88),
+        (20, f"f({'x' * 100!r})  # why", {}, 88),
+        (4, "x" * 100, {}, 88),
+    ],
+)
+def test_without_settings_the_lines_of_a_file_say_how_wide_they_are(
+    wide: int, line: str, settings: Mapping[str, str | bytes], limit: int
+) -> None:
+    files = dict(settings)
+    lines = [line] * wide + ["y"] * (100 - wide)
+    assert Styles(Tree(files)).of("a/b.py", "\n".join(lines).encode()).limit == limit
+
+
 def test_a_value_that_refers_to_others_is_not_followed() -> None:
     assert style({"setup_cfg": "[flake8]\nmax-line-length = %(width)s\nwidth = 100\nmax_line = ${x}"}) == Style()
 
