@@ -243,6 +243,8 @@ def _answers(
         rule, rewrite = _first(place)
         wrapped = {"guard_or_false", "guard_or_true"} if HELPER in names.used else set()
         needed = _imported(names.used) | wrapped
+        if not rewrite.changes and not rewrite.refusal:
+            continue  # as it is written no truth of a size is asked
         rewrite = released(rewrite, layout, needed, file.minimum)
         if rewrite.changes and (gone := ", ".join(absent(rewrite, layout, needed, vocabulary))):
             rewrite = Rewrite(Level.MANUAL, rewrite.message, reason=f"this PyTorch has no {gone}", refusal="vocabulary")

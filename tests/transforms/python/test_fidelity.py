@@ -11,9 +11,12 @@ import pytest
 from codemod.model.edits import Edit, apply_edits
 from codemod.model.findings import Finding, Level
 from tests.transforms.cpp.snippets import MemoryProject
+from transforms.python.flow.values import PLAIN, SHAPE, Value
 from transforms.python.reach.tree import SourceTree
 from transforms.python.reading.extract import extract
+from transforms.python.rewrite import FileJob, Job, findings
 from transforms.python.writing.helpers import HOME, home_of
+from transforms.python.writing.style import Style
 from transforms.releases.data import PRINTS_CHOICES, bound_in
 
 CHECK = "def f(x: Tensor):\n    {}\n    if x.numel() == 0:  # empty\n        return x\n    return x + 1\n"
@@ -133,6 +136,13 @@ def test_a_function_has_one_import_whatever_of_it_is_applied(rewrite: Any, look:
     # Where the safe changes import all that the others need, they stay what they are.
     alike = source.format("guard_or_true(x.shape == y.shape)")
     assert f"{IMPORT} sym_eq\n" in rewrite(alike, level=Level.SAFE)
+
+
+def test_a_check_that_needs_no_change_is_no_finding() -> None:
+    """`world_size` is taken for a shape, as other `…_size` are, and is not compared as one."""
+    source = "def f(world_size, place):\n    torch._check(place >= 0 and place < world_size)\n\nimport torch\n"
+    job = Job({"world_size": Value(SHAPE), "place": Value(PLAIN)}, {}, (), ())
+    assert findings(FileJob("a.py", "a.py", source.encode(), {"f": job}, frozenset(), Style(), None)) == []
 
 
 def test_torchscript_reads_no_lambda_and_no_import(rewrite: Any) -> None:

@@ -51,6 +51,12 @@ class Guesses(NamedTuple):
     others: Callable[[ast.expr], tuple[bool, bool | None]] = lambda test: (False, None)
 
 
+def _raises(branch: ast.If | ast.IfExp) -> bool:
+    """Whether an arm of a branch ends by raising."""
+    arms = (branch.body, branch.orelse) if isinstance(branch, ast.If) else ()
+    return any(arm and isinstance(arm[-1], ast.Raise) for arm in arms)
+
+
 class Expressions:
     """Evaluates expressions; `met` gathers what holds where branches are come to first."""
 
@@ -82,7 +88,8 @@ class Expressions:
         if id(branch) == self._guesses.branch:
             return self._guesses.truth
         asks, guess = self._guesses.others(branch.test)
-        return guess if asks else self.truth(branch.test, state)
+        # What raises is checked, and not guessed.
+        return guess if asks and not _raises(branch) else self.truth(branch.test, state)
 
     def truth(self, node: ast.expr, state: State) -> bool | None:
         """What a condition comes to, or None where that depends on more than what is known."""

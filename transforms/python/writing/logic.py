@@ -347,15 +347,15 @@ class Conditions:
 
     def _gathered(self, node: cst.BaseExpression) -> tuple[str, cst.BaseExpression] | None:
         """`all(…)` and `any(…)` over truths: the function that joins them, and what they iterate over."""
-        if not isinstance(node, cst.Call) or len(node.args) != 1 or not isinstance(node.func, cst.Name):
+        if not isinstance(node, cst.Call) or len(node.args) != 1 or not self.value(node).symbolic:
             return None
-        if node.func.value not in ("all", "any") or not self.value(node).symbolic:
+        if (name := code(node.func).removeprefix("builtins.")) not in ("all", "any"):
             return None
         elements = node.args[0].value
         if isinstance(elements, (cst.GeneratorExp, cst.ListComp)):
             self._move((), cst.Name("None"), [elements.elt])
             elements = elements.with_changes(elt=self.symbolic(elements.elt))
-        return ("sym_and" if node.func.value == "all" else "sym_or"), parenthesized(elements)
+        return ("sym_and" if name == "all" else "sym_or"), parenthesized(elements)
 
     def _move(
         self,

@@ -155,3 +155,20 @@ def test_a_function_that_is_given_may_need_elements(look: Any, called: str, kept
     lines = f"    if x.size(0) == 0:\n        x = identity(x)\n    else:\n        x = {called}\n    return x\n"
     (finding,) = look(f"def f(x: Tensor, op):\n{lines}")
     assert bool(finding.edits) != kept
+
+
+@pytest.mark.parametrize(
+    ("condition", "kept"),
+    [
+        ("if x.size(0) == 0: raise ValueError", True),
+        ("if x.size(0) < 2:\n        raise ValueError('two')", True),
+        ("if x.size(0) != 2:\n        raise ValueError('two')", True),
+        ("if x.size(0) > 2:\n        pass\n    else:\n        raise ValueError('more')", True),
+        ("if x.size(0) == 3:\n        raise ValueError('three')", False),
+        ("if x.size(1) != 2:\n        raise ValueError('other')", False),
+    ],
+)
+def test_what_the_path_in_general_raises_for_is_no_shortcut(rewrite: Any, condition: str, kept: bool) -> None:
+    """The branch that raises becomes a check, which holds for sizes that are not known as well."""
+    source = f"def f(x: Tensor):\n    if x.size(0) == 0:\n        return x\n    {condition}\n    return x\n"
+    assert ("guard_or_false(x.size(0) == 0)" not in rewrite(source)) is kept

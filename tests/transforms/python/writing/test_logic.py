@@ -53,6 +53,7 @@ def conditions() -> Conditions:
         ("a in (1, b)", "sym_or(a == 1, a == b)"),
         ("a not in (1,)", "torch.sym_not(a == 1)"),
         ("all(s > 0 for s in x.shape)", "sym_and(True, *(s > 0 for s in x.shape))"),
+        ("builtins.all(s > 0 for s in x.shape)", "sym_and(True, *(s > 0 for s in x.shape))"),
         ("any(s == a for s in y.shape)", "sym_or(False, *(s == a for s in y.shape))"),
     ],
 )
