@@ -76,6 +76,33 @@ def function(seed: int) -> str:
     return f"def f(x: Tensor, y: Tensor, k: int) -> Tensor:\n{indented(*statements)}"
 
 
+def checked(seed: int) -> str:
+    """The same with a shortcut that returns, and behind it, mostly, branches that raise, assertions and checks."""
+    draw = random.Random(seed)
+    returned = [end for end in ENDS if end.startswith("return")]
+    statements = [f"if {_condition(draw)}:\n{indented(draw.choice(returned))}", _check(draw)]
+    if draw.random() < 0.5:
+        statements.append(_check(draw))
+    if draw.random() < 0.3:
+        statements.append(draw.choice(STEPS))
+    if draw.random() < 0.2:
+        draw.shuffle(statements)
+    body = indented(draw.choice(_SIZES), *statements, draw.choice(TAILS))
+    return f"def f(x: Tensor, y: Tensor, k: int) -> Tensor:\n{body}"
+
+
+def _check(draw: random.Random) -> str:
+    condition, kind = _condition(draw), draw.random()
+    raised = indented(draw.choice([end for end in ENDS if end.startswith("raise")]))
+    if kind < 0.5:
+        return f"if {condition}:\n{raised}"
+    if kind < 0.7:
+        return f"assert {condition}{draw.choice(_MESSAGES)}\n"
+    if kind < 0.85:
+        return f'torch._check({condition}, lambda: "no")\n'
+    return f"if {condition}:\n{indented(draw.choice(STEPS))}else:\n{raised}"
+
+
 def _condition(draw: random.Random) -> str:
     condition, kind = draw.choice(CONDITIONS), draw.random()
     if kind < 0.12 and " or " not in condition and " and " not in condition:

@@ -1,6 +1,6 @@
 """Functions drawn at random, rewritten, and run beside themselves in sizes that nothing was traced with.
 
-    python tests/corpus/fuzz_shapes.py --functions 500 --seed 1 [--composite] [--numbers]
+    python tests/corpus/fuzz_shapes.py --functions 500 --seed 1 [--composite] [--numbers | --checks]
 
 Each function is rewritten as a fake whose kernel is the function as it was, or with `--composite` as what an operator
 is made of. In eager it has to give and raise the same. Compiled with every size unbacked it has to take what eager
@@ -98,12 +98,15 @@ def main() -> None:
     parser.add_argument("--functions", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--composite", action="store_true")
-    parser.add_argument("--numbers", action="store_true", help="functions that compute with sizes, not of branches")
+    family = parser.add_mutually_exclusive_group()
+    family.add_argument("--numbers", action="store_true", help="functions that compute with sizes, not of branches")
+    family.add_argument("--checks", action="store_true", help="functions that check sizes behind a shortcut")
     options = parser.parse_args()
     logging.disable(logging.ERROR)
     torch.set_num_threads(1)
     drawn, kinds = Drawn(options.composite), Counter[str]()
-    draw = drawn_numbers.function if options.numbers else drawn_functions.function
+    draw = drawn_functions.checked if options.checks else drawn_functions.function
+    draw = drawn_numbers.function if options.numbers else draw
     for seed in range(options.seed, options.seed + options.functions):
         verdict = drawn.verdict(draw(seed))
         kinds[verdict.kind] += 1

@@ -91,6 +91,10 @@ class Expressions:
         # What raises is checked, and not guessed.
         return guess if asks and not _raises(branch) else self.truth(branch.test, state)
 
+    def asks(self, test: ast.expr) -> bool:
+        """Whether a condition asks for sizes, and so is answered without them where they are not known."""
+        return self._guesses.others(test)[0]
+
     def truth(self, node: ast.expr, state: State) -> bool | None:
         """What a condition comes to, or None where that depends on more than what is known."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):

@@ -218,8 +218,10 @@ class _Comparison:
                 None if other.value is None and not raises else self._values(end.value, other.value, known)
                 for other, known in zip(others, facts, strict=True)
             ]
-            differs = bool(each) and all(same is False for same in each)
-            results.append(False if differs else bool(each and all(each)) or None)
+            ends = [same for same, other in zip(each, others, strict=True) if raises or other.value is not None]
+            differs = bool(ends) and all(same is False for same in ends)
+            refuses = not raises and any(other.checked for other in others)
+            results.append(False if differs or refuses else bool(each and all(each)) or None)
             unset = all(isinstance(other.value, Tensor) and other.value.unset for other in others)
             empty = empty and (unset or self._is_empty(end.value, end.state.facts))
         same = False if False in results else None if None in results else True

@@ -24,6 +24,8 @@ class Outcome(NamedTuple):
 
     value: Value | None
     state: State
+    checked: bool = False
+    """Whether it raises in a branch on sizes that are not known to come to that: the branch becomes a check."""
 
 
 class Lost(Exception):
@@ -95,9 +97,11 @@ class Paths:
             return self._block(branch.body if state.decided[key] else branch.orelse, [state])
         taken = state._replace(decided={**state.decided, key: True})
         passed = state._replace(decided={**state.decided, key: False})
-        if isinstance(branch.body[-1], ast.Raise):
-            self._outcomes.append(Outcome(None, taken))
-            return self._block(branch.orelse, [self._learned(branch.test, passed, False)])
+        for truth, arm in ((True, branch.body), (False, branch.orelse)):
+            if arm and isinstance(arm[-1], ast.Raise):
+                raised, other, left = (taken, branch.orelse, passed) if truth else (passed, branch.body, taken)
+                self._outcomes.append(Outcome(None, raised, expressions.asks(branch.test)))
+                return self._block(other, [self._learned(branch.test, left, not truth)])
         return [*self._block(branch.body, [taken]), *self._block(branch.orelse, [passed])]
 
     def _holding(self, test: ast.expr, state: State) -> list[State]:

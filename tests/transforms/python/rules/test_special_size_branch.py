@@ -165,7 +165,8 @@ def test_a_function_that_is_given_may_need_elements(look: Any, called: str, kept
         ("if x.size(0) != 2:\n        raise ValueError('two')", True),
         ("if x.size(0) > 2:\n        pass\n    else:\n        raise ValueError('more')", True),
         ("if x.size(0) == 3:\n        raise ValueError('three')", False),
-        ("if x.size(1) != 2:\n        raise ValueError('other')", False),
+        ("if x.size(1) != 2:\n        raise ValueError('other')", True),
+        ("if x.dim() != 2:\n        raise ValueError('no matrix')", False),
     ],
 )
 def test_what_the_path_in_general_raises_for_is_no_shortcut(rewrite: Any, condition: str, kept: bool) -> None:

@@ -102,7 +102,7 @@ HEAD = "n, m = x.shape\n"
         ("min(n, m) == 0", "return x.new_zeros(n)", "return x.new_zeros(min(n, m))", False),
         ("min(n, m) == 0", "return x.new_zeros(0)", "return x.new_zeros(n * m)", True),
         ("n == 0", "return x.new_zeros(n, k)", "assert k == m\nreturn x.clone()", True),
-        ("n == 0", "return x.new_zeros(n, k)", "if k != m:\n    raise ValueError\nreturn x.clone()", None),
+        ("n == 0", "return x.new_zeros(n, k)", "if k != m:\n    raise ValueError\nreturn x.clone()", False),
         ("n == 0", "return x.new_zeros(n, k)", "torch._check(k == m, g)\nreturn x.clone()", True),
     ],
 )
