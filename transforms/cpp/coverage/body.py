@@ -58,6 +58,11 @@ class Body:
     """How many checks of the kernel are not among them."""
 
     @property
+    def returns(self) -> bool:
+        """Whether there is a way that ends with a result."""
+        return any(line.returns for line in _lines(_flat(self.statements)))
+
+    @property
     def result(self) -> Result:
         """What is returned, and the locals that it rests on: without the checks."""
         return _shown(_live(self.statements, set(), checks=False))

@@ -110,7 +110,8 @@ class Factories:
         if options.format and options.format != "torch.contiguous_format":
             return None
         callee = f"{like}.new_{base}" if like else f"torch.{base}"
-        return Value("tensor", f"{callee}({', '.join(texts)})", used, fresh=True)
+        unset = re.search(r"[(\s]0[,)]", sizes.text) is not None
+        return Value("tensor", f"{callee}({', '.join(texts)})", used, fresh=True, unset=unset)
 
     def _alike(self, name: str, tensor: Value, fills: Sequence[Node], rest: Sequence[Node]) -> Value | None:
         if tensor.kind != "tensor":

@@ -91,6 +91,8 @@ class _Reader:
         self._refuse_reshaping(block)
         if not self._block(block.children):
             raise Underivable("it ends without a result")
+        if not self._body.returns:
+            raise Underivable("it takes nothing: this file is the one for builds without it")
         unknown = self._expressions.halved - (set() if self._early else self._body.sizes())
         if unknown:
             raise Underivable(f"whether `{min(unknown)}` is negative is not known, and C++ rounds that to 0")
@@ -199,7 +201,7 @@ class _Reader:
         for named in node.children:
             if named.kind == "identifier":
                 undefined = kind is not None and _TENSOR.match(kind.text) and named.text not in self._reshaped
-                self._names[named.text] = Value("tensor", "None", optional=True) if undefined else None
+                self._names[named.text] = Value("tensor", "None", optional=True, unset=True) if undefined else None
 
     def _bind(self, name: str, node: Node) -> None:
         """Give a local its value; nothing where it cannot be said, and the lambda is asked what it assigns."""
@@ -336,8 +338,8 @@ class _Reader:
     def _forget_assigned(self, node: Node) -> None:
         for inner in node.walk():
             held = self._names.get(inner.text) if inner.kind == "identifier" else None
-            if held is not None and held.text == "None":  # it may be given a value there
-                self._names[inner.text] = None
+            if held is not None and held.unset:  # it may be given a value there
+                self._scope.forget_tensor(held.text)
             for name, method in _IN_PLACE.findall(inner.text) if inner.kind == "call_expression" else ():
                 changed = self._names.get(name)
                 if changed is not None and not keeps_sizes(method, self._schemas):

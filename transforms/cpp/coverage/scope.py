@@ -112,6 +112,7 @@ class Scope:
                 settled=value.settled and other.settled,
                 optional=value.optional or other.optional,
                 fresh=value.fresh and other.fresh,
+                unset=value.unset or other.unset,
             )
             if value.text == other.text and value.options == other.options:
                 self.names[name] = joined

@@ -39,6 +39,8 @@ class Value:
     optional: bool = False
     fresh: bool = False
     """Whether it is a tensor that the kernel made, and no argument."""
+    unset: bool = False
+    """Whether it is an undefined tensor, or one of size 0, which a function that it is passed to may give another."""
     options: Options = field(default_factory=Options)
 
     @property
