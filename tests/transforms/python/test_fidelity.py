@@ -138,6 +138,12 @@ def test_a_function_has_one_import_whatever_of_it_is_applied(rewrite: Any, look:
     assert f"{IMPORT} sym_eq\n" in rewrite(alike, level=Level.SAFE)
 
 
+def test_the_length_of_a_shape_is_no_size(look: Any) -> None:
+    source = "def f(tensors: list[Tensor]):\n    shapes = [t.shape for t in tensors]\n"
+    source += "    return max(len(shape) for shape in shapes)\n"
+    assert look(source) == []
+
+
 def test_a_check_that_needs_no_change_is_no_finding() -> None:
     """`world_size` is taken for a shape, as other `…_size` are, and is not compared as one."""
     source = "def f(world_size, place):\n    torch._check(place >= 0 and place < world_size)\n\nimport torch\n"
