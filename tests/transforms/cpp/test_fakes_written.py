@@ -77,7 +77,7 @@ def fake(body: str, schema: str = SCHEMA, head: str = HEAD) -> list[str]:
         "auto o = at::empty({0}, x.options()); fill_out(o, x); return o;",
         "auto o = x.new_empty({k, 0}); auto p = o; fill_out(p, x); return o;",
         "Tensor o; if (k) { o = at::empty({0}, x.options()); } fill_out(o, x); return o;",
-        "TORCH_CHECK(false, \"not built\");",
+        'TORCH_CHECK(false, "not built");',
         "return x.max(1);",  # two tensors
         "return at::empty({k / 2 + 1}, x.options());",  # -1 gives 1 in C++, and 0 in Python
         "if (k == 3) { return x.new_empty({k}); } return at::empty({k, k / 2}, x.options());",
