@@ -79,6 +79,10 @@ def fake(body: str, schema: str = SCHEMA, head: str = HEAD) -> list[str]:
         "Tensor o; if (k) { o = at::empty({0}, x.options()); } fill_out(o, x); return o;",
         'TORCH_CHECK(false, "not built");',
         "return x.max(1);",  # two tensors
+        "return at::empty({(x.size(0) + k - 1) / 2}, x.options());",
+        "TORCH_CHECK(k >= 0); return at::empty({(x.size(0) + k - 1) / 2}, x.options());",
+        "TORCH_CHECK(k > 0); return at::empty({(x.size(0) + k - 2) / k}, x.options());",
+        "TORCH_CHECK(k > 0); int64_t n = 1; if (w.has_value()) { n = k - 1; } return x.new_empty({(n * k - 1) / 2});",
         "return at::empty({k / 2 + 1}, x.options());",  # -1 gives 1 in C++, and 0 in Python
         "if (k == 3) { return x.new_empty({k}); } return at::empty({k, k / 2}, x.options());",
         "auto n = x.size(0); for (int i = 0; i < k; ++i) { ++n; } return at::empty({n}, x.options());",
@@ -227,6 +231,11 @@ def test_what_is_not_shown_is_not_written(body: str) -> None:
         ),
         # A number that a tensor is made with, or that is checked, is not negative behind that.
         ("return at::empty({k, k / 2 + 1}, x.options());", ["return x.new_empty((k, (k // 2) + 1))"]),
+        (
+            "TORCH_CHECK(k > 0); return at::empty({(x.size(0) + k - 1) / k, (k * 2 - 2) / k}, x.options());",
+            ["torch._check(k > 0)", "return x.new_empty((((x.shape[0] + k) - 1) // k, ((k * 2) - 2) // k))"],
+        ),
+        ("return x.new_empty({(x.size(0) + 7) / 8 * 8});", ["return x.new_empty((((x.shape[0] + 7) // 8) * 8,))"]),
         (
             "TORCH_CHECK(k > 0); return at::empty({x.size(0) / k}, x.options());",
             ["torch._check(k > 0)", "return x.new_empty((x.shape[0] // k,))"],

@@ -102,7 +102,8 @@ class Expressions:
         number = _INTEGER.match(node.text)
         if number is None:
             return None
-        return Value("int", number[1], natural=not number[1].startswith("-"), settled=True)
+        natural = not number[1].startswith("-")
+        return Value("int", number[1], natural=natural, settled=True, least=int(number[1]) if natural else 0)
 
     def _true(self, node: Node) -> Value:
         return Value("bool", "True", settled=True)
@@ -165,8 +166,12 @@ class Expressions:
                 return None
             return Value("tensor", f"{left.operand} {token} {right.operand}", names, False, fresh=True)
         if left.kind == right.kind == "int" and token in ("+", "-", "*"):
-            natural = left.natural and right.natural and token != "-"
-            return Value("int", f"{left.operand} {token} {right.operand}", names, False, natural, settled)
+            least = left.least + right.least if token == "+" else left.least * right.least
+            if token == "-":
+                least = left.least - right.least if right.text.isdigit() else -1
+            natural = left.natural and right.natural and least >= 0
+            text = f"{left.operand} {token} {right.operand}"
+            return Value("int", text, names, False, natural, settled, least=max(least, 0))
         if left.kind == right.kind == "int" and token in ("/", "%") and right.natural:
             if not left.natural:
                 self.halved.add(left.text)
@@ -188,6 +193,7 @@ class Expressions:
             names=joined(condition, first, second),
             atomic=False,
             natural=first.natural and second.natural,
+            least=min(first.least, second.least),
             settled=first.settled and second.settled,
             optional=first.optional or second.optional,
             fresh=first.fresh and second.fresh,

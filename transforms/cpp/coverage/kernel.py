@@ -291,7 +291,8 @@ class _Reader:
             return
         held = self._names.get(left.text)
         if held is not None and held.kind == "int" and condition.token in ("==", ">", ">=") and right.text.isdigit():
-            self._names[left.text] = replace(held, natural=True)
+            least = int(right.text) + (condition.token == ">")
+            self._names[left.text] = replace(held, natural=True, least=max(least, held.least))
 
     def _list_changed(self, function: Node, arguments: Sequence[Node]) -> bool:
         """`sizes.push_back(n)`."""

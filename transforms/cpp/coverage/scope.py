@@ -109,6 +109,7 @@ class Scope:
             joined = replace(
                 value,
                 natural=value.natural and other.natural,
+                least=min(value.least, other.least),
                 settled=value.settled and other.settled,
                 optional=value.optional or other.optional,
                 fresh=value.fresh and other.fresh,

@@ -41,6 +41,8 @@ class Value:
     """Whether it is a tensor that the kernel made, and no argument."""
     unset: bool = False
     """Whether it is an undefined tensor, or one of size 0, which a function that it is passed to may give another."""
+    least: int = 0
+    """What a number that is never negative is at least."""
     options: Options = field(default_factory=Options)
 
     @property
