@@ -145,9 +145,9 @@ def findings(job: FileJob) -> list[Finding]:
         if rewritten is not None and rewritten.answers:
             functions.append(rewritten)
     _import_together(functions)
-    _format(functions, layout, Formatter(layout, top.body, job.style))
+    _format(functions, layout, formatter := Formatter(layout, top.body, job.style))
     _import_together(functions, whole=True)
-    return [*_assembled(job.path, layout, functions, job.style.fits, job.home), *refused]
+    return [*_assembled(job.path, layout, functions, formatter.fits, job.home), *refused]
 
 
 def _outlines(trees: Iterable[ast.Module], job: FileJob) -> Iterator[ast.stmt]:
@@ -243,8 +243,8 @@ def _answers(
         rule, rewrite = _first(place)
         wrapped = {"guard_or_false", "guard_or_true"} if HELPER in names.used else set()
         needed = _imported(names.used) | wrapped
-        if not rewrite.changes and not rewrite.refusal:
-            continue  # as it is written no truth of a size is asked
+        if not (rewrite.changes or rewrite.refusal):  # as it is written no truth of a size is asked
+            continue
         rewrite = released(rewrite, layout, needed, file.minimum)
         if rewrite.changes and (gone := ", ".join(absent(rewrite, layout, needed, vocabulary))):
             rewrite = Rewrite(Level.MANUAL, rewrite.message, reason=f"this PyTorch has no {gone}", refusal="vocabulary")

@@ -165,16 +165,7 @@ class PythonTransform:
         words = vocabulary(tree, torch, own)
         styles, minimum = Styles(project), torch.minimum if torch else None
         return [
-            FileJob(
-                path,
-                tree_path(tree, path),
-                project.read(path),
-                jobs,
-                words,
-                styles.of(path, project.read(path)),
-                home,
-                minimum,
-            )
+            FileJob(path, tree_path(tree, path), project.read(path), jobs, words, styles.of(path), home, minimum)
             for (path, _), jobs in sorted(chosen.items())
         ]
 

@@ -120,7 +120,7 @@ class Scope:
             elif value.kind == "options":
                 self.names[name] = None
             else:
-                local = self._local(name, first, second)
+                local = self._local(name, before, first, second)
                 for arm, held in ((branch.then, value), (branch.otherwise, other)):
                     if held.text != local:
                         self._writes[local] += 1

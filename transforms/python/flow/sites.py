@@ -276,7 +276,8 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
         given = [values.value(argument) for argument in (node.args if name == "range" else node.args[:1])]
         value = next((bound for bound in given if bound.kind == INT), given[0])
         item = name in ("int", "float") and isinstance(node.args[0], ast.Call) and called(node.args[0]) == "item"
-        if values.surely_tensor(node.args[0]) if name == "len" else value.kind in (INT, FLOAT, BOOL) or item:
+        asked = values.surely_tensor(node.args[0]) if name == "len" else value.kind in (INT, FLOAT, BOOL)
+        if asked or item:
             yield Site("coercion", node, node, value)
     elif name in COUNTED and (pieces := _pieces(node)) is not None:
         value = values.value(pieces)

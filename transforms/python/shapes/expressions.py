@@ -51,10 +51,10 @@ class Guesses(NamedTuple):
     others: Callable[[ast.expr], tuple[bool, bool | None]] = lambda test: (False, None)
 
 
-def _raises(branch: ast.If | ast.IfExp) -> bool:
-    """Whether an arm of a branch ends by raising."""
-    arms = (branch.body, branch.orelse) if isinstance(branch, ast.If) else ()
-    return any(arm and isinstance(arm[-1], ast.Raise) for arm in arms)
+def raising(branch: ast.If | ast.IfExp) -> bool | None:
+    """The outcome for which a branch ends by raising; None where no arm of it does."""
+    arms = ((True, branch.body), (False, branch.orelse)) if isinstance(branch, ast.If) else ()
+    return next((truth for truth, arm in arms if arm and isinstance(arm[-1], ast.Raise)), None)
 
 
 class Expressions:
@@ -89,7 +89,7 @@ class Expressions:
             return self._guesses.truth
         asks, guess = self._guesses.others(branch.test)
         # What raises is checked, and not guessed.
-        return guess if asks and not _raises(branch) else self.truth(branch.test, state)
+        return guess if asks and raising(branch) is None else self.truth(branch.test, state)
 
     def asks(self, test: ast.expr) -> bool:
         """Whether a condition asks for sizes, and so is answered without them where they are not known."""

@@ -212,16 +212,13 @@ class _Comparison:
             if end.value is None:
                 continue
             others = [other for other in general if _compatible(end.state, other.state)]
-            raises = all(other.value is None for other in others)
-            facts = [joined([end.state.facts, other.state.facts]) for other in others]
-            each = [
-                None if other.value is None and not raises else self._values(end.value, other.value, known)
-                for other, known in zip(others, facts, strict=True)
-            ]
-            ends = [same for same, other in zip(each, others, strict=True) if raises or other.value is not None]
-            differs = bool(ends) and all(same is False for same in ends)
-            refuses = not raises and any(other.checked for other in others)
-            results.append(False if differs or refuses else bool(each and all(each)) or None)
+            returned = [other for other in others if other.value is not None] or others
+            facts = [joined([end.state.facts, other.state.facts]) for other in returned]
+            each = [self._values(end.value, other.value, known) for other, known in zip(returned, facts, strict=True)]
+            raises = len(returned) < len(others)
+            differs = bool(each) and all(same is False for same in each)
+            refuses = raises and any(other.checked for other in others)
+            results.append(False if differs or refuses else bool(each and all(each) and not raises) or None)
             unset = all(isinstance(other.value, Tensor) and other.value.unset for other in others)
             empty = empty and (unset or self._is_empty(end.value, end.state.facts))
         same = False if False in results else None if None in results else True

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from transforms.python.flow.nodes import called
 from transforms.python.flow.torch_names import CHECKS, RESHAPES
-from transforms.python.shapes.expressions import Expressions, Guesses, State
+from transforms.python.shapes.expressions import Expressions, Guesses, State, raising
 from transforms.python.shapes.sizes import Size, Sizes, constant, joined
 from transforms.python.shapes.tensors import Tensors
 from transforms.python.shapes.values import NONE, Number, Other, Raised, Several, Shape, Tensor, Value
@@ -97,11 +97,10 @@ class Paths:
             return self._block(branch.body if state.decided[key] else branch.orelse, [state])
         taken = state._replace(decided={**state.decided, key: True})
         passed = state._replace(decided={**state.decided, key: False})
-        for truth, arm in ((True, branch.body), (False, branch.orelse)):
-            if arm and isinstance(arm[-1], ast.Raise):
-                raised, other, left = (taken, branch.orelse, passed) if truth else (passed, branch.body, taken)
-                self._outcomes.append(Outcome(None, raised, expressions.asks(branch.test)))
-                return self._block(other, [self._learned(branch.test, left, not truth)])
+        if (truth := raising(branch)) is not None:
+            raised, other, left = (taken, branch.orelse, passed) if truth else (passed, branch.body, taken)
+            self._outcomes.append(Outcome(None, raised, expressions.asks(branch.test)))
+            return self._block(other, [self._learned(branch.test, left, not truth)])
         return [*self._block(branch.body, [taken]), *self._block(branch.orelse, [passed])]
 
     def _holding(self, test: ast.expr, state: State) -> list[State]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import bisect
 import difflib
+import functools
 import itertools
 import re
 import sys
@@ -44,11 +45,20 @@ class Formatter:
 
     def __init__(self, layout: Layout, body: Sequence[ast.stmt], style: Style) -> None:
         self.layout = layout
-        self.style = style
+        self._style = style
         self._body = body
         self._heads = [_first_line(node) for node in body]
         self._lines: dict[int, list[tuple[int, int]]] = {}
         self._switches = [(match.start(), match[1] or match[2]) for match in _SWITCH.finditer(layout.source)]
+
+    @functools.cached_property
+    def style(self) -> Style:
+        """The style of the file, whose lines are only asked where something is to be formatted."""
+        return self._style.of_file(self.layout.source)
+
+    def fits(self, text: str) -> bool:
+        """Whether no line of `text` is longer than the file's may be."""
+        return self.style.fits(text)
 
     def settled(self, rewrites: Sequence[Rewrite], unit: str = "    ") -> list[Rewrite]:
         """The rewrites of one function, formatted; `unit` is one level of its indentation."""

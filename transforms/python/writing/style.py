@@ -7,14 +7,19 @@ setting of the tree does more than choose among black's own styles.
 from __future__ import annotations
 
 import ast
+import contextlib
+import io
 import re
 import tokenize
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 WIDTH = 88
 """The longest line where a tree says nothing."""
+_WIDE = 120
+_LONG_LINES, _FEW = 0.01, 5
+"""What part of a file's lines are longer than formatters leave them where nobody uses one, and how many at least."""
 
 OLDEST = 8
 """The minor version of the oldest Python 3 where a tree names none."""
@@ -44,6 +49,12 @@ class Style:
     limit: int = WIDTH
     magic_trailing_comma: bool = True
     python: int = OLDEST
+    assumed: bool = field(default=False, compare=False)
+    """Whether no settings name the limit."""
+
+    def of_file(self, source: bytes) -> Style:
+        """The style of one file, whose lines say how wide they may be where no settings do."""
+        return replace(self, limit=_WIDE) if self.assumed and _is_wide(source) else self
 
     def fits(self, text: str) -> bool:
         """Whether no line of `text` is longer than the limit."""
@@ -104,6 +115,20 @@ class Style:
             enabled_features={Preview[feature] for feature in features},
         )
         return format_str(source, mode=mode)
+
+
+def _is_wide(source: bytes) -> bool:
+    """Whether a file is written in longer lines than formatters leave: names past that column, in no string."""
+    lines = source.splitlines()
+    most = max(_FEW, len(lines) * _LONG_LINES)
+    if sum(len(line) > WIDTH for line in lines) <= most:
+        return False
+    rows: set[int] = set()
+    with contextlib.suppress(tokenize.TokenError, SyntaxError):
+        for token in tokenize.tokenize(io.BytesIO(source).readline):
+            if token.type == tokenize.NAME and token.end[1] > WIDTH:
+                rows.add(token.end[0])
+    return len(rows) > most
 
 
 def longest(text: str) -> int:

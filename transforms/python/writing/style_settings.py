@@ -8,12 +8,8 @@ says a width, the lines of the file do.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
-import tokenize
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from codemod.borders.documents import LARGEST_SETTINGS, load_toml
@@ -25,9 +21,6 @@ from transforms.python.writing.style import OLDEST, WIDTH, Style
 
 _TOML = (".ruff.toml", "ruff.toml", "pyproject.toml")
 _INI = (".flake8", "setup.cfg", "tox.ini")
-_WIDE = 120
-_LONG_LINES, _FEW = 0.01, 5
-"""What part of a file's lines are longer than formatters leave them where nobody uses one, and how many at least."""
 _LIMITS = range(20, 321)  # those that ruff takes
 
 
@@ -37,26 +30,24 @@ class Styles:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._listed = set(project.files((*_TOML, *_INI)))
-        self._by_folder: dict[str, tuple[int | None, Style]] = {}
+        self._by_folder: dict[str, Style] = {}
         self._tables: dict[str, Mapping[str, Any]] = {}
 
-    def of(self, path: str, source: bytes = b"") -> Style:
-        """The style of a file, whose bytes are asked where no settings say how wide its lines are."""
+    def of(self, path: str) -> Style:
+        """The style of a file."""
         folder = path.rpartition("/")[0]
         if folder not in self._by_folder:
             self._by_folder[folder] = self._style(folder)
-        limit, style = self._by_folder[folder]
-        return replace(style, limit=_WIDE) if limit is None and _is_wide(source) else style
+        return self._by_folder[folder]
 
-    def _style(self, folder: str) -> tuple[int | None, Style]:
-        """The width that settings name, None where none do, and the style of the files of a folder."""
+    def _style(self, folder: str) -> Style:
         tables = [self._settings(place) for place in _upwards(folder)]
         python = next(filter(None, (_python(settings) for settings in tables)), OLDEST)
         for settings in tables:
             limit = _limit(settings)
             if limit is not None:
-                return limit, Style(limit, _magic_trailing_comma(settings), python)
-        return None, Style(python=python)
+                return Style(limit, _magic_trailing_comma(settings), python)
+        return Style(python=python, assumed=True)
 
     def _settings(self, folder: str) -> Mapping[str, Any]:
         """The tables "black", "ruff", "flake8" and "project" of the settings in a folder, those that are there."""
@@ -90,19 +81,6 @@ class Styles:
             **{key: _table(tool, key) for key in ("black", "ruff") if key in tool},
             "project": _table(document, "project"),
         }
-
-
-def _is_wide(source: bytes) -> bool:
-    """Whether a file is written in longer lines than formatters leave: names past that column, in no string."""
-    if sum(len(line) > WIDTH for line in source.splitlines()) <= _FEW:
-        return False
-    rows: set[int] = set()
-    lines = io.BytesIO(source).readline
-    with contextlib.suppress(tokenize.TokenError, SyntaxError):
-        for token in tokenize.tokenize(lines):
-            if token.type == tokenize.NAME and token.end[1] > WIDTH:
-                rows.add(token.end[0])
-    return len(rows) > max(_FEW, source.count(b"\n") * _LONG_LINES)
 
 
 def _upwards(folder: str) -> Iterator[str]:

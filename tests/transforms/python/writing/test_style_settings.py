@@ -140,7 +140,7 @@ def test_without_settings_the_lines_of_a_file_say_how_wide_they_are(
 ) -> None:
     files = dict(settings)
     lines = [line] * wide + ["y"] * (100 - wide)
-    assert Styles(Tree(files)).of("a/b.py", "\n".join(lines).encode()).limit == limit
+    assert Styles(Tree(files)).of("a/b.py").of_file("\n".join(lines).encode()).limit == limit
 
 
 def test_a_value_that_refers_to_others_is_not_followed() -> None:
