@@ -12,7 +12,9 @@ from transforms.schema.schema import Argument, Schema
 
 _FUNCTION = re.compile(r"(?:at|torch)::(?:native::)?([a-z]\w*)$")
 _NULL = re.compile(r"(?:std|c10|at)::nullopt$")
-_LIST = re.compile(r"(?:Sym)?[Ii]nt\[1?\]$")
+_LIST = re.compile(r"(?:Sym)?[Ii]nt\[\d*\]$")
+_LIST_OF_ANY = re.compile(r"(?:Sym)?[Ii]nt\[1?\]$")
+"""Lists that one number is taken for."""
 _FITTING = {
     "Tensor": ("tensor",), "int": ("int",), "SymInt": ("int",), "bool": ("bool",), "float": ("float", "int"),
     "Scalar": ("int", "float"), "ScalarType": ("dtype",), "MemoryFormat": ("format",), "Tensor[]": ("tensors",),
@@ -101,8 +103,8 @@ def _as(kind: str, value: Value) -> str | None:
         return None
     if value.text == "None":
         return value.text
-    if re.match(r"(?:Sym)?[Ii]nt\[\d*\]$", plain) and value.kind == "ints":
+    if _LIST.match(plain) and value.kind == "ints":
         return value.text
-    if _LIST.match(plain) and value.kind == "int":
+    if _LIST_OF_ANY.match(plain) and value.kind == "int":
         return f"({value.text},)"
     return value.text if value.kind in _FITTING.get(plain, ()) else None

@@ -6,7 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 FACTORIES = {"empty": 0, "zeros": 0, "ones": 0, "full": 1}
 """Factories that take sizes first, and how many arguments come between these and the options."""
@@ -69,16 +69,16 @@ class Body:
 
     def written(self) -> list[str]:
         """The lines, indented by a level for each branch that they stand in."""
-        return list(_written(self.needed()))
+        return list(_written(self.statements))
 
-    def needed(self) -> list[Statement]:
-        """The statements without the locals that nothing rests on, those used once put where they are used."""
+    def needed(self) -> Body:
+        """The body without the locals that nothing rests on, those used once put where they are used."""
         kept = _live(self.statements, set(), checks=True)
         result: list[Statement] = []
         for index, statement in enumerate(kept):
             if not isinstance(statement, Line) or not _put(statement, kept, index):
                 result.append(statement)
-        return result
+        return Body(result, self.left)
 
     def sizes(self) -> set[str]:
         """The sizes that the kernel makes tensors of whatever it is given, and so are not negative where it ends."""
@@ -92,8 +92,8 @@ class Body:
 
     @property
     def names(self) -> frozenset[str]:
-        """All names that the needed statements rest on."""
-        return frozenset().union(*(statement.names for statement in _flat(self.needed())))
+        """All names that the statements rest on."""
+        return frozenset().union(*(statement.names for statement in _flat(self.statements)))
 
 
 def _live(statements: Sequence[Statement], wanted: set[str], *, checks: bool) -> list[Statement]:
@@ -110,7 +110,7 @@ def _live(statements: Sequence[Statement], wanted: set[str], *, checks: bool) ->
                 kept.append(Branch(statement.condition, statement.names, then, other))
         elif statement.name in wanted or (not statement.name and (checks or statement.returns)):
             wanted |= statement.names
-            kept.append(Line(statement.name, statement.text, statement.names, statement.atomic, statement.changes))
+            kept.append(replace(statement))
     kept.reverse()
     return kept
 

@@ -59,6 +59,13 @@ class Expressions:
             raise Underivable(f"`{node.excerpt}`")
         return Value("other", ", ".join(value.text for value in values), joined(*values), False)
 
+    def known(self, node: Node | None) -> Value | None:
+        """The expression in Python; None where it says nothing that a fake can say."""
+        try:
+            return self.value(node) if node is not None else None
+        except Underivable:
+            return None
+
     def in_place(self, tensor: Value, name: str, arguments: Sequence[Node]) -> Value | None:
         """A call that changes a tensor in place, None where a fake cannot make it."""
         try:

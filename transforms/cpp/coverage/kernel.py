@@ -149,10 +149,7 @@ class _Reader:
     def _branch(self, node: Node) -> bool:
         """`if (…) … else …`, where what it asks is no matter of sizes."""
         asked, then, otherwise = (node.field(name) for name in ("condition", "consequence", "alternative"))
-        try:
-            condition = self._expressions.value(asked) if asked is not None and len(asked.children) == 1 else None
-        except Underivable:
-            condition = None
+        condition = self._expressions.known(asked) if asked is not None and len(asked.children) == 1 else None
         if condition is not None and condition.kind == "int":
             condition = replace(condition, kind="bool", text=f"{condition.operand} != 0")
         if condition is None or condition.kind != "bool" or not condition.settled:
@@ -205,10 +202,7 @@ class _Reader:
 
     def _bind(self, name: str, node: Node) -> None:
         """Give a local its value; nothing where it cannot be said, and the lambda is asked what it assigns."""
-        try:
-            value = self._expressions.value(node)
-        except Underivable:
-            value = None
+        value = self._expressions.known(node)
         if value is None or name in self._reshaped:
             if value is not None:
                 self._scope.forget_tensor(value.text)
@@ -272,12 +266,8 @@ class _Reader:
         """A check of the kernel, where it asks what a fake knows; its message is the text before the first value."""
         text = literal_text(arguments[1:])
         for condition in conjuncts(arguments[0]):
-            try:
-                value = self._expressions.value(condition)
-            except Underivable:
-                self._body.left += 1
-                continue
-            if value.kind != "bool":
+            value = self._expressions.known(condition)
+            if value is None or value.kind != "bool":
                 self._body.left += 1
                 continue
             self._note_sign(condition)
@@ -302,9 +292,8 @@ class _Reader:
         held = self._names.get(receiver.text)
         if held is None or held.kind != "ints":
             return False
-        try:
-            value = self._expressions.value(arguments[0])
-        except Underivable:
+        value = self._expressions.known(arguments[0])
+        if value is None:
             self._names[receiver.text] = None
             return True
         made = Value("ints", "")
@@ -319,9 +308,8 @@ class _Reader:
         held = self._names.get(receiver.text)
         if held is None or held.kind != "ints":
             return False
-        try:
-            index, value = self._expressions.value(indices.children[0]), self._expressions.value(right)
-        except Underivable:
+        index, value = self._expressions.known(indices.children[0]), self._expressions.known(right)
+        if index is None or value is None:
             self._names[receiver.text] = None
             return True
         names = held.names | index.names | value.names

@@ -24,6 +24,7 @@ def keeps_sizes(method: str, schemas: Mapping[str, Sequence[Schema]]) -> bool:
 
 
 def of_list(value: Value | None) -> bool:
+    """Whether a value is known, and a list."""
     return value is not None and value.kind in ("ints", "tensors")
 
 
@@ -71,6 +72,7 @@ def in_turn(node: Node, block: Node) -> bool:
 
 
 def in_lambda(node: Node, top: Node) -> bool:
+    """Whether a lambda stands between a node and one around it."""
     parent = node.parent
     while parent is not None and parent is not top:
         if parent.kind == "lambda_expression":

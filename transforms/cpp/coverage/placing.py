@@ -68,9 +68,8 @@ class Homes:
             source = self._project.read(path)
             if _readable(source):
                 return Home(path, source)
-        for path in self._loading(_below_top):
-            return Home(path, self._project.read(path), guarded=True)
-        return None
+        below = next(iter(self._loading(_below_top)), None)
+        return Home(below, self._project.read(below), guarded=True) if below is not None else None
 
     def _loading(self, statements: Callable[[bytes], list[bytes]]) -> list[str]:
         """The modules that load the compiled library in those of their `statements`."""
@@ -211,6 +210,7 @@ def lines_of(operator: str, schema: Schema, body: Body) -> list[str]:
             returns = f" -> {results[0]}" if len(results) == 1 else f" -> tuple[{', '.join(results)}]"
     head = f"def _({', '.join(parameters)}){returns}:"
     heads = [head] if len(head) <= _LINE else ["def _(", *(f"    {p}," for p in parameters), f"){returns}:"]
+    body = body.needed()
     imports = ["from torch.fx.experimental.symbolic_shapes import sym_eq", ""] if "sym_eq" in body.names else []
     texts = [f"    {line}" if line else "" for line in (*imports, *body.written())]
     return [f'@torch.library.register_fake("{operator}")', *heads, *texts]
