@@ -57,6 +57,23 @@ def raising(branch: ast.If | ast.IfExp) -> bool | None:
     return next((truth for truth, arm in arms if arm and isinstance(arm[-1], ast.Raise)), None)
 
 
+def plain(condition: ast.expr) -> ast.expr:
+    """A condition with the operator or the comparison that a function of torch stands for (`sym_and`, `sym_eq`)."""
+    if not isinstance(condition, ast.Call) or not condition.args or condition.keywords:
+        return condition
+    name, sides = called(condition), condition.args
+    if name in ("bool", "expect_true"):
+        return plain(sides[0])
+    meant: ast.expr = condition
+    if name in ("sym_and", "sym_or"):
+        meant = ast.BoolOp(ast.And() if name == "sym_and" else ast.Or(), sides)
+    elif name == "sym_eq" and len(sides) == 2:
+        meant = ast.Compare(sides[0], [ast.Eq()], sides[1:])
+    elif name == "sym_not":
+        meant = ast.UnaryOp(ast.Not(), sides[0])
+    return ast.copy_location(meant, condition)
+
+
 class Expressions:
     """Evaluates expressions; `met` gathers what holds where branches are come to first."""
 
@@ -93,10 +110,16 @@ class Expressions:
 
     def asks(self, test: ast.expr) -> bool:
         """Whether a condition asks for sizes, and so is answered without them where they are not known."""
+        test = plain(test)
+        if isinstance(test, ast.BoolOp):
+            return any(map(self.asks, test.values))
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return self.asks(test.operand)
         return self._guesses.others(test)[0]
 
     def truth(self, node: ast.expr, state: State) -> bool | None:
         """What a condition comes to, or None where that depends on more than what is known."""
+        node = plain(node)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             inner = self.truth(node.operand, state)
             return None if inner is None else not inner
@@ -245,6 +268,8 @@ class Expressions:
     def _call(self, node: ast.Call, state: State) -> Value | None:
         if any(keyword.arg is None for keyword in node.keywords):
             return None
+        if called(node) == "reduce" and _is_product(node):
+            return self._function("prod", [self.value(node.args[1], state)], {})
         arguments = self._several(ast.Tuple(node.args, ast.Load()), state)
         if not isinstance(arguments, Several):
             return None
@@ -255,7 +280,8 @@ class Expressions:
                 owner = self._as_tensor(owner)
             if isinstance(owner, Tensor):
                 return self._method(node.func.attr, owner, arguments.items, keywords)
-            return self._function(called(node), arguments.items, keywords) if dotted(node.func) == "math.prod" else None
+            if dotted(node.func) != "math.prod" and node.func.attr != "infer_size":
+                return None
         return self._function(called(node), arguments.items, keywords)
 
     def _method(
@@ -283,6 +309,9 @@ class Expressions:
             return Number(result)
         if name in _AS_IT_IS and len(arguments) == 1 and not keywords:
             return arguments[0]
+        if name == "infer_size" and len(numbers) == 1 and len(arguments) == 2:  # torch/_prims_common/__init__.py
+            shape = f"infer_size({'; '.join(map(text_of, arguments))})"
+            return Shape(Tensor(shape, elements=numbers[0]))
         if name == "prod" and len(arguments) == 1 and isinstance(arguments[0], Shape):
             return Number(self.tensors.numel(arguments[0].of))
         if name == "len" and len(arguments) == 1 and not isinstance(arguments[0], Several):
@@ -316,6 +345,14 @@ class Expressions:
         if name in _EXTREMES:
             return self._function(name, members, {}) if len(members) > 1 else members[0]
         return self.tensors.factory(name, [Several(tuple(members))], {})
+
+
+def _is_product(reduction: ast.Call) -> bool:
+    """Whether a call of `functools.reduce` multiplies all there is, and nothing else."""
+    by, *given = reduction.args or [ast.Constant(None)]
+    start = given[1] if len(given) == 2 else ast.Constant(1)
+    ones = isinstance(start, ast.Constant) and start.value == 1
+    return dotted(by) == "operator.mul" and len(given) in (1, 2) and ones and not reduction.keywords
 
 
 _RULES: Mapping[type[ast.expr], Callable[..., Value | None]] = {

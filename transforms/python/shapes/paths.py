@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from transforms.python.flow.nodes import called
 from transforms.python.flow.torch_names import CHECKS, RESHAPES
-from transforms.python.shapes.expressions import Expressions, Guesses, State, raising
+from transforms.python.shapes.expressions import Expressions, Guesses, State, plain, raising
 from transforms.python.shapes.sizes import Size, Sizes, constant, joined
 from transforms.python.shapes.tensors import Tensors
 from transforms.python.shapes.values import NONE, Number, Other, Raised, Several, Shape, Tensor, Value
@@ -80,7 +80,7 @@ class Paths:
             if isinstance(statement, ast.Assert):
                 return self._holding(statement.test, state)
             if isinstance(statement, ast.Expr) and called(statement.value) in CHECKS:
-                arguments = [part for part in statement.value.args if _is_condition(part)]  # type: ignore[attr-defined]
+                arguments = statement.value.args[called(statement.value) == "_check_with" :]  # type: ignore[attr-defined]
                 return self._holding(arguments[0], state) if arguments else [state]
             return [self._simple(statement, state)]
         except Raised:
@@ -104,12 +104,19 @@ class Paths:
         return [*self._block(branch.body, [taken]), *self._block(branch.orelse, [passed])]
 
     def _holding(self, test: ast.expr, state: State) -> list[State]:
-        if self._expressions.truth(test, state) is False:
+        key = self._expressions.other(test, state).text
+        truth = state.decided.get(key, self._expressions.truth(test, state))
+        if truth is False:
             raise Raised
+        if truth is None:
+            raised = state._replace(decided={**state.decided, key: False})
+            state = state._replace(decided={**state.decided, key: True})
+            self._outcomes.append(Outcome(None, raised, self._expressions.asks(test)))
         return [self._learned(test, state, True)]
 
     def _learned(self, test: ast.expr, state: State, truth: bool) -> State:
         """The state with what a condition that holds, or that does not, says of sizes that are equal."""
+        test = plain(test)
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             return self._learned(test.operand, state, not truth)
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is truth:
@@ -222,10 +229,6 @@ class Paths:
             return None
         value = self._expressions.value(call.args[0], state)
         return state.assigned(call.func.value.id, Several((*held.items, value)))
-
-
-def _is_condition(node: ast.expr) -> bool:
-    return isinstance(node, (ast.Compare, ast.BoolOp, ast.UnaryOp))
 
 
 def _names_in(target: ast.expr) -> Iterator[str]:

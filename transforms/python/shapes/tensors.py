@@ -79,6 +79,8 @@ class Tensors:
     def numel(self, tensor: Tensor) -> Size:
         """The number of elements."""
         sizes = self.of(tensor)
+        if sizes is None and tensor.elements is not None:
+            return tensor.elements
         return self.algebra.atom(f"numel({tensor.shape})") if sizes is None else product(sizes)
 
     def factory(self, name: str, arguments: Sequence[Value], keywords: Mapping[str, Value]) -> Tensor | None:

@@ -20,6 +20,8 @@ class Tensor(NamedTuple):
     """What it is a reduction of, over which dimensions, and whether these are kept; where the sizes are not seen."""
     expanded: Tensor | None = None
     """What it is an expansion of, to sizes that are not seen: it need not have those of that tensor."""
+    elements: Size | None = None
+    """How many elements it has, where that is seen and its sizes are not."""
 
 
 class Number(NamedTuple):

@@ -101,9 +101,15 @@ HEAD = "n, m = x.shape\n"
         ("n == 0", "x = x.neg()", "if n == 0:\n    return x.sum()\nreturn x.exp()", False),
         ("min(n, m) == 0", "return x.new_zeros(n)", "return x.new_zeros(min(n, m))", False),
         ("min(n, m) == 0", "return x.new_zeros(0)", "return x.new_zeros(n * m)", True),
-        ("n == 0", "return x.new_zeros(n, k)", "assert k == m\nreturn x.clone()", True),
+        ("n == 0", "return x.new_zeros(n, k)", "assert k == m\nreturn x.clone()", False),
+        ("n == 0", "return x.new_zeros(n, k)", "assert not expect_true(k != m)\nreturn x.clone()", False),
         ("n == 0", "return x.new_zeros(n, k)", "if k != m:\n    raise ValueError\nreturn x.clone()", False),
-        ("n == 0", "return x.new_zeros(n, k)", "torch._check(k == m, g)\nreturn x.clone()", True),
+        ("n == 0", "return x.new_zeros(n, k)", "torch._check(k == m, g)\nreturn x.clone()", False),
+        ("n == 0", "return x.new_zeros(n, k)", "torch._check(sym_eq(k, m))\nreturn x.clone()", False),
+        ("n == 0", "return x", "torch._check(sym_or(n == 0, k == m))\nreturn x.clone()", True),
+        ("n == 0", "return x", "torch._check(sym_and(n == 0, k == m))\nreturn x.clone()", False),
+        ("n == 0", "return x", "torch._check(torch.sym_not(n > 0))\nreturn x.clone()", True),
+        ("n == 0", "return x", "torch._check(flag)\nreturn x.clone()", None),
     ],
 )
 def test_the_ways_agree(test: str, special: str, rest: str, same: bool | None) -> None:
