@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ _CASES = 8
 _SPECIAL = range(4)
 _UNSEEN = 2
 _RANKS = range(1, 5)
+_RANK_ASKED = re.compile(r"\bn?dim\b")
 
 
 class Agreement(NamedTuple):
@@ -49,7 +51,8 @@ class Branch(NamedTuple):
 def agreement(function: Function, parameters: Mapping[str, Value], branch: Branch) -> Agreement:
     """How the outcomes of the path for sizes in general compare with those of the other path, in that path's cases.
 
-    Where the rank of a tensor is not seen they differ if they do so for every rank that the function takes.
+    Where the ranks of tensors are not seen, they differ if they do so for every rank that the function takes, as it may
+    be written for one of them; where it tells ranks apart, one is enough.
     """
     ranks = dict[str, int]()
     try:
@@ -57,15 +60,15 @@ def agreement(function: Function, parameters: Mapping[str, Value], branch: Branc
         unseen = [name for name, value in parameters.items() if isinstance(value, Tensor) and name not in ranks]
         if found is None or found.same is not None or not 0 < len(unseen) <= _UNSEEN:
             return found or Agreement(None)
-        differs = False
-        for chosen in itertools.product(_RANKS, repeat=len(unseen)):
-            each = _agreement(function, parameters, branch, ranks | dict(zip(unseen, chosen, strict=True)), tied=True)
-            if each is not None and each.same is not False:
-                return found
-            differs = differs or each is not None
+        taken = (
+            _agreement(function, parameters, branch, ranks | dict.fromkeys(unseen, rank), tied=True) for rank in _RANKS
+        )
+        same = {each.same for each in taken if each is not None}
     except (Lost, RecursionError):
         return Agreement(None)
-    return Agreement(False) if differs else found
+    conditions = (ast.unparse(node.test) for node in ast.walk(function) if isinstance(node, ast.If))
+    apart = any(map(_RANK_ASKED.search, conditions))
+    return Agreement(False) if False in same and (apart or same == {False}) else found
 
 
 def _agreement(
