@@ -130,8 +130,16 @@ class Sizes:
         if constant(difference) is not None:
             return False
         atoms = {atom for atoms, _ in difference for atom in atoms}
-        tensors = {name for atom in (*atoms, *self._facts) for pair in _TENSORS.findall(atom) for name in pair if name}
-        return None if (tied and len(tensors) > 1) or any(map(self._is_unseen, (*atoms, *self._facts))) else False
+        if any(map(self._is_unseen, (*atoms, *self._facts))):
+            return None
+        tensors, given = _tensors_of(atoms), _tensors_of(self._facts)
+        if not tied or len(tensors | given) < 2:
+            return False
+        # What is known of one size of another tensor may be so of one of these sizes, and tells nothing of the others.
+        if len(tensors) > 1 or len(self._facts) > 1 or given & tensors:
+            return None
+        (value,) = self._facts.values()
+        return False if all(self._resolved(difference, {atom: value}) for atom in atoms) else None
 
     def where_equal(self, first: Size, second: Size) -> list[dict[str, Size]]:
         """What is known where two sizes are equal: for each way they can be, what atoms are; [] if not to be seen.
@@ -188,6 +196,10 @@ class Sizes:
             operation, operands = self._made[atom]
             return self.made(operation, *(self._resolved(operand, facts, depth + 1) for operand in operands))
         return named(atom)
+
+
+def _tensors_of(atoms: Iterable[str]) -> set[str]:
+    return {name for atom in atoms for pair in _TENSORS.findall(atom) for name in pair if name}
 
 
 def _is_count(size: Size) -> bool:
