@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 import itertools
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from transforms.python.flow.nodes import called
 from transforms.python.shapes.expressions import Guesses, State
 from transforms.python.shapes.paths import Lost, Outcome, Paths
 from transforms.python.shapes.sizes import ONE, Facts, Sizes, constant, joined, number
@@ -23,7 +23,6 @@ _CASES = 8
 _SPECIAL = range(4)
 _UNSEEN = 2
 _RANKS = range(1, 5)
-_RANK_ASKED = re.compile(r"\bn?dim\b")
 
 
 class Agreement(NamedTuple):
@@ -66,9 +65,22 @@ def agreement(function: Function, parameters: Mapping[str, Value], branch: Branc
         same = {each.same for each in taken if each is not None}
     except (Lost, RecursionError):
         return Agreement(None)
-    conditions = (ast.unparse(node.test) for node in ast.walk(function) if isinstance(node, ast.If))
-    apart = any(map(_RANK_ASKED.search, conditions))
-    return Agreement(False) if False in same and (apart or same == {False}) else found
+    return Agreement(False) if False in same and (same == {False} or _tells_ranks_apart(function)) else found
+
+
+def _tells_ranks_apart(function: Function) -> bool:
+    """Whether a condition in it asks for the rank of a tensor."""
+    nodes = list(ast.walk(function))
+    assigned = [node.targets[0] for node in nodes if isinstance(node, ast.Assign) and _is_rank(node.value)]
+    names = {target.id for target in assigned if isinstance(target, ast.Name)}
+    conditions = (part for node in nodes if isinstance(node, ast.If) for part in ast.walk(node.test))
+    return any(_is_rank(part) or (isinstance(part, ast.Name) and part.id in names) for part in conditions)
+
+
+def _is_rank(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr == "ndim"
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and called(node) in ("dim", "ndimension")
 
 
 def _agreement(

@@ -134,6 +134,11 @@ def test_the_ways_agree(test: str, special: str, rest: str, same: bool | None) -
         ("if x.numel() == 0:\n    return x\nreturn x.reshape(x.size(0), x.size(1))", None),
         ("if x.numel() == 0:\n    return x\nif x.dim() < 2:\n    raise\nreturn x.view(x.size(0), x.size(1))", False),
         ("if y.numel() == 0:\n    return x.new_zeros(x.size(0), x.size(1))\nreturn x.t().clone()", False),
+        (
+            "if x.numel() == 0:\n    return x\nr = x.dim()\nif r < 2:\n    raise\nreturn x.view(x.size(0), x.size(1))",
+            False,
+        ),
+        ("if x.numel() == 0:\n    return x\nif dim < 2:\n    raise\nreturn x.view(x.size(0), x.size(1))", None),
         ("n, m = x.shape\nk = n if n == 1 else m\nreturn x.new_zeros(k)", False),
         ("n, m = x.shape\nk = n if n == m else m\nreturn x.new_zeros(k)", True),
     ],
