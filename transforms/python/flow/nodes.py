@@ -146,6 +146,29 @@ def called(node: ast.AST) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
+def spoken(condition: ast.expr) -> ast.expr:
+    """`a or b` of `sym_or(a, b)` and its like: what a condition says, not how it is asked. Another one as it is.
+
+    Source: torch/fx/experimental/symbolic_shapes.py (sym_and, sym_or, sym_eq), torch/__init__.py (sym_not).
+    """
+    if not isinstance(condition, ast.Call) or condition.keywords or not condition.args:
+        return condition
+    if any(isinstance(argument, ast.Starred) for argument in condition.args):
+        return condition
+    match called(condition), condition.args:
+        case "sym_or", operands:
+            said: ast.expr = ast.BoolOp(ast.Or(), operands)
+        case "sym_and", operands:
+            said = ast.BoolOp(ast.And(), operands)
+        case "sym_not", [operand]:
+            said = ast.UnaryOp(ast.Not(), operand)
+        case "sym_eq", [left, right]:
+            said = ast.Compare(left, [ast.Eq()], [right])
+        case _:
+            return condition
+    return ast.copy_location(said, condition)
+
+
 class AsShape(ast.NodeTransformer):
     """`x.size(i)` as `x.shape[i]`, and `x.size()` as `x.shape`, which are the same."""
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.nodes import called, dotted, spoken
 from transforms.python.flow.torch_names import TORCH_MODULES
 from transforms.python.shapes import sizes as polynomials
 from transforms.python.shapes.operators import Call, applied
@@ -39,6 +39,10 @@ class State(NamedTuple):
         """The state with another value of a variable."""
         return self._replace(variables={**self.variables, name: value})
 
+    def going(self, condition: str, truth: bool) -> State:
+        """The state where a condition, by its text, has come to a truth."""
+        return self._replace(decided={**self.decided, condition: truth})
+
 
 class Guesses(NamedTuple):
     """How conditions come out whatever the sizes are: of one `branch`, by its identity, and of all that ask for sizes.
@@ -58,20 +62,10 @@ def raising(branch: ast.If | ast.IfExp) -> bool | None:
 
 
 def plain(condition: ast.expr) -> ast.expr:
-    """A condition with the operator or the comparison that a function of torch stands for (`sym_and`, `sym_eq`)."""
-    if not isinstance(condition, ast.Call) or not condition.args or condition.keywords:
-        return condition
-    name, sides = called(condition), condition.args
-    if name in ("bool", "expect_true"):
-        return plain(sides[0])
-    meant: ast.expr = condition
-    if name in ("sym_and", "sym_or"):
-        meant = ast.BoolOp(ast.And() if name == "sym_and" else ast.Or(), sides)
-    elif name == "sym_eq" and len(sides) == 2:
-        meant = ast.Compare(sides[0], [ast.Eq()], sides[1:])
-    elif name == "sym_not":
-        meant = ast.UnaryOp(ast.Not(), sides[0])
-    return ast.copy_location(meant, condition)
+    """What a condition says, without the calls that only ask for its truth."""
+    while isinstance(condition, ast.Call) and called(condition) in ("bool", "expect_true") and condition.args:
+        condition = condition.args[0]
+    return spoken(condition)
 
 
 class Expressions:

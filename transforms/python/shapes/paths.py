@@ -95,8 +95,7 @@ class Paths:
         key = expressions.other(branch.test, state).text
         if key in state.decided:
             return self._block(branch.body if state.decided[key] else branch.orelse, [state])
-        taken = state._replace(decided={**state.decided, key: True})
-        passed = state._replace(decided={**state.decided, key: False})
+        taken, passed = state.going(key, True), state.going(key, False)
         if (truth := raising(branch)) is not None:
             raised, other, left = (taken, branch.orelse, passed) if truth else (passed, branch.body, taken)
             self._outcomes.append(Outcome(None, raised, expressions.asks(branch.test)))
@@ -109,9 +108,8 @@ class Paths:
         if truth is False:
             raise Raised
         if truth is None:
-            raised = state._replace(decided={**state.decided, key: False})
-            state = state._replace(decided={**state.decided, key: True})
-            self._outcomes.append(Outcome(None, raised, self._expressions.asks(test)))
+            self._outcomes.append(Outcome(None, state.going(key, False), self._expressions.asks(test)))
+            state = state.going(key, True)
         return [self._learned(test, state, True)]
 
     def _learned(self, test: ast.expr, state: State, truth: bool) -> State:

@@ -12,7 +12,7 @@ import libcst as cst
 
 from codemod.model.findings import Level
 from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import all_nodes
+from transforms.python.flow.nodes import all_nodes, spoken
 from transforms.python.flow.sites import Site
 from transforms.python.reach.composites import Composite
 from transforms.python.writing.evaluation import evaluated_before, present_tensors
@@ -161,26 +161,14 @@ def expectation(condition: str) -> str:
 
 
 class _Spoken(ast.NodeTransformer):
-    """Makes `a or b` of `sym_or(a, b)` and its like: what a condition says, not how it is asked."""
+    """Puts what each condition says in its place."""
 
     changed = False
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
-        if node.keywords or not node.args or any(isinstance(argument, ast.Starred) for argument in node.args):
-            return node
-        match ast.unparse(node.func).rpartition(".")[2], node.args:
-            case "sym_or", operands:
-                said: ast.expr = ast.BoolOp(ast.Or(), operands)
-            case "sym_and", operands:
-                said = ast.BoolOp(ast.And(), operands)
-            case "sym_not", [operand]:
-                said = ast.UnaryOp(ast.Not(), operand)
-            case "sym_eq", [left, right]:
-                said = ast.Compare(left, [ast.Eq()], [right])
-            case _:
-                return node
-        self.changed = True
+        said = spoken(node)
+        self.changed = self.changed or said is not node
         return said
 
 

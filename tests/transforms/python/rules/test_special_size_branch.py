@@ -173,3 +173,10 @@ def test_what_the_path_in_general_raises_for_is_no_shortcut(rewrite: Any, condit
     """The branch that raises becomes a check, which holds for sizes that are not known as well."""
     source = f"def f(x: Tensor):\n    if x.size(0) == 0:\n        return x\n    {condition}\n    return x\n"
     assert ("guard_or_false(x.size(0) == 0)" not in rewrite(source)) is kept
+
+
+def test_a_check_of_unpacked_truths_is_read(look: Any) -> None:
+    shortcut = "    if x.size(0) == 0:\n        return x\n"
+    check = "    torch._check(sym_and(True, *(size != 0 for size in y.shape)))\n"
+    (finding,) = look(f"def f(x: Tensor, y: Tensor):\n{shortcut}{check}    return x.clone()\n")
+    assert (bool(finding.edits), finding.refusal) == (False, "undecided")
