@@ -17,7 +17,7 @@ from transforms.cpp.coverage.operators import obstacles, operators
 from transforms.cpp.coverage.placing import Homes
 from transforms.cpp.coverage.report import missing_fake
 from transforms.cpp.decisions import DERIVATIVES, decide
-from transforms.cpp.flow.dead_ends import composite_kernels, may_meet, with_dead_ends
+from transforms.cpp.flow.dead_ends import composite_kernels, may_meet, short_name, with_dead_ends
 from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
 from transforms.cpp.flow.propagate import Key, Propagation, Propagator, Question
 from transforms.cpp.flow.twins import twin_name
@@ -32,7 +32,7 @@ from transforms.cpp.reach.schemas import Family, Schemas, integer_arguments
 from transforms.cpp.reach.sources import DeviceCode, is_pytorchs, joined_facts, source_files
 from transforms.cpp.reach.unread import remarks
 from transforms.cpp.reach.untraced import alone_in_formulas, untraceable_operators
-from transforms.cpp.reach.vocabulary import ACCESSORS, Vocabulary, base_name, has_symbolic_twin
+from transforms.cpp.reach.vocabulary import ACCESSORS, Vocabulary, has_symbolic_twin
 from transforms.cpp.reading.facts import FileFacts, Function, Slot
 from transforms.cpp.reading.lines import Lines
 from transforms.cpp.report import group_name, question_findings
@@ -168,7 +168,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         blocked |= vocabulary.dead_ends
         reach, stopped = reacher.reached_and_stopped(blocked)
         tree = replace(tree, reach=reach)
-        dead = {base_name(f.name)[0] for f in reached if (f.path, f.start) in vocabulary.dead_ends}
+        dead = {short_name(f) for f in reached if (f.path, f.start) in vocabulary.dead_ends}
         for question in [question for question, o in answers.items() if may_meet(o.function, vocabulary, dead)]:
             del answers[question]
         outcomes |= _follow(project, [f for f in reached if may_meet(f, vocabulary, dead)], vocabulary, launched)

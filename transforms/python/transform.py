@@ -15,7 +15,7 @@ from codemod.tree.checkout import NATIVE_FUNCTIONS
 from transforms.python.metas.drawn import findings as metas_of
 from transforms.python.reach.bodies import Bodies
 from transforms.python.reach.composites import Composite, composites, entries_of, stand_ins
-from transforms.python.reach.kernels import registrations_of
+from transforms.python.reach.kernels import registrations_of, root_package
 from transforms.python.reach.naming import decorated_operators
 from transforms.python.reach.reached import (
     ELSEWHERE,
@@ -28,7 +28,7 @@ from transforms.python.reach.reached import (
     returned_values,
     scripted,
 )
-from transforms.python.reach.tree import Definition, SourceTree, tree_path
+from transforms.python.reach.tree import Definition, SourceTree, absolute, tree_path
 from transforms.python.reach.unfaked import unfaked
 from transforms.python.reach.unread import remarks
 from transforms.python.reading.bodies import wanted_bodies
@@ -78,7 +78,9 @@ class PythonTransform:
         """Every finding in the selected files."""
         paths, elsewhere = _paths(project)
         selected = project.facts(extract, [path for path in paths if project.selected(path)])
-        if not any(name.split(".")[0] in ("torch", "") for facts in selected.values() for _, name in facts.imports):
+        package = root_package(project)
+        targets = (target for facts in selected.values() for _, target in facts.imports)
+        if not any(absolute(target, package).partition(".")[0] == "torch" for target in targets):
             return []  # no tensors there, so the rest of the tree need not be read
         others = project.facts(extract, [path for path in paths if not project.selected(path)])
         facts = {**selected, **others}

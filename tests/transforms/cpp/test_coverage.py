@@ -30,6 +30,7 @@ COMPOSITE = "Tensor fold(const Tensor& x, int64_t n) { return fold_cpu(x, n); }\
 def missing(root: Path, **files: str) -> list[Finding]:
     """The findings of the rule in files named by a letter: `c` is C++, `k` one of a backend's, `p` Python."""
     suffixes = {"c": "c.cpp", "k": "cpu/k.cpp", "g": "cuda/g.cu", "t": "tests/t.py", "p": "lib/p.py"}
+    suffixes |= {"e": "examples/e.py", "i": "lib/__init__.py", "u": "lib/inner/u.py"}
     (root / "schemas.yaml").write_text(SCHEMAS)
     contents = {suffixes[name]: text for name, text in files.items()} | {"c10.h": HEADER}
     project = MemoryProject(root, contents, root / "schemas.yaml")

@@ -330,6 +330,55 @@ def test_where_the_library_may_not_be_loaded_the_fake_asks(tmp_path: Path, pytho
     )
 
 
+LOADER = "import torch\n\n\ndef load(x):\n    torch.ops.load_library(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("python", "guard"),
+    [
+        ("from .inner.u import load\n\nload(1)\n", ""),
+        ("from .inner.u import load as first\n\nif first:\n    first(1)\n", "if hasattr(torch.ops.lib, "),
+        ("from .inner import u\n\n\ndef load(x):\n    u.load(x)\n", None),
+    ],
+)
+def test_a_function_that_loads_the_library_counts_where_it_is_called(
+    tmp_path: Path, python: str, guard: str | None
+) -> None:
+    edits = {edit for finding in missing(tmp_path, c=CPP, p=python, u=LOADER, i="") for edit in finding.edits}
+    assert {edit.path for edit in edits} == (set() if guard is None else {"lib/p.py"})
+    if guard is not None:
+        assert (f'\n\n{guard}"lift"' if guard else "\n\n@torch") in apply_edits(python.encode(), edits).decode()
+
+
+def test_what_lies_beside_the_library_is_no_place_for_its_fakes(tmp_path: Path) -> None:
+    reasons = [finding.reason for finding in missing(tmp_path, c=CPP, e=LOADED)]
+    assert reasons
+    assert all("no module of Python is known to load it" in reason for reason in reasons)
+    edits = {edit for finding in missing(tmp_path, c=CPP, e=LOADED, p=LOADED) for edit in finding.edits}
+    assert {edit.path for edit in edits} == {"lib/p.py"}
+
+
+@pytest.mark.parametrize(
+    ("package", "is_compiled"),
+    [
+        ("", True),
+        ("def __getattr__(name):\n    return name\n", False),
+        ("import sys\n\nsys.modules[__name__] = object()\n", False),
+    ],
+)
+def test_a_package_that_has_any_name_imports_no_compiled_module(
+    tmp_path: Path, package: str, is_compiled: bool
+) -> None:
+    edits = {e for f in missing(tmp_path, c=CPP, i=package, p="from lib import fast\n") for e in f.edits}
+    assert bool(edits) == is_compiled
+
+
+def test_a_library_that_is_loaded_comes_before_a_module_that_is_imported(tmp_path: Path) -> None:
+    loads = LOADS.replace("torch.ops", "import torch\ntry:\n    torch.ops") + "except OSError:\n    pass\n"
+    edits = {e for f in missing(tmp_path, c=CPP, i="", p="from lib import fast\n", u=loads) for e in f.edits}
+    assert {edit.path for edit in edits} == {"lib/inner/u.py"}
+
+
 def test_a_guard_of_the_whole_file_is_no_condition(tmp_path: Path) -> None:
     guarded = f"#ifndef LIB\n#define LIB\n{CPP}#endif\n"
     findings = missing(tmp_path, c=guarded, p=LOADED)

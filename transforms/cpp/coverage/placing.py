@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from codemod.model.edits import Edit
+from codemod.model.scope import beside
 from codemod.model.transform import Project
 from transforms.cpp.coverage.body import Body
+from transforms.cpp.coverage.operators import Operator
 from transforms.python.reach.reached import ELSEWHERE, TESTS
 from transforms.python.reach.registrations import Registrations
+from transforms.python.reading.facts import FileFacts
 from transforms.schema.schema import Schema
 
 _LOADS = re.compile(rb"\btorch\.(?:ops|classes)\.load_library\(")
@@ -40,57 +44,97 @@ class Homes:
         self._project = project
         self._defined = defined
         self._registrations = registrations
-        self._found: dict[str, Home | None] = {}
+        self._found: dict[tuple[str, str], Home | None] = {}
 
-    def of(self, operator: str) -> Home | None:
+    def of(self, operator: Operator) -> Home | None:
         """The module for the fakes of an operator's namespace, None where none is known to load what defines it.
 
         The one that registers most fakes for the namespace, else most of anything, else the one that loads the compiled
-        library: with `load_library`, or as a module of a package that has no such file of Python. Where that stands
-        at its top it always happens; else, in a `try` or a branch, a fake may not be registered without asking, for one
-        of an operator that is not there raises.
+        library: with `load_library` or a function that calls it, for then it holds operators, else as a module of a
+        package that has no such file of Python. Of several, one that names the namespace. Where that stands at its top
+        it always happens; else, in a `try` or a branch, a fake may not be registered without asking, for one of an
+        operator that is not there raises. What lies beside the library, as its examples, has operators of its own only.
         """
-        namespace = operator.partition("::")[0]
-        if namespace not in self._found:
-            self._found[namespace] = self._find(f"{namespace}::")
-        return self._found[namespace]
+        place = operator.name.partition("::")[0], beside(operator.path)
+        if place not in self._found:
+            self._found[place] = self._find(f"{place[0]}::", place[1])
+        return self._found[place]
 
-    def _find(self, prefix: str) -> Home | None:
+    def _find(self, prefix: str, kind: str) -> Home | None:
         counts: Counter[str] = Counter()
         registered = self._registrations()
         for definition, roles in registered.roles.items():
             for role in roles:
                 mine = role.operator.startswith(prefix) and role.operator in self._defined
                 top = "." not in definition.function.name
-                if mine and top and not role.opaque and not _apart(definition.path):
+                if mine and top and not role.opaque and not _apart(definition.path, kind):
                     counts[definition.path] += 1000 if role.kind == "fake" else 1
-        for path in sorted(counts, key=lambda path: (-counts[path], path)) or self._loading(_at_top):
-            source = self._project.read(path)
-            if _readable(source):
+        for path in sorted(counts, key=lambda path: (-counts[path], path)):
+            if _readable(source := self._project.read(path)):
                 return Home(path, source)
-        below = next(iter(self._loading(_below_top)), None)
-        return Home(below, self._project.read(below), guarded=True) if below is not None else None
+        loading, compiled = zip(self._loading(_at_top, kind), self._loading(_below_top, kind), strict=True)
+        asked = re.compile(rb"\bops\.%s\b" % prefix.removesuffix("::").encode())
+        for paths, guarded in zip((*loading, *compiled), (False, True, False, True), strict=True):
+            homes = [Home(path, self._project.read(path), guarded) for path in paths]
+            if homes:
+                return next((home for home in homes if asked.search(home.source)), homes[0])
+        return None
 
-    def _loading(self, statements: Callable[[bytes], list[bytes]]) -> list[str]:
-        """The modules that load the compiled library in those of their `statements`."""
+    def _loading(self, statements: Callable[[bytes], list[bytes]], kind: str) -> tuple[list[str], list[str]]:
+        """The modules that load a library of operators in those of their `statements`; that import a compiled module.
+
+        A module that does both is among the first alone. They lie beside the library's own code as `kind` says.
+        """
         tree = self._registrations().tree
+        loading: list[str] = []
         compiled: list[str] = []
         for path, facts in sorted(tree.facts.items()):
-            if _apart(path) or path.rpartition("/")[2] == "setup.py":
+            if _apart(path, kind):
                 continue
             source = self._project.read(path)
-            if _LOADS.search(source) and any(b"load_library" in statement for statement in statements(source)):
-                return [path]
-            imported = b"\n".join(statements(source)) if facts.imports else b""
-            for name, target in facts.imports:
-                if not name.isidentifier() or not re.search(rb"\b%s\b" % name.encode(), imported):
-                    continue
-                package, name = tree.located(target)
-                if not name or "." in name or not package.endswith("__init__.py"):
-                    continue
-                if not _defines(self._project.read(package), tree.module_name(package), name):
-                    compiled.append(path)
-        return list(dict.fromkeys(compiled))
+            loaders = {name for name, target in facts.imports if tree.located(target) in self._loaders}
+            loaders |= {name for defined, name in self._loaders if defined == path}
+            if (loaders or _LOADS.search(source)) and any(_loads(part, loaders) for part in statements(source)):
+                loading.append(path)
+            elif any(map(self._is_compiled, _imported(facts, statements(source) if facts.imports else ()))):
+                compiled.append(path)
+        return loading, compiled
+
+    def _is_compiled(self, target: str) -> bool:
+        """Whether a dotted name is a module of a package of the tree that no file of Python is."""
+        tree = self._registrations().tree
+        package, name = tree.located(target)
+        if not name or "." in name or not package.endswith("__init__.py"):
+            return False
+        return not _defines(self._project.read(package), tree.module_name(package), name)
+
+    @functools.cached_property
+    def _loaders(self) -> frozenset[tuple[str, str]]:
+        """The functions that call `load_library`, as (path, name)."""
+        found: set[tuple[str, str]] = set()
+        for path in self._registrations().tree.facts:
+            source = self._project.read(path)
+            if _LOADS.search(source):
+                lines = source.splitlines()
+                functions = [node for node in _parsed(source) if isinstance(node, ast.FunctionDef)]
+                bodies = ((node.name, b"\n".join(lines[node.lineno : node.end_lineno])) for node in functions)
+                found.update((path, name) for name, body in bodies if _LOADS.search(body))
+        return frozenset(found)
+
+
+def _imported(facts: FileFacts, statements: Sequence[bytes]) -> Iterator[str]:
+    """What a module imports in some of its statements, by dotted names."""
+    text = b"\n".join(statements)
+    for name, target in facts.imports:
+        if name.isidentifier() and re.search(rb"\b%s\b" % name.encode(), text):
+            yield target
+
+
+def _loads(statement: bytes, loading: Collection[str]) -> bool:
+    """Whether a statement calls `load_library`, or one of the functions `loading`, which call it."""
+    if b"load_library" in statement:
+        return True
+    return any(re.search(rb"(?<![\w.])%s\(" % re.escape(name.encode()), statement) for name in loading)
 
 
 def _at_top(source: bytes) -> list[bytes]:
@@ -121,19 +165,24 @@ def _parsed(source: bytes) -> list[ast.stmt]:
         return []
 
 
-def _apart(path: str) -> bool:
-    return TESTS.search(path) is not None or ELSEWHERE.search(f"/{path}") is not None
+def _apart(path: str, kind: str) -> bool:
+    return beside(path) != kind or TESTS.search(path) is not None or ELSEWHERE.search(f"/{path}") is not None
 
 
 def _defines(source: bytes, package: str, name: str) -> bool:
-    """Whether the file of a package binds `name`, other than by importing a module of that name from itself."""
+    """Whether the file of a package binds `name`, other than by importing a module of that name from itself.
+
+    One with a `__getattr__`, or that puts another object in its own place, may have any name.
+    """
     try:
         module = ast.parse(source)
     except (SyntaxError, ValueError):
         return True
     for node in ast.walk(module):
         match node:
-            case ast.FunctionDef() | ast.ClassDef() | ast.AsyncFunctionDef() if node.name == name:
+            case ast.FunctionDef() | ast.ClassDef() | ast.AsyncFunctionDef() if node.name in (name, "__getattr__"):
+                return True
+            case ast.Subscript(value=ast.Attribute(attr="modules"), ctx=ast.Store()):
                 return True
             case ast.Name(ctx=ast.Store()) if node.id == name:
                 return True

@@ -94,7 +94,7 @@ def written(
     results = {body.result for body in bodies}
     if len(results) > 1:
         raise Underivable("its kernels return different things")
-    home = homes.of(operator.name)
+    home = homes.of(operator)
     if home is None:
         raise Underivable("no module of Python is known to load it")
     return edits_of(operator.name, schema, bodies[0], home), bodies[0].left

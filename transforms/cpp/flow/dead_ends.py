@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from transforms.cpp.flow.outcome import Key, Outcome
+from transforms.cpp.reach.calls import called_as, called_names
 from transforms.cpp.reach.vocabulary import Vocabulary, base_name
 from transforms.cpp.reading.facts import Function
 from transforms.schema.native_functions import COMPOSITE_IMPLICIT, NativeFunctions
@@ -33,9 +34,9 @@ def with_dead_ends(
     for function in functions:
         for name in _called(function):
             callers.setdefault(name, []).append(function)
-    names = {(function.path, function.start): function.name for function in functions}
+    names = {_key(function): short_name(function) for function in functions}
     dead = {key for outcome in outcomes if (key := _key(outcome.function)) in names and outcome.stuck}
-    called = {base_name(names[key])[0] for key in dead} | vocabulary.dead_operators
+    called = {names[key] for key in dead} | vocabulary.dead_operators
     while called:
         operators = {name for name, own in kernels.items() if dead.issuperset(own)}
         called |= operators - vocabulary.dead_operators
@@ -45,7 +46,7 @@ def with_dead_ends(
         affected = {_key(f): f for name in called for f in callers.get(name, ()) if _key(f) not in dead}
         fresh = {_key(o.function) for o in follow(list(affected.values()), vocabulary) if o.stuck}
         dead |= fresh
-        called = {base_name(names[key])[0] for key in fresh}
+        called = {names[key] for key in fresh}
     return vocabulary
 
 
@@ -54,8 +55,13 @@ def may_meet(function: Function, vocabulary: Vocabulary, names: Collection[str])
     return any(name in names or name in vocabulary.dead_operators for name in _called(function))
 
 
+def short_name(function: Function) -> str:
+    """What calls of a function end with, without the suffixes of its twins."""
+    return base_name(called_as(function))[0]
+
+
 def _called(function: Function) -> set[str]:
-    return {base_name(call.callee.split("<")[0].rpartition("::")[2])[0] for call in function.calls}
+    return {base_name(name)[0] for name in called_names(function)}
 
 
 def composite_kernels(

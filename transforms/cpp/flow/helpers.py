@@ -37,9 +37,10 @@ def call(
     tuple_argument(flow, name, arguments, values)
     namespace, _, bare = name.rpartition("::")
     if bare == "apply" and (forward := _forward(flow, namespace, len(arguments))):
+        note_kernel(flow, node, name, forward)
         return _function(flow, node, function, bare, forward, [function, *arguments], [UNKNOWN, *values])
     candidates = _candidates(flow, bare, namespace, len(arguments))
-    _note_kernel(flow, node, bare, candidates)
+    note_kernel(flow, node, bare, candidates)
     if namespace in ("at", "torch", "at::symint") or not (candidates or namespace == "std"):
         operator = resolve(flow.vocabulary, bare, values, method=False)
         if operator is not None:
@@ -72,7 +73,7 @@ def _note_tensors(flow: Flow, name: str, arguments: list[Node], values: list[Typ
             flow.tensors.add(variable.declarator.start)
 
 
-def _note_kernel(flow: Flow, node: Node, name: str, candidates: list[Function]) -> None:
+def note_kernel(flow: Flow, node: Node, name: str, candidates: list[Function]) -> None:
     """A call that runs a kernel, without the dispatcher in between: no symbolic tensor comes back from it."""
     bodies = [function for function in candidates if function.body >= 0]
     stub = name.endswith("_stub") and not candidates  # a DispatchStub (aten/src/ATen/native/DispatchStub.h)

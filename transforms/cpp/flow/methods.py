@@ -5,7 +5,7 @@ from __future__ import annotations
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import OffsetOfImpl
-from transforms.cpp.flow.helpers import SCALARS, accepts, apply, fits, name_node
+from transforms.cpp.flow.helpers import SCALARS, accepts, apply, fits, name_node, note_kernel
 from transforms.cpp.flow.operators import Resolved, resolve
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import TENSOR, UNKNOWN, Type
@@ -33,6 +33,8 @@ def method(flow: Flow, node: Node, owner: Type, name: str, arguments: list[Node]
         for function in flow.vocabulary.functions.get(name, ())
         if function.parent and (not parent or function.parent == parent) and fits(function, len(arguments))
     ]
+    if parent or name not in flow.vocabulary.schemas:  # of an object of unknown type, the methods of this file
+        note_kernel(flow, node, name, [f for f in candidates if parent or f.path == flow.function.path])
     symbolic = [value for value in values if value.symbolic and value.kind in SCALARS]
     accepting = [
         f for f in candidates if all(accepts(flow, f, i, v) == "ok" for i, v in enumerate(values) if v.symbolic)

@@ -67,7 +67,7 @@ def called_names(function: Function) -> set[str]:
     """What `called_as` may say of the functions that it calls."""
     names: set[str] = set()
     for call in function.calls:
-        parts = call.callee.split("::")
+        parts = _TEMPLATE.sub("", call.callee).split("::")
         names.add("::".join(parts[-2:]) if parts[-1] == "apply" and len(parts) > 1 else parts[-1])
     return names
 

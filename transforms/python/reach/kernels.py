@@ -35,6 +35,11 @@ def source_paths(project: Project) -> list[str]:
     return [path for path in project.files((".py",)) if not TESTS.search(path) or project.named(path)]
 
 
+def root_package(project: Project) -> str:
+    """The name of the package that the root of the tree is, "" where it is none."""
+    return project.root.name if "__init__.py" in project.files((".py",)) else ""
+
+
 def registrations_of(
     project: Project, paths: Sequence[str], facts: Callable[[], Mapping[str, FileFacts]] | None = None
 ) -> Registrations:
@@ -44,7 +49,7 @@ def registrations_of(
     """
 
     def made() -> Registrations:
-        package = project.root.name if "__init__.py" in project.files((".py",)) else ""
+        package = root_package(project)
         read = facts() if facts is not None else project.facts(extract, paths)
         return Registrations(SourceTree({path: read[path] for path in paths if path in read}, package))
 

@@ -27,11 +27,11 @@ class SourceTree:
     """The Python files of a checkout by module name. `package` is the root's own name where the root is a package."""
 
     def __init__(self, facts: Mapping[str, FileFacts], package: str = "") -> None:
-        self.facts = facts
+        self.facts = {path: _absolute(file_facts, package) for path, file_facts in facts.items()}
         self.package = package
         self.modules = {self.module_name(path): path for path in facts}
         self._functions = {path: {f.name: f for f in file_facts.functions} for path, file_facts in facts.items()}
-        self._imports = {path: dict(file_facts.imports) for path, file_facts in facts.items()}
+        self._imports = {path: dict(file_facts.imports) for path, file_facts in self.facts.items()}
         self._definitions: dict[tuple[str, str], Definition] = {}
         self._located: dict[str, tuple[str, str]] = {}
         self._meant: dict[tuple[str, str], Definition | None] = {}
@@ -112,6 +112,17 @@ class SourceTree:
             place = (self.modules[module], name) if module in self.modules else ("", "")
             self._located[target] = place
         return place
+
+
+def absolute(target: str, package: str) -> str:
+    """The dotted name of an import, where a relative one begins in the root of the tree, which may be `package`."""
+    return f"{package}{target}" if package and target.startswith(".") else target.removeprefix(".")
+
+
+def _absolute(facts: FileFacts, package: str) -> FileFacts:
+    if not any(target.startswith(".") for _, target in facts.imports):
+        return facts
+    return facts._replace(imports=tuple((name, absolute(target, package)) for name, target in facts.imports))
 
 
 def tree_path(tree: SourceTree, path: str) -> str:

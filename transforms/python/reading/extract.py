@@ -355,14 +355,15 @@ def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, str]]:
 
 
 def _imports(path: str, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    """What an import binds, with its dotted name; a relative one begins with a dot, from the root of the tree on."""
     if isinstance(node, ast.Import):
         for alias in node.names:
             yield (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
         return
     module = node.module or ""
     if node.level:
-        package = path.removesuffix(".py").removesuffix("/__init__").split("/")
-        keep = len(package) - node.level + path.endswith("/__init__.py")
-        module = ".".join([*package[:keep], *filter(None, [module])])
+        folders = path.removeprefix("src/").split("/")[:-1]
+        around = folders[: max(0, len(folders) + 1 - node.level)]
+        module = ".".join(["", *around, *filter(None, [module])])
     for alias in node.names:
         yield alias.asname or alias.name, f"{module}.{alias.name}"
