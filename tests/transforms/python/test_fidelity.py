@@ -11,11 +11,11 @@ import pytest
 from codemod.model.edits import Edit, apply_edits
 from codemod.model.findings import Finding, Level
 from tests.transforms.cpp.snippets import MemoryProject
-from transforms.python.flow.values import PLAIN, SHAPE, Value
+from transforms.python.flow.values import BOOL, PLAIN, SHAPE, TENSOR, Value
 from transforms.python.reach.tree import SourceTree
 from transforms.python.reading.extract import extract
 from transforms.python.rewrite import FileJob, Job, findings
-from transforms.python.writing.helpers import HOME, home_of
+from transforms.python.writing.helpers import HELPERS, HOME, SHAPE_HELPERS, home_of
 from transforms.python.writing.style import Style
 from transforms.releases.data import PRINTS_CHOICES, bound_in
 
@@ -148,6 +148,17 @@ def test_a_check_that_needs_no_change_is_no_finding() -> None:
     """`world_size` is taken for a shape, as other `…_size` are, and is not compared as one."""
     source = "def f(world_size, place):\n    torch._check(place >= 0 and place < world_size)\n\nimport torch\n"
     job = Job({"world_size": Value(SHAPE), "place": Value(PLAIN)}, {}, (), ())
+    assert findings(FileJob("a.py", "a.py", source.encode(), {"f": job}, frozenset(), Style(), None)) == []
+
+
+@pytest.mark.parametrize(
+    "helper", sorted({*HELPERS.values(), *SHAPE_HELPERS.values()} - {HELPERS["sym_eq"], HELPERS["chunk"]})
+)
+def test_what_a_run_wrote_the_next_one_leaves(helper: str) -> None:
+    """The helper is a function of the tree by now, and what it returns is known to be a truth about sizes."""
+    name = f"torch._prims_common.{helper}"
+    source = f"def f(x, y):\n    if not {name}(x.shape[:2], y.shape):\n        raise ValueError\n\nimport torch\n"
+    job = Job({"x": Value(TENSOR), "y": Value(TENSOR)}, {name: Value(BOOL)}, (), ())
     assert findings(FileJob("a.py", "a.py", source.encode(), {"f": job}, frozenset(), Style(), None)) == []
 
 

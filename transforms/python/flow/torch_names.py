@@ -21,8 +21,10 @@ GUARDS = frozenset(
     {"guard_or_false", "guard_or_true", "guard_size_oblivious", "statically_known_true", "statically_known_false",
      "definitely_true", "definitely_false", "guard_int", "guard_bool", "guard_scalar", "isinstance", "hasattr", "len",
      "range", "str", "repr", "id", "type", "has_torch_function", "canonicalize_dim", "canonicalize_dims",
-     "is_concrete_int", "has_free_symbols", "free_symbols"}
+     "is_concrete_int", "has_free_symbols", "free_symbols", "sym_guard_or_false", "sym_guard_or_true",
+     "sym_expect_true", "sym_shape_eq_or_false", "sym_shape_eq_or_true", "sym_expect_shape_eq"}
 )  # fmt: skip
+"""Functions that answer about sizes without asking for one, those that symfix itself puts into a tree among them."""
 OF_NUMBERS = frozenset({"isqrt", "gcd", "lcm", "log", "log2", "log10", "exp", "factorial", "comb"})
 """Functions of math that take plain numbers alone."""
 CHECKS = frozenset({"_check", "_check_value", "_check_index", "_check_type", "_check_not_implemented", "_check_with"})
