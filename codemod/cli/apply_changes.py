@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -75,12 +75,18 @@ def change(context: click.Context, parameters: dict[str, Any], write_files: bool
     return 2 if left_out else exit_code(run, plan, bool(changes.files))
 
 
+def _sites(groups: Iterable[Group]) -> int:
+    """How many places `groups` change: what two of them change alike is one."""
+    findings = [finding for group in groups for finding in group.findings]
+    return len({finding.edits for finding in findings if finding.edits}) + sum(not f.edits for f in findings)
+
+
 def _print_summary(run: Run, plan: Plan, changes: Changes, broken: Sequence[Group], write_files: bool) -> None:
     """What was done, what was not, and what to do next, on stderr: stdout is the diff's."""
     from codemod.reporting.report import plural
 
     files = len(changes.files)
-    sites = sum(len(group.findings) for group in changes.groups)
+    sites = _sites(changes.groups)
     if files:
         verb = "rewrote" if write_files else "would rewrite"
         note(f"symfix: {verb} {plural(sites, 'site')} in {plural(files, 'file')}")
@@ -94,7 +100,7 @@ def _print_summary(run: Run, plan: Plan, changes: Changes, broken: Sequence[Grou
         note(f"symfix: {plural(overlaps, 'finding')} left alone for overlapping others; symfix scan names them")
     higher = dataclasses.replace(run.selection, level=Level.REVIEW)
     groups = higher.groups(plan.findings)
-    waiting = sum(len(group.findings) for group in groups if group.edits) - sites
+    waiting = _sites(group for group in groups if group.edits) - sites
     waiting -= sum(len(group.findings) for group in broken)
     rejected = {decision.id for decision in plan.decisions if decision.choice is Choice.REJECT}
     left_out = sum(len(group.findings) for group in groups if group.id in rejected)

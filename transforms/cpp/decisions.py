@@ -100,7 +100,9 @@ def decide(
         yield from findings(before, why, lines, group_name(function), Level.SAFE)
         yield from question_findings(before, why, lines, f"checks of {group_name(function)}", before.emissions)
         earlier = {(e.start, e.end, e.new) for e in before.emissions}
-        extra = tuple(e for e in after.emissions if (e.start, e.end, e.new) not in earlier)
+        symbolic = frozenset[int]().union(*(e.origins for e in before.emissions))
+        # What takes a value of each kind is in both groups: neither compiles without it.
+        extra = tuple(e for e in after.emissions if (e.start, e.end, e.new) not in earlier or e.origins - symbolic)
         rest = replace(
             after,
             emissions=extra,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from itertools import count
 
+from transforms.python.reach.packages import Place, place_of
 from transforms.python.reading.facts import FileFacts, Function
 
 
@@ -24,12 +25,23 @@ class Definition:
 
 
 class SourceTree:
-    """The Python files of a checkout by module name. `package` is the root's own name where the root is a package."""
+    """The Python files of a checkout by module name. `package` is the root's own name where the root is a package.
+
+    Where several files would have one name, it is that of the file whose package lies nearest to the root.
+    """
 
     def __init__(self, facts: Mapping[str, FileFacts], package: str = "") -> None:
-        self.facts = {path: _absolute(file_facts, package) for path, file_facts in facts.items()}
         self.package = package
-        self.modules = {self.module_name(path): path for path in facts}
+        imported = {target.partition(".")[0] for file_facts in facts.values() for _, target in file_facts.imports}
+        inner = (place_of(path, facts) for path in facts)
+        tops = imported - {place.module.partition(".")[0] for place in inner if place.root}
+        places = {path: _place(path, facts, package, tops) for path in facts}
+        self._names = {path: place.module for path, place in places.items()}
+        self.modules: dict[str, str] = {}
+        for path in sorted(facts, key=lambda path: places[path].root.count("/") + bool(places[path].root)):
+            self.modules.setdefault(self._names[path], path)
+        by_path = {_dotted(path): path for path in facts}
+        self.facts = {path: self._absolute(file_facts, places[path], by_path) for path, file_facts in facts.items()}
         self._functions = {path: {f.name: f for f in file_facts.functions} for path, file_facts in facts.items()}
         self._imports = {path: dict(file_facts.imports) for path, file_facts in self.facts.items()}
         self._definitions: dict[tuple[str, str], Definition] = {}
@@ -38,11 +50,28 @@ class SourceTree:
         """What names mean at the top of files, as far as it was asked."""
 
     def module_name(self, path: str) -> str:
-        """`torch._refs` for `torch/_refs/__init__.py`; a leading `src` folder is no package."""
-        parts = path.removesuffix(".py").removeprefix("src/").split("/")
-        if parts[-1] == "__init__":
-            parts.pop()
-        return ".".join([*filter(None, [self.package]), *parts])
+        """`torch._refs` for `torch/_refs/__init__.py`; the folders around a package, such as `src`, are none."""
+        return self._names[path]
+
+    def _absolute(self, facts: FileFacts, place: Place, by_path: Mapping[str, str]) -> FileFacts:
+        """`facts` with the names by which what is imported relatively is known, which begin in the tree's root."""
+        if not any(target.startswith(".") for _, target in facts.imports):
+            return facts
+        outer = f".{place.root.replace('/', '.')}." if place.root else "."
+        imports = []
+        for name, target in facts.imports:
+            if target.startswith("."):
+                whole, around = target[1:], target[1:].rpartition(".")[0]
+                dotted = next((part for part in (whole, around) if part in by_path), None)
+                if dotted is None:
+                    target = absolute(f".{target.removeprefix(outer)}", self.package)
+                else:
+                    module = self._names[by_path[dotted]]
+                    if self.modules[module] != by_path[dotted]:
+                        continue  # another file has its name
+                    target = ".".join(filter(None, [module, whole[len(dotted) :].strip(".")]))
+            imports.append((name, target))
+        return facts._replace(imports=tuple(imports))
 
     def definition(self, path: str, name: str) -> Definition | None:
         """The function of that qualified name in a file."""
@@ -119,10 +148,17 @@ def absolute(target: str, package: str) -> str:
     return f"{package}{target}" if package and target.startswith(".") else target.removeprefix(".")
 
 
-def _absolute(facts: FileFacts, package: str) -> FileFacts:
-    if not any(target.startswith(".") for _, target in facts.imports):
-        return facts
-    return facts._replace(imports=tuple((name, absolute(target, package)) for name, target in facts.imports))
+def _place(path: str, listed: Container[str], package: str, tops: Container[str]) -> Place:
+    """Where a file is imported from; what imports begin with, `tops`, is a package though it has no `__init__.py`."""
+    place = place_of(path, listed)
+    if package or place.root.partition("/")[0] in tops:
+        return Place("", ".".join(filter(None, [package, _dotted(path)])))
+    return place
+
+
+def _dotted(path: str) -> str:
+    """`a.b` for `a/b.py` and `a/b/__init__.py`."""
+    return path.removesuffix(".py").removesuffix("__init__").strip("/").replace("/", ".")
 
 
 def tree_path(tree: SourceTree, path: str) -> str:

@@ -362,7 +362,7 @@ def _imports(path: str, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str
         return
     module = node.module or ""
     if node.level:
-        folders = path.removeprefix("src/").split("/")[:-1]
+        folders = path.split("/")[:-1]
         around = folders[: max(0, len(folders) + 1 - node.level)]
         module = ".".join(["", *around, *filter(None, [module])])
     for alias in node.names:

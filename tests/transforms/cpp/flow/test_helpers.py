@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from codemod.model.edits import apply_edits
 from codemod.model.findings import Level
-from tests.transforms.cpp.snippets import converted
+from tests.transforms.cpp.snippets import converted, findings
 from transforms.cpp.flow import outcome, propagate
 from transforms.cpp.flow.answers import Rewrites
 from transforms.cpp.flow.outcome import Outcome, Task
@@ -391,3 +392,29 @@ def test_the_body_of_a_twin_is_followed_once_while_nothing_changes_that_it_meets
     assert converted(tmp_path, source) == expected
     assert {"width", "twice"} <= {name for name, *_ in followed}
     assert len(followed) == len(set(followed))
+
+
+def test_what_takes_sizes_of_both_groups_is_in_each(tmp_path: Path) -> None:
+    """A shard of the signatures alone has to compile, and so has one of the body alone."""
+    source = """
+static Tensor fill(const Tensor& v, int64_t h) {
+  auto n = v.size(0);
+  auto w = v.view({n, -1});
+  return w.expand({n, h});
+}
+Tensor f(const Tensor& x) { return fill(x, x.size(1)); }
+"""
+    found = findings(tmp_path, source)
+    alone = {
+        group: apply_edits(source.encode(), {e for f in found if f.group == group for e in f.edits}).decode()
+        for group in {finding.group for finding in found}
+    }
+    (signatures,) = (text for group, text in alone.items() if group.startswith("helpers of "))
+    assert "c10::SymInt h" in signatures
+    assert "auto n = v.size(0);" in signatures
+    assert "w.expand_symint({n, h})" in signatures
+    assert "v.view({n, -1})" in signatures
+    (body,) = (text for group, text in alone.items() if group.startswith("source.cpp:fill"))
+    assert "int64_t h" in body
+    assert "w.expand_symint({n, h})" in body
+    assert "v.view_symint({n, -1})" in body
