@@ -35,8 +35,9 @@ class CppTransform:
     def analyse(self, project: Project) -> Iterable[Finding]:
         """Every finding in the selected files."""
         from transforms.cpp.analyse import analyse_tree
+        from transforms.cpp.layout import laid_out
 
-        return analyse_tree(project)
+        return laid_out(project, analyse_tree(project))
 
     def operators(self, project: Project) -> Collection[str]:
         """The operators of native_functions.yaml, and those that C++ registers."""
