@@ -84,6 +84,19 @@ def test_scan_of_one_operator_explains_each_site(tree: Path, symfix: Symfix) -> 
     assert "      for loop // op:aten::mul\n      left alone (loop-bound): it bounds a loop\n" in refused
 
 
+def test_what_is_written_in_several_lines_keeps_its_indentation(tree: Path) -> None:
+    from codemod.model.edits import Edit
+    from codemod.model.findings import Finding, Level, Mode
+    from codemod.reporting.explain import explanation
+
+    (tree / "c.cc").write_bytes(b"{\n    x = size();\n}\n")
+    edit = Edit("c.cc", 2, 17, b"    x = size();", b"    x = sym_size(\n        1);")
+    mode, level = Mode.DIRECT_THROW, Level.SAFE
+    finding = Finding("c.cc", 6, 17, 2, 5, mode, "size", level, "f", (), "m", "why", edits=(edit,))
+    shown = explanation(tree, [finding], [finding])
+    assert shown[-3:] == ["      - x = size();", "      + x = sym_size(", "      +     1);"]
+
+
 @pytest.mark.parametrize("command", ["scan", "diff", "apply", "review", "prove", "bundle", "pr"])
 def test_a_name_that_no_operator_has_is_an_error_with_the_nearest(tree: Path, symfix: Symfix, command: str) -> None:
     code, out, err = symfix(command, "--op", "add", "--op", "ad", cwd=tree)

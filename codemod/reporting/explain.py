@@ -115,6 +115,7 @@ def _before_after(sources: Sources, finding: Finding, edits: Sequence[Edit]) -> 
             paired = len(hunk.old) == len(hunk.new)
             keep = [place for place, line in enumerate(touched) if line in own or not paired]
             old, new = (tuple(side[i] for i in keep) if paired else side for side in (hunk.old, hunk.new))
-            lines += (style(f"      - {decode(line).strip()}", "red") for line in old)
-            lines += (style(f"      + {decode(line).strip()}", "green") for line in new)
+            texts = textwrap.dedent("\n".join(decode(line).rstrip() for line in (*old, *new))).split("\n")
+            lines += (style(f"      - {text}", "red") for text in texts[: len(old)])
+            lines += (style(f"      + {text}", "green") for text in texts[len(old) : len(old) + len(new)])
     return lines
