@@ -8,6 +8,7 @@ in different ways stays as they leave it, for each of them may be taken without 
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import os
 import re
 import shutil
@@ -92,11 +93,12 @@ def laid_out(project: Project, findings: Iterable[Finding]) -> Iterator[Finding]
 
 def find_clang_format() -> str:
     """The clang-format of the package of that name, else that of $PATH; "" where there is none."""
-    try:
-        import clang_format  # type: ignore[import-untyped]
-    except ImportError:
-        return shutil.which("clang-format") or ""
-    return str(clang_format.get_executable("clang-format"))
+    spec = importlib.util.find_spec("clang_format")
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+        found = shutil.which("clang-format", path=os.path.join(folder, "data", "bin"))
+        if found is not None:
+            return found
+    return shutil.which("clang-format") or ""
 
 
 class _Settings:
