@@ -22,9 +22,11 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
+from codemod.borders.private import say_once
 from codemod.model.edits import Edit, EditConflict, apply_edits, sorted_edits
 from codemod.model.findings import Finding
 from codemod.model.transform import Project
+from codemod.terminal import visible
 from transforms.cpp.reading import SUFFIXES
 
 _SETTINGS = (".clang-format", "_clang-format")
@@ -108,7 +110,7 @@ class _Settings:
         self._project = project
         self._folder = folder
         self._listed = frozenset(project.files(_SETTINGS))
-        self._copies: dict[str, tuple[str, int]] = {}
+        self._copies: dict[str, tuple[str, int] | None] = {}
 
     def of(self, path: str) -> tuple[str, int] | None:
         """The file that has a file's settings, with its limit of columns, 0 for an unknown one; None for none."""
@@ -121,9 +123,14 @@ class _Settings:
                     return self._copied(settings)
         return None
 
-    def _copied(self, settings: str) -> tuple[str, int]:
+    def _copied(self, settings: str) -> tuple[str, int] | None:
         if settings not in self._copies:
-            text = self._project.read(settings)
+            try:
+                text = self._project.read(settings)
+            except OSError as error:
+                say_once(f"{visible(settings)}: cannot be read: {error.strerror}; lines below it are not laid out")
+                self._copies[settings] = None
+                return None
             copy = self._folder / f"{len(self._copies)}"
             copy.write_bytes(text)
             limit = _LIMIT.search(text)

@@ -84,6 +84,21 @@ def test_without_clang_format_lines_are_left_and_it_is_said(tmp_path: Path, monk
     assert any("pip install clang-format" in line for line in said)
 
 
+def test_settings_that_cannot_be_opened_cost_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read = MemoryProject.read
+
+    def refusing(project: MemoryProject, path: str) -> bytes:
+        if path == ".clang-format":
+            raise PermissionError(13, "Permission denied")
+        return read(project, path)
+
+    monkeypatch.setattr(MemoryProject, "read", refusing)
+    assert IN_ONE_LINE in converted(tmp_path, SOURCE + REGISTERED, clang_format=STYLE)
+    assert capsys.readouterr().err.startswith("symfix: .clang-format: cannot be read: Permission denied")
+
+
 @pytest.mark.parametrize("name", ["clang_format", "lib__clang_format"])
 def test_an_edited_statement_is_laid_out(tmp_path: Path, name: str) -> None:
     assert converted(tmp_path, SOURCE + REGISTERED, **{name: STYLE}) == LAID_OUT + REGISTERED
