@@ -33,6 +33,7 @@ BLOCKED = [
     "EDIT auto z = mystery(x); z.numel(); return y;",
     "EDIT fade_stub(x.device().type(), y); return y;",
     "EDIT fill(y); return y;",
+    "EDIT lend(y); return y;",
     "EDIT auto iter = TensorIterator::unary_op(y, x); return y;",
     "EDIT auto iter = sweep(y, x); return y;",
     "EDIT auto z = [&] { STOP return y; }(); return z;",
@@ -48,6 +49,7 @@ BLOCKED = [
 def test_what_every_way_meets_keeps_the_rest_concrete(tmp_path: Path, text: str) -> None:
     source = body(text)
     source = "static void fill(const Tensor& y) { y.data_ptr<float>()[0] = 1; }\n" + source
+    source = "static Array lend(const Tensor& y) { return from(at::toDLPack(y.contiguous())); }\n" + source
     source = "static TensorIterator sweep(const Tensor& y, const Tensor& x) { return unary(y, x); }\n" + source
     assert converted(tmp_path, source) == source
     told = [finding for finding in findings(tmp_path, source) if finding.refusal == "half-conversion"]
