@@ -101,9 +101,9 @@ def _print_summary(run: Run, plan: Plan, changes: Changes, broken: Sequence[Grou
     higher = dataclasses.replace(run.selection, level=Level.REVIEW)
     groups = higher.groups(plan.findings)
     waiting = _sites(group for group in groups if group.edits) - sites
-    waiting -= sum(len(group.findings) for group in broken)
+    waiting -= _sites(broken)
     rejected = {decision.id for decision in plan.decisions if decision.choice is Choice.REJECT}
-    left_out = sum(len(group.findings) for group in groups if group.id in rejected)
+    left_out = _sites(group for group in groups if group.id in rejected)
     if left_out:
         note(f"symfix: {plural(left_out, 'site')} left out, as rejected in review (symfix review --forget WHAT)")
     waiting -= left_out

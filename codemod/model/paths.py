@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,3 +68,11 @@ def misplaced(path: str) -> str:
     if any(_GIT.fullmatch(_IGNORED.sub("", part)) for part in parts):
         return "belongs to git, and only the checkout's own files are changed"
     return ""
+
+
+def upwards(folder: str) -> Iterator[str]:
+    """A folder and those it lies in, up to the root."""
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
+    yield ""

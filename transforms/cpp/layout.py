@@ -25,9 +25,11 @@ from xml.etree import ElementTree
 from codemod.borders.private import say_once
 from codemod.model.edits import Edit, EditConflict, apply_edits, sorted_edits
 from codemod.model.findings import Finding
+from codemod.model.paths import upwards
 from codemod.model.transform import Project
 from codemod.terminal import visible
 from transforms.cpp.reading import SUFFIXES
+from transforms.cpp.reading.lines import Lines
 
 _SETTINGS = (".clang-format", "_clang-format")
 _LIMIT = re.compile(rb"^ColumnLimit: *(\d+)", re.M)
@@ -114,9 +116,7 @@ class _Settings:
 
     def of(self, path: str) -> tuple[str, int] | None:
         """The file that has a file's settings, with its limit of columns, 0 for an unknown one; None for none."""
-        folder = path
-        while folder:
-            folder = folder.rpartition("/")[0]
+        for folder in upwards(path.rpartition("/")[0]):
             for name in _SETTINGS:
                 settings = f"{folder}/{name}" if folder else name
                 if settings in self._listed:
@@ -225,8 +225,9 @@ def _replacements(executable: str, file: FileEdits, text: bytes, lines: Sequence
         "--output-replacements-xml",
         *lines,
     ]
+    folder = os.path.dirname(file.settings)  # whatever folder symfix is run in, it has no say
     try:
-        ended = subprocess.run(command, input=text, capture_output=True, check=True, timeout=_SECONDS)
+        ended = subprocess.run(command, input=text, capture_output=True, check=True, timeout=_SECONDS, cwd=folder)
         found = ElementTree.fromstring(ended.stdout)
         return [
             Replacement(int(r.attrib["offset"]), int(r.attrib["length"]), (r.text or "").encode())
@@ -253,7 +254,7 @@ class _Edited:
             moved += len(edit.new) - (edit.end - edit.start)
             self._moved.append(moved)
         self._begins = list(self._starts.values())
-        self._breaks = [match.end() for match in re.finditer(rb"\n", self.text)]
+        self._lines = Lines(self.text)
         self._content = self.text.split(b"\n")
         self.clusters: list[list[Edit]] = []
         """The edits of each statement."""
@@ -268,7 +269,7 @@ class _Edited:
                 self.clusters.append([edit])
 
     def _line(self, offset: int) -> int:
-        return bisect_right(self._breaks, offset)
+        return self._lines.at(offset)[0] - 1
 
     def start_of(self, edit: Edit) -> int:
         """Where the text of an edit begins."""

@@ -11,6 +11,7 @@ from codemod.model.findings import Finding
 from codemod.model.operators import operator_name
 from codemod.model.transform import Override, Project
 from codemod.tree.checkout import NATIVE_FUNCTIONS
+from transforms.python.reach.kernels import root_package
 from transforms.python.reach.naming import decorated_operators
 from transforms.python.reach.packages import Place, place_of
 from transforms.python.reach.reached import COMPOSITE, TESTS
@@ -36,7 +37,7 @@ class PythonProver:
         listed = project.files((SUFFIX,))
         self._project = project
         self._listed = [path for path in listed if not TESTS.search(path)]
-        self._package = project.root.name if "__init__.py" in listed else ""
+        self._package = root_package(project)
         self._tree: SourceTree | None = None
         self._callers: dict[str, list[Definition]] = {}
 

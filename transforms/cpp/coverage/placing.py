@@ -6,8 +6,8 @@ import ast
 import functools
 import re
 import sys
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from codemod.model.edits import Edit
@@ -17,7 +17,6 @@ from transforms.cpp.coverage.body import Body
 from transforms.cpp.coverage.operators import Operator
 from transforms.python.reach.reached import ELSEWHERE, TESTS
 from transforms.python.reach.registrations import Registrations
-from transforms.python.reading.facts import FileFacts
 from transforms.schema.schema import Schema
 
 _LOADS = re.compile(rb"\btorch\.(?:ops|classes)\.load_library\(")
@@ -45,6 +44,7 @@ class Homes:
         self._defined = defined
         self._registrations = registrations
         self._found: dict[tuple[str, str], Home | None] = {}
+        self._bound: dict[str, frozenset[str] | None] = {}
 
     def of(self, operator: Operator) -> Home | None:
         """The module for the fakes of an operator's namespace, None where none is known to load what defines it.
@@ -72,33 +72,37 @@ class Homes:
         for path in sorted(counts, key=lambda path: (-counts[path], path)):
             if _readable(source := self._project.read(path)):
                 return Home(path, source)
-        loading, compiled = zip(self._loading(_at_top, kind), self._loading(_below_top, kind), strict=True)
         asked = re.compile(rb"\bops\.%s\b" % prefix.removesuffix("::").encode())
-        for paths, guarded in zip((*loading, *compiled), (False, True, False, True), strict=True):
-            homes = [Home(path, self._project.read(path), guarded) for path in paths]
+        found = self._loading(kind)
+        for loads, always in ((True, True), (True, False), (False, True), (False, False)):
+            homes = [Home(path, self._project.read(path), guarded=not always) for path in found[loads, always]]
             if homes:
                 return next((home for home in homes if asked.search(home.source)), homes[0])
         return None
 
-    def _loading(self, statements: Callable[[bytes], list[bytes]], kind: str) -> tuple[list[str], list[str]]:
-        """The modules that load a library of operators in those of their `statements`; that import a compiled module.
+    def _loading(self, kind: str) -> Mapping[tuple[bool, bool], Sequence[str]]:
+        """The modules that load a library of operators, or import a compiled module, and whether they always do.
 
-        A module that does both is among the first alone. They lie beside the library's own code as `kind` says.
+        They lie beside the library's own code as `kind` says.
         """
         tree = self._registrations().tree
-        loading: list[str] = []
-        compiled: list[str] = []
+        found: defaultdict[tuple[bool, bool], list[str]] = defaultdict(list)
         for path, facts in sorted(tree.facts.items()):
             if _apart(path, kind):
                 continue
             source = self._project.read(path)
             loaders = {name for name, target in facts.imports if tree.located(target) in self._loaders}
             loaders |= {name for defined, name in self._loaders if defined == path}
-            if (loaders or _LOADS.search(source)) and any(_loads(part, loaders) for part in statements(source)):
-                loading.append(path)
-            elif any(map(self._is_compiled, _imported(facts, statements(source) if facts.imports else ()))):
-                compiled.append(path)
-        return loading, compiled
+            compiled = [name for name, target in facts.imports if name.isidentifier() and self._is_compiled(target)]
+            loads = bool(loaders) or _LOADS.search(source) is not None
+            module = _parsed(source) if loads or compiled else []
+            for always, statements in ((True, module), (False, _below_top(module))):
+                texts = _calls_and_imports(source, statements)
+                if loads and any(_loads(text, loaders) for text in texts):
+                    found[True, always].append(path)
+                elif any(re.search(rb"\b%s\b" % name.encode(), text) for name in compiled for text in texts):
+                    found[False, always].append(path)
+        return found
 
     def _is_compiled(self, target: str) -> bool:
         """Whether a dotted name is a module of a package of the tree that no file of Python is."""
@@ -106,7 +110,10 @@ class Homes:
         package, name = tree.located(target)
         if not name or "." in name or not package.endswith("__init__.py"):
             return False
-        return not _defines(self._project.read(package), tree.module_name(package), name)
+        if package not in self._bound:
+            self._bound[package] = _bound_in(self._project.read(package), tree.module_name(package))
+        bound = self._bound[package]
+        return bound is not None and name not in bound
 
     @functools.cached_property
     def _loaders(self) -> frozenset[tuple[str, str]]:
@@ -122,14 +129,6 @@ class Homes:
         return frozenset(found)
 
 
-def _imported(facts: FileFacts, statements: Sequence[bytes]) -> Iterator[str]:
-    """What a module imports in some of its statements, by dotted names."""
-    text = b"\n".join(statements)
-    for name, target in facts.imports:
-        if name.isidentifier() and re.search(rb"\b%s\b" % name.encode(), text):
-            yield target
-
-
 def _loads(statement: bytes, loading: Collection[str]) -> bool:
     """Whether a statement calls `load_library`, or one of the functions `loading`, which call it."""
     if b"load_library" in statement:
@@ -137,22 +136,18 @@ def _loads(statement: bytes, loading: Collection[str]) -> bool:
     return any(re.search(rb"(?<![\w.])%s\(" % re.escape(name.encode()), statement) for name in loading)
 
 
-def _at_top(source: bytes) -> list[bytes]:
-    """The statements of a module that always run: imports and calls that no branch, `try` or function holds."""
-    return _calls_and_imports(source, _parsed(source))
-
-
-def _below_top(source: bytes) -> list[bytes]:
-    """The imports and calls of a module that stand in a `try` or a branch, and in no function."""
-    pending, below = _parsed(source), []
+def _below_top(module: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """The statements of a module that stand in a `try` or a branch, and in no function."""
+    pending, below = list(module), list[ast.stmt]()
     while pending:
         inner = [child for node in pending if isinstance(node, _BRANCHES) for child in ast.iter_child_nodes(node)]
         pending = [child for child in inner if isinstance(child, ast.stmt)]
         below += pending
-    return _calls_and_imports(source, below)
+    return below
 
 
 def _calls_and_imports(source: bytes, statements: Sequence[ast.stmt]) -> list[bytes]:
+    """The text of each import and call among statements."""
     lines = source.splitlines()
     kinds = (ast.Expr, ast.Import, ast.ImportFrom)
     return [b"\n".join(lines[n.lineno - 1 : n.end_lineno]) for n in statements if isinstance(n, kinds)]
@@ -169,27 +164,28 @@ def _apart(path: str, kind: str) -> bool:
     return beside(path) != kind or TESTS.search(path) is not None or ELSEWHERE.search(f"/{path}") is not None
 
 
-def _defines(source: bytes, package: str, name: str) -> bool:
-    """Whether the file of a package binds `name`, other than by importing a module of that name from itself.
+def _bound_in(source: bytes, package: str) -> frozenset[str] | None:
+    """The names that the file of a package binds, other than by importing a module of that name from itself.
 
-    One with a `__getattr__`, or that puts another object in its own place, may have any name.
+    None where it may have any: with a `__getattr__`, or where it puts another object in its own place.
     """
     try:
         module = ast.parse(source)
     except (SyntaxError, ValueError):
-        return True
+        return None
+    bound: set[str] = set()
     for node in ast.walk(module):
         match node:
-            case ast.FunctionDef() | ast.ClassDef() | ast.AsyncFunctionDef() if node.name in (name, "__getattr__"):
-                return True
+            case ast.FunctionDef() | ast.ClassDef() | ast.AsyncFunctionDef():
+                bound.add(node.name)
             case ast.Subscript(value=ast.Attribute(attr="modules"), ctx=ast.Store()):
-                return True
-            case ast.Name(ctx=ast.Store()) if node.id == name:
-                return True
-            case ast.ImportFrom(names=names) if any((a.asname or a.name) in (name, "*") for a in names):
+                return None
+            case ast.Name(ctx=ast.Store()):
+                bound.add(node.id)
+            case ast.ImportFrom():
                 if not (node.module == package if not node.level else node.level == 1 and not node.module):
-                    return True
-    return False
+                    bound.update(alias.asname or alias.name for alias in node.names)
+    return None if bound & {"__getattr__", "*"} else frozenset(bound)
 
 
 def _readable(source: bytes) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import count
 
 from transforms.python.reach.packages import Place, place_of
@@ -33,9 +33,11 @@ class SourceTree:
     def __init__(self, facts: Mapping[str, FileFacts], package: str = "") -> None:
         self.package = package
         imported = {target.partition(".")[0] for file_facts in facts.values() for _, target in file_facts.imports}
-        inner = (place_of(path, facts) for path in facts)
-        tops = imported - {place.module.partition(".")[0] for place in inner if place.root}
-        places = {path: _place(path, facts, package, tops) for path in facts}
+        places = {path: place_of(path, facts) for path in facts}
+        # What imports begin with is a package though it has no `__init__.py`.
+        tops = imported - {place.module.partition(".")[0] for place in places.values() if place.root}
+        whole = [path for path, place in places.items() if package or place.root.partition("/")[0] in tops]
+        places |= {path: Place("", ".".join(filter(None, [package, _dotted(path)]))) for path in whole}
         self._names = {path: place.module for path, place in places.items()}
         self.modules: dict[str, str] = {}
         for path in sorted(facts, key=lambda path: places[path].root.count("/") + bool(places[path].root)):
@@ -146,14 +148,6 @@ class SourceTree:
 def absolute(target: str, package: str) -> str:
     """The dotted name of an import, where a relative one begins in the root of the tree, which may be `package`."""
     return f"{package}{target}" if package and target.startswith(".") else target.removeprefix(".")
-
-
-def _place(path: str, listed: Container[str], package: str, tops: Container[str]) -> Place:
-    """Where a file is imported from; what imports begin with, `tops`, is a package though it has no `__init__.py`."""
-    place = place_of(path, listed)
-    if package or place.root.partition("/")[0] in tops:
-        return Place("", ".".join(filter(None, [package, _dotted(path)])))
-    return place
 
 
 def _dotted(path: str) -> str:

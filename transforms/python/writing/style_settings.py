@@ -9,12 +9,13 @@ says a width, the lines of the file do.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from codemod.borders.documents import LARGEST_SETTINGS, load_toml
 from codemod.borders.private import say_once
 from codemod.errors import SymfixError
+from codemod.model.paths import upwards
 from codemod.model.transform import Project
 from codemod.terminal import visible
 from transforms.python.writing.style import OLDEST, WIDTH, Style
@@ -41,7 +42,7 @@ class Styles:
         return self._by_folder[folder]
 
     def _style(self, folder: str) -> Style:
-        tables = [self._settings(place) for place in _upwards(folder)]
+        tables = [self._settings(place) for place in upwards(folder)]
         python = next(filter(None, (_python(settings) for settings in tables)), OLDEST)
         for settings in tables:
             limit = _limit(settings)
@@ -81,14 +82,6 @@ class Styles:
             **{key: _table(tool, key) for key in ("black", "ruff") if key in tool},
             "project": _table(document, "project"),
         }
-
-
-def _upwards(folder: str) -> Iterator[str]:
-    """A folder and those it lies in, up to the root."""
-    while folder:
-        yield folder
-        folder = folder.rpartition("/")[0]
-    yield ""
 
 
 def _section(content: bytes, name: str) -> Mapping[str, str]:
