@@ -316,8 +316,11 @@ class Interpreter:
         values = [self.value(o) for o in operands]
         if any(value.kind in (TENSOR, TENSORS) for value in values):
             return MAYBE_TENSOR
-        if isinstance(node.ops[0], (ast.Eq, ast.NotEq)) and {value.held for value in values} == {"tuple", "list"}:
-            return NOTHING  # never equal
+        if isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
+            if {value.held for value in values} == {"tuple", "list"}:
+                return NOTHING  # never equal
+            if any(isinstance(o, (ast.Tuple, ast.List)) and not o.elts for o in operands):
+                return NOTHING  # `shape == ()` asks for the rank alone
         return self._combined(values, BOOL)
 
     def _IfExp(self, node: ast.IfExp) -> Value:

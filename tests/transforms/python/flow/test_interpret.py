@@ -57,7 +57,8 @@ def values() -> Interpreter:
         ("a == 0", "bool"), ("x.shape == y.shape", "bool"), ("all(s > 0 for s in x.shape)", "bool"), ("not a", "bool"),
         ("guard_or_false(a == 0)", "plain"), ("x.ndim", "plain"), ("x.dim()", "plain"), ("len(x.shape)", "plain"),
         ("dim", "plain"), ("flag", "plain"), ("x.dtype == y.dtype", "plain"), ("a is None", "plain"), ("i", "plain"),
-        ("x.shape == [a, b]", "plain"), ("isinstance(a, int)", "plain"), ("x.is_contiguous()", "plain"),
+        ("x.shape == [a, b]", "plain"), ("x.shape == ()", "plain"),
+        ("isinstance(a, int)", "plain"), ("x.is_contiguous()", "plain"),
         ("x == 0", "tensor"), ("a == 'no'", "plain"),
     ],
 )  # fmt: skip
