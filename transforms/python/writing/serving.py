@@ -98,12 +98,22 @@ def _is_counted_with(place: Place, branch: ast.If, special: Sequence[ast.stmt], 
 def _numbers(place: Place, statements: Sequence[ast.stmt]) -> set[str]:
     """The variables that are assigned what is no tensor."""
     return {
-        target.id
+        name.id
         for node in _nodes(statements)
         if isinstance(node, ast.Assign) and place.values.value(node.value).kind not in (TENSOR, TENSORS)
         for target in node.targets
-        if isinstance(target, ast.Name)
+        for part in ast.walk(target)
+        if isinstance(part, (ast.Name, ast.Subscript, ast.Attribute)) and isinstance(part.ctx, ast.Store)
+        for name in [_holder(part)]
+        if isinstance(name, ast.Name)
     }
+
+
+def _holder(target: ast.AST) -> ast.AST:
+    """What an assignment to an item or an attribute changes."""
+    while isinstance(target, (ast.Subscript, ast.Attribute, ast.Starred)):
+        target = target.value
+    return target
 
 
 def _returned(place: Place, branch: ast.If, path: Sequence[ast.stmt]) -> list[ast.expr]:

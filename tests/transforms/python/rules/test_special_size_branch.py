@@ -142,6 +142,11 @@ def test_values_are_asked_of_what_computes_them(look: Any, special: str, general
         ("s = n\n    if not n:\n        s = 1\n    return x.sum() + s", True),
         ("if n > 0:\n        s = n\n    else:\n        s = 1\n    return y * s", True),
         ("s = 1\n    if n == 0:\n        s = 2\n    return x * s", False),  # nothing is multiplied
+        ("if x.numel() == 0:\n        n, m = m, n\n    return y * n", True),
+        ("s = [n, m]\n    if n == 0:\n        s[0] = 1\n    return y * s[0]", True),
+        ("if x.numel() == 0:\n        [n, (m, _)] = m, (n, n)\n    return y * m", True),
+        ("if n == 0:\n        for m in (1, 2):\n            pass\n    return y * m", True),
+        ("if x.numel() == 0:\n        n, m = m, n\n    return x * n", False),
     ],
 )
 def test_a_number_that_is_another_for_what_is_empty_is_no_part_of_values(look: Any, lines: str, refused: bool) -> None:
