@@ -51,7 +51,8 @@ def agreement(function: Function, parameters: Mapping[str, Value], branch: Branc
     """How the outcomes of the path for sizes in general compare with those of the other path, in that path's cases.
 
     Where the ranks of tensors are not seen, they differ if they do so for every rank that the function takes, as it may
-    be written for one of them; where it tells ranks apart, one is enough.
+    be written for one of them; where it tells ranks apart, one is enough. What is lower than the places that it takes
+    sizes from is not asked about.
     """
     ranks = dict[str, int]()
     try:
@@ -59,8 +60,11 @@ def agreement(function: Function, parameters: Mapping[str, Value], branch: Branc
         unseen = [name for name, value in parameters.items() if isinstance(value, Tensor) and name not in ranks]
         if found is None or found.same is not None or not 0 < len(unseen) <= _UNSEEN:
             return found or Agreement(None)
+        lowest = _lowest_rank(function, unseen)
         taken = (
-            _agreement(function, parameters, branch, ranks | dict.fromkeys(unseen, rank), tied=True) for rank in _RANKS
+            _agreement(function, parameters, branch, ranks | dict.fromkeys(unseen, rank), tied=True)
+            for rank in _RANKS
+            if rank >= lowest
         )
         same = {each.same for each in taken if each is not None}
     except (Lost, RecursionError):
@@ -75,6 +79,28 @@ def _tells_ranks_apart(function: Function) -> bool:
     names = {target.id for target in assigned if isinstance(target, ast.Name)}
     conditions = (part for node in nodes if isinstance(node, ast.If) for part in ast.walk(node.test))
     return any(_is_rank(part) or (isinstance(part, ast.Name) and part.id in names) for part in conditions)
+
+
+def _lowest_rank(function: Function, names: Sequence[str]) -> int:
+    """The rank from which on the sizes that it takes of one of these tensors, by their places, are different ones.
+
+    What takes `x.shape[0]` and `x.shape[-1]` is written for tensors that have both.
+    """
+    first, last = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
+    for node in ast.walk(function):
+        match node:
+            case ast.Subscript(value=ast.Attribute(value=ast.Name(id=name), attr="shape"), slice=place):
+                pass
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="size"), args=[place]):
+                pass
+            case _:
+                continue
+        match place:
+            case ast.Constant(value=int(index)) if name in first:
+                first[name] = max(first[name], index + 1)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(index))) if name in last:
+                last[name] = max(last[name], index)
+    return max(first[name] + last[name] for name in names)
 
 
 def _is_rank(node: ast.AST) -> bool:
