@@ -56,13 +56,13 @@ def agreement(function: Function, parameters: Mapping[str, Value], branch: Branc
     """
     ranks = dict[str, int]()
     try:
-        found = _agreement(function, parameters, branch, ranks, tied=False)
+        found = _agreement(function, parameters, branch, ranks)
         unseen = [name for name, value in parameters.items() if isinstance(value, Tensor) and name not in ranks]
         if found is None or found.same is not None or not 0 < len(unseen) <= _UNSEEN:
             return found or Agreement(None)
         lowest = _lowest_rank(function, unseen)
         taken = (
-            _agreement(function, parameters, branch, ranks | dict.fromkeys(unseen, rank), tied=True)
+            _agreement(function, parameters, branch, ranks | dict.fromkeys(unseen, rank))
             for rank in _RANKS
             if rank >= lowest
         )
@@ -110,7 +110,7 @@ def _is_rank(node: ast.AST) -> bool:
 
 
 def _agreement(
-    function: Function, parameters: Mapping[str, Value], branch: Branch, ranks: dict[str, int], tied: bool
+    function: Function, parameters: Mapping[str, Value], branch: Branch, ranks: dict[str, int]
 ) -> Agreement | None:
     """The agreement for tensors of these `ranks`, to which those that are unpacked are added.
 
@@ -133,9 +133,10 @@ def _agreement(
             tensors = Tensors(given, ranks)
             paths = Paths(parameters, given, tensors, branch.guesses(truth))
             ends.append(paths.outcomes(function))
-            if paths.before(branch.node) is None:
-                return Agreement(None)
-        found.append(_Comparison(given, Tensors(given, ranks), tied).outcomes(*ends))
+            reached = paths.before(branch.node) is not None
+            if not reached:
+                break
+        found.append(_Comparison(given, Tensors(given, ranks)).outcomes(*ends) if reached else Agreement(None))
         if found[-1].same is None and len(found) <= len(cases):  # what the path in general expands may have a size of 1
             pending += ({**facts, atom: ONE} for atom in tensors.stretched)
     same = [each.same for each in found]
@@ -240,10 +241,9 @@ class _Cases:
 
 
 class _Comparison:
-    def __init__(self, sizes: Sizes, tensors: Tensors, tied: bool) -> None:
+    def __init__(self, sizes: Sizes, tensors: Tensors) -> None:
         self._sizes = sizes
         self._tensors = tensors
-        self._tied = tied
 
     def outcomes(self, special: Sequence[Outcome], general: Sequence[Outcome]) -> Agreement:
         """How the ends of two paths compare; where only one of them can be come to, by no other truth."""
@@ -299,8 +299,7 @@ class _Comparison:
         ]
         if len(pair[0]) != len(pair[1]):
             return False
-        tied = self._tied or bool(first.shape and second.shape)
-        same = _all([self._sizes.same(a, b, facts, tied) for a, b in zip(*pair, strict=True)])
+        same = _all([self._sizes.same(a, b, facts) for a, b in zip(*pair, strict=True)])
         return None if same and None in (left, right) else same
 
     def _is_empty(self, value: Value, facts: Facts) -> bool:

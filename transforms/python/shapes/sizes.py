@@ -7,7 +7,6 @@ operation that is no sum and no product makes of sizes (`(n // k)`).
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 Size = frozenset[tuple[tuple[str, ...], int]]
@@ -16,7 +15,6 @@ Size = frozenset[tuple[tuple[str, ...], int]]
 Facts = Mapping[str, Size]
 """What atoms are known to be."""
 
-_TENSORS = re.compile(r"(\w+)\.shape\[|numel\((\w+)\)")
 _LONGEST = 400
 _TERMS = 16
 _DEPTH = 12
@@ -114,15 +112,14 @@ class Sizes:
             name = f"(… {len(self._made)})"
             self._unseen.add(name)
         self._made[name] = operation, operands
-        if operation in ("broadcast", "slice"):
+        if operation == "slice":
             self._unseen.add(name)
         return self.atom(name)
 
-    def same(self, first: Size, second: Size, facts: Facts, tied: bool = False) -> bool | None:
+    def same(self, first: Size, second: Size, facts: Facts) -> bool | None:
         """Whether two sizes are equal, given `facts`; None where that is not to be seen.
 
-        Where the sizes of different tensors may be `tied` to each other, as those of an input and its gradient are,
-        they are not seen to differ.
+        Sizes of different tensors are not, though all that a function is called with may have them equal.
         """
         difference = self._resolved(plus(first, second, -1), facts)
         if not difference:
@@ -130,16 +127,7 @@ class Sizes:
         if constant(difference) is not None:
             return False
         atoms = {atom for atoms, _ in difference for atom in atoms}
-        if any(map(self._is_unseen, (*atoms, *self._facts))):
-            return None
-        tensors, given = _tensors_of(atoms), _tensors_of(self._facts)
-        if not tied or len(tensors | given) < 2:
-            return False
-        # What is known of one size of another tensor may be so of one of these sizes, and tells nothing of the others.
-        if len(tensors) > 1 or len(self._facts) > 1 or given & tensors:
-            return None
-        (value,) = self._facts.values()
-        return False if all(self._resolved(difference, {atom: value}) for atom in atoms) else None
+        return None if any(map(self._is_unseen, (*atoms, *self._facts))) else False
 
     def where_equal(self, first: Size, second: Size) -> list[dict[str, Size]]:
         """What is known where two sizes are equal: for each way they can be, what atoms are; [] if not to be seen.
@@ -196,10 +184,6 @@ class Sizes:
             operation, operands = self._made[atom]
             return self.made(operation, *(self._resolved(operand, facts, depth + 1) for operand in operands))
         return named(atom)
-
-
-def _tensors_of(atoms: Iterable[str]) -> set[str]:
-    return {name for atom in atoms for pair in _TENSORS.findall(atom) for name in pair if name}
 
 
 def _is_count(size: Size) -> bool:

@@ -24,7 +24,7 @@ def agreed(body: str, general: bool = False, which: int = 0) -> Agreement:
     def guess(test: ast.expr) -> tuple[bool, bool | None]:
         text = ast.unparse(test)
         asks = re.search(r"\b(?:size|numel|shape|n|m)\b", text) is not None
-        return asks, {"n == 0": False, "m == 0": False, "n > 0": True}.get(text)
+        return asks, {"n == 0": False, "m == 0": False, "n > 0": True, "n != m": True}.get(text)
 
     return agreement(function, parameters, Branch(branch, general, guess))
 
@@ -90,7 +90,7 @@ HEAD = "n, m = x.shape\n"
         ("n == 0", "return x", "return x[:n]", True),
         ("n == 0", "return g(x)", "return x.clone()", None),
         ("n == 0", "return g(x)", "return g(x)", True),
-        ("n == 0", "return y", "return x", None),
+        ("n == 0", "return y", "return x", False),
         ("g(n) == 0", "return x.new_zeros(1, m)", "return x.clone()", None),
         ("n == 0", "return x", "for i in range(k):\n    x = x[0]\nreturn x", None),
         ("n == 0", "return x", "if k > 1:\n    return x.neg()\nreturn x.exp()", True),
@@ -122,11 +122,11 @@ def test_the_ways_agree(test: str, special: str, rest: str, same: bool | None) -
     ("body", "same"),
     [
         ("if x.numel() == 0:\n    return x.sum(1)\nreturn x.clone()", False),
-        ("if x.numel() == 0:\n    return x.clone()\nreturn x @ y", None),
+        ("if x.numel() == 0:\n    return x.clone()\nreturn x @ y", False),
         ("if x.size(0) == 0:\n    return x.new_zeros(k)\nreturn x @ y.size(1)", None),
         ("if x.size(0) == 0:\n    return x.new_zeros(x.size(0))\nreturn x.repeat(2, 1)[:, : x.size(1)]", False),
         ("if x.size(0) == 0:\n    return x.clone()\nreturn torch.stack([x, x])", False),
-        ("if y.numel() == 0:\n    return x.clone()\nreturn x + y", None),
+        ("if y.numel() == 0:\n    return x.clone()\nreturn x + y", False),
         ("if x.size(0) == 0:\n    return x.new_zeros(x.size(0), x.size(-1))\nreturn x.exp()", None),
         ("if x.size(-1) == 0:\n    return x.new_zeros(x.size(0), x.size(-1))\nreturn x.exp()", None),
         ("if x.size(0) == 0:\n    return x.new_zeros(x.size(-1), x.size(0))\nreturn x[:, :1]", False),
@@ -147,6 +147,11 @@ def test_the_ways_agree(test: str, special: str, rest: str, same: bool | None) -
 )
 def test_ranks_that_are_not_seen_are_tried(body: str, same: bool | None) -> None:
     assert agreed(body).same is same
+
+
+def test_a_case_that_a_check_refuses_hides_no_other() -> None:
+    body = f"{HEAD}if n != m:\n    torch._check(m > 0)\nif n > 0 and m > 0:\n    return y.clone()\nreturn x.sum(1)"
+    assert agreed(body, general=True, which=1).same is False
 
 
 def test_what_is_empty_has_no_values() -> None:

@@ -27,7 +27,7 @@ def body(text: str) -> str:
 
 
 def test_a_line_that_is_short_enough_keeps_all_but_the_tokens(look: Any) -> None:
-    (finding,) = look(HEAD + "    if (x.numel()==0): # empty\n        return x\n    return y\n")
+    (finding,) = look(HEAD + "    if (x.numel()==0): # empty\n        return x\n    return x.exp()\n")
     assert [(edit.old, edit.new) for edit in finding.edits] == [(b"", b"guard_or_false("), (b"", b")")]
 
 
@@ -43,7 +43,7 @@ def test_the_authors_own_layout_stays_where_it_fits(rewrite: Any) -> None:
 
 @pytest.mark.parametrize("comment", ["# fmt: off", "# yapf: disable"])
 def test_the_author_may_switch_the_formatter_off(rewrite: Any, comment: str) -> None:
-    source = HEAD + "    if x.numel() == 0 or y.numel() == 0:\n        return x * y\n    return y\n"
+    source = HEAD + "    if x.numel() == 0 or y.numel() == 0:\n        return x * y\n    return y * x\n"
     wide = "    if guard_or_false(x.numel() == 0) or guard_or_false(y.numel() == 0):\n"
     assert wide not in rewrite(source, style=Style(60))
     off = source.replace("    if", f"    {comment}\n    if")
@@ -88,7 +88,7 @@ def test_levels_and_line_ends_of_the_file_are_kept() -> None:
     source = (
         b"import torch\r\n\r\n\r\ndef f(x: Tensor, y: Tensor):\r\n"
         b"\tfrom torch.fx.experimental.symbolic_shapes import guard_or_false\r\n\r\n"
-        b"\tif x.numel() == 0 or y.numel() == 0:\r\n\t\treturn x * y\r\n\treturn y\r\n"
+        b"\tif x.numel() == 0 or y.numel() == 0:\r\n\t\treturn x * y\r\n\treturn y * x\r\n"
     )
     job = FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, (), ())}, frozenset(), Style(60))
     written = apply_edits(source, [edit for finding in findings(job) for edit in finding.edits])

@@ -13,7 +13,7 @@ import pytest
 from codemod.model.edits import apply_edits
 from transforms.python.writing.helpers import HELPERS, HOME, SHAPE_HELPERS, SOURCE, home_of
 
-BRANCH = "def f(x: Tensor, y: Tensor):\n    if x.numel() == 0:\n        return x.clone()\n    return y\n"
+BRANCH = "def f(x: Tensor, y: Tensor):\n    if x.numel() == 0:\n        return x.clone()\n    return x.exp()\n"
 HELD = "import torch\n" + SOURCE
 
 

@@ -183,7 +183,7 @@ Tensor centered_pair(const Tensor& left, const Tensor& right) {
   if (left.numel() == 0) {
     return left.clone();
   }
-  return left.add(right);
+  return left.add(right.expand_as(left));
 }
 
 // What a helper works out of the sizes comes back in a struct: one of its members changes with them (level review).
