@@ -94,6 +94,9 @@ def fake(body: str, schema: str = SCHEMA, head: str = HEAD) -> list[str]:
         "return at::full({k}, 3);",  # its dtype is that of the number
         "Tensor out; fill(out); return out;",
         "auto out = at::empty_like(x); out.resize_({k}); return out;",
+        "auto y = x.contiguous(); y.unsqueeze_(0); return x;",
+        "auto y = x.contiguous(); auto z = k > 1 ? y : x; x.squeeze_(0); return z;",
+        "auto a = at::empty({k}, x.options()); auto b = a.contiguous(); b.resize_({2}); return a;",
         "auto out = at::empty({k}, x.options().device(at::kCUDA)); return out;",
         "auto s = x.sizes().vec(); for (auto& n : s) { s[0] = 1; } return at::empty(s, x.options());",
         "auto s = x.sizes().vec(); s.insert(s.begin(), 1); return at::empty(s, x.options());",
@@ -166,6 +169,25 @@ def test_what_is_not_shown_is_not_written(body: str) -> None:
                 "if x.dim() == 2:",
                 "o.squeeze_(0)",
                 "return o",
+            ],
+        ),
+        # What is done in place, also to what may be the same tensor.
+        (
+            (
+                "auto a = at::empty({2, k}, x.options()), b = a.t(); if (x.dim() > 1) { b = a.contiguous(); }"
+                "auto c = at::empty({k, 3}, x.options()), d = c.contiguous(), e = at::empty({k}, x.options());"
+                "a.t_(); d.t_(); e.unsqueeze_(0); return std::make_tuple(b, c);"
+            ),
+            [
+                "a = x.new_empty((2, k))",
+                "b = a.t()",
+                "if x.dim() > 1:",
+                "b = a.contiguous()",
+                "c = x.new_empty((k, 3))",
+                "d = c.contiguous()",
+                "a.t_()",
+                "d.t_()",
+                "return b, c",
             ],
         ),
         (

@@ -65,7 +65,7 @@ class Body:
     @property
     def result(self) -> Result:
         """What is returned, and the locals that it rests on: without the checks."""
-        return _shown(_live(self.statements, set(), checks=False))
+        return _shown(_needed(self.statements, checks=False))
 
     def written(self) -> list[str]:
         """The lines, indented by a level for each branch that they stand in."""
@@ -73,7 +73,7 @@ class Body:
 
     def needed(self) -> Body:
         """The body without the locals that nothing rests on, those used once put where they are used."""
-        kept = _live(self.statements, set(), checks=True)
+        kept = _needed(self.statements, checks=True)
         result: list[Statement] = []
         for index, statement in enumerate(kept):
             if not isinstance(statement, Line) or not _put(statement, kept, index):
@@ -96,19 +96,53 @@ class Body:
         return frozenset().union(*(statement.names for statement in _flat(self.statements)))
 
 
-def _live(statements: Sequence[Statement], wanted: set[str], *, checks: bool) -> list[Statement]:
-    """The statements that `wanted` names, results or checks rest on; `wanted` has what they rest on afterwards."""
+def _needed(statements: Sequence[Statement], *, checks: bool) -> list[Statement]:
+    """The statements that results, and `checks` where they are asked for, rest on.
+
+    What changes a tensor in place changes each local that is the same one, as `x.contiguous()` may be.
+    """
+    shared: set[str] = set()
+    lines = list(_lines(_flat(statements)))
+    while True:
+        kept = _live(statements, set(), shared, checks)
+        resting = set().union(*(statement.names for statement in _flat(kept)))
+        changed = {line.name for line in lines if line.changes and not _made_of(line.name, lines).isdisjoint(resting)}
+        if changed <= shared:
+            return kept
+        shared |= changed
+
+
+def _made_of(name: str, lines: Sequence[Line]) -> set[str]:
+    """A local, and all that it was made of."""
+    made, pending = {name}, [name]
+    while pending:
+        at = pending.pop()
+        for found in {found for line in lines if line.name == at for found in line.names} - made:
+            made.add(found)
+            pending.append(found)
+    return made
+
+
+def _live(statements: Sequence[Statement], wanted: set[str], shared: set[str], checks: bool) -> list[Statement]:
+    """The statements that `wanted` names, what changes the `shared` tensors, results or checks rest on.
+
+    `wanted` has what they rest on afterwards.
+    """
     kept: list[Statement] = []
     for statement in reversed(statements):
         if isinstance(statement, Branch):
             otherwise = set(wanted)
-            then = _live(statement.then, wanted, checks=checks)
-            other = _live(statement.otherwise, otherwise, checks=checks)
+            then = _live(statement.then, wanted, shared, checks)
+            other = _live(statement.otherwise, otherwise, shared, checks)
             wanted |= otherwise
             if then or other:
                 wanted |= statement.names
                 kept.append(Branch(statement.condition, statement.names, then, other))
-        elif statement.name in wanted or (not statement.name and (checks or statement.returns)):
+        elif (
+            statement.name in wanted
+            or (statement.changes and statement.name in shared)
+            or (not statement.name and (checks or statement.returns))
+        ):
             wanted |= statement.names
             kept.append(replace(statement))
     kept.reverse()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import keyword
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from transforms.cpp.coverage.body import Branch, Line, Statement
 from transforms.cpp.coverage.values import Value
 
 Names = Mapping[str, Value | None]
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 class Scope:
@@ -24,6 +26,8 @@ class Scope:
         self._taken = taken
         self._declared: set[str] = set()
         self._writes = Counter[str]()
+        self._made: defaultdict[str, set[str]] = defaultdict(set)
+        """The tensors that each local was made of and may be the same one as."""
 
     def add(self, line: Line) -> None:
         """Add a line to the block that is read."""
@@ -48,9 +52,16 @@ class Scope:
     def assign(self, name: str, value: Value, text: str, used: frozenset[str]) -> str:
         """Give a name what `text` says, in a local, whose name is returned; `value` says of what kind it is."""
         local = self._local(name, self.names)
+        self._note_made(local, value, text)
         self.add(Line(local, text, used, value.atomic))
         self.names[name] = replace(value, text=local, names=frozenset({local}), atomic=True)
         return local
+
+    def _note_made(self, local: str, value: Value, text: str) -> None:
+        """Note what tensors a local may be the same one as. What is made anew is no argument."""
+        words = set(_WORD.findall(text)) if value.kind == "tensor" else ()
+        held = [other for other in self.names.values() if other is not None and other.kind == "tensor"]
+        self._made[local].update(other.text for other in held if other.text in words and other.fresh is value.fresh)
 
     def _local(self, name: str, *held: Names) -> str:
         """A name for a local, on which no value of another name rests."""
@@ -66,8 +77,20 @@ class Scope:
             self.names[name] = None
 
     def forget_tensor(self, text: str) -> None:
-        """Forget all names of what may have been changed in place."""
-        self.forget([name for name, value in self.names.items() if value is not None and value.text == text])
+        """Forget all names of what may have been changed in place.
+
+        What it was made of, and what was made of that, may be the same tensor, as `x.contiguous()` is.
+        """
+        same, pending = {text}, [text]
+        while pending:
+            at = pending.pop()
+            for found in {*self._made.get(at, ()), *(local for local, made in self._made.items() if at in made)} - same:
+                same.add(found)
+                pending.append(found)
+        tensors = ((name, value) for name, value in self.names.items() if value is not None)
+        self.forget(
+            [name for name, value in tensors if value.text == text or (value.kind == "tensor" and value.text in same)]
+        )
 
     def block(self, read: Callable[[], bool]) -> bool:
         """Read a block, whose names end with it; whether no way leads past it."""
@@ -124,6 +147,7 @@ class Scope:
                 for arm, held in ((branch.then, value), (branch.otherwise, other)):
                     if held.text != local:
                         self._writes[local] += 1
+                        self._note_made(local, held, held.text)
                         lines = self.statements if held == before[name] else arm
                         lines.append(Line(local, held.text, held.names, held.atomic))
                 self.names[name] = replace(joined, text=local, names=frozenset({local}), atomic=True)
