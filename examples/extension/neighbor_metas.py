@@ -115,6 +115,13 @@ def widened_frame(source: Tensor, width: int) -> Tensor:
     return source.new_empty((*source.shape[:-1], width)).to(memory_format=utils.suggest_memory_format(source))
 
 
+@torch.library.register_fake("neighbors::flat_rows")
+def flat_rows(source: Tensor) -> Tensor:
+    """All elements in a row."""
+    # A shape gives the number of its elements as an int, a tensor gives its own as a symbol.
+    return source.new_empty((source.shape.numel(),))
+
+
 @torch.library.register_fake("neighbors::spaced_rows")
 def spaced_rows(source: Tensor) -> Tensor:
     """The place of each row where they are spread evenly over the columns."""

@@ -13,7 +13,7 @@ from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Root, Step
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import called, registered
-from transforms.python.flow.sites import Site, sites
+from transforms.python.flow.sites import Site, is_traced, sites
 from transforms.python.flow.values import Value
 from transforms.python.reach.composites import Composite
 from transforms.python.reading.extract import NestedTooDeep, Parts, Scope, outline, scopes
@@ -30,9 +30,6 @@ from transforms.python.writing.spans import Spans
 from transforms.python.writing.style import Style
 from transforms.python.writing.whole import ASKING, Paths
 from transforms.releases.version import Release
-
-# Builtins that Dynamo makes symbolic (torch/_dynamo/variables/builtin.py: _call_min_max, _call_int_float).
-TRACED_BUILTINS = frozenset({"min", "max", "int", "float", "len", "sqrt"})
 
 # Why a function is not read: a refusal's code, and the reason. The parser's columns are those of UTF-8, whatever the
 # file's encoding.
@@ -236,7 +233,7 @@ def _answers(
             continue  # elsewhere the number itself is part of the graph
         if site.kind == "chunks" and not (names.shared and names.home):
             continue  # what else can be written is longer than what it would replace
-        if job.inlined and called(site.node) in TRACED_BUILTINS and site.kind in ("extremum", "coercion", "root"):
+        if job.inlined and is_traced(site):
             continue  # Dynamo keeps the symbol by itself
         names.used = set()
         place = Place(site, function, scope.nodes, values, layout, names, job.composite)

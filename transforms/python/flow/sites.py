@@ -25,9 +25,21 @@ SIZEVARS = frozenset(
      "size_hint"}
 )  # fmt: skip
 COERCIONS = frozenset({"int", "float", "bool", "range", "len", "round"})
+_TRACED = frozenset({"min", "max", "int", "float", "len", "sqrt", "numel"})
 _OPERATIONS = frozenset({"sorted", "sort", "resize_", "to", "chunk", "reshape", "view"})
 _PLACES = frozenset(
-    {ast.If, ast.While, ast.Assert, ast.IfExp, ast.Call, ast.Lambda, ast.comprehension, ast.Assign, ast.Return}
+    {
+        ast.If,
+        ast.While,
+        ast.Assert,
+        ast.IfExp,
+        ast.Call,
+        ast.Lambda,
+        ast.comprehension,
+        ast.Assign,
+        ast.Return,
+        ast.BoolOp,
+    }
 )
 
 
@@ -38,6 +50,14 @@ class Site(NamedTuple):
     node: ast.AST
     expression: ast.expr
     value: Value
+
+
+def is_traced(site: Site) -> bool:
+    """Whether Dynamo makes a place symbolic by itself.
+
+    From torch/_dynamo/variables: builtin.py (_call_min_max, _call_int_float), lists.py (SizeVariable.numel).
+    """
+    return site.kind in ("extremum", "coercion", "root", "elements") and called(site.node) in _TRACED
 
 
 def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
@@ -57,6 +77,10 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
                 yield from _operation_sites(node, nodes, values)
         elif isinstance(node, ast.Lambda) and _constructs(node, nodes):
             yield Site("constructor", node, node, Value(BOOL))
+        elif isinstance(node, ast.BoolOp):
+            number = next((value for value in map(values.value, node.values[:-1]) if value.kind == INT), None)
+            if number is not None and not any(node in ast.walk(asked) for asked in _conditions(places)):
+                yield Site("choice", node, node, number)
         if isinstance(node, (ast.If, ast.While, ast.Assert, ast.IfExp)):
             value = values.value(node.test)
             if asks(value):
@@ -76,6 +100,17 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
             value = values.value(node.value)
             if value.kind == BOOL and coerces(node.value, values):
                 yield Site("stored", node, node.value, value)
+
+
+def _conditions(places: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """What is asked for its truth alone, and so is a place of its own."""
+    for node in places:
+        if isinstance(node, (ast.If, ast.While, ast.Assert, ast.IfExp)):
+            yield node.test
+        elif isinstance(node, ast.comprehension):
+            yield from node.ifs
+        elif isinstance(node, ast.Call) and called(node) in CHECKS | GUARD_CALLS | {"bool", "any", "all"}:
+            yield from node.args
 
 
 def _skipped(nodes: Sequence[ast.AST]) -> Iterator[int]:
@@ -279,6 +314,9 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
         asked = values.surely_tensor(node.args[0]) if name == "len" else value.kind in (INT, FLOAT, BOOL)
         if asked or item:
             yield Site("coercion", node, node, value)
+    elif name == "numel" and isinstance(node.func, ast.Attribute) and not (node.args or node.keywords):
+        if values.value(node.func.value).kind == SHAPE:
+            yield Site("elements", node, node, values.value(node))
     elif name in COUNTED and (pieces := _pieces(node)) is not None:
         value = values.value(pieces)
         if value.kind == INT:

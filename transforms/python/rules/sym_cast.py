@@ -2,9 +2,10 @@
 
     n = int(x.size(0) * scale)      n = torch.sym_int(x.size(0) * scale)
     sign = bool(n > 0) - m          sign = torch.sym_ite(n > 0, 1, 0) - m
+    more = int(n > 1)               more = torch.sym_ite(n > 1, 1, 0)
 
-What it does: the number stays symbolic. Both integers round towards zero. A `bool` that is added, subtracted or
-multiplied is the number 1 or 0.
+What it does: the number stays symbolic. Both integers round towards zero. A truth that is made an integer, and a `bool`
+that is added, subtracted or multiplied, is the number 1 or 0.
 
 Why: `int` needs the number itself: an unknown size fails, a known one is baked into the graph.
 
@@ -46,6 +47,11 @@ EXAMPLES = (
         "def f(x: Tensor, n: int):\n    return n - bool(x.size(0) > 1)\n",
         "def f(x: Tensor, n: int):\n    return n - torch.sym_ite(x.size(0) > 1, 1, 0)\n",
     ),
+    Example(
+        "def f(x: Tensor):\n    return x.new_empty(1 + int(x.size(0) > 1))\n",
+        "def f(x: Tensor):\n    return x.new_empty(1 + torch.sym_ite(x.size(0) > 1, 1, 0))\n",
+    ),
+    Example("def f(x: Tensor):\n    return float(x.size(0) > 1)\n", None, "the truth is asked for all the same"),
 )
 
 MESSAGE = "the conversion fixes a size"
@@ -56,30 +62,31 @@ def rewrite(place: Place) -> Rewrite | None:
     node = place.site.node
     if place.site.kind not in ("coercion", "root") or not isinstance(node, ast.Call):
         return None
-    if called(node) == "bool" and not place.shared and _counted(place, node):
-        number = place.conditions.symbolic(place.tree(node.args[0]))
-        new = call(place.names("torch.sym_ite"), number, cst.Integer("1"), cst.Integer("0"))
+    if len(node.args) != 1 or node.keywords:
+        return None
+    if place.values.value(node.args[0]).kind == BOOL:
+        counts = called(node) == "int" or (called(node) == "bool" and _is_operand(place, node))
+        if place.shared or not counts or not _is_comparison(node.args[0]):
+            return None
+        truth = place.conditions.symbolic(place.tree(node.args[0]))
+        new = call(place.names("torch.sym_ite"), truth, cst.Integer("1"), cst.Integer("0"))
         return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, new))
     function = SYMBOLIC.get(dotted(node.func))
-    if function is None or len(node.args) != 1 or node.keywords:
+    if function is None:
         return None
     new = call(place.names(function), place.tree(node.args[0]))
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, new))
 
 
-def _counted(place: Place, node: ast.Call) -> bool:
-    """Whether the truth of a comparison is an operand of integer arithmetic."""
-    argument = node.args[0]
-    return (
-        len(node.args) == 1
-        and not node.keywords
-        and isinstance(argument, ast.Compare)
-        and len(argument.ops) == 1
-        and place.values.value(argument).kind == BOOL
-        and any(
-            isinstance(holder, ast.BinOp)
-            and isinstance(holder.op, (ast.Add, ast.Sub, ast.Mult))
-            and node in (holder.left, holder.right)
-            for holder in place.nodes
-        )
+def _is_comparison(node: ast.expr) -> bool:
+    return isinstance(node, ast.Compare) and len(node.ops) == 1
+
+
+def _is_operand(place: Place, node: ast.Call) -> bool:
+    """Whether a call is an operand of integer arithmetic."""
+    return any(
+        isinstance(holder, ast.BinOp)
+        and isinstance(holder.op, (ast.Add, ast.Sub, ast.Mult))
+        and node in (holder.left, holder.right)
+        for holder in place.nodes
     )

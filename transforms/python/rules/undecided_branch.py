@@ -24,12 +24,15 @@ LEVEL = Level.MANUAL
 PRECEDENCE = 240
 EXAMPLES = (
     Example("def f(x: Tensor):\n    m, n = x.shape\n    if m < n:\n        x = x.mT\n    return x\n", None, "named"),
+    Example("def f(x: Tensor):\n    return x.sum() / (x.size(0) or 1)\n", None, "what `or` chooses is named"),
 )
+
+_CONSTRUCTS = {"if": "branch", "ifexp": "conditional expression", "while": "loop", "choice": "choice"}
 
 
 def rewrite(place: Place) -> Rewrite | None:
     """The refusal, with the decision that is needed."""
-    construct = {"if": "branch", "ifexp": "conditional expression", "while": "loop"}.get(place.site.kind, "conversion")
+    construct = _CONSTRUCTS.get(place.site.kind, "conversion")
     reason = (
         "neither outcome is the general case: write one path for both with torch.sym_min, torch.sym_max or"
         " torch.sym_ite, or decide with guard_or_false or guard_or_true and check the assumption"

@@ -24,6 +24,18 @@ def test_a_place_that_every_call_stops_at_leaves_the_rest(look: Any, body: str) 
     assert refusals["undecided-branch"] == "undecided"
 
 
+@pytest.mark.parametrize("number", ["x.numel() or 1", "x.size(0) and x.size(1)"])
+def test_what_chooses_a_number_stops(look: Any, number: str) -> None:
+    refusals = levels(look(f"def f(x: Tensor, y: Tensor):\n{CHECK}    return x / ({number})\n"))
+    assert refusals == {"check-condition": "half", "undecided-branch": "undecided"}
+
+
+@pytest.mark.parametrize("condition", ["if x.numel() and k:", "if not (x.numel() or k):", "while x.numel() and k:"])
+def test_what_is_asked_for_its_truth_is_one_place(look: Any, condition: str) -> None:
+    assert len(look(f"def f(x: Tensor, k: int):\n    {condition}\n        k = k + 1\n    return x * k\n")) == 1
+    assert not look("def f(x: Tensor, k: int):\n    return x * (k or 1) * (x.dim() or 1)\n")
+
+
 @pytest.mark.parametrize(
     "body",
     [
