@@ -77,10 +77,8 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
                 yield from _operation_sites(node, nodes, values)
         elif isinstance(node, ast.Lambda) and _constructs(node, nodes):
             yield Site("constructor", node, node, Value(BOOL))
-        elif isinstance(node, ast.BoolOp):
-            number = next((value for value in map(values.value, node.values[:-1]) if value.kind == INT), None)
-            if number is not None and not any(node in ast.walk(asked) for asked in _conditions(places)):
-                yield Site("choice", node, node, number)
+        elif isinstance(node, ast.BoolOp) and (number := _chosen_by(node, nodes, values)) is not None:
+            yield Site("choice", node, node, number)
         if isinstance(node, (ast.If, ast.While, ast.Assert, ast.IfExp)):
             value = values.value(node.test)
             if asks(value):
@@ -102,11 +100,25 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
                 yield Site("stored", node, node.value, value)
 
 
-def _conditions(places: Sequence[ast.AST]) -> Iterator[ast.AST]:
+def _chosen_by(node: ast.BoolOp, nodes: Sequence[ast.AST], values: Interpreter) -> Value | None:
+    """The size that `or` or `and` asks to choose a number by; None where a condition does, or for what may be None.
+
+    `n = n or x.size(0)` asks whether `n` was given.
+    """
+    number = next((value for value in map(values.value, node.values[:-1]) if value.kind == INT), None)
+    if number is None or number.optional or any(node in ast.walk(asked) for asked in _conditions(nodes)):
+        return None
+    targets = [t for a in nodes if isinstance(a, ast.Assign) and a.value is node for t in a.targets]
+    return None if ast.unparse(node.values[0]) in map(ast.unparse, targets) else number
+
+
+def _conditions(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """What is asked for its truth alone, and so is a place of its own."""
-    for node in places:
+    for node in nodes:
         if isinstance(node, (ast.If, ast.While, ast.Assert, ast.IfExp)):
             yield node.test
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            yield node.operand
         elif isinstance(node, ast.comprehension):
             yield from node.ifs
         elif isinstance(node, ast.Call) and called(node) in CHECKS | GUARD_CALLS | {"bool", "any", "all"}:

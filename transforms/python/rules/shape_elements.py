@@ -8,7 +8,7 @@ What it does: `torch.Size.numel` must return an int; what stands in its place ma
 Why: an unknown size fails there, a known one is baked into the graph.
 
 Fix safety: review. The number is the same; the guard that fixed the sizes is gone. Where the file does not import math,
-the product is left.
+or code other than tracing runs the function, the product is left: torch.fx does not trace `math.prod`.
 
 References: torch/csrc/Size.cpp (THPSize_numel), torch/_dynamo/variables/lists.py (SizeVariable.numel, which keeps it).
 """
@@ -53,7 +53,9 @@ def rewrite(place: Place) -> Rewrite | None:
     tensor = _tensor(shape)
     if tensor is not None and place.values.surely_tensor(tensor):
         new = cst.Call(cst.Attribute(parenthesized(place.tree(tensor)), cst.Name("numel")))
-    elif place.names.module("math") and not place.scripted:
+    elif place.shared:
+        raise Undecided("code other than tracing runs this function too, and torch.fx does not trace math.prod")
+    elif place.names.module("math"):
         new = call(f"{place.names.module('math')}.prod", place.tree(shape))
     else:
         raise Undecided("the product of the sizes needs math.prod, and the file does not import math")

@@ -34,6 +34,13 @@ def test_dynamo_keeps_it_a_symbol(look: Any) -> None:
     assert not look(source, inlined=True)
 
 
+@pytest.mark.parametrize("who", [{"eager": True}, {"scripted": True}, {"sympy": True}])
+def test_fx_traces_what_others_run_too(look: Any, who: dict[str, bool]) -> None:
+    (finding,) = look(f"{HEAD}    return x.new_empty(x.shape.numel() + shape.numel())\n", **who)[1:]
+    assert not finding.edits
+    assert "torch.fx" in finding.reason
+
+
 def test_what_cannot_be_written_stops_the_call(look: Any) -> None:
     source = "def f(x: Tensor, y: Tensor):\n    torch._check(x.shape == y.shape)\n    return x.shape[1:].numel()\n"
     assert {finding.rule: finding.refusal for finding in look(source)} == {

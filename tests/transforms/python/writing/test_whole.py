@@ -30,6 +30,19 @@ def test_what_chooses_a_number_stops(look: Any, number: str) -> None:
     assert refusals == {"check-condition": "half", "undecided-branch": "undecided"}
 
 
+def test_what_may_be_none_is_asked_for_that(look: Any) -> None:
+    source = f"def f(x: Tensor, y: Tensor, n: SymInt | None = None):\n{CHECK}    return x.new_empty(n or x.size(0))\n"
+    (finding,) = look(source)
+    assert finding.edits
+    body = f"{CHECK}    n = n or x.size(0)\n    return x.new_empty(n)\n"
+    (finding,) = look(f"def f(x: Tensor, y: Tensor, n: int | None = None):\n{body}")
+    assert finding.edits
+
+
+def test_a_negation_is_one_place(look: Any) -> None:
+    assert len(look("def f(x: Tensor):\n    return not (x.size(0) or x.size(1))\n")) == 1
+
+
 @pytest.mark.parametrize("condition", ["if x.numel() and k:", "if not (x.numel() or k):", "while x.numel() and k:"])
 def test_what_is_asked_for_its_truth_is_one_place(look: Any, condition: str) -> None:
     assert len(look(f"def f(x: Tensor, k: int):\n    {condition}\n        k = k + 1\n    return x * k\n")) == 1
