@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+
+from codemod.model.callgraph import shortest_ways
 
 FACTORIES = {"empty": 0, "zeros": 0, "ones": 0, "full": 1}
 """Factories that take sizes first, and how many arguments come between these and the options."""
@@ -101,26 +103,19 @@ def _needed(statements: Sequence[Statement], *, checks: bool) -> list[Statement]
 
     What changes a tensor in place changes each local that is the same one, as `x.contiguous()` may be.
     """
-    shared: set[str] = set()
     lines = list(_lines(_flat(statements)))
+    made: defaultdict[str, set[str]] = defaultdict(set)
+    for line in lines:
+        made[line.name] |= line.names
+    changed = {line.name: shortest_ways([[line.name]], made.__getitem__).keys() for line in lines if line.changes}
+    shared: set[str] = set()
     while True:
         kept = _live(statements, set(), shared, checks)
         resting = set().union(*(statement.names for statement in _flat(kept)))
-        changed = {line.name for line in lines if line.changes and not _made_of(line.name, lines).isdisjoint(resting)}
-        if changed <= shared:
+        found = {name for name, made_of in changed.items() if not made_of.isdisjoint(resting)}
+        if found <= shared:
             return kept
-        shared |= changed
-
-
-def _made_of(name: str, lines: Sequence[Line]) -> set[str]:
-    """A local, and all that it was made of."""
-    made, pending = {name}, [name]
-    while pending:
-        at = pending.pop()
-        for found in {found for line in lines if line.name == at for found in line.names} - made:
-            made.add(found)
-            pending.append(found)
-    return made
+        shared |= found
 
 
 def _live(statements: Sequence[Statement], wanted: set[str], shared: set[str], checks: bool) -> list[Statement]:

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from codemod.model.callgraph import shortest_ways
 from transforms.cpp.coverage.body import Branch, Line, Statement
 from transforms.cpp.coverage.values import Value
 
@@ -26,8 +27,8 @@ class Scope:
         self._taken = taken
         self._declared: set[str] = set()
         self._writes = Counter[str]()
-        self._made: defaultdict[str, set[str]] = defaultdict(set)
-        """The tensors that each local was made of and may be the same one as."""
+        self._alike: defaultdict[str, set[str]] = defaultdict(set)
+        """The tensors that each was made of, or that were made of it, and may be the same one as."""
 
     def add(self, line: Line) -> None:
         """Add a line to the block that is read."""
@@ -52,16 +53,18 @@ class Scope:
     def assign(self, name: str, value: Value, text: str, used: frozenset[str]) -> str:
         """Give a name what `text` says, in a local, whose name is returned; `value` says of what kind it is."""
         local = self._local(name, self.names)
-        self._note_made(local, value, text)
+        self._note_alike(local, value, text)
         self.add(Line(local, text, used, value.atomic))
         self.names[name] = replace(value, text=local, names=frozenset({local}), atomic=True)
         return local
 
-    def _note_made(self, local: str, value: Value, text: str) -> None:
+    def _note_alike(self, local: str, value: Value, text: str) -> None:
         """Note what tensors a local may be the same one as. What is made anew is no argument."""
         words = set(_WORD.findall(text)) if value.kind == "tensor" else ()
-        held = [other for other in self.names.values() if other is not None and other.kind == "tensor"]
-        self._made[local].update(other.text for other in held if other.text in words and other.fresh is value.fresh)
+        for other in filter(None, self.names.values()):
+            if other.kind == "tensor" and other.text in words and other.fresh is value.fresh:
+                self._alike[local].add(other.text)
+                self._alike[other.text].add(local)
 
     def _local(self, name: str, *held: Names) -> str:
         """A name for a local, on which no value of another name rests."""
@@ -81,16 +84,8 @@ class Scope:
 
         What it was made of, and what was made of that, may be the same tensor, as `x.contiguous()` is.
         """
-        same, pending = {text}, [text]
-        while pending:
-            at = pending.pop()
-            for found in {*self._made.get(at, ()), *(local for local, made in self._made.items() if at in made)} - same:
-                same.add(found)
-                pending.append(found)
-        tensors = ((name, value) for name, value in self.names.items() if value is not None)
-        self.forget(
-            [name for name, value in tensors if value.text == text or (value.kind == "tensor" and value.text in same)]
-        )
+        same = shortest_ways([[text]], self._alike.__getitem__)
+        self.forget([name for name, value in self.names.items() if value is not None and value.text in same])
 
     def block(self, read: Callable[[], bool]) -> bool:
         """Read a block, whose names end with it; whether no way leads past it."""
@@ -147,7 +142,7 @@ class Scope:
                 for arm, held in ((branch.then, value), (branch.otherwise, other)):
                     if held.text != local:
                         self._writes[local] += 1
-                        self._note_made(local, held, held.text)
+                        self._note_alike(local, held, held.text)
                         lines = self.statements if held == before[name] else arm
                         lines.append(Line(local, held.text, held.names, held.atomic))
                 self.names[name] = replace(joined, text=local, names=frozenset({local}), atomic=True)

@@ -91,6 +91,13 @@ def _children(node: ast.AST, without: frozenset[type]) -> list[ast.AST]:
     return children
 
 
+def holder(target: ast.AST) -> ast.AST:
+    """What an assignment to an item or an attribute changes: `x` of `x.y[0]`; any other target itself."""
+    while isinstance(target, (ast.Subscript, ast.Attribute)):
+        target = target.value
+    return target
+
+
 def dotted(node: ast.AST) -> str:
     """`a.b.c` as written, or "" for anything but names and attributes."""
     names: list[str] = []

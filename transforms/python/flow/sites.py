@@ -28,18 +28,8 @@ COERCIONS = frozenset({"int", "float", "bool", "range", "len", "round"})
 _TRACED = frozenset({"min", "max", "int", "float", "len", "sqrt", "numel"})
 _OPERATIONS = frozenset({"sorted", "sort", "resize_", "to", "chunk", "reshape", "view"})
 _PLACES = frozenset(
-    {
-        ast.If,
-        ast.While,
-        ast.Assert,
-        ast.IfExp,
-        ast.Call,
-        ast.Lambda,
-        ast.comprehension,
-        ast.Assign,
-        ast.Return,
-        ast.BoolOp,
-    }
+    {ast.If, ast.While, ast.Assert, ast.IfExp, ast.Call, ast.Lambda, ast.comprehension}
+    | {ast.Assign, ast.Return, ast.BoolOp}
 )
 
 

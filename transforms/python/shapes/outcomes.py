@@ -89,17 +89,15 @@ def _lowest_rank(function: Function, names: Sequence[str]) -> int:
     first, last = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
     for node in ast.walk(function):
         match node:
-            case ast.Subscript(value=ast.Attribute(value=ast.Name(id=name), attr="shape"), slice=place):
-                pass
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="size"), args=[place]):
-                pass
-            case _:
-                continue
-        match place:
-            case ast.Constant(value=int(index)) if name in first:
-                first[name] = max(first[name], index + 1)
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(index))) if name in last:
-                last[name] = max(last[name], index)
+            case (
+                ast.Subscript(value=ast.Attribute(value=ast.Name(id=name), attr="shape"), slice=place)
+                | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="size"), args=[place])
+            ) if name in first:
+                match place:
+                    case ast.Constant(value=int(index)):
+                        first[name] = max(first[name], index + 1)
+                    case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(index))):
+                        last[name] = max(last[name], index)
     return max(first[name] + last[name] for name in names)
 
 
@@ -133,12 +131,13 @@ def _agreement(
             tensors = Tensors(given, ranks)
             paths = Paths(parameters, given, tensors, branch.guesses(truth))
             ends.append(paths.outcomes(function))
-            reached = paths.before(branch.node) is not None
-            if not reached:
+            if paths.before(branch.node) is None:
+                found.append(Agreement(None))
                 break
-        found.append(_Comparison(given, Tensors(given, ranks)).outcomes(*ends) if reached else Agreement(None))
-        if found[-1].same is None and len(found) <= len(cases):  # what the path in general expands may have a size of 1
-            pending += ({**facts, atom: ONE} for atom in tensors.stretched)
+        else:
+            found.append(_Comparison(given, Tensors(given, ranks)).outcomes(*ends))
+            if found[-1].same is None and len(found) <= len(cases):  # what is expanded in general may have a size of 1
+                pending += ({**facts, atom: ONE} for atom in tensors.stretched)
     same = [each.same for each in found]
     whole = False if False in same else None if None in same or not all_seen else True
     return Agreement(whole, seen.all and bool(found) and all(each.empty for each in found))

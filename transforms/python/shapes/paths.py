@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import called
+from transforms.python.flow.nodes import called, holder
 from transforms.python.flow.torch_names import CHECKS, RESHAPES
 from transforms.python.shapes.expressions import Expressions, Guesses, State, plain, raising
 from transforms.python.shapes.sizes import Size, Sizes, constant, joined
@@ -238,9 +238,7 @@ def _changed(statement: ast.stmt) -> list[str]:
     names = []
     for node in ast.walk(statement):
         if isinstance(node, (ast.Name, ast.Subscript, ast.Attribute)) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            base: ast.expr = node
-            while isinstance(base, (ast.Subscript, ast.Attribute)):
-                base = base.value
+            base = holder(node)
             names += [base.id] if isinstance(base, ast.Name) else []
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if isinstance(node.func.value, ast.Name):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import libcst as cst
 
 from transforms.python.flow.interpret import asks
-from transforms.python.flow.nodes import called, named_parameters
+from transforms.python.flow.nodes import called, holder, named_parameters
 from transforms.python.flow.sources import nodes_of, origins, returns_of
 from transforms.python.flow.torch_names import CHECKS, RESHAPES
 from transforms.python.flow.values import TENSOR, TENSORS
@@ -103,17 +103,8 @@ def _numbers(place: Place, statements: Sequence[ast.stmt]) -> set[str]:
         if isinstance(node, ast.Assign) and place.values.value(node.value).kind not in (TENSOR, TENSORS)
         for target in node.targets
         for part in ast.walk(target)
-        if isinstance(part, (ast.Name, ast.Subscript, ast.Attribute)) and isinstance(part.ctx, ast.Store)
-        for name in [_holder(part)]
-        if isinstance(name, ast.Name)
+        if isinstance(getattr(part, "ctx", None), ast.Store) and isinstance(name := holder(part), ast.Name)
     }
-
-
-def _holder(target: ast.AST) -> ast.AST:
-    """What an assignment to an item or an attribute changes."""
-    while isinstance(target, (ast.Subscript, ast.Attribute, ast.Starred)):
-        target = target.value
-    return target
 
 
 def _returned(place: Place, branch: ast.If, path: Sequence[ast.stmt]) -> list[ast.expr]:
@@ -173,12 +164,7 @@ def _assigned(place: Place, branch: ast.If, statements: Sequence[ast.stmt]) -> s
             targets += [] if nothing or same else [node.target]
         elif isinstance(node, (ast.AnnAssign, ast.NamedExpr, ast.For)):
             targets.append(node.target)
-    assigned = set()
-    for target in targets:
-        while isinstance(target, (ast.Attribute, ast.Subscript)):
-            target = target.value
-        assigned |= {part.id for part in ast.walk(target) if isinstance(part, ast.Name)}
-    return assigned
+    return {part.id for target in targets for part in ast.walk(holder(target)) if isinstance(part, ast.Name)}
 
 
 def _acts(branch: ast.If, statements: Sequence[ast.stmt]) -> bool:
