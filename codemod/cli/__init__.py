@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -27,7 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         sys.exit(run(arguments, catch_interrupt=heard))
     finally:
-        if heard and arguments is not None:  # called from Python, which goes on
+        if arguments is None:  # the process ends: Python would look once more at each object, a second for a large tree
+            gc.freeze()
+        elif heard:  # called from Python, which goes on
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

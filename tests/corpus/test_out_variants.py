@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from codemod.model.edits import apply_edits
-from transforms.python.rewrite import FileJob, Job, findings
+from transforms.python.jobs import FileJob, Job
+from transforms.python.rewrite import findings
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install symfix[torch]")
 

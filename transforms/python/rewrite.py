@@ -3,90 +3,29 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate, chain
 
-import libcst as cst
-
 from codemod.model.edits import Edit
-from codemod.model.findings import Finding, Level, Root, Step
+from codemod.model.findings import Finding, Level
+from transforms.python.answering import NESTED, Answer, answers
 from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import called, registered
-from transforms.python.flow.sites import Site, is_traced, sites
-from transforms.python.flow.values import Value
-from transforms.python.reach.composites import Composite
+from transforms.python.jobs import FileJob, Job
 from transforms.python.reading.extract import NestedTooDeep, Parts, Scope, outline, scopes
 from transforms.python.rules import load_rules, undecided_branch
 from transforms.python.writing.evaluation import only_arithmetic
 from transforms.python.writing.formatting import Formatter
 from transforms.python.writing.helpers import Home
 from transforms.python.writing.imports import Fits, Insertion, unneeded
-from transforms.python.writing.logic import Undecided
 from transforms.python.writing.names import HELPER, Layout, Names, TopLevel
-from transforms.python.writing.place import Change, Place, Rewrite, merged_insertions
-from transforms.python.writing.releases import absent, released
-from transforms.python.writing.spans import Spans
-from transforms.python.writing.style import Style
-from transforms.python.writing.whole import ASKING, Paths
-from transforms.releases.version import Release
+from transforms.python.writing.place import Change, merged_insertions
 
 # Why a function is not read: a refusal's code, and the reason. The parser's columns are those of UTF-8, whatever the
 # file's encoding.
 _ENCODING = (
     "encoding", "the file is not UTF-8: convert it (iconv -t utf-8, and its coding line), then run symfix again"
 )  # fmt: skip
-_NESTED = ("nested", "its code is nested too deep to be followed: split it up, then run symfix again")
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A function that symbols reach, with what is known of its parameters and callees.
-
-    `inlined` says that Dynamo traces it, `eager`, `scripted` and `sympy` that eager, TorchScript, and Inductor with
-    expressions of sympy, run it.
-    """
-
-    parameters: Mapping[str, Value]
-    returns: Mapping[str, Value]
-    reach: tuple[Step, ...]
-    operators: tuple[str, ...]
-    inlined: bool = False
-    eager: bool = False
-    scripted: bool = False
-    sympy: bool = False
-    composite: Composite | None = None
-    root: Root = Root.OPERATOR
-
-
-@dataclass(frozen=True, slots=True)
-class FileJob:
-    """All such functions of one file, by qualified name. `vocabulary` holds the functions this PyTorch has.
-
-    `place` is the path with the root's own package in front: `torch/_refs/fft.py` where the root is `torch` itself.
-    `home` is the file for helpers, None where the tree has none.
-    """
-
-    path: str
-    place: str
-    source: bytes
-    functions: Mapping[str, Job]
-    vocabulary: frozenset[str]
-    style: Style = field(default_factory=Style)
-    home: Home | None = None
-    minimum: Release | None = None
-    """The oldest torch that the file has to run with; None where the vocabulary says all."""
-
-
-@dataclass(slots=True)
-class Answer:
-    """A rule's answer at one site, and the names it needs."""
-
-    rule: str
-    rewrite: Rewrite
-    used: set[str]
-    start: int
-    end: int
 
 
 @dataclass(slots=True)
@@ -114,7 +53,7 @@ def findings(job: FileJob) -> list[Finding]:
     except (SyntaxError, ValueError):
         return []
     except NestedTooDeep:  # how much stack is left when a file is read again is not the same everywhere
-        return [_unread(job, name, reached.reach[-1].line, _NESTED) for name, reached in job.functions.items()]
+        return [_unread(job, name, reached.reach[-1].line, NESTED) for name, reached in job.functions.items()]
     try:
         job.source.decode("utf-8")
     except UnicodeDecodeError:
@@ -136,7 +75,7 @@ def findings(job: FileJob) -> list[Finding]:
             rewritten, values = _rewritten(scope, reached, outer, top, layout, job)
         except RecursionError:
             if reached is not None:
-                refused.append(_unread(job, scope.name, scope.node.lineno, _NESTED))
+                refused.append(_unread(job, scope.name, scope.node.lineno, NESTED))
             continue
         outer.append((scope, values))
         if rewritten is not None and rewritten.answers:
@@ -183,95 +122,10 @@ def _rewritten(
         sympy=reached.sympy,
         home=job.home,
     )
-    answers = _whole(function, list(_answers(scope, values, layout, names, reached, job)))
+    rewritten = Rewritten(scope.name, reached, names, answers(scope, values, layout, names, reached, job))
     # What is left to ask of the functions is where imports may stand in them.
     names.functions = [outline(node, 1) for node in around if isinstance(node, ast.stmt)]
-    return Rewritten(scope.name, reached, names, answers), values
-
-
-def _whole(function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[tuple[Site, Answer]]) -> list[Answer]:
-    """The answers, rewrites withdrawn where the same call stops at a place that is left as it is."""
-    left = [
-        (site, answer.rewrite)
-        for site, answer in answers
-        if not answer.rewrite.changes and site.kind in ASKING and site.value.certain
-        if answer.rewrite.refusal != "traced-assert"
-    ]
-    paths = Paths(function, [site.node for site, _ in left]) if left and len(left) < len(answers) else None
-    kept = []
-    for site, answer in answers:
-        stop = paths.stop(site.node, answer.rewrite.general) if paths is not None and answer.rewrite.changes else None
-        if stop is not None:
-            place, refusal = left[stop]
-            reason = f"the same call stops at line {getattr(place.node, 'lineno', 0)}: {refusal.reason}"
-            rewrite = Rewrite(Level.MANUAL, answer.rewrite.message, reason=reason, refusal="half")
-            answer = replace(answer, rewrite=rewrite, used=set())
-        kept.append(answer)
-    return kept
-
-
-def _answers(
-    scope: Scope, values: Interpreter, layout: Layout, names: Names, job: Job, file: FileJob
-) -> Iterator[tuple[Site, Answer]]:
-    """Each place that asks for a size, with what the first rule that knows it says."""
-    vocabulary = file.vocabulary
-    function = scope.node
-    assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
-    consumed = Spans()
-    all_sites = list(sites(scope.nodes, values))
-    if job.composite is not None:
-        all_sites.insert(0, Site("composite", function, function.decorator_list[0], Value("bool")))
-    for site in all_sites:
-        start, end = layout.start(site.expression), layout.end(site.expression)
-        if consumed.holds(start, end):
-            continue
-        if site.kind == "sizevars" and f"sizevars.{called(site.node)}" in vocabulary:
-            continue
-        if site.kind == "out" and (names.local or not job.inlined or job.scripted):
-            continue  # only a compiled function of the user's is compiled again
-        if site.kind == "counted" and (names.shared or job.inlined or not registered(function)):
-            continue  # elsewhere the number itself is part of the graph
-        if site.kind == "chunks" and not (names.shared and names.home):
-            continue  # what else can be written is longer than what it would replace
-        if job.inlined and is_traced(site):
-            continue  # Dynamo keeps the symbol by itself
-        names.used = set()
-        place = Place(site, function, scope.nodes, values, layout, names, job.composite)
-        rule, rewrite = _first(place)
-        wrapped = {"guard_or_false", "guard_or_true"} if HELPER in names.used else set()
-        needed = _imported(names.used) | wrapped
-        if not (rewrite.changes or rewrite.refusal):  # as it is written no truth of a size is asked
-            continue
-        rewrite = released(rewrite, layout, needed, file.minimum)
-        if rewrite.changes and (gone := ", ".join(absent(rewrite, layout, needed, vocabulary))):
-            rewrite = Rewrite(Level.MANUAL, rewrite.message, reason=f"this PyTorch has no {gone}", refusal="vocabulary")
-        if rewrite.changes:
-            whole = [change for change in rewrite.changes if change.start <= start and end <= change.end]
-            for first, last in [(change.start, change.end) for change in whole] or [(start, end)]:
-                consumed.add(first, last)
-        if site.kind in ("if", "while", "assert") and isinstance(site.node, ast.stmt):
-            start = layout.start(site.node)
-        yield site, Answer(rule, rewrite, set(names.used), start, end)
-
-
-def _first(place: Place) -> tuple[str, Rewrite]:
-    """The first rule that knows a place, and what it says."""
-    for place_rule in load_rules():
-        try:
-            place.names.used = set()
-            rewrite = place_rule.rewrite(place)
-        except Undecided as undecided:
-            message = f"{place_rule.rule.name} does not apply"
-            return place_rule.rule.name, Rewrite(Level.MANUAL, message, reason=str(undecided), refusal="undecided")
-        except (cst.ParserSyntaxError, SyntaxError, UnicodeDecodeError) as error:
-            reason = f"libcst does not read this expression: {type(error).__name__}"
-            return place_rule.rule.name, Rewrite(Level.MANUAL, "not rewritten", reason=reason, refusal="unreadable")
-        except RecursionError:
-            code, reason = _NESTED
-            return place_rule.rule.name, Rewrite(Level.MANUAL, "not rewritten", reason=reason, refusal=code)
-        if rewrite is not None:
-            return place_rule.rule.name, rewrite
-    raise AssertionError("the last rule knows every place")
+    return rewritten, values
 
 
 def _format(functions: Iterable[Rewritten], layout: Layout, formatter: Formatter) -> None:
@@ -302,13 +156,9 @@ def _import_together(functions: Sequence[Rewritten], whole: bool = False) -> Non
                     answer.rewrite = rewrite._replace(level=Level.REVIEW, reason=reason)
 
 
-def _imported(used: set[str]) -> set[str]:
-    """What of the names that rewrites use an import brings in, and methods of sizevars."""
-    return used - {HELPER}
-
-
 def _to_import(used: set[str]) -> set[str]:
-    return {name for name in _imported(used) if "." not in name}
+    """What of the names that rewrites use an import brings in."""
+    return {name for name in used - {HELPER} if "." not in name}
 
 
 def _assembled(

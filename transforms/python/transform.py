@@ -45,7 +45,7 @@ from transforms.releases.target import Target, installed_torch, target
 from transforms.schema.native_functions import NativeFunction
 
 if TYPE_CHECKING:
-    from transforms.python.rewrite import FileJob
+    from transforms.python.jobs import FileJob
 
 SYMBOLIC_SHAPES = SOURCES["symbolic_shapes"]
 WORDS = {"symbolic_shapes": "", "sizevars": "sizevars.", "PythonPrinter": "PythonPrinter."}
@@ -135,7 +135,7 @@ class PythonTransform:
         standing_in: Mapping[Definition, Composite],
         torch: Target | None,
     ) -> list[FileJob]:
-        from transforms.python.rewrite import FileJob, Job
+        from transforms.python.jobs import FileJob, Job
 
         # What the scope leaves out is rewritten by itself: functions of one file may share imports and lines.
         chosen: dict[tuple[str, bool], dict[str, Job]] = {}

@@ -10,8 +10,9 @@ import pytest
 
 from codemod.model.edits import apply_edits
 from codemod.model.findings import Finding, Level
+from transforms.python.jobs import FileJob, Job
 from transforms.python.reach.composites import Composite
-from transforms.python.rewrite import FileJob, Job, findings
+from transforms.python.rewrite import findings
 from transforms.python.writing.helpers import home_of
 from transforms.python.writing.style import Style
 

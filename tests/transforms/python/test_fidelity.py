@@ -12,9 +12,10 @@ from codemod.model.edits import Edit, apply_edits
 from codemod.model.findings import Finding, Level
 from tests.transforms.cpp.snippets import MemoryProject
 from transforms.python.flow.values import BOOL, PLAIN, SHAPE, TENSOR, Value
+from transforms.python.jobs import FileJob, Job
 from transforms.python.reach.tree import SourceTree
 from transforms.python.reading.extract import extract
-from transforms.python.rewrite import FileJob, Job, findings
+from transforms.python.rewrite import findings
 from transforms.python.writing.helpers import HELPERS, HOME, SHAPE_HELPERS, home_of
 from transforms.python.writing.style import Style
 from transforms.releases.data import PRINTS_CHOICES, bound_in
@@ -36,7 +37,8 @@ def test_crlf_tabs_bom_and_no_final_newline(look: Any) -> None:
 
 
 def findings_in(source: bytes) -> list[Finding]:
-    from transforms.python.rewrite import FileJob, Job, findings
+    from transforms.python.jobs import FileJob, Job
+    from transforms.python.rewrite import findings
 
     job = FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, (), ())}, frozenset())
     return findings(job)
@@ -200,7 +202,8 @@ def test_rules_compose_on_one_expression(rewrite: Any) -> None:
 
 
 def test_an_edit_may_be_suppressed_by_what_the_version_lacks() -> None:
-    from transforms.python.rewrite import FileJob, Job, findings
+    from transforms.python.jobs import FileJob, Job
+    from transforms.python.rewrite import findings
 
     job = Job({}, {}, (), ())
     source = b"import torch\n" + CHECK.format("n = 1").encode()
@@ -219,7 +222,8 @@ def test_an_edit_may_be_suppressed_by_what_the_version_lacks() -> None:
 )
 def test_only_functions_that_the_tree_has_are_written(top: str, rules: set[str]) -> None:
     """torch 2.0 has `sym_min`, but neither `_check` nor `_sym_sqrt`."""
-    from transforms.python.rewrite import FileJob, Job, findings
+    from transforms.python.jobs import FileJob, Job
+    from transforms.python.rewrite import findings
     from transforms.python.transform import TOP, vocabulary
 
     files = {
@@ -262,7 +266,8 @@ def test_the_tree_itself_says_what_it_has(tmp_path: Path, root: str, package: st
 
 
 def test_a_choice_is_written_where_guards_can_hold_it() -> None:
-    from transforms.python.rewrite import FileJob, Job, findings
+    from transforms.python.jobs import FileJob, Job
+    from transforms.python.rewrite import findings
 
     body = "    n = x.size(0)\n    if n >= x.size(1):\n        n -= 1\n    return n\n"
     source = f"import torch\n\ndef f(x: Tensor):\n{body}".encode()
@@ -275,7 +280,8 @@ def test_a_choice_is_written_where_guards_can_hold_it() -> None:
 
 @pytest.mark.parametrize("deprecated", [True, False])
 def test_what_a_size_is_taken_for_is_said_as_long_as_the_torch_at_hand_asks_for_it(deprecated: bool) -> None:
-    from transforms.python.rewrite import FileJob, Job, findings
+    from transforms.python.jobs import FileJob, Job
+    from transforms.python.rewrite import findings
     from transforms.python.transform import TOP, vocabulary
 
     # torch/__init__.py of 2.13, where it is decorated, and of 2.6, where it is not
@@ -291,7 +297,8 @@ def test_what_a_size_is_taken_for_is_said_as_long_as_the_torch_at_hand_asks_for_
 
 
 def test_no_helper_is_written_around_a_name_the_version_lacks() -> None:
-    from transforms.python.rewrite import FileJob, Job, findings
+    from transforms.python.jobs import FileJob, Job
+    from transforms.python.rewrite import findings
 
     source = (
         b"import torch\nfrom torch import Tensor\n\n\n"
@@ -306,7 +313,8 @@ def test_no_helper_is_written_around_a_name_the_version_lacks() -> None:
 
 
 def test_imports_stay_local_where_the_root_is_torch_itself() -> None:
-    from transforms.python.rewrite import FileJob, Job, findings
+    from transforms.python.jobs import FileJob, Job
+    from transforms.python.rewrite import findings
 
     source = b"import torch\n\n\ndef f(x: Tensor):\n    if x.numel() == 0:\n        return x\n    return x + 1\n"
     job = Job({}, {}, (), ())

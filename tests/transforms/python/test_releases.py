@@ -11,7 +11,9 @@ from codemod.planning.analysis import analyse
 from codemod.tree.cache import Cache
 from codemod.tree.checkout import find_checkout
 from codemod.tree.project import CheckoutProject
-from transforms.python.rewrite import FileJob, Job, findings
+from transforms.python.jobs import FileJob, Job
+from transforms.python.reading.dated import minimum_at
+from transforms.python.rewrite import findings
 from transforms.python.transform import PythonTransform
 from transforms.python.writing.helpers import HOME, home_of
 from transforms.python.writing.releases import functions_named, newer
@@ -103,3 +105,35 @@ def test_torch_itself_has_the_names_that_it_has(tmp_path: Path) -> None:
     (root / "torch/net.py").write_text(LIBRARY)
     (root / "requirements.txt").write_text("torch>=2.4\n")
     assert refusals(root, tmp_path, "2.4") == {""}
+
+
+@pytest.mark.parametrize(
+    ("test", "minimum", "body", "other"),
+    [
+        ("torch.__version__ < '1.13'", None, (1, 12), None),
+        ("version.parse('1.13.0') > version.parse(torch.__version__)", (2, 2), (1, 12), (2, 2)),
+        ("TORCH_VERSION >= (2, 4)", (2, 2), (2, 4), (2, 2)),
+        ("Version(torch.__version__) >= Version('2.4.0.dev')", None, None, (2, 3)),
+        ("not torch_version_at_least('2.4')", (2, 2), (2, 2), (2, 4)),
+        ("is_torch_greater_or_equal('2.4')", (2, 6), (2, 6), (2, 3)),
+        ("torch.__version__ <= '1.2'", None, (1, 2), None),
+        ("torchvision.__version__ < '1.13'", (2, 2), (2, 2), (2, 2)),
+        ("torch.__version__.startswith('2')", (2, 2), (2, 2), (2, 2)),
+        ("torch.__version__ < newest", (2, 2), (2, 2), (2, 2)),
+    ],
+)
+def test_a_test_of_torchs_version_says_which_releases_run_what_it_holds(
+    test: str, minimum: Release | None, body: Release | None, other: Release | None
+) -> None:
+    source = f"import torch\nif {test}:\n    a = 1\nelse:\n    b = 1\nc = torch.__version__\n".encode()
+    assert [minimum_at(source, line, minimum) for line in (3, 5, 6)] == [body, other, minimum]
+    leaving = f"def f():\n    try:\n        if {test}:\n            return 1\n        return 2\n    finally: pass\n"
+    assert [minimum_at(leaving.encode(), line, minimum) for line in (4, 5, 6)] == [body, other, minimum]
+
+
+def test_nothing_young_is_written_where_old_torch_alone_comes() -> None:
+    old = (
+        "if torch.__version__ < '1.12':\n    def f(x: Tensor):\n        assert x.shape[0] == x.shape[1], 'no square'\n"
+    )
+    assert found("import torch\n" + old, None)["assert-check"].refusal == "min-torch"
+    assert found("import torch\n" + old.replace("<", ">="), None)["assert-check"].edits

@@ -15,6 +15,7 @@ from transforms.python.reach.registrars import (
     COMPILED,
     DEPTH,
     LEFT_TO_EAGER,
+    MAPS,
     OPERATOR,
     STEPS,
     Arguments,
@@ -176,7 +177,9 @@ class Evaluation:
             holder = holder.rpartition(".")[0]
         if head and definition is None:
             for receiver in self.named(head, scope, depth + 1):
-                if not isinstance(receiver, Outside) or receiver.receiver is not None:
+                if isinstance(receiver, Operator) and last == "overloadpacket":
+                    values.append(receiver)
+                elif not isinstance(receiver, Outside) or receiver.receiver is not None:
                     values.append(Outside(last, receiver))
                 else:
                     values += self._lying(f"{receiver.name}.{last}", depth)
@@ -308,9 +311,12 @@ class Evaluation:
                 return (*functions_of(arguments), *(Local(definition) for definition in made if definition is not None))
             run = partial(self._run, wrapper, Scope(*place, {}), arguments, depth)
             return self._once((*place, tuple(arguments)), depth, run) if hashable(arguments) else run()
-        for function in functions_of(arguments):  # called by who knows whom
+        passed: Arguments = ()  # to a function that is called by who knows whom
+        if isinstance(callee, Outside) and last_name(callee.name) in MAPS:
+            passed = [(str(int(slot) - 1), values) for slot, values in arguments[1:] if slot.isdigit()]
+        for function in functions_of(arguments):
             if isinstance(function, Inner):
-                self._run(function.node, function.scope, (), depth)
+                self._run(function.node, function.scope, passed, depth)
         return ()
 
     def _run(

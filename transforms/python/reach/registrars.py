@@ -55,6 +55,8 @@ TRACED_KEY = re.compile(
 )
 OPERATOR = re.compile(r"(?:(?:torch\.)?ops\.(\w+)|(aten|prims))\.(\w+)(?:\.\w+)?")
 """An operator as an expression names it."""
+MAPS = frozenset(("map", "tree_map", "tree_map_"))
+"""Functions that call their first argument with each item of the next."""
 DEPTH = 16
 """How many wrappers, aliases and imports lie between a registration and torch.library at the most."""
 STEPS = 1000
@@ -173,8 +175,10 @@ Arguments = Sequence[tuple[str, tuple[Value, ...]]]
 
 
 def named_by(value: Value) -> Text | None:
-    """The name of a function, or the namespace of a library."""
+    """The name of a function or an operator, or the namespace of a library."""
     match value:
+        case Operator(name) if name:
+            return Text(name.partition("::")[2])
         case Local(definition):
             return Text(definition.function.own_name)
         case Inner(ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name)):

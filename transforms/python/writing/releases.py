@@ -55,7 +55,7 @@ def released(rewrite: Rewrite, layout: Layout, used: set[str], minimum: Release 
     if not late or minimum is None:
         return rewrite
     newcomers = ", ".join(f"{name} is of torch {spelled(first)}" for name, first in late)
-    reason = f"{newcomers}, and this tree has to run with torch {spelled(minimum)} (--torch)"
+    reason = f"{newcomers}, and torch {spelled(minimum)} runs this too (--torch, or a test of it around)"
     return Rewrite(Level.MANUAL, rewrite.message, reason=reason, refusal="min-torch")
 
 

@@ -416,6 +416,16 @@ def test_real_tensors_alone_get_to_the_kernel_of_a_higher_order_operator(operato
     assert ("f" in reached(torch__user=f"{head}@{operator}.py_impl({key})\n{F}")) is traced
 
 
+@pytest.mark.parametrize("name", ["op.__name__", "op.overloadpacket.__name__"])
+def test_a_function_that_is_called_with_each_item_registers_them(name: str) -> None:
+    """As torch/_meta_registrations.py of torch 1.13 did, and what is copied from it does."""
+    head = "from torch.utils._pytree import tree_map\naten = torch.ops.aten\nlib = Library('aten', 'IMPL', 'Meta')\n"
+    maker = f"        def add(op):\n            lib.impl({name}, f)\n        tree_map(add, ops)\n        return f\n"
+    source = f"{head}def register_meta(ops):\n    def wrap(f):\n{maker}    return wrap\n"
+    found = reached(lib=source + "@register_meta([aten.relu.default, aten.gelu.default])\n" + F)
+    assert found["f"].operators == {"aten::relu", "aten::gelu"}
+
+
 @pytest.mark.parametrize(("call", "traced"), [("helion.kernel()(f)", False), ("functools.wraps(f)", True), ("f", True)])
 def test_what_another_library_compiles_is_not_traced(call: str, traced: bool) -> None:
     maker = (

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from codemod.model.edits import apply_edits
 from codemod.model.findings import Level
 from codemod.model.groups import refuse_overlaps
-from transforms.python.rewrite import FileJob, Job, findings
+from transforms.python.jobs import FileJob, Job
+from transforms.python.rewrite import findings
 from transforms.python.writing.formatting import Formatter
 from transforms.python.writing.names import Layout
 from transforms.python.writing.place import Change, Rewrite

@@ -1,0 +1,132 @@
+"""What the rules say at the places of one function that ask for a size."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import libcst as cst
+
+from codemod.model.findings import Level
+from transforms.python.flow.interpret import Interpreter
+from transforms.python.flow.nodes import called, registered
+from transforms.python.flow.sites import Site, is_traced, sites
+from transforms.python.flow.values import Value
+from transforms.python.jobs import FileJob, Job
+from transforms.python.reading.dated import minimum_at
+from transforms.python.reading.extract import Scope
+from transforms.python.rules import load_rules
+from transforms.python.writing.logic import Undecided
+from transforms.python.writing.names import HELPER, Layout, Names
+from transforms.python.writing.place import Place, Rewrite
+from transforms.python.writing.releases import absent, released
+from transforms.python.writing.spans import Spans
+from transforms.python.writing.whole import ASKING, Paths
+
+NESTED = ("nested", "its code is nested too deep to be followed: split it up, then run symfix again")
+"""A refusal's code, and the reason."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """A rule's answer at one site, and the names it needs."""
+
+    rule: str
+    rewrite: Rewrite
+    used: set[str]
+    start: int
+    end: int
+
+
+def answers(scope: Scope, values: Interpreter, layout: Layout, names: Names, job: Job, file: FileJob) -> list[Answer]:
+    """The answers in a function, rewrites withdrawn where the same call stops at a place that is left as it is."""
+    function = scope.node
+    assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+    return _whole(function, list(_each(scope, values, layout, names, job, file)))
+
+
+def _whole(function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[tuple[Site, Answer]]) -> list[Answer]:
+    """The answers, rewrites withdrawn where the same call stops at a place that is left as it is."""
+    left = [
+        (site, answer.rewrite)
+        for site, answer in answers
+        if not answer.rewrite.changes and site.kind in ASKING and site.value.certain
+        if answer.rewrite.refusal != "traced-assert"
+    ]
+    paths = Paths(function, [site.node for site, _ in left]) if left and len(left) < len(answers) else None
+    kept = []
+    for site, answer in answers:
+        stop = paths.stop(site.node, answer.rewrite.general) if paths is not None and answer.rewrite.changes else None
+        if stop is not None:
+            place, refusal = left[stop]
+            reason = f"the same call stops at line {getattr(place.node, 'lineno', 0)}: {refusal.reason}"
+            rewrite = Rewrite(Level.MANUAL, answer.rewrite.message, reason=reason, refusal="half")
+            answer = replace(answer, rewrite=rewrite, used=set())
+        kept.append(answer)
+    return kept
+
+
+def _each(
+    scope: Scope, values: Interpreter, layout: Layout, names: Names, job: Job, file: FileJob
+) -> Iterator[tuple[Site, Answer]]:
+    """Each place that asks for a size, with what the first rule that knows it says."""
+    vocabulary = file.vocabulary
+    function = scope.node
+    assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+    consumed = Spans()
+    all_sites = list(sites(scope.nodes, values))
+    if job.composite is not None:
+        all_sites.insert(0, Site("composite", function, function.decorator_list[0], Value("bool")))
+    for site in all_sites:
+        start, end = layout.start(site.expression), layout.end(site.expression)
+        if consumed.holds(start, end):
+            continue
+        if site.kind == "sizevars" and f"sizevars.{called(site.node)}" in vocabulary:
+            continue
+        if site.kind == "out" and (names.local or not job.inlined or job.scripted):
+            continue  # only a compiled function of the user's is compiled again
+        if site.kind == "counted" and (names.shared or job.inlined or not registered(function)):
+            continue  # elsewhere the number itself is part of the graph
+        if site.kind == "chunks" and not (names.shared and names.home):
+            continue  # what else can be written is longer than what it would replace
+        if job.inlined and is_traced(site):
+            continue  # Dynamo keeps the symbol by itself
+        names.used = set()
+        place = Place(site, function, scope.nodes, values, layout, names, job.composite)
+        rule, rewrite = _first(place)
+        wrapped = {"guard_or_false", "guard_or_true"} if HELPER in names.used else set()
+        needed = (names.used - {HELPER}) | wrapped
+        if not (rewrite.changes or rewrite.refusal):  # as it is written no truth of a size is asked
+            continue
+        minimum = minimum_at(file.source, layout.line_of(start), file.minimum)
+        rewrite = released(rewrite, layout, needed, minimum)
+        if rewrite.changes and (gone := ", ".join(absent(rewrite, layout, needed, vocabulary))):
+            rewrite = Rewrite(Level.MANUAL, rewrite.message, reason=f"this PyTorch has no {gone}", refusal="vocabulary")
+        if rewrite.changes:
+            whole = [change for change in rewrite.changes if change.start <= start and end <= change.end]
+            for first, last in [(change.start, change.end) for change in whole] or [(start, end)]:
+                consumed.add(first, last)
+        if site.kind in ("if", "while", "assert") and isinstance(site.node, ast.stmt):
+            start = layout.start(site.node)
+        yield site, Answer(rule, rewrite, set(names.used), start, end)
+
+
+def _first(place: Place) -> tuple[str, Rewrite]:
+    """The first rule that knows a place, and what it says."""
+    for place_rule in load_rules():
+        try:
+            place.names.used = set()
+            rewrite = place_rule.rewrite(place)
+        except Undecided as undecided:
+            message = f"{place_rule.rule.name} does not apply"
+            return place_rule.rule.name, Rewrite(Level.MANUAL, message, reason=str(undecided), refusal="undecided")
+        except (cst.ParserSyntaxError, SyntaxError, UnicodeDecodeError) as error:
+            reason = f"libcst does not read this expression: {type(error).__name__}"
+            return place_rule.rule.name, Rewrite(Level.MANUAL, "not rewritten", reason=reason, refusal="unreadable")
+        except RecursionError:
+            code, reason = NESTED
+            return place_rule.rule.name, Rewrite(Level.MANUAL, "not rewritten", reason=reason, refusal=code)
+        if rewrite is not None:
+            return place_rule.rule.name, rewrite
+    raise AssertionError("the last rule knows every place")

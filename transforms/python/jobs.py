@@ -1,0 +1,52 @@
+"""What is asked of one file: its functions that symbols reach, with what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from codemod.model.findings import Root, Step
+from transforms.python.flow.values import Value
+from transforms.python.reach.composites import Composite
+from transforms.python.writing.helpers import Home
+from transforms.python.writing.style import Style
+from transforms.releases.version import Release
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A function that symbols reach, with what is known of its parameters and callees.
+
+    `inlined` says that Dynamo traces it, `eager`, `scripted` and `sympy` that eager, TorchScript, and Inductor with
+    expressions of sympy, run it.
+    """
+
+    parameters: Mapping[str, Value]
+    returns: Mapping[str, Value]
+    reach: tuple[Step, ...]
+    operators: tuple[str, ...]
+    inlined: bool = False
+    eager: bool = False
+    scripted: bool = False
+    sympy: bool = False
+    composite: Composite | None = None
+    root: Root = Root.OPERATOR
+
+
+@dataclass(frozen=True, slots=True)
+class FileJob:
+    """All such functions of one file, by qualified name. `vocabulary` holds the functions this PyTorch has.
+
+    `place` is the path with the root's own package in front: `torch/_refs/fft.py` where the root is `torch` itself.
+    `home` is the file for helpers, None where the tree has none.
+    """
+
+    path: str
+    place: str
+    source: bytes
+    functions: Mapping[str, Job]
+    vocabulary: frozenset[str]
+    style: Style = field(default_factory=Style)
+    home: Home | None = None
+    minimum: Release | None = None
+    """The oldest torch that the file has to run with; None where the vocabulary says all."""
