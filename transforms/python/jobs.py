@@ -37,7 +37,7 @@ class Job:
 class FileJob:
     """All such functions of one file, by qualified name. `vocabulary` holds the functions this PyTorch has.
 
-    `place` is the path with the root's own package in front: `torch/_refs/fft.py` where the root is `torch` itself.
+    `place` is the path from where the module is imported: `torch/_refs/fft.py`, wherever PyTorch lies in the tree.
     `home` is the file for helpers, None where the tree has none.
     """
 

@@ -16,7 +16,7 @@ from transforms.python.reach.naming import decorated_operators
 from transforms.python.reach.packages import Place, place_of
 from transforms.python.reach.reached import COMPOSITE, TESTS
 from transforms.python.reach.registrations import Registrations
-from transforms.python.reach.tree import Definition, SourceTree, tree_path
+from transforms.python.reach.tree import Definition, SourceTree
 from transforms.python.reading.extract import extract
 
 SUFFIX = ".py"
@@ -170,8 +170,8 @@ class PythonProver:
 
     def _reference(self, definition: Definition) -> list[str]:
         """The operator that a public function of the references and composites is named after."""
-        where = "/" + tree_path(self.tree, definition.path)
+        where = self.tree.import_path(definition.path)
         name = "" if "." in definition.function.name else operator_name(definition.function.name, "aten")
         public = name and not definition.function.name.startswith("_")
-        inside = "/torch/_refs/" in where or COMPOSITE.search(where) is not None
+        inside = where.startswith("torch/_refs/") or COMPOSITE.search(where) is not None
         return [name] if public and inside else []

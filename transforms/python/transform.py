@@ -17,6 +17,7 @@ from transforms.python.reach.bodies import Bodies
 from transforms.python.reach.composites import Composite, composites, entries_of, stand_ins
 from transforms.python.reach.kernels import registrations_of, root_package
 from transforms.python.reach.naming import decorated_operators
+from transforms.python.reach.packages import import_path, place_of
 from transforms.python.reach.reached import (
     ELSEWHERE,
     TESTS,
@@ -167,7 +168,7 @@ class PythonTransform:
         words = vocabulary(tree, torch, own)
         styles, minimum = Styles(project), torch.minimum if torch else None
         return [
-            FileJob(path, tree_path(tree, path), project.read(path), jobs, words, styles.of(path), home, minimum)
+            FileJob(path, tree.import_path(path), project.read(path), jobs, words, styles.of(path), home, minimum)
             for (path, _), jobs in sorted(chosen.items())
         ]
 
@@ -186,10 +187,10 @@ def _paths(project: Project) -> tuple[list[str], list[str]]:
     """
     words = tuple(SOURCES[module] for module in (*WORDS, "torch"))
     listed = project.files((".py",))
-    package = project.root.name if "__init__.py" in listed else ""
+    known, package = frozenset(listed), root_package(project)
     paths, elsewhere = [], []
     for path in listed:
-        where = f"/{package}/{path}" if package else f"/{path}"
+        where = import_path(path, place_of(path, known), package)
         test = TESTS.search(path) is not None and not project.named(path)
         if where.endswith(words) or not (test or ELSEWHERE.search(where)):
             paths.append(path)

@@ -113,6 +113,9 @@ def test_pytorch_itself_is_imported_as_it_is_installed(tmp_path: Path) -> None:
     assert (found.operators, found.reason) == ((), "no operator is known to run lonely")
 
 
+PYTORCH = "site-packages/torch/fx/experimental/symbolic_shapes.py"
+
+
 @pytest.mark.parametrize(
     ("path", "listed", "root", "module"),
     [
@@ -122,6 +125,10 @@ def test_pytorch_itself_is_imported_as_it_is_installed(tmp_path: Path) -> None:
         ("python/own/a.py", {"python/own/__init__.py"}, "python", "own.a"),
         ("src/own/a.py", set(), "src", "own.a"),
         ("scripts/a.py", set(), "", "scripts.a"),
+        ("site-packages/torch/a.py", {"site-packages/torch/__init__.py", PYTORCH}, "site-packages", "torch.a"),
+        ("python/own/torch/a.py", {"python/own/torch/__init__.py"}, "python", "own.torch.a"),
+        ("own/torch/a.py", {"own/torch/__init__.py"}, "", "own.torch.a"),
+        ("torch/a.py", {"torch/__init__.py"}, "", "torch.a"),
     ],
 )
 def test_where_a_module_is_imported_from(path: str, listed: set[str], root: str, module: str) -> None:

@@ -114,6 +114,10 @@ def _blocks(text: bytes, source: bytes, functions: Sequence[Function]) -> Iterat
         if function.body < 0:
             continue
         library = next((p for p in function.params if re.search(r"\bLibrary\b", p.type)), None)
+        if library is None and function.template:  # `template <typename M> void add(M& m) { m.impl(…); }`
+            methods = _METHOD.finditer(text, function.body, function.end)
+            libraries = {decode(match[1]) for match in methods if match[2] == b"impl"}  # a module of pybind11 has `def`
+            library = next((p for p in function.params if p.name in libraries), None)
         if library is not None:
             yield _Block("", "", library.name, function, pending=True)
         elif not function.returns and (head := _HEAD.match(text, function.start)) is not None:

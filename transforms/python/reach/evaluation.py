@@ -17,6 +17,7 @@ from transforms.python.reach.registrars import (
     LEFT_TO_EAGER,
     MAPS,
     OPERATOR,
+    OVERLOAD,
     STEPS,
     Arguments,
     Bound,
@@ -39,7 +40,7 @@ from transforms.python.reach.registrars import (
     named_by,
     with_bound,
 )
-from transforms.python.reach.tree import Definition, SourceTree, tree_path
+from transforms.python.reach.tree import Definition, SourceTree
 from transforms.python.reading.registering import last_name, parsed_expression, parsed_function
 
 
@@ -177,10 +178,8 @@ class Evaluation:
             holder = holder.rpartition(".")[0]
         if head and definition is None:
             for receiver in self.named(head, scope, depth + 1):
-                if isinstance(receiver, Operator) and last == "overloadpacket":
-                    values.append(receiver)
-                elif not isinstance(receiver, Outside) or receiver.receiver is not None:
-                    values.append(Outside(last, receiver))
+                if not isinstance(receiver, Outside) or receiver.receiver is not None:
+                    values += self._attribute(receiver, last, depth + 1)
                 else:
                     values += self._lying(f"{receiver.name}.{last}", depth)
         elif definition is None or definition.path == scope.path:
@@ -216,6 +215,8 @@ class Evaluation:
 
     def _attribute(self, value: Value, name: str, depth: int) -> tuple[Value, ...]:
         """An attribute of a value."""
+        if isinstance(value, Operator) and OVERLOAD.fullmatch(name):
+            return (value,)
         if not isinstance(value, (Class, Instance)):
             return (Outside(name, value),)
         if isinstance(value, Instance) and name in value.attributes:
@@ -247,7 +248,7 @@ class Evaluation:
 
     def _of_torch(self, path: str) -> bool:
         """Whether a file is PyTorch's own: what its functions register is known from their names."""
-        return "/torch/" in "/" + tree_path(self._tree, path)
+        return self._tree.import_path(path).startswith("torch/")
 
     def _lying(self, target: str, depth: int) -> tuple[Value, ...]:
         """What an absolute dotted name may be."""

@@ -12,8 +12,8 @@ from transforms.python.reading.facts import Function
 ATEN = re.compile(r"\b(aten|prims)\.(\w+)")
 """An operator as decorators name it."""
 
-_MODULE = re.compile(r"/torch/_refs/(\w+)(?:/__init__)?\.py$")
-_MASKED = re.compile(r"/torch/masked/")
+_MODULE = re.compile(r"^torch/_refs/(\w+)(?:/__init__)?\.py$")
+_MASKED = re.compile(r"^torch/masked/")
 
 Declared = Callable[[Collection[str]], Collection[str]]
 """Of names those that native_functions.yaml has."""

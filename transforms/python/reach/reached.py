@@ -18,7 +18,7 @@ from transforms.python.flow.values import NOTHING, PLAIN, Value, annotated, elem
 from transforms.python.reach.naming import Declared, decorated_operators, name_functions
 from transforms.python.reach.registrars import API, Role
 from transforms.python.reach.registrations import Registrations
-from transforms.python.reach.tree import Definition, SourceTree, tree_path
+from transforms.python.reach.tree import Definition, SourceTree
 from transforms.python.reading.facts import NO_BODY, Body, Call
 from transforms.python.reading.registering import last_name
 from transforms.python.reading.sympy_calls import SympyCalls
@@ -31,20 +31,18 @@ DISABLED = re.compile(r"^(?:\w+\.)*(?:disable|_disable_dynamo)\b(?!.*\brecursive
 """Where Dynamo leaves a function to eager, with all that it calls."""
 EXCUSED = re.compile(r"\b(?:_jit_)?(?:unused|ignore)\b")
 # Folders and files of PyTorch whose functions run under fake tensors without being registered one by one.
-TRACED = re.compile(r"(?:^|/)torch/(?:_refs|_prims|_prims_common|_decomp)/|(?:^|/)torch/_meta_registrations\.py$")
+TRACED = re.compile(r"^torch/(?:_refs|_prims|_prims_common|_decomp)/|^torch/_meta_registrations\.py$")
 # Python that implements operators as compositions, which Dynamo inlines into the graph it makes.
-COMPOSITE = re.compile(
-    r"(?:^|/)torch/(?:functional|nn/functional|_lowrank|_linalg_utils|_tensor)\.py$|(?:^|/)torch/masked/"
-)
+COMPOSITE = re.compile(r"^torch/(?:functional|nn/functional|_lowrank|_linalg_utils|_tensor)\.py$|^torch/masked/")
 # Kernels, graphs, tools and tests, which see numbers; Inductor has its own vocabulary.
 ELSEWHERE = re.compile(
-    r"(?:^|/)torch/(?:_inductor|_dynamo|_native|_vendor|_library|testing|fx|utils|onnx|ao|jit|distributed|_export|export"
-    r"|multiprocessing|cuda|mps|xpu|backends|package|nn/parallel)/|(?:^|/)torch/_prims/debug_prims\.py$"
+    r"^torch/(?:_inductor|_dynamo|_native|_vendor|_library|testing|fx|utils|onnx|ao|jit|distributed|_export|export"
+    r"|multiprocessing|cuda|mps|xpu|backends|package|nn/parallel)/|^torch/_prims/debug_prims\.py$"
 )
 # What runs while PyTorch traces or compiles.
 FOR_COMPILERS = re.compile(
-    r"(?:^|/)torch/(?:_inductor|_dynamo|_functorch|_higher_order_ops|_subclasses|_library|_export|export|fx|onnx|_refs|_prims"
-    r"|_prims_common|_decomp)/|(?:^|/)torch/_meta_registrations\.py$"
+    r"^torch/(?:_inductor|_dynamo|_functorch|_higher_order_ops|_subclasses|_library|_export|export|fx|onnx|_refs|_prims"
+    r"|_prims_common|_decomp)/|^torch/_meta_registrations\.py$"
 )
 TESTS = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_\w+|\w+_test|conftest)\.py$")
 
@@ -102,7 +100,7 @@ def _folder(where: str) -> _Folder:
 def entry(tree: SourceTree, definition: Definition, roles: Sequence[Role]) -> tuple[str, bool, bool, Root] | None:
     """Why PyTorch calls this function with symbols, whether Dynamo inlines it and eager runs it, and what it is."""
     function, path = definition.function, definition.path
-    where = "/" + tree_path(tree, path)
+    where = tree.import_path(path)
     if any(NOT_COMPILED.search(decorator) for decorator in function.decorators):
         return None
     if function.name in tree.facts[path].left_to_eager:
@@ -168,15 +166,15 @@ def reach(
         reached = queue.pop()
         for name in reached.definition.function.calls:
             callee = tree.resolve(reached.definition, name)
-            if callee is None or _folder("/" + tree_path(tree, callee.path)).apart:
+            if callee is None or _folder(tree.import_path(callee.path)).apart:
                 continue
             if callee in registrations.operators:
                 continue  # the dispatcher calls its fake
             if reached.inlined and (_left_to_eager(tree, callee) or registrations.left_to_eager.get(callee)):
                 continue
-            if tree_path(tree, callee.path) == "torch/__init__.py":
+            if tree.import_path(callee.path) == "torch/__init__.py":
                 continue  # the sym_* functions themselves
-            traced = _folder("/" + tree_path(tree, callee.path)).traced
+            traced = _folder(tree.import_path(callee.path)).traced
             how = (f"called by {reached.definition.function.name}", reached.inlined and not traced, reached.eager)
             add(callee, *how, reached.root, reached)
             reaches = called.setdefault(reached.definition, {})
@@ -194,13 +192,13 @@ def reach(
 def _note_eager_callers(tree: SourceTree, functions: Mapping[Definition, Reached]) -> None:
     """Note what a function calls that no symbol reaches and that runs neither for a compiler nor for a test."""
     helpers = {
-        d for d, reached in functions.items() if not reached.eager and not _folder("/" + tree_path(tree, d.path)).traced
+        d for d, reached in functions.items() if not reached.eager and not _folder(tree.import_path(d.path)).traced
     }
     names = {definition.function.own_name for definition in helpers}
     queue = [
         callee
         for definition in tree.definitions()
-        if definition not in functions and not FOR_COMPILERS.search("/" + tree_path(tree, definition.path))
+        if definition not in functions and not FOR_COMPILERS.search(tree.import_path(definition.path))
         for name in definition.function.calls
         if last_name(name) in names
         and not TESTS.search("/" + definition.path)
@@ -229,7 +227,7 @@ def _name(
     declared: Declared,
 ) -> None:
     entries = {definition: reached for definition, reached in functions.items() if reached.caller is None}
-    places = {definition: "/" + tree_path(tree, definition.path) for definition in entries}
+    places = {definition: tree.import_path(definition.path) for definition in entries}
     composite = {definition for definition, where in places.items() if COMPOSITE.search(where)}
     in_place = {definition: where for definition, where in places.items()
                 if definition in composite or TRACED.search(where)}  # fmt: skip

@@ -55,6 +55,8 @@ TRACED_KEY = re.compile(
 )
 OPERATOR = re.compile(r"(?:(?:torch\.)?ops\.(\w+)|(aten|prims))\.(\w+)(?:\.\w+)?")
 """An operator as an expression names it."""
+OVERLOAD = re.compile(r"default|overloadpacket|[A-Z]\w*")
+"""An attribute of an operator that is the operator itself."""
 MAPS = frozenset(("map", "tree_map", "tree_map_"))
 """Functions that call their first argument with each item of the next."""
 DEPTH = 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import count
 
-from transforms.python.reach.packages import Place, place_of
+from transforms.python.reach.packages import Place, import_path, place_of
 from transforms.python.reading.facts import FileFacts, Function
 
 
@@ -39,6 +39,7 @@ class SourceTree:
         whole = [path for path, place in places.items() if package or place.root.partition("/")[0] in tops]
         places |= {path: Place("", ".".join(filter(None, [package, _dotted(path)]))) for path in whole}
         self._names = {path: place.module for path, place in places.items()}
+        self._import_paths = {path: import_path(path, place, package) for path, place in places.items()}
         self.modules: dict[str, str] = {}
         for path in sorted(facts, key=lambda path: places[path].root.count("/") + bool(places[path].root)):
             self.modules.setdefault(self._names[path], path)
@@ -54,6 +55,10 @@ class SourceTree:
     def module_name(self, path: str) -> str:
         """`torch._refs` for `torch/_refs/__init__.py`; the folders around a package, such as `src`, are none."""
         return self._names[path]
+
+    def import_path(self, path: str) -> str:
+        """`torch/_refs/__init__.py` for the module `torch._refs`, wherever its package lies in the tree."""
+        return self._import_paths[path]
 
     def _absolute(self, facts: FileFacts, place: Place, by_path: Mapping[str, str]) -> FileFacts:
         """`facts` with the names by which what is imported relatively is known, which begin in the tree's root."""

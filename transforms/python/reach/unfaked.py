@@ -15,7 +15,7 @@ from transforms.python.reach.fakes import fakes_of
 from transforms.python.reach.reached import ELSEWHERE
 from transforms.python.reach.registrars import Role
 from transforms.python.reach.registrations import Registrations
-from transforms.python.reach.tree import Definition, tree_path
+from transforms.python.reach.tree import Definition
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -32,8 +32,8 @@ def unfaked(project: Project, registrations: Registrations) -> list[Finding]:
     fakes = functools.cache(lambda: fakes_of(registrations, project.read))
     made: dict[str, tuple[Definition, Role]] = {}
     for definition, roles in registrations.roles.items():
-        where = "/" + tree_path(registrations.tree, definition.path)
-        if not project.selected(definition.path) or ELSEWHERE.search(where) or where.startswith("/torch/"):
+        where = registrations.tree.import_path(definition.path)
+        if not project.selected(definition.path) or ELSEWHERE.search(where) or where.startswith("torch/"):
             continue
         for role in sorted(roles):
             concrete = role.dispatched and not role.traced and role.operator in registrations.defined_here

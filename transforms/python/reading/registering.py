@@ -56,8 +56,8 @@ class Collector:
         self._classes: dict[str, tuple[str, ...]] = {}
         self._class = ast.ClassDef("", [], [], [], [])
         self._kept: set[str] = set()
-        self._plain: list[str] = []
-        """Calls at the top that are given constants alone, which matter where they make what registers."""
+        self._plain: list[tuple[str, str]] = []
+        """(scope, call): what is given constants alone, which matters where it makes or calls what registers."""
         self._objects: list[tuple[str, str, str]] = []
         """Bindings of objects made in functions, which matter where they are compiled."""
 
@@ -91,8 +91,8 @@ class Collector:
     def _add_call(self, name: str, call: ast.Call) -> None:
         named = (ast.Name, ast.Attribute, ast.Call, ast.Lambda)
         if not any(isinstance(argument, named) for argument in _arguments(call)) and _callee(call) != "define":
-            if isinstance(call.func, ast.Name) and call.args and not name:
-                self._plain.append(unparsed(call))
+            if isinstance(call.func, ast.Name) and call.args:
+                self._plain.append((name, unparsed(call)))
             return
         self._calls.append((name, unparsed(call)))
         if "." in name and name.partition(".")[0] == self._class.name and self._registers(call):
@@ -141,10 +141,10 @@ class Collector:
         for scope, name, text in self._objects if compiling else ():
             if any(scope == place and re.search(rf"\b{name}\b", call) for place, call in compiling):
                 self._bindings.append((scope, name, text))
-        for text in self._plain:
+        for scope, text in self._plain:
             callee = text.partition("(")[0]
-            if callee in self._wrappers or REGISTERS.search(callee):
-                self._calls.append(("", text))
+            if callee in self._wrappers or (not scope and REGISTERS.search(callee)):
+                self._calls.append((scope, text))
         calls, bindings = dict.fromkeys(self._calls), dict.fromkeys(self._bindings)
         return Registering(tuple(calls), tuple(bindings), tuple(self._wrappers.items()), tuple(self._classes.items()))
 

@@ -22,7 +22,6 @@ from transforms.releases.data import PRINTS_CHOICES
 MODULE = "torch.fx.experimental.symbolic_shapes"
 HELPER = "<helper>"
 """Among the names that a rewrite uses: it calls a helper of the tree."""
-INSIDE_TORCH = re.compile(r"(?:^|/)torch/")
 # What takes bools and SymBools alone, or loads sympy; a tree's helpers have nothing in its place.
 SYMBOLIC_ONLY = frozenset(
     {"sym_and", "sym_or", "torch.sym_not", "torch.sym_ite", "torch.sym_min", "torch.sym_max", "torch.sym_int",
@@ -151,7 +150,7 @@ class Names:
         self.top = top
         self.functions = function  # the function and those it is defined in, innermost first
         self.path = path
-        self.local = INSIDE_TORCH.search("/" + path) is not None
+        self.local = path.startswith("torch/")
         self.inlined = inlined
         self.shared = eager or scripted or sympy
         self.scripted = scripted and not eager

@@ -127,6 +127,13 @@ MINE(lib, CPU) { ns::outer(CPU); }
     assert registered(a=source, h="#define MINE(ns, m) TORCH_LIBRARY(ns, m)") == [("lib::f", "", "f")]
 
 
+def test_a_template_may_take_the_library() -> None:
+    helper = 'template <typename M> void add(M& m) { m.impl("f", f); }\n'
+    assert registered(a=helper, b="TORCH_LIBRARY_IMPL(lib, CPU, m) { add(m); }") == [("lib::f", "CPU", "f")]
+    module = 'template <typename M> void add(M& m) { m.def("f", f); }\n'
+    assert registered(a=module, b="PYBIND11_MODULE(lib, m) { add(m); }") == []
+
+
 def test_a_function_of_the_same_name_in_the_same_file_goes_first() -> None:
     first = 'static void add(torch::Library& m) { m.impl("f", f); }\nTORCH_LIBRARY_IMPL(lib, CPU, m) { add(m); }'
     second = 'static void add(torch::Library& m) { m.impl("g", g); }\nTORCH_LIBRARY_IMPL(lib, Meta, m) { add(m); }'

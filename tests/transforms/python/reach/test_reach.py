@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.transforms.cpp.snippets import MemoryProject
 from tests.transforms.python.reach.following import followed, tree_of
 from transforms.python.reach.reached import given_sympy, reach, scripted
 from transforms.python.reading.sympy_calls import sympy_calls
+from transforms.python.transform import PythonTransform
 
 
 def reached(**files: str) -> Any:
@@ -112,9 +115,29 @@ def test_torch_itself_by_place() -> None:
     assert {name.rpartition(":")[2]: one.inlined for name, one in found.items()} == {"f": False, "h": True}
 
 
+@pytest.mark.parametrize("root", ["", "src__"])
+def test_a_folder_torch_of_a_library_is_not_torch(root: str) -> None:
+    files = {
+        f"{root}own__torch__{name}": "@register_fake('own::f')\ndef f(x):\n    return x\n"
+        for name in ("utils__a", "onnx__a", "_refs__a", "functional")
+    }
+    inits = {f"{root}{name}____init__": "" for name in ("own", "own__torch")}
+    assert len(reached(**files, **inits)[1]) == 4
+
+
+def test_what_lies_in_a_folder_torch_of_a_library_is_read(tmp_path: Path) -> None:
+    body = "def f(x):\n    if x.shape[0] == 0:\n        raise ValueError('empty')\n    return x\n"
+    source = f"import torch\n\n\n@torch.library.register_fake('own::f')\n{body}"
+    for package in ("own/torch/utils", "torch/utils"):
+        files = {"own/__init__.py": "", "own/torch/__init__.py": "", "torch/__init__.py": "", f"{package}/a.py": source}
+        found = list(PythonTransform().analyse(MemoryProject(tmp_path, files, tmp_path / "none.yaml")))
+        assert (len(found) == 1) is (package == "own/torch/utils")
+
+
 def test_a_helper_of_references_has_the_operators_that_run_it() -> None:
     tree = tree_of(
         {
+            "torch/__init__.py": "",
             "torch/_refs/__init__.py": "@register_decomposition(aten.cat)\ndef cat(x):\n    return check(x)\n"
             "def narrow(x):\n    return check(x)\n"
             "def check(x):\n    return deep(x)\n"

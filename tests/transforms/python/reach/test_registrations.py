@@ -8,8 +8,9 @@ from unittest.mock import Mock
 import pytest
 
 from codemod.model.findings import Root
-from tests.transforms.python.reach.following import followed
+from tests.transforms.python.reach.following import followed, tree_of
 from transforms.python.reach.evaluation import Evaluation
+from transforms.python.reach.registrations import Registrations
 from transforms.python.reading.extract import extract
 
 
@@ -414,6 +415,19 @@ def test_what_pytorchs_own_objects_register_is_known_by_name() -> None:
 def test_real_tensors_alone_get_to_the_kernel_of_a_higher_order_operator(operator: str, key: str, traced: bool) -> None:
     head = "import torch\nfrom torch._ops import HigherOrderOperator\nhigher = HigherOrderOperator('higher')\n"
     assert ("f" in reached(torch__user=f"{head}@{operator}.py_impl({key})\n{F}")) is traced
+
+
+def test_constants_name_the_operator_of_a_helper_in_a_function() -> None:
+    helper = "import torch\ndef fake_for(op):\n    @torch.library.register_fake(op)\n    def f(x):\n        return x\n"
+    calls = "def register():\n    fake_for('my::op')\nregister()\n"
+    assert reached(lib=helper + calls)["fake_for.f"].operators == {"my::op"}
+
+
+def test_an_overload_of_what_getattr_gives_is_the_operator() -> None:
+    source = "import torch\ndef add(name):\n    op = getattr(torch.ops.my, name).default\n"
+    source += "    torch.library.register_vmap(op, f)\nadd('op')\n" + F
+    tree = tree_of({"lib.py": source})
+    assert [role.operator for roles in Registrations(tree).roles.values() for role in roles] == ["", "my::op"]
 
 
 @pytest.mark.parametrize("name", ["op.__name__", "op.overloadpacket.__name__"])
