@@ -19,6 +19,7 @@ _NEEDS_ELEMENTS = re.compile(
     r"^(?:(?:a?(?:max|min)_?)+|arg(?:max|min)|aminmax|(?:nan)?(?:median|mean)|(?:var|std)(?:_mean)?|mode|kthvalue"
     r"|item|is_nonzero|is_scalar_tensor_true|data_ptr|\w+_data_ptr)$"
 )
+_CONSTANT = re.compile(r"^(?:new_)?(?:zeros|ones|full|eye)(?:_like)?(?:_symint)?$")
 _PAIRWISE = re.compile(r"^(?:max|min)$")
 _DIVIDES = re.compile(r"^(?:(?:true_|floor_)?divide|div|remainder|fmod)_?$")
 LOOPS = frozenset({"for_statement", "for_range_loop", "while_statement", "do_statement"})
@@ -56,12 +57,20 @@ def stands_for_none(flow: Flow, branch: Node, below: Sequence[Node], asked: Sequ
         if "&" in flow.function.returns:
             return False
         given = [value for node in ([special] if special is not None else below) for value in _returned(node)]
+        general = [value for node in (below if taken is special else [taken]) for value in _returned(node)]
+        if any(map(_is_constant, general)) and not all(map(_is_constant, given)):
+            return True  # `return x.mean(0);` before `return at::zeros({n});`
         return _is_made_of_others(flow, given, asked)
     texts = {part.text for node in asked for part in node.walk()}
     if special is not None:
         given = [part.fields["right"] for part in special.walk() if part.kind == "assignment_expression"]
         return _assigned(taken, texts) != _assigned(special, texts) or _is_made_of_others(flow, given, asked)
     return not {*_assigned(taken, texts), *_acting(taken, texts)} <= texts
+
+
+def _is_constant(value: Node) -> bool:
+    """Whether a value is a tensor whose elements no other tensor has a part in."""
+    return value.bare.kind == "call_expression" and _CONSTANT.match(method(value.bare)) is not None
 
 
 def _returned(node: Node) -> Iterator[Node]:

@@ -28,6 +28,7 @@ _NEEDS_ELEMENTS = re.compile(
 # Reductions whose value for no elements is none.
 _AVERAGES = re.compile(r"^(?:(?:nan)?mean|(?:var|std)(?:_mean)?)$")
 _FILLED = re.compile(r"^(?:new_)?(?:ones|full)(?:_like)?$")
+_CONSTANT = re.compile(r"^(?:new_)?(?:zeros|ones|full|eye)(?:_like)?$")
 _SHAPES_ALONE = re.compile(r"\b(?:register_(?:meta|fake|op_impl)|impl_abstract)\b|\bMeta\b")
 
 
@@ -83,7 +84,14 @@ def _stands_for_none(place: Place, branch: ast.If, general: bool) -> bool:
         given, others = ([n.value for n in _nodes(p) if isinstance(n, ast.Assign)] for p in (special, taken))
     if _computes(place) and any(_FILLED.match(called(part)) for value in given for _, part in _parts(value)):
         return True
+    if _computes(place) and any(map(_is_constant, others)) and not all(map(_is_constant, given)):
+        return True  # `return x.mean(0)` before `return torch.zeros(n)`
     return _is_made_of_others(place, branch, general, given, others)
+
+
+def _is_constant(value: ast.expr | None) -> bool:
+    """Whether a value is a tensor whose elements no other tensor has a part in."""
+    return isinstance(value, ast.Call) and _CONSTANT.match(called(value)) is not None
 
 
 def _is_counted_with(place: Place, branch: ast.If, special: Sequence[ast.stmt], taken: Sequence[ast.stmt]) -> bool:

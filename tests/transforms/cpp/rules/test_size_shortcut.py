@@ -230,6 +230,7 @@ def test_an_empty_tensor_that_stands_for_none_is_not_used(tmp_path: Path, branch
         ("at::zeros_symint({n}, x.options())", "at::zeros_symint({n, 1}, x.options())", False),
         ("at::zeros_symint({x.sym_size(1) + 1}, x.options())", "at::zeros_symint({x.sym_size(1)}, x.options())", False),
         ("at::zeros_symint({n}, x.options())", "x.sum()", False),
+        ("x.mean(0)", "at::zeros_symint({x.sym_size(1)}, x.options())", False),
         ("at::zeros_symint({n, x.sym_size(1)}, x.options())", "x.exp()", True),
     ],
 )
