@@ -122,6 +122,16 @@ def flat_rows(source: Tensor) -> Tensor:
     return source.new_empty((source.shape.numel(),))
 
 
+@torch.library.register_fake("neighbors::whole_blocks")
+def whole_blocks(source: Tensor, multiple: int) -> Tensor:
+    """As many rows as a kernel takes at a time, or more."""
+    rows = source.shape[0]
+    # What is missing to the next multiple is 0 for one, once it is taken modulo that.
+    if rows % multiple != 0:
+        rows = rows + multiple - rows % multiple
+    return source.new_empty((rows, source.shape[1]))
+
+
 @torch.library.register_fake("neighbors::spaced_rows")
 def spaced_rows(source: Tensor) -> Tensor:
     """The place of each row where they are spread evenly over the columns."""

@@ -94,10 +94,10 @@ def _lowest_rank(function: Function, names: Sequence[str]) -> int:
                 | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="size"), args=[place])
             ) if name in first:
                 match place:
-                    case ast.Constant(value=int(index)):
-                        first[name] = max(first[name], index + 1)
                     case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(index))):
                         last[name] = max(last[name], index)
+                    case ast.Constant(value=int(index)):  # less than 0 where C++ was read
+                        first[name], last[name] = max(first[name], index + 1), max(last[name], -index)
     return max(first[name] + last[name] for name in names)
 
 

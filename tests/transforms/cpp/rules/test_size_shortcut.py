@@ -241,6 +241,12 @@ def test_the_path_in_general_returns_what_the_shortcut_returns(
     assert ("GUARD" in converted(tmp_path, source)) == same
 
 
+def test_a_place_from_the_end_is_another_dimension(tmp_path: Path) -> None:
+    head = "Tensor f(const Tensor& x, const Tensor& y) { c10::SymInt n = x.sym_size(0), m = x.sym_size(-1); "
+    source = head + "if (n == 0) { return x.new_zeros_symint({n}); } return x + y; }"
+    assert converted(tmp_path, source) == source
+
+
 def test_a_gradient_that_is_not_defined_is_none(tmp_path: Path) -> None:
     head = "std::tuple<Tensor, Tensor> f(const Tensor& x, const Tensor& y)"
     source = function("if (x.sym_numel() == 0) { return {}; }", "return std::make_tuple(y * x, x);", head)

@@ -1,0 +1,65 @@
+"""Choices by a remainder become sums that are the same for all whole numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+HEAD = "def f(x: Tensor, y: Tensor, m: int, k: int):\n    n = x.size(0)\n"
+SUM = "n + (m - n % m) % m"
+
+
+@pytest.mark.parametrize(
+    ("body", "new"),
+    [
+        ("    if n % m != 0:\n        n = n + m - n % m\n    return n\n", f"    n = {SUM}\n    return n\n"),
+        ("    if n % m:\n        n = (n // m + 1) * m\n    return n\n", f"    n = {SUM}\n    return n\n"),
+        ("    if not n % m:\n        k = 0\n    else:\n        k = m - (n % m)\n    return k\n",
+         "    k = (m - n % m) % m\n    return k\n"),
+        ("    rest = n % m\n    return n if rest == 0 else m + n - rest\n",
+         "    rest = n % m\n    return n + (m - rest) % m\n"),
+        ("    pad = 0\n    if n % m:\n        pad = m - n % m\n    return n + pad\n",
+         "    pad = 0\n    pad = (m - n % m) % m\n    return n + pad\n"),
+        ("    if n % 8 > 0:\n        n += 8 - n % 8\n    return n\n", "    n = n + (8 - n % 8) % 8\n    return n\n"),
+        ("    b = n // 4\n    if n % 4:\n        b += 1\n    return b\n",
+         "    b = n // 4\n    b = (n + 3) // 4\n    return b\n"),
+        ("    return n // m if n % m == 0 else 1 + n // m\n", "    return -(-n // m)\n"),
+        ("    return k - n if n % (m + 1) == 0 else k - n + m + 1 - n % (m + 1)\n",
+         "    return k - n + (m + 1 - n % (m + 1)) % (m + 1)\n"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("runs", [{}, {"eager": True}, {"scripted": True}, {"inlined": True}])
+def test_what_a_choice_comes_to(rewrite: Any, body: str, new: str, runs: dict[str, bool]) -> None:
+    assert rewrite(HEAD + body, **runs) == HEAD + new
+    before, after = (function(HEAD + part) for part in (body, new))
+    for n in range(-9, 20):
+        for m in (-5, -2, -1, 1, 2, 3, 7):
+            if m != -1 or "m + 1" not in body:
+                assert before(n, m, 4) == after(n, m, 4)
+
+
+def function(source: str) -> Any:
+    names: dict[str, Any] = {"Tensor": object}
+    exec(source.replace("x.size(0)", "x"), names)
+    return lambda n, m, k: names["f"](n, None, m, k)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    if n % m > 0:\n        n = n + m - n % m\n    return n\n",  # no remainder by less than 0 is above 0
+        "    if n % m:\n        n = n + m\n    return n\n",
+        "    if n % m:\n        n = n + k - n % m\n    return n\n",
+        "    if n % m:\n        n = n + m - n % m\n    elif k:\n        n = 0\n    return n\n",
+        "    rest = n % m\n    n = n + 1\n    if rest:\n        n = n + m - rest\n    return n\n",
+        "    for rest in (n % m, 1):\n        if rest:\n            n = n + m - rest\n    return n\n",
+        "    b = n // m\n    n = n + 1\n    if n % m:\n        b = b + 1\n    return b\n",
+        "    for i in (0, 1):\n        p = 0 if i else k\n        if n % m:\n            p = m - n % m\n    return p\n",
+        "    if n % m:  # rounded\n        n = n + m - n % m\n    return n\n",
+        "    if n % m:\n        n = n + m - n % m / k\n    return n\n",
+        "    if y.sum() % m:\n        n = n + m - n % m\n    return n\n",
+    ],
+)
+def test_other_choices_stay(look: Any, body: str) -> None:
+    assert not any(finding.rule == "rounded-size" for finding in look(HEAD + body))

@@ -1,0 +1,188 @@
+"""Sizes that are rounded up by a remainder: what a choice by `n % m` comes to without choosing."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import random
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from transforms.python.flow.nodes import all_nodes, called
+from transforms.python.flow.values import INT
+from transforms.python.writing.evaluation import evaluated_before
+from transforms.python.writing.place import Place
+
+_DRAWS = 200
+_OPERATIONS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
+
+
+class Remainder(NamedTuple):
+    """`dividend % divisor`, as a condition `asked` for it, and what the condition comes to where it is not 0."""
+
+    dividend: ast.expr
+    divisor: ast.expr
+    asked: ast.expr
+    truth: bool
+
+
+def remainder(place: Place, test: ast.expr) -> Remainder | None:
+    """The remainder that a condition asks for: `n % m != 0`, `not n % m`, `rest` behind `rest = n % m`; else None."""
+    truth = True
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        truth, test = not truth, test.operand
+    positive = False
+    if isinstance(test, ast.Compare):
+        limit = test.comparators[0]
+        if len(test.ops) != 1 or not isinstance(limit, ast.Constant) or type(limit.value) is not int or limit.value:
+            return None
+        if not isinstance(test.ops[0], (ast.Eq, ast.NotEq, ast.Gt)):
+            return None
+        truth = truth is not isinstance(test.ops[0], ast.Eq)
+        positive, test = isinstance(test.ops[0], ast.Gt), test.left
+    value = _held(place, test) if isinstance(test, ast.Name) else test
+    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Mod):
+        return None
+    if positive and not _is_positive(value.right):
+        return None
+    return Remainder(value.left, value.right, test, truth)
+
+
+def _is_positive(divisor: ast.expr) -> bool:
+    """Whether a divisor is a number above 0, or a size: by less than 0 no remainder is above 0."""
+    if _constant(divisor) > 0:
+        return True
+    shape = divisor.value if isinstance(divisor, ast.Subscript) else None
+    return called(divisor) == "size" or (isinstance(shape, ast.Attribute) and shape.attr == "shape")
+
+
+def _held(place: Place, variable: ast.Name) -> ast.expr | None:
+    """What a variable was given, where that still is the remainder of the same sizes."""
+    values = place.assigned(variable.id)
+    value = values[0] if len(values) == 1 else None
+    if value is None or ast.unparse(value) not in evaluated_before(place.function, place.site.node).texts:
+        return None
+    return None if _is_changed(place, value) else value
+
+
+def _is_changed(place: Place, value: ast.expr) -> bool:
+    """Whether a variable that a value is made of is assigned between it and the branch."""
+    names = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+    stores = (part for part in place.nodes if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
+    end = getattr(place.site.node, "lineno", 0)
+    return any(s.id in names and value.lineno < s.lineno < end for s in stores)
+
+
+def rounded(place: Place, found: Remainder, rest: ast.expr, exact: ast.expr) -> str:
+    """What a choice comes to that is `rest` where there is a remainder and `exact` where there is none; "" for others.
+
+    `exact + divisor - remainder`, and one more than `dividend // divisor`, are such choices, however they are written:
+    numbers drawn at random, the same each time, tell whether two sums are one.
+    """
+    held = _first_value(place, exact) if isinstance(exact, ast.Name) else None
+    dividend, divisor, asked = (ast.unparse(part) for part in (found.dividend, found.divisor, found.asked))
+    divided = f"({divisor})" if isinstance(found.divisor, ast.BinOp) else divisor
+    negated = f"({dividend})" if isinstance(found.dividend, ast.BinOp) else dividend
+    up, before = f"({divisor} - {asked}) % {divided}", ast.unparse(exact)
+    forms = [up if "0" in (before, held and ast.unparse(held)) else f"{before} + {up}"]
+    numbers = _Numbers(found, {before: held} if held is not None else {})
+    divisors = {ast.unparse(atom): atom for atom in numbers.atoms(found.divisor)}
+    parts = (found.dividend, rest, exact)
+    atoms = {ast.unparse(atom): atom for part in parts for atom in numbers.atoms(part)}
+    if not all(_is_read(atom) and (text in divisors or _is_size(place, atom)) for text, atom in atoms.items()):
+        return ""
+    if all(_is_size(place, atom) for atom in divisors.values()):  # a sum is the same by any number, a quotient is not
+        below = str(limit - 1) if (limit := _constant(found.divisor)) > 0 else f"{divisor} - 1"
+        forms += [f"({dividend} + {below}) // {divided}", f"-(-{negated} // {divided})"]
+    return next((form for form in forms if numbers.agree(sorted({*atoms, *divisors}), rest, exact, form)), "")
+
+
+def _constant(node: ast.expr) -> int:
+    """The whole number that an expression is, 0 for others."""
+    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else 0
+
+
+def _first_value(place: Place, variable: ast.Name) -> ast.expr | None:
+    """What a variable was given that nothing but the branch changes, where that still is the same."""
+    branch = place.site.node
+    values = place.assigned(variable.id)
+    known = [value for value in values if value is not None and not any(part is value for part in ast.walk(branch))]
+    loops = (node for node in place.nodes if isinstance(node, (ast.For, ast.AsyncFor, ast.While)))
+    if len(values) != 2 or len(known) != 1 or any(part is branch for loop in loops for part in ast.walk(loop)):
+        return None
+    (value,) = known
+    is_kept = isinstance(value, ast.Constant) or (
+        ast.unparse(value) in evaluated_before(place.function, branch).texts and not _is_changed(place, value)
+    )
+    return value if is_kept else None
+
+
+def _is_read(atom: ast.expr) -> bool:
+    """Whether what is no sum may be read again: it calls nothing but what tells sizes."""
+    return {called(part) for part in ast.walk(atom) if isinstance(part, ast.Call)} <= {"size", "numel", "dim", "len"}
+
+
+def _is_size(place: Place, atom: ast.expr) -> bool:
+    """Whether what is no sum is a whole number: a size, or an argument that is annotated as one."""
+    arguments = (node for node in all_nodes([place.function.args]) if isinstance(node, ast.arg))
+    whole = {node.arg for node in arguments if node.annotation is not None and ast.unparse(node.annotation) == "int"}
+    return place.values.value(atom).kind == INT or (isinstance(atom, ast.Name) and atom.id in whole)
+
+
+class _Numbers:
+    """Numbers in the place of the sizes that expressions are made of."""
+
+    def __init__(self, found: Remainder, held: Mapping[str, ast.expr]) -> None:
+        self._found = found
+        self._held = held
+        self._divisor = ast.dump(found.divisor)
+        self._drawn: dict[str, int] = {}
+
+    def atoms(self, node: ast.expr) -> Iterator[ast.expr]:
+        """The parts of an expression that are drawn: what is no number, no sum, and not the remainder itself."""
+        held = self._held.get(node.id) if isinstance(node, ast.Name) else None
+        if held is not None:
+            yield from self.atoms(held)
+        elif isinstance(node, ast.BinOp) and self._operation(node) is not None:
+            yield from self.atoms(node.left)
+            yield from self.atoms(node.right)
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            yield from self.atoms(node.operand)
+        elif not (isinstance(node, ast.Constant) and type(node.value) is int) and not self._is_remainder(node):
+            yield node
+
+    def agree(self, atoms: list[str], rest: ast.expr, exact: ast.expr, form: str) -> bool:
+        """Whether `form` always is `rest` where there is a remainder, and `exact` where there is none."""
+        new, draw = ast.parse(form, mode="eval").body, random.Random(0)
+        for _ in range(_DRAWS):
+            self._drawn = {atom: draw.randint(-9, 40) for atom in atoms}
+            if divisor := self._value(self._found.divisor):
+                old = rest if self._value(self._found.dividend) % divisor else exact
+                if self._value(old) != self._value(new):
+                    return False
+        return True
+
+    def _value(self, node: ast.expr) -> int:
+        if isinstance(node, ast.BinOp) and (operation := self._operation(node)) is not None:
+            return operation(self._value(node.left), self._value(node.right))
+        if isinstance(node, ast.Name) and node.id in self._held:
+            return self._value(self._held[node.id])
+        if self._is_remainder(node):
+            return self._value(self._found.dividend) % self._value(self._found.divisor)
+        if isinstance(node, ast.Constant) and isinstance(node.value, int):
+            return node.value
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -self._value(node.operand)
+        return self._drawn[ast.unparse(node)]
+
+    def _operation(self, node: ast.BinOp) -> Callable[[int, int], int] | None:
+        """What an operator does, where it cannot fail: only by the divisor of the remainder was divided before."""
+        if isinstance(node.op, (ast.FloorDiv, ast.Mod)) and ast.dump(node.right) != self._divisor:
+            return None
+        return _OPERATIONS.get(type(node.op))
+
+    def _is_remainder(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and ast.dump(node) == ast.dump(self._found.asked)
