@@ -132,6 +132,22 @@ def whole_blocks(source: Tensor, multiple: int) -> Tensor:
     return source.new_empty((rows, source.shape[1]))
 
 
+@torch.library.register_fake("neighbors::blocks_and_rest")
+def blocks_and_rest(source: Tensor, block: int) -> tuple[Tensor, Tensor]:
+    """The rows of whole blocks, and those that are left."""
+    # A symbol has both operators, and no divmod.
+    blocks, rest = divmod(source.shape[0], block)
+    return source.new_empty((blocks, block)), source.new_empty((rest,))
+
+
+@torch.library.register_fake("neighbors::joined_columns")
+def joined_columns(first: Tensor, second: Tensor) -> Tensor:
+    """Both side by side."""
+    # A symbol has no hash: what the set is for is for the author to say.
+    assert len({first.shape[0], second.shape[0]}) == 1
+    return torch.cat([first, second], 1)
+
+
 @torch.library.register_fake("neighbors::spaced_rows")
 def spaced_rows(source: Tensor) -> Tensor:
     """The place of each row where they are spread evenly over the columns."""

@@ -12,7 +12,7 @@ from transforms.python.flow.guesses import not_empty
 from transforms.python.flow.interpret import Interpreter, asks, coerces
 from transforms.python.flow.nodes import called, dotted, scripting
 from transforms.python.flow.torch_names import CHECKS, COUNTED, OF_NUMBERS, TORCH_MODULES
-from transforms.python.flow.values import BOOL, FLOAT, INT, PARAMETER, SHAPE, Value
+from transforms.python.flow.values import BOOL, FLOAT, INT, PARAMETER, SHAPE, TUPLE, Value
 
 GUARD_CALLS = frozenset({"guard_or_false", "guard_or_true", "statically_known_true", "sym_and", "sym_or", "sym_not"})
 # Operators whose out= variants compare the buffer's size with a number.
@@ -29,7 +29,7 @@ _TRACED = frozenset({"min", "max", "int", "float", "len", "sqrt", "numel"})
 _OPERATIONS = frozenset({"sorted", "sort", "resize_", "to", "chunk", "reshape", "view"})
 _PLACES = frozenset(
     {ast.If, ast.While, ast.Assert, ast.IfExp, ast.Call, ast.Lambda, ast.comprehension}
-    | {ast.Assign, ast.Return, ast.BoolOp}
+    | {ast.Assign, ast.Return, ast.BoolOp, ast.Set, ast.SetComp, ast.Dict, ast.DictComp}
 )
 
 
@@ -82,6 +82,8 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
                     yield Site("filter", node, test, value)
         elif isinstance(node, ast.Call):
             yield from _call_sites(node, values)
+        elif (held := _hashed(node, values)) is not None:
+            yield Site("hashed", node, held, values.value(held))
         elif isinstance(node, (ast.Assign, ast.Return)) and node.value is not None:
             if counted(node.value, values) is not None:
                 yield Site("counted", node, node.value, Value(BOOL))
@@ -113,6 +115,23 @@ def _conditions(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
             yield from node.ifs
         elif isinstance(node, ast.Call) and called(node) in CHECKS | GUARD_CALLS | {"bool", "any", "all"}:
             yield from node.args
+
+
+def _hashed(node: ast.AST, values: Interpreter) -> ast.expr | None:
+    """A size that a set holds, or a dict as a key."""
+    match node:
+        case ast.Set(elts=held) | ast.Dict(keys=held):
+            pass
+        case ast.SetComp(elt=key) | ast.DictComp(key=key):
+            held = [key]
+        case _:
+            return None
+    return next((key for key in held if key is not None and _holds_size(values.value(key))), None)
+
+
+def _holds_size(value: Value) -> bool:
+    """Whether a value is a size, a shape, or a tuple of some."""
+    return value.kind in (INT, SHAPE) or (value.kind == TUPLE and any(map(_holds_size, value.items)))
 
 
 def _skipped(nodes: Sequence[ast.AST]) -> Iterator[int]:
@@ -301,6 +320,15 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
     elif name in ("min", "max") and isinstance(node.func, ast.Name) and len(node.args) == 1 and not node.keywords:
         if (value := values.value(node.args[0])).kind == SHAPE:
             yield Site("extremum", node, node, value)
+    elif name == "divmod" and isinstance(node.func, ast.Name) and len(node.args) == 2:
+        number = next((value for value in map(values.value, node.args) if value.kind == INT), None)
+        if number is not None:
+            yield Site("pair", node, node, number)
+    elif name in ("set", "frozenset") and isinstance(node.func, ast.Name) and len(node.args) == 1:
+        (held,) = node.args
+        number = values.value(held.elt if isinstance(held, (ast.GeneratorExp, ast.ListComp)) else held)
+        if _holds_size(number):
+            yield Site("hashed", node, held, number)
     elif name in OF_NUMBERS and dotted(node.func) == f"math.{name}":
         given = [values.value(argument) for argument in node.args]
         if (number := next((value for value in given if value.kind in (INT, FLOAT)), None)) is not None:

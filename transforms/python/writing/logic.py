@@ -335,12 +335,10 @@ class Conditions:
             return equal if isinstance(target.operator, cst.Equal) else call(self.name("torch.sym_not"), equal)
         if isinstance(target.operator, (cst.In, cst.NotIn)):
             container = target.comparator
-            if not isinstance(container, (cst.Tuple, cst.List)) or not container.elements:
+            elements = container.elements if isinstance(container, (cst.Tuple, cst.List, cst.Set)) else ()
+            if not elements or any(isinstance(element, cst.StarredElement) for element in elements):
                 raise Undecided(f"membership in {code(container)} compares with every element")
-            same = [
-                cst.Comparison(node.left, [cst.ComparisonTarget(cst.Equal(), element.value)])
-                for element in container.elements
-            ]
+            same = [cst.Comparison(node.left, [cst.ComparisonTarget(cst.Equal(), each.value)]) for each in elements]
             membership = same[0] if len(same) == 1 else call(self.name("sym_or"), *same)
             return membership if isinstance(target.operator, cst.In) else call(self.name("torch.sym_not"), membership)
         return node

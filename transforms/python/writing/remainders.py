@@ -92,7 +92,7 @@ def rounded(place: Place, found: Remainder, rest: ast.expr, exact: ast.expr) -> 
     divisors = {ast.unparse(atom): atom for atom in numbers.atoms(found.divisor)}
     parts = (found.dividend, rest, exact)
     atoms = {ast.unparse(atom): atom for part in parts for atom in numbers.atoms(part)}
-    if not all(_is_read(atom) and (text in divisors or _is_size(place, atom)) for text, atom in atoms.items()):
+    if not all(is_read(atom) and (text in divisors or _is_size(place, atom)) for text, atom in atoms.items()):
         return ""
     if all(_is_size(place, atom) for atom in divisors.values()):  # a sum is the same by any number, a quotient is not
         below = str(limit - 1) if (limit := _constant(found.divisor)) > 0 else f"{divisor} - 1"
@@ -120,8 +120,8 @@ def _first_value(place: Place, variable: ast.Name) -> ast.expr | None:
     return value if is_kept else None
 
 
-def _is_read(atom: ast.expr) -> bool:
-    """Whether what is no sum may be read again: it calls nothing but what tells sizes."""
+def is_read(atom: ast.expr) -> bool:
+    """Whether an expression may be evaluated again: it calls nothing but what tells sizes."""
     return {called(part) for part in ast.walk(atom) if isinstance(part, ast.Call)} <= {"size", "numel", "dim", "len"}
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 # Places that ask while Python runs, so that a call which reaches one of them, left as it is, stops there.
 ASKING = frozenset(
     {"if", "ifexp", "while", "assert", "check", "coercion", "extremum", "root", "filter", "sort", "layout", "resize",
-     "pieces", "choice", "elements"}
+     "pieces", "choice", "elements", "pair", "hashed"}
 )  # fmt: skip
 _EXITS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 Path = tuple[tuple[int, str], ...]

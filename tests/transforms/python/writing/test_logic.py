@@ -52,6 +52,7 @@ def conditions() -> Conditions:
         ("x.shape != (a, b)", "torch.sym_not(sym_eq(x.shape, (a, b)))"),
         ("a in (1, b)", "sym_or(a == 1, a == b)"),
         ("a not in (1,)", "torch.sym_not(a == 1)"),
+        ("a in {1, b}", "sym_or(a == 1, a == b)"),
         ("all(s > 0 for s in x.shape)", "sym_and(True, *(s > 0 for s in x.shape))"),
         ("builtins.all(s > 0 for s in x.shape)", "sym_and(True, *(s > 0 for s in x.shape))"),
         ("any(s == a for s in y.shape)", "sym_or(False, *(s == a for s in y.shape))"),
@@ -59,6 +60,11 @@ def conditions() -> Conditions:
 )
 def test_symbolic(conditions: Any, condition: Any, symbolic: Any) -> None:
     assert code(conditions.symbolic(parse_expression(condition))) == symbolic
+
+
+def test_what_is_unpacked_into_a_membership_is_not_seen(conditions: Any) -> None:
+    with pytest.raises(Undecided, match="compares with every element"):
+        conditions.symbolic(parse_expression("a in (1, *b)"))
 
 
 @pytest.mark.parametrize(
