@@ -110,3 +110,10 @@ def test_out_of_memory_is_one_line(make_tree: MakeTree, symfix: Symfix, monkeypa
     code, _, err = symfix("scan", cwd=make_tree({"a.cc": b"size\n"}))
     assert code == 2
     assert err.startswith("symfix: out of memory; ")
+
+
+def test_what_only_a_rewrite_needs_is_not_loaded_at_the_start() -> None:
+    loaded = "import sys, transforms.cpp, transforms.python, transforms.xfails; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", loaded], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "transforms.python" in run.stdout
+    assert not {"libcst", "black", "sympy", "git"}.intersection(run.stdout.split())

@@ -38,9 +38,8 @@ from transforms.python.reading.facts import FileFacts
 from transforms.python.reading.public_names import MODULES, operators_by_function, public_names
 from transforms.python.reading.sympy_calls import SympyCalls, sympy_calls
 from transforms.python.writing.helpers import HOME, home_of
-from transforms.python.writing.releases import FUNCTION
 from transforms.python.writing.style_settings import Styles
-from transforms.releases.data import SOURCES, bound_in, names_in, python_names, releases
+from transforms.releases.data import FUNCTION, SOURCES, bound_in, names_in, python_names, releases
 from transforms.releases.data import operators as released_operators
 from transforms.releases.target import Target, installed_torch, target
 from transforms.schema.native_functions import NativeFunction

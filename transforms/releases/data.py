@@ -39,6 +39,8 @@ SOURCES = {
     "PythonPrinter": "torch/utils/_sympy/printers.py",
 }
 """The file of each module whose functions are rows of `python`; of `sizevars` and of PythonPrinter they are methods."""
+FUNCTION = "torch."
+"""What stands before the functions of torch/__init__.py among the names that a PyTorch has."""
 PRINTS_CHOICES = "PythonPrinter._print_Piecewise"
 """What a guard takes in which `torch.sym_ite` stands: without it the guard's text is no Python, and compiling fails."""
 _FUNCTION = re.compile(r"^def (\w+)", re.M)

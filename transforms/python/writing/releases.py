@@ -13,16 +13,12 @@ from functools import cache
 from codemod.model.findings import Level
 from transforms.python.writing.names import Layout
 from transforms.python.writing.place import Rewrite
-from transforms.releases.data import python_names, releases, since
+from transforms.releases.data import FUNCTION, python_names, releases, since
 from transforms.releases.version import Release, spelled
 
 _NAME = re.compile(r"(?<![\w.])(?:\w+\.)*(\w+)")
 # What a string holds is no call.
 _STRING = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"")
-
-
-FUNCTION = "torch."
-"""What stands before the functions of torch/__init__.py among the names that a PyTorch has."""
 
 
 @cache
