@@ -82,14 +82,14 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
                     yield Site("filter", node, test, value)
         elif isinstance(node, ast.Call):
             yield from _call_sites(node, values)
-        elif (held := _hashed(node, values)) is not None:
-            yield Site("hashed", node, held, values.value(held))
         elif isinstance(node, (ast.Assign, ast.Return)) and node.value is not None:
             if counted(node.value, values) is not None:
                 yield Site("counted", node, node.value, Value(BOOL))
             value = values.value(node.value)
             if value.kind == BOOL and coerces(node.value, values):
                 yield Site("stored", node, node.value, value)
+        elif (held := _hashed(node, values)) is not None:
+            yield Site("hashed", node, held, values.value(held))
 
 
 def _chosen_by(node: ast.BoolOp, nodes: Sequence[ast.AST], values: Interpreter) -> Value | None:

@@ -17,7 +17,6 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.flow.nodes import called
 from transforms.python.writing.nodes import code, parenthesized
 from transforms.python.writing.place import Change, Place, Rewrite
 from transforms.python.writing.remainders import is_read
@@ -46,9 +45,9 @@ REASON = "what divmod is given may not be evaluated twice: give it a name, then 
 def rewrite(place: Place) -> Rewrite | None:
     """The two operators in place of the call, or None for other sites."""
     call = place.site.node
-    if place.site.kind != "pair" or not isinstance(call, ast.Call) or called(call) != "divmod":
+    if place.site.kind != "pair" or not isinstance(call, ast.Call):
         return None
-    if not all(map(is_read, call.args)):
+    if not all(is_read(argument) and not isinstance(argument, ast.Starred) for argument in call.args):
         return Rewrite(Level.MANUAL, MESSAGE, reason=REASON, refusal="evaluated-twice")
     left, right = (code(parenthesized(place.tree(argument))) for argument in call.args)
     pair = f"{left} // {right}, {left} % {right}"

@@ -83,21 +83,31 @@ def rounded(place: Place, found: Remainder, rest: ast.expr, exact: ast.expr) -> 
     numbers drawn at random, the same each time, tell whether two sums are one.
     """
     held = _first_value(place, exact) if isinstance(exact, ast.Name) else None
-    dividend, divisor, asked = (ast.unparse(part) for part in (found.dividend, found.divisor, found.asked))
-    divided = f"({divisor})" if isinstance(found.divisor, ast.BinOp) else divisor
-    negated = f"({dividend})" if isinstance(found.dividend, ast.BinOp) else dividend
-    up, before = f"({divisor} - {asked}) % {divided}", ast.unparse(exact)
-    forms = [up if "0" in (before, held and ast.unparse(held)) else f"{before} + {up}"]
-    numbers = _Numbers(found, {before: held} if held is not None else {})
-    divisors = {ast.unparse(atom): atom for atom in numbers.atoms(found.divisor)}
-    parts = (found.dividend, rest, exact)
+    numbers = _Numbers(found, {ast.unparse(exact): held} if held is not None else {})
+    parts = (found.dividend, found.divisor, rest, exact)
     atoms = {ast.unparse(atom): atom for part in parts for atom in numbers.atoms(part)}
-    if not all(is_read(atom) and (text in divisors or _is_size(place, atom)) for text, atom in atoms.items()):
+    if not all(is_read(atom) and _is_size(place, atom) for atom in atoms.values()):
         return ""
-    if all(_is_size(place, atom) for atom in divisors.values()):  # a sum is the same by any number, a quotient is not
-        below = str(limit - 1) if (limit := _constant(found.divisor)) > 0 else f"{divisor} - 1"
-        forms += [f"({dividend} + {below}) // {divided}", f"-(-{negated} // {divided})"]
-    return next((form for form in forms if numbers.agree(sorted({*atoms, *divisors}), rest, exact, form)), "")
+    forms = _forms(found, exact, held or exact)
+    return next((ast.unparse(form) for form in forms if numbers.agree(sorted(atoms), rest, exact, form)), "")
+
+
+def _forms(found: Remainder, exact: ast.expr, first: ast.expr) -> Iterator[ast.expr]:
+    """What a size is that is rounded up, and how often a divisor is in one; `exact` is `first` in the beginning.
+
+    The last serves divisors below 0 too.
+    """
+    dividend, divisor = found.dividend, found.divisor
+    missing = ast.BinOp(ast.BinOp(divisor, ast.Sub(), found.asked), ast.Mod(), divisor)
+    is_zero = isinstance(first, ast.Constant) and first.value == 0
+    yield missing if is_zero else ast.BinOp(exact, ast.Add(), missing)
+    limit = _constant(divisor)
+    less = ast.BinOp(ast.BinOp(dividend, ast.Add(), divisor), ast.Sub(), ast.Constant(1))
+    if limit > 0:
+        less = ast.BinOp(dividend, ast.Add(), ast.Constant(limit - 1))
+    yield ast.BinOp(less, ast.FloorDiv(), divisor)
+    quotient = ast.BinOp(ast.UnaryOp(ast.USub(), dividend), ast.FloorDiv(), divisor)
+    yield ast.UnaryOp(ast.USub(), quotient)
 
 
 def _constant(node: ast.expr) -> int:
@@ -126,10 +136,11 @@ def is_read(atom: ast.expr) -> bool:
 
 
 def _is_size(place: Place, atom: ast.expr) -> bool:
-    """Whether what is no sum is a whole number: a size, or an argument that is annotated as one."""
+    """Whether what is no sum is a whole number: a size, or an argument that is annotated as one and stays it."""
     arguments = (node for node in all_nodes([place.function.args]) if isinstance(node, ast.arg))
     whole = {node.arg for node in arguments if node.annotation is not None and ast.unparse(node.annotation) == "int"}
-    return place.values.value(atom).kind == INT or (isinstance(atom, ast.Name) and atom.id in whole)
+    given = isinstance(atom, ast.Name) and atom.id in whole and place.assigned(atom.id) == [None]
+    return given or place.values.value(atom).kind == INT
 
 
 class _Numbers:
@@ -154,14 +165,14 @@ class _Numbers:
         elif not (isinstance(node, ast.Constant) and type(node.value) is int) and not self._is_remainder(node):
             yield node
 
-    def agree(self, atoms: list[str], rest: ast.expr, exact: ast.expr, form: str) -> bool:
+    def agree(self, atoms: list[str], rest: ast.expr, exact: ast.expr, form: ast.expr) -> bool:
         """Whether `form` always is `rest` where there is a remainder, and `exact` where there is none."""
-        new, draw = ast.parse(form, mode="eval").body, random.Random(0)
+        draw = random.Random(0)
         for _ in range(_DRAWS):
             self._drawn = {atom: draw.randint(-9, 40) for atom in atoms}
             if divisor := self._value(self._found.divisor):
                 old = rest if self._value(self._found.dividend) % divisor else exact
-                if self._value(old) != self._value(new):
+                if self._value(old) != self._value(form):
                     return False
         return True
 

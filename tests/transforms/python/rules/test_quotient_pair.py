@@ -35,6 +35,7 @@ def values(statement: str) -> Any:
     return run
 
 
-def test_what_may_not_be_called_twice_is_left(look: Any) -> None:
-    (finding,) = look(f"{HEAD}    return divmod(n, g(m))\n")
+@pytest.mark.parametrize("call", ["divmod(n, g(m))", "divmod(n, *[m])"])
+def test_what_may_not_be_called_twice_is_left(look: Any, call: str) -> None:
+    (finding,) = look(f"{HEAD}    return {call}\n")
     assert (finding.rule, finding.refusal, finding.edits) == ("quotient-pair", "evaluated-twice", ())

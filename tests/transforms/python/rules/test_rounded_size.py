@@ -58,6 +58,9 @@ def function(source: str) -> Any:
         "    for i in (0, 1):\n        p = 0 if i else k\n        if n % m:\n            p = m - n % m\n    return p\n",
         "    if n % m:  # rounded\n        n = n + m - n % m\n    return n\n",
         "    if n % m:\n        n = n + m - n % m / k\n    return n\n",
+        "    if n % (m if k else 4):\n        n = n + (m if k else 4) - n % (m if k else 4)\n    return n\n",
+        "    if n % (m or 4):\n        n = n + (m or 4) - n % (m or 4)\n    return n\n",
+        "    m = g()\n    if n % m:\n        n = n + m - n % m\n    return n\n",  # may be 0.5
         "    if y.sum() % m:\n        n = n + m - n % m\n    return n\n",
     ],
 )
