@@ -44,8 +44,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The long tests come first, those that compile before all, so that none of them runs alone at the end."""
-    items.sort(key=lambda item: (ROOT / "tests/corpus" not in item.path.parents, "prove" not in item.path.name))
+    """The long tests come first, so that none of them runs alone at the end."""
+    items.sort(key=lambda item: ROOT / "tests/corpus" not in item.path.parents)
 
 
 @pytest.hookimpl(optionalhook=True)
