@@ -34,6 +34,8 @@ class CppTransform:
 
     def analyse(self, project: Project) -> Iterable[Finding]:
         """Every finding in the selected files."""
+        if not project.files(self.suffixes):
+            return ()
         from transforms.cpp.analyse import analyse_tree
         from transforms.cpp.layout import laid_out
 

@@ -77,8 +77,6 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         return
     sources = headers.locate(project)
     facts = joined_facts(project, paths)
-    at_home = own is not None and sources.yaml == headers.OWN_YAML
-    schemas = own.schemas() if own is not None and at_home else headers.load_schemas(project, sources)
     formulas = None
     if (project.root / DERIVATIVES).is_file():
         formulas = project.facts(derivatives_yaml.load, [DERIVATIVES]).get(DERIVATIVES)
@@ -105,6 +103,10 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         for function in file.functions
         if function.body >= 0 and (path, function.start) in tree.reach
     ]
+    if own is None and not (with_body or stopped or any(file.registrations or file.blocks for file in facts.values())):
+        return  # no operator is defined there: the rest need not be read
+    at_home = own is not None and sources.yaml == headers.OWN_YAML
+    schemas = own.schemas() if own is not None and at_home else headers.load_schemas(project, sources)
     vocabulary = headers.load_vocabulary(project, facts, sources, schemas, asked=bool(with_body))
     composites: Mapping[str, Collection[Key]] = {}
     if own is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -12,6 +14,7 @@ from codemod.tree.cache import Cache
 from codemod.tree.checkout import find_checkout
 from codemod.tree.project import CheckoutProject
 from transforms.python.jobs import FileJob, Job
+from transforms.python.reading import dated
 from transforms.python.reading.dated import minimum_at
 from transforms.python.rewrite import findings
 from transforms.python.transform import PythonTransform
@@ -129,6 +132,15 @@ def test_a_test_of_torchs_version_says_which_releases_run_what_it_holds(
     assert [minimum_at(source, line, minimum) for line in (3, 5, 6)] == [body, other, minimum]
     leaving = f"def f():\n    try:\n        if {test}:\n            return 1\n        return 2\n    finally: pass\n"
     assert [minimum_at(leaving.encode(), line, minimum) for line in (4, 5, 6)] == [body, other, minimum]
+
+
+def test_a_file_is_read_once_for_what_it_says_of_releases(monkeypatch: pytest.MonkeyPatch) -> None:
+    pattern, parse = Mock(wraps=dated._MENTIONED), Mock(side_effect=ast.parse)
+    monkeypatch.setattr(dated, "_MENTIONED", pattern)
+    monkeypatch.setattr(dated, "parse", parse)
+    source = b"if torch.__version__ < '1.13':\n    a = 1\n# once\n"
+    assert {minimum_at(source, 2, None) for _ in range(9)} == {(1, 12)}
+    assert (pattern.search.call_count, parse.call_count) == (1, 1)
 
 
 def test_nothing_young_is_written_where_old_torch_alone_comes() -> None:

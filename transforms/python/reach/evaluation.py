@@ -96,9 +96,18 @@ class Evaluation:
         """All that an expression may be, as far as registrations go."""
         if depth > DEPTH:
             return ()
-        match node:
+        match node:  # names are the most by far
+            case ast.Name(id=name):
+                return self.named(name, scope, depth)
             case ast.Constant(value=str() | int() as text) if not isinstance(text, bool):
                 return (Text(str(text)),)
+            case ast.Attribute(value=ast.Call() | ast.Constant() as receiver, attr=name):
+                receivers = self.value(receiver, scope, depth + 1)
+                if not receivers and name in API:
+                    return (Outside(name),)
+                return tuple(v for value in receivers for v in self._attribute(value, name, depth + 1))
+            case ast.Attribute():
+                return self.named(dotted(node), scope, depth)
             case ast.JoinedStr(values=pieces):
                 return texts.joined([self.value(piece, scope, depth + 1) for piece in pieces])
             case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
@@ -132,13 +141,6 @@ class Evaluation:
                 if any(slot == "recursive" and ast.unparse(argument) == "False" for slot, argument in slots):
                     arguments.append(("recursive", (Text("False"),)))
                 return tuple(value for callee in callees for value in self.apply(callee, arguments, depth + 1))
-            case ast.Attribute(value=ast.Call() | ast.Constant() as receiver, attr=name):
-                receivers = self.value(receiver, scope, depth + 1)
-                if not receivers and name in API:
-                    return (Outside(name),)
-                return tuple(v for value in receivers for v in self._attribute(value, name, depth + 1))
-            case ast.Name() | ast.Attribute():
-                return self.named(dotted(node), scope, depth)
         return ()
 
     def named(self, name: str, scope: Scope, depth: int) -> tuple[Value, ...]:
@@ -150,8 +152,10 @@ class Evaluation:
         if last_name(name) not in API and (match := OPERATOR.fullmatch(name)) is not None:
             return (Operator(f"{match[1] or match[2]}::{match[3]}"),)
         head, _, last = name.rpartition(".")
+        holders: tuple[Value, ...] | None = None
         if self._classes or self._modules:
-            if head and (held := self._held(head, scope, depth)):
+            holders = self.named(head, scope, depth + 1) if head else ()
+            if holders and (held := self._held(holders)):
                 return tuple(v for value in held for v in self._attribute(value, last, depth + 1))
             kind = self._classes.named(scope.path, name, self._modules)
             if kind is not None and not self._of_torch(kind.path):
@@ -177,7 +181,7 @@ class Evaluation:
                 break
             holder = holder.rpartition(".")[0]
         if head and definition is None:
-            for receiver in self.named(head, scope, depth + 1):
+            for receiver in self.named(head, scope, depth + 1) if holders is None else holders:
                 if not isinstance(receiver, Outside) or receiver.receiver is not None:
                     values += self._attribute(receiver, last, depth + 1)
                 else:
@@ -204,14 +208,10 @@ class Evaluation:
         key = (scope.path, scope.function, text)
         return self._once(key, depth, partial(self.value, parsed_expression(text), scope, depth))
 
-    def _held(self, name: str, scope: Scope, depth: int) -> list[Value]:
-        """The classes and objects of the tree that a dotted name may be."""
-        objects: list[Value] = []
-        for value in self.named(name, scope, depth + 1):
-            held = self._registry.object_of(value.definition) if isinstance(value, Local) else value
-            if isinstance(held, (Class, Instance)):
-                objects.append(held)
-        return objects
+    def _held(self, values: Iterable[Value]) -> list[Value]:
+        """The classes and objects of the tree among what a name may be."""
+        made = (self._registry.object_of(v.definition) if isinstance(v, Local) else v for v in values)
+        return [value for value in made if isinstance(value, (Class, Instance))]
 
     def _attribute(self, value: Value, name: str, depth: int) -> tuple[Value, ...]:
         """An attribute of a value."""

@@ -34,7 +34,7 @@ def minimum_at(source: bytes, line: int, minimum: Release | None) -> Release | N
 
     Where none of those that may run the file runs the line, it is the newest that does.
     """
-    for span in _spans(source) if _MENTIONED.search(source) else ():
+    for span in _spans(source):
         if span.first <= line <= span.last:
             if span.oldest is not None and minimum is not None:
                 minimum = max(minimum, span.oldest)
@@ -45,7 +45,7 @@ def minimum_at(source: bytes, line: int, minimum: Release | None) -> Release | N
 
 @lru_cache(maxsize=8)
 def _spans(source: bytes) -> tuple[Span, ...]:
-    return tuple(_of_block(parse(source).body))
+    return tuple(_of_block(parse(source).body)) if _MENTIONED.search(source) else ()
 
 
 def _of_block(statements: Sequence[ast.stmt]) -> Iterator[Span]:

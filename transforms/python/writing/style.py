@@ -7,8 +7,6 @@ setting of the tree does more than choose among black's own styles.
 from __future__ import annotations
 
 import ast
-import contextlib
-import io
 import re
 import tokenize
 from collections.abc import Iterator, Sequence
@@ -29,6 +27,13 @@ _MOST_TOKENS = 1000
 _DEEPEST = 50
 _PRAGMA = re.compile(r"[ \t]+(#[ \t]*type:[ \t]*ignore\b[^\"'\n]*)\n\Z")
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
+# Strings of either kind of quote, three or one, and comments: what stands there is no name.
+_NO_NAMES = re.compile(
+    r"\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}"
+    r"|\"(?:[^\"\\\r\n]|\\\r?\n|\\.)*\"|'(?:[^'\\\r\n]|\\\r?\n|\\.)*'|#[^\r\n]*",
+    re.S,
+)
+_NAME = re.compile(r"\b[^\W\d]\w*\b(?!\")")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 # What black takes a part of a compound statement for, with what has to stand above it and below.
 _ABOVE = {
@@ -123,12 +128,14 @@ def _is_wide(source: bytes) -> bool:
     most = max(_FEW, len(lines) * _LONG_LINES)
     if sum(len(line) > WIDTH for line in lines) <= most:
         return False
-    rows: set[int] = set()
-    with contextlib.suppress(tokenize.TokenError, SyntaxError):
-        for token in tokenize.tokenize(io.BytesIO(source).readline):
-            if token.type == tokenize.NAME and token.end[1] > WIDTH:
-                rows.add(token.end[0])
-    return len(rows) > most
+    text = _NO_NAMES.sub(_blank, source.decode("utf-8", "replace"))
+    long = (line for line in split_lines(text) if len(line) > WIDTH)
+    return sum(any(name.end() > WIDTH for name in _NAME.finditer(line)) for line in long) > most
+
+
+def _blank(match: re.Match[str]) -> str:
+    """What takes the columns and lines of a string or a comment, and can be told from a name before it."""
+    return re.sub(r"[^\r\n]", '"', match[0])
 
 
 def longest(text: str) -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from codemod.model.findings import Level
 from tests.transforms.cpp.snippets import HEADER, MemoryProject, converted, findings
 from transforms.cpp.analyse import analyse_tree
+from transforms.cpp.reach import headers
 
 EDIT = "Tensor y = x.view(x.sizes());"
 STOP = "takes_int(x.stride(0));"
@@ -283,6 +285,16 @@ Tensor mix(const Tensor& x) { auto y = x.view(x.sizes()); TORCH_CHECK(holds(x));
 }}
 """,
 }
+
+
+def test_schemas_are_read_only_where_operators_are_defined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load = Mock(side_effect=headers.load_schemas)
+    monkeypatch.setattr(headers, "load_schemas", load)
+    (tmp_path / "none.yaml").write_text("- func: other(Tensor x) -> Tensor\n")
+    plain = "void rows(const at::Tensor& x) { takes_int(x.size(0)); }\n"
+    for source, loads in ((plain, 0), (plain + 'TORCH_LIBRARY(own, m) { m.def("rows", &rows); }\n', 1)):
+        assert len(list(analyse_tree(MemoryProject(tmp_path, {"a.cpp": source}, tmp_path / "none.yaml")))) == loads
+        assert load.call_count == loads
 
 
 def test_operators_that_no_symbolic_tensor_passes_stop_symbols(tmp_path: Path) -> None:
