@@ -19,9 +19,9 @@ TELLING = frozenset(
     {ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Return}
     | {ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.comprehension, ast.For, ast.AsyncFor, ast.While}
     | {ast.If, ast.IfExp, ast.Assert, ast.Raise, ast.JoinedStr, ast.Call, ast.BoolOp}
-    | {ast.Set, ast.SetComp, ast.Dict, ast.DictComp}
+    | {ast.Set, ast.SetComp, ast.Dict, ast.DictComp, ast.BinOp}
 )
-"""The kinds of nodes that a question about a scope may be about, but for names, attributes and operators."""
+"""The kinds of nodes that a question about a scope may be about, but for names and attributes."""
 TESTS = frozenset({"isinstance", "issubclass", "hasattr", "callable", "bool", "all", "any"})
 """Builtins that give a bool."""
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}

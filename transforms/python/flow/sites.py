@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+from transforms.python.flow.demands import TRACED, demand
 from transforms.python.flow.guesses import not_empty
 from transforms.python.flow.interpret import Interpreter, asks, coerces
 from transforms.python.flow.nodes import called, dotted, scripting
 from transforms.python.flow.torch_names import CHECKS, COUNTED, OF_NUMBERS, TORCH_MODULES
-from transforms.python.flow.values import BOOL, FLOAT, INT, PARAMETER, SHAPE, TUPLE, Value
+from transforms.python.flow.values import A_SIZE, BOOL, FLOAT, INT, PARAMETER, SHAPE, TUPLE, Value
 
 GUARD_CALLS = frozenset({"guard_or_false", "guard_or_true", "statically_known_true", "sym_and", "sym_or", "sym_not"})
 # Operators whose out= variants compare the buffer's size with a number.
@@ -28,8 +29,8 @@ COERCIONS = frozenset({"int", "float", "bool", "range", "len", "round"})
 _TRACED = frozenset({"min", "max", "int", "float", "len", "sqrt", "numel"})
 _OPERATIONS = frozenset({"sorted", "sort", "resize_", "to", "chunk", "reshape", "view"})
 _PLACES = frozenset(
-    {ast.If, ast.While, ast.Assert, ast.IfExp, ast.Call, ast.Lambda, ast.comprehension}
-    | {ast.Assign, ast.Return, ast.BoolOp, ast.Set, ast.SetComp, ast.Dict, ast.DictComp}
+    {ast.If, ast.While, ast.Assert, ast.IfExp, ast.Call, ast.Lambda, ast.For, ast.comprehension}
+    | {ast.Assign, ast.Return, ast.BoolOp, ast.BinOp, ast.Set, ast.SetComp, ast.Dict, ast.DictComp}
 )
 
 
@@ -47,6 +48,8 @@ def is_traced(site: Site) -> bool:
 
     From torch/_dynamo/variables: builtin.py (_call_min_max, _call_int_float), lists.py (SizeVariable.numel).
     """
+    if site.kind == "number":
+        return called(site.node) in TRACED
     return site.kind in ("extremum", "coercion", "root", "elements") and called(site.node) in _TRACED
 
 
@@ -69,6 +72,8 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
             yield Site("constructor", node, node, Value(BOOL))
         elif isinstance(node, ast.BoolOp) and (number := _chosen_by(node, nodes, values)) is not None:
             yield Site("choice", node, node, number)
+        elif isinstance(node, (ast.For, ast.comprehension)) and values.surely_tensor(node.iter):
+            yield Site("turns", node, node.iter, A_SIZE)
         if isinstance(node, (ast.If, ast.While, ast.Assert, ast.IfExp)):
             value = values.value(node.test)
             if asks(value):
@@ -80,8 +85,11 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
                 value = values.value(test)
                 if asks(value):
                     yield Site("filter", node, test, value)
-        elif isinstance(node, ast.Call):
-            yield from _call_sites(node, values)
+        elif isinstance(node, (ast.Call, ast.BinOp)):
+            if (demanded := demand(node, values)) is not None:
+                yield Site(demanded.kind, node, demanded.expression, demanded.value)
+            elif isinstance(node, ast.Call):
+                yield from _call_sites(node, values)
         elif isinstance(node, (ast.Assign, ast.Return)) and node.value is not None:
             if counted(node.value, values) is not None:
                 yield Site("counted", node, node.value, Value(BOOL))

@@ -25,7 +25,11 @@ GUARDS = frozenset(
      "sym_expect_true", "sym_shape_eq_or_false", "sym_shape_eq_or_true", "sym_expect_shape_eq"}
 )  # fmt: skip
 """Functions that answer about sizes without asking for one, those that symfix itself puts into a tree among them."""
-OF_NUMBERS = frozenset({"isqrt", "gcd", "lcm", "log", "log2", "log10", "exp", "factorial", "comb"})
+OF_NUMBERS = frozenset(
+    {"isqrt", "gcd", "lcm", "log", "log1p", "log2", "log10", "exp", "exp2", "expm1", "factorial", "comb", "perm", "pow",
+     "cbrt", "fabs", "fmod", "remainder", "modf", "frexp", "ldexp", "copysign", "hypot", "isclose", "isfinite", "isinf",
+     "isnan"}
+)  # fmt: skip
 """Functions of math that take plain numbers alone."""
 CHECKS = frozenset({"_check", "_check_value", "_check_index", "_check_type", "_check_not_implemented", "_check_with"})
 RESHAPES = re.compile(r"^(?:resize|(?:un)?squeeze|t|transpose|swap|as_strided|set)\w*_$")

@@ -1,6 +1,7 @@
 """A loop whose length is a size, a filter on sizes, and a list as long as a size are left and named.
 
     for i in range(x.size(0)): …
+    for row in x: …
     kept = [s for s in x.shape if s != 1]
     parts = torch.tensor_split(x, x.size(0))
 
@@ -28,6 +29,7 @@ PRECEDENCE = 230
 EXAMPLES = (
     Example("def f(x: Tensor):\n    return [i for i in range(x.dim())]\n", None, "ranks are no symbols"),
     Example("def f(x: Tensor):\n    return [x[i] for i in range(x.size(0))]\n", None, "named, not edited"),
+    Example("def f(x: Tensor):\n    return [row.sum() for row in x]\n", None, "as many turns as there are rows"),
     Example("def f(x: Tensor):\n    return x.tensor_split(x.size(0))\n", None, "as many Tensors as a size says"),
 )
 
@@ -41,6 +43,8 @@ def rewrite(place: Place) -> Rewrite | None:
     node = place.site.node
     if place.site.kind == "coercion" and isinstance(node, ast.Call) and getattr(node.func, "id", "") == "range":
         return Rewrite(Level.MANUAL, "a loop runs over a size", reason=LENGTH, refusal="loop-bound")
+    if place.site.kind == "turns":
+        return Rewrite(Level.MANUAL, "a loop runs over a Tensor", reason=LENGTH, refusal="loop-bound")
     if place.site.kind == "while":
         return Rewrite(Level.MANUAL, "a loop runs until a size says so", reason=LENGTH, refusal="loop-bound")
     if place.site.kind == "pieces":

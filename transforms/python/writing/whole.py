@@ -10,7 +10,8 @@ from collections.abc import Sequence
 # Places that ask while Python runs, so that a call which reaches one of them, left as it is, stops there.
 ASKING = frozenset(
     {"if", "ifexp", "while", "assert", "check", "coercion", "extremum", "root", "filter", "sort", "layout", "resize",
-     "pieces", "choice", "elements", "pair", "hashed"}
+     "pieces", "choice", "elements", "pair", "hashed", "number", "compared",
+     "turns"}
 )  # fmt: skip
 _EXITS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 Path = tuple[tuple[int, str], ...]

@@ -26,6 +26,14 @@ HEAD = "def f(x: Tensor, xs: list[Tensor], n: int):\n"
         ("set(x.shape)", True),
         ("set(t.dim() for t in xs)", False),
         ("[t.size(0) for t in xs]", False),
+        ("d.get(x.size(0), 1)", True),
+        ("d.get(n, x.size(0))", False),
+        ("d.setdefault((n, x.size(0)), 1)", True),
+        ("d.pop(x.size(0), None)", True),
+        ("hash(x.shape)", True),
+        ("hash(n)", False),
+        ("Counter(t.size(0) for t in xs)", True),
+        ("Counter(t.dim() for t in xs)", False),
     ],
 )
 def test_sizes_in_sets_and_keys(look: Any, expression: str, hashed: bool) -> None:

@@ -1,0 +1,57 @@
+"""Plain numbers that Python takes of sizes, and comparisons that no branch makes. See tests/corpus/corpus_asking.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+HEAD = "def f(x: Tensor, y: Tensor, n: int):\n    l = [1, 2]\n"
+
+
+@pytest.mark.parametrize(
+    ("expression", "refusal"),
+    [
+        ("[0] * x.size(0)", "concrete-number"),
+        ("[0] * n", ""),
+        ("x.size(0) * y", ""),
+        ("l * x.size(0)", ""),  # which may be a Tensor for all that is known
+        ("x.size(0).bit_length()", "concrete-number"),
+        ("n.bit_length()", ""),
+        ("hex(x.size(0))", "concrete-number"),
+        ("obj.hex(x.size(0))", ""),
+        ("torch.linspace(0, 1, x.size(0))", "concrete-number"),
+        ("torch.linspace(0, x.size(0), 5)", ""),
+        ("list(x.shape).index(n)", "undecided"),
+        ("l.index(x.size(0))", "undecided"),
+        ("l.index(n)", ""),
+        ("sorted(x.shape)", "undecided"),
+        ("sorted(l)", ""),
+        ("sum(s == 1 for s in x.shape)", "undecided"),
+        ("sum(s for s in x.shape)", ""),
+        ("hex(*x.shape)", ""),  # how many there are is not known
+    ],
+)
+def test_what_takes_a_size(look: Any, expression: str, refusal: str) -> None:
+    found = look(f"{HEAD}    return g({expression})\n")
+    assert [(finding.rule, finding.refusal) for finding in found] == [("concrete-number", refusal)] * bool(refusal)
+
+
+@pytest.mark.parametrize(
+    "expression", ["torch.tensor(x.size(0))", "list(map(int, x.shape))", "enumerate(l, x.size(0))"]
+)
+def test_what_dynamo_keeps_symbolic_is_named_where_it_does_not_trace(look: Any, expression: str) -> None:
+    source = f"{HEAD}    return g({expression})\n"
+    assert [finding.rule for finding in look(source)] == ["concrete-number"]
+    assert not look(source, inlined=True)
+
+
+def test_the_call_stops_there(rewrite: Any) -> None:
+    source = f"{HEAD}    if x.size(1) != n:\n        raise ValueError('n')\n    return g([0] * x.size(0))\n"
+    assert rewrite(source) == source
+
+
+@pytest.mark.parametrize(("over", "named"), [("x", True), ("x.unbind(0)", False), ("y.shape", False), ("l", False)])
+def test_a_loop_over_a_tensor_turns_as_often_as_a_size_says(look: Any, over: str, named: bool) -> None:
+    for loop in (f"    for t in {over}:\n        g(t)\n", f"    return [t for t in {over}]\n"):
+        assert [finding.refusal for finding in look(HEAD + loop)] == ["loop-bound"] * named

@@ -1,0 +1,98 @@
+"""Where Python wants a plain number, a hash, or a comparison, which a symbol gives up for: no branch stands there.
+
+What of torch's SymInt that is, over fake tensors and in torch.compile: tests/corpus/asking.py asks it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from transforms.python.flow.interpret import Interpreter
+from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.values import BOOL, INT, PARAMETER, SEQUENCE, SHAPE, TENSOR, TENSORS, TUPLE, Value, element
+
+_FIRST, _SECOND, _THIRD = (0,), (1,), (2,)
+_NUMBERS: Mapping[str, Collection[int]] = {
+    **dict.fromkeys(("hex", "oct", "bin", "chr", "bytes", "bytearray", "complex"), _FIRST),
+    **dict.fromkeys(("operator.index", "operator.truth", "operator.not_"), _FIRST),
+    **dict.fromkeys(("enumerate", "itertools.repeat"), _SECOND),
+    "itertools.islice": (1, 2, 3),
+    **dict.fromkeys(("torch.linspace", "torch.logspace"), _THIRD),
+    **dict.fromkeys(("torch.tril_indices", "torch.triu_indices"), (0, 1)),
+}
+"""The arguments that have to be plain numbers, by what is called."""
+_SINGLE = frozenset({INT, BOOL, PARAMETER})
+_TENSORS = frozenset({TENSOR, TENSORS})
+_OF_INT = frozenset({"bit_length", "bit_count", "to_bytes", "as_integer_ratio", "__index__"})
+_LOOKUPS = {"get": 1, "setdefault": 1, "pop": 2}
+"""Methods of a dict that hash their first argument, with how many there are at least."""
+_HASHES = frozenset({"hash", "dict.fromkeys", "Counter", "collections.Counter"})
+TRACED = frozenset({"tensor", "map", "enumerate"})
+"""Calls whose numbers Dynamo keeps symbols (torch/_dynamo/variables: torch.py, builtin.py)."""
+
+
+class Demand(NamedTuple):
+    """What is wanted, "number", "hashed" or "compared", and the size that it is wanted of."""
+
+    kind: str
+    expression: ast.expr
+    value: Value
+
+
+def demand(node: ast.Call | ast.BinOp, values: Interpreter) -> Demand | None:
+    """What a call, or a product with a list, wants of a size; None where it wants nothing of one."""
+    if isinstance(node, ast.BinOp):
+        pairs = ((node.left, node.right), (node.right, node.left)) if isinstance(node.op, ast.Mult) else ()
+        times = (number for repeated, number in pairs if _is_sequence(repeated))
+        return next((Demand("number", n, values.value(n)) for n in times if _holds(values.value(n), deep=False)), None)
+    kind, wanted = _wanted(node, values)
+    deep = kind != "number" or called(node) in TRACED
+    demands = (Demand(kind, expression, values.value(expression)) for expression in wanted)
+    return next((demand for demand in demands if _holds(demand.value, deep)), None)
+
+
+def _wanted(node: ast.Call, values: Interpreter) -> tuple[str, list[ast.expr]]:
+    """What a call wants, and the expressions that it wants it of where they are sizes."""
+    name, full = called(node), dotted(node.func)
+    arguments = [argument for argument in node.args if not isinstance(argument, ast.Starred)]
+    if len(arguments) < len(node.args):
+        return "", []
+    if full in _NUMBERS:
+        return "number", [arguments[index] for index in _NUMBERS[full] if index < len(arguments)]
+    if full == "torch.tensor":
+        return "number", arguments[:1]
+    if full == "map" and len(arguments) == 2 and dotted(arguments[0]) in ("int", "float"):
+        return "number", arguments[1:]
+    if full in _HASHES:
+        return "hashed", arguments[:1]
+    if full == "sorted" and len(arguments) == len(node.args) == 1 and not node.keywords:
+        return "compared", arguments
+    if full == "sum" and len(arguments) == 1 and isinstance(arguments[0], (ast.GeneratorExp, ast.ListComp)):
+        truth = values.value(arguments[0].elt)
+        return ("compared", [arguments[0].elt]) if truth.kind == BOOL else ("", [])
+    if not isinstance(node.func, ast.Attribute):
+        return "", []
+    receiver = values.value(node.func.value)
+    if name in _OF_INT:
+        return "number", [node.func.value] if receiver.kind == INT else []
+    if name in _LOOKUPS and len(arguments) >= _LOOKUPS[name] and receiver.kind not in _TENSORS:
+        return "hashed", arguments[:1]
+    if name in ("index", "count") and len(arguments) == 1 and receiver.kind not in _TENSORS:
+        return "compared", [*arguments, node.func.value]
+    return "", []
+
+
+def _holds(value: Value, deep: bool) -> bool:
+    """Whether a value is, or may be, a size or a truth of sizes, or with `deep` a shape or a sequence of some."""
+    if value.kind in _SINGLE or not deep:
+        return value.kind in _SINGLE
+    if value.kind == SEQUENCE:
+        return _holds(element(value), deep)
+    return value.kind == SHAPE or (value.kind == TUPLE and any(_holds(item, deep) for item in value.items))
+
+
+def _is_sequence(node: ast.expr) -> bool:
+    """Whether an expression is a list, a tuple or a text as written."""
+    return isinstance(node, (ast.List, ast.Tuple)) or (isinstance(node, ast.Constant) and isinstance(node.value, str))

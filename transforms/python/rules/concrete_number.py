@@ -1,0 +1,50 @@
+"""What takes a plain number of Python, or compares sizes by itself, is named where a size comes to it.
+
+    pads = [0] * x.size(0)                  torch.linspace(0, 1, x.size(0))
+    first = list(x.shape).index(1)          torch.tril_indices(x.size(0), 3)
+
+What it does: nothing; what the number is for decides what takes its place.
+
+Why: the length of a list is a number when it is made. Over fake tensors an unknown size raises there; torch.compile
+makes a known one a constant, and compiles anew for each. What Dynamo keeps symbolic, as `torch.tensor(x.size(0))`, is
+named in fakes and metas alone.
+
+Fix safety: manual.
+
+References: torch/__init__.py (SymInt), torch/_dynamo/variables/lists.py.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example
+from transforms.python.flow.nodes import called
+from transforms.python.writing.place import Place, Rewrite
+
+NAME = "concrete-number"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.MANUAL
+PRECEDENCE = 236
+EXAMPLES = (
+    Example("def f(x: Tensor):\n    return x.view([1] * x.ndim)\n", None, "a rank is no symbol"),
+    Example("def f(x: Tensor):\n    return [0] * x.size(0)\n", None, "named, not edited"),
+    Example("def f(x: Tensor):\n    return list(x.shape).index(1)\n", None, "each size is asked whether it is 1"),
+)
+
+COMPARED = "each size is compared: decide with guard_or_false, or write one path for all sizes"
+
+
+def rewrite(place: Place) -> Rewrite | None:
+    """The refusal, for numbers and comparisons that no branch makes."""
+    node = place.site.node
+    if place.site.kind == "compared":
+        return Rewrite(Level.MANUAL, "sizes are compared", reason=COMPARED, refusal="undecided")
+    if place.site.kind != "number":
+        return None
+    if isinstance(node, ast.BinOp):
+        reason = "the length of a list or text is a plain number: use tensor operations on the whole dimension"
+    else:
+        reason = f"{called(node)} takes plain numbers: write it with tensor operations, or pass what is no size"
+    return Rewrite(Level.MANUAL, "a size becomes a plain number", reason=reason, refusal="concrete-number")
