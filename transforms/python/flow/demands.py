@@ -29,6 +29,11 @@ _OF_INT = frozenset({"bit_length", "bit_count", "to_bytes", "as_integer_ratio", 
 _LOOKUPS = {"get": 1, "setdefault": 1, "pop": 2}
 """Methods of a dict that hash their first argument, with how many there are at least."""
 _HASHES = frozenset({"hash", "dict.fromkeys", "Counter", "collections.Counter"})
+_NAMES = frozenset(
+    {"tensor", "map", "sorted", "sum", "index", "count", *_OF_INT, *_LOOKUPS}
+    | {full.rpartition(".")[2] for full in (*_NUMBERS, *_HASHES)}
+)
+"""The last names of all that wants something."""
 TRACED = frozenset({"tensor", "map", "enumerate"})
 """Calls whose numbers Dynamo keeps symbols (torch/_dynamo/variables: torch.py, builtin.py)."""
 
@@ -47,6 +52,8 @@ def demand(node: ast.Call | ast.BinOp, values: Interpreter) -> Demand | None:
         pairs = ((node.left, node.right), (node.right, node.left)) if isinstance(node.op, ast.Mult) else ()
         times = (number for repeated, number in pairs if _is_sequence(repeated))
         return next((Demand("number", n, values.value(n)) for n in times if _holds(values.value(n), deep=False)), None)
+    if called(node) not in _NAMES:
+        return None
     kind, wanted = _wanted(node, values)
     deep = kind != "number" or called(node) in TRACED
     demands = (Demand(kind, expression, values.value(expression)) for expression in wanted)

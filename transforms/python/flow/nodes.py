@@ -19,9 +19,11 @@ TELLING = frozenset(
     {ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Return}
     | {ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.comprehension, ast.For, ast.AsyncFor, ast.While}
     | {ast.If, ast.IfExp, ast.Assert, ast.Raise, ast.JoinedStr, ast.Call, ast.BoolOp}
-    | {ast.Set, ast.SetComp, ast.Dict, ast.DictComp, ast.BinOp}
+    | {ast.Set, ast.SetComp, ast.Dict, ast.DictComp}
 )
-"""The kinds of nodes that a question about a scope may be about, but for names and attributes."""
+"""The kinds of nodes that a question about a scope may be about, but for names, attributes and operators."""
+TELLING_OF_VALUES = TELLING | {ast.BinOp}
+"""The same where values are followed: a list may be repeated a size times."""
 TESTS = frozenset({"isinstance", "issubclass", "hasattr", "callable", "bool", "all", "any"})
 """Builtins that give a bool."""
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from codemod.errors import SymfixError
-from transforms.python.flow.nodes import TELLING, dotted, own_nodes, telling_nodes, written
+from transforms.python.flow.nodes import TELLING_OF_VALUES, dotted, own_nodes, telling_nodes, written
 from transforms.python.reading.facts import FileFacts, Function
 from transforms.python.reading.registering import Collector, unparsed
 
@@ -196,9 +196,9 @@ def _asks_for_sizes(source: bytes) -> bool:
 
 
 class Scope(NamedTuple):
-    """A module, class or function with its own nodes (where these are asked for), and those of them in `TELLING`.
+    """A module, class or function with its own nodes, where these are asked for, and those of them that tell something.
 
-    `owner` is the class that a method is defined in.
+    `telling` are those in `TELLING`, beside `nodes` those in `TELLING_OF_VALUES`. `owner` is the class that a method is defined in.
     """
 
     name: str
@@ -221,7 +221,7 @@ def scopes(
     the scopes have no `nodes`.
     """
     nodes = own_nodes(tree) if whole else []
-    telling = [node for node in nodes if type(node) in TELLING] if whole else telling_nodes(tree)
+    telling = [node for node in nodes if type(node) in TELLING_OF_VALUES] if whole else telling_nodes(tree)
     yield Scope(name, tree, owner, nodes, telling)
     inner = list(_defined(telling))
     if not inner:
