@@ -198,7 +198,7 @@ def _asks_for_sizes(source: bytes) -> bool:
 class Scope(NamedTuple):
     """A module, class or function with its own nodes, where these are asked for, and those of them that tell something.
 
-    `telling` are those in `TELLING`, beside `nodes` those in `TELLING_OF_VALUES`. `owner` is the class that a method is defined in.
+    `telling` are those in `TELLING`, beside `nodes` those in `TELLING_OF_VALUES`. `owner` is the class of a method.
     """
 
     name: str
