@@ -13,7 +13,14 @@ from typing import Any
 
 NAMED: Sequence[str] = (
     *("if n: pass", "if n == 0: pass", "if n > 3: pass", "if not n: pass", "if x.numel() == 0: pass"),
-    *("while n > 3: n = n - 1", "assert n > 0", "assert n == m", "assert x.shape == y.shape", "r = 1 if n > 3 else 2"),
+    *(
+        "while n > 3: n = n - 1",
+        "assert n > 0",
+        "assert n == m",
+        "assert x.shape == y.shape",
+        "torch._assert(n > 0, 'no')",
+        "r = 1 if n > 3 else 2",
+    ),
     *("r = not n", "r = n and m", "r = n or m", "r = n > 3 and m > 3", "r = 1 < n < 5", "r = bool(n)"),
     *(
         "r = int(n)",
@@ -50,6 +57,7 @@ NAMED: Sequence[str] = (
         "r = min(n, 8)",
     ),
     *("r = max(x.shape)", "r = [a for a in x.shape if a != 1]", "r = any(a == 1 for a in x.shape)", "r = divmod(n, 2)"),
+    *("r = n // 8 + (n % 8 != 0)", "r = (n > 1) + 1", "r = n * (m > 1)", "r = (n > 1) * (m > 1)"),
     *("r = x.shape.numel()", "r = x.shape == y.shape", "r = (n, m) == (1, 2)"),
 )
 """What torch refuses, and symfix names."""

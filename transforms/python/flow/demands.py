@@ -6,12 +6,25 @@ What of torch's SymInt that is, over fake tensors and in torch.compile: tests/co
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import called, dotted
-from transforms.python.flow.values import BOOL, INT, PARAMETER, SEQUENCE, SHAPE, TENSOR, TENSORS, TUPLE, Value, element
+from transforms.python.flow.values import (
+    BOOL,
+    FLOAT,
+    INT,
+    PARAMETER,
+    SEQUENCE,
+    SHAPE,
+    TENSOR,
+    TENSORS,
+    TUPLE,
+    Value,
+    element,
+)
 
 _FIRST, _SECOND, _THIRD = (0,), (1,), (2,)
 _NUMBERS: Mapping[str, Collection[int]] = {
@@ -23,6 +36,7 @@ _NUMBERS: Mapping[str, Collection[int]] = {
     **dict.fromkeys(("torch.tril_indices", "torch.triu_indices"), (0, 1)),
 }
 """The arguments that have to be plain numbers, by what is called."""
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult)
 _SINGLE = frozenset({INT, BOOL, PARAMETER})
 _TENSORS = frozenset({TENSOR, TENSORS})
 _OF_INT = frozenset({"bit_length", "bit_count", "to_bytes", "as_integer_ratio", "__index__"})
@@ -39,25 +53,41 @@ TRACED = frozenset({"tensor", "map", "enumerate"})
 
 
 class Demand(NamedTuple):
-    """What is wanted, "number", "hashed" or "compared", and the size that it is wanted of."""
+    """What is wanted, "number", "counting", "hashed" or "compared", and the size or the truth that it is wanted of."""
 
     kind: str
     expression: ast.expr
     value: Value
 
 
-def demand(node: ast.Call | ast.BinOp, values: Interpreter) -> Demand | None:
-    """What a call, or a product with a list, wants of a size; None where it wants nothing of one."""
+def demands(node: ast.Call | ast.BinOp, values: Interpreter) -> Iterator[Demand]:
+    """What a call wants, or a product with a list, or arithmetic with a truth; nothing where it wants it of no size."""
     if isinstance(node, ast.BinOp):
-        pairs = ((node.left, node.right), (node.right, node.left)) if isinstance(node.op, ast.Mult) else ()
-        times = (number for repeated, number in pairs if _is_sequence(repeated))
-        return next((Demand("number", n, values.value(n)) for n in times if _holds(values.value(n), deep=False)), None)
-    if called(node) not in _NAMES:
-        return None
-    kind, wanted = _wanted(node, values)
-    deep = kind != "number" or called(node) in TRACED
-    demands = (Demand(kind, expression, values.value(expression)) for expression in wanted)
-    return next((demand for demand in demands if _holds(demand.value, deep)), None)
+        if isinstance(node.op, _ARITHMETIC):
+            yield from _of_operands(node, values)
+    elif called(node) in _NAMES:
+        kind, wanted = _wanted(node, values)
+        deep = kind != "number" or called(node) in TRACED
+        found = (Demand(kind, expression, values.value(expression)) for expression in wanted)
+        yield from islice((demand for demand in found if _holds(demand.value, deep)), 1)
+
+
+def _of_operands(node: ast.BinOp, values: Interpreter) -> Iterator[Demand]:
+    for operand, other in ((node.left, node.right), (node.right, node.left)):
+        if _is_sequence(operand):
+            if isinstance(node.op, ast.Mult) and _holds(values.value(other), deep=False):
+                yield Demand("number", other, values.value(other))
+        elif isinstance(operand, ast.Compare) and len(operand.ops) == 1:
+            truth = values.value(operand)
+            if truth.kind == BOOL and _is_number(other, values):
+                yield Demand("counting", operand, truth)
+
+
+def _is_number(node: ast.expr, values: Interpreter) -> bool:
+    """Whether an operand is a number: what may be a Tensor gets another dtype from 1 than from True."""
+    value = values.value(node)
+    plain = isinstance(node, ast.Constant) and isinstance(node.value, (int, float))
+    return plain or (value.kind in (INT, FLOAT, BOOL) and value.sure)
 
 
 def _wanted(node: ast.Call, values: Interpreter) -> tuple[str, list[ast.expr]]:

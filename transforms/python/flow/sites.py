@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from transforms.python.flow.demands import TRACED, demand
+from transforms.python.flow.demands import TRACED, demands
 from transforms.python.flow.guesses import not_empty
 from transforms.python.flow.interpret import Interpreter, asks, coerces
 from transforms.python.flow.nodes import called, dotted, scripting
@@ -86,9 +86,10 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
                 if asks(value):
                     yield Site("filter", node, test, value)
         elif isinstance(node, (ast.Call, ast.BinOp)):
-            if (demanded := demand(node, values)) is not None:
-                yield Site(demanded.kind, node, demanded.expression, demanded.value)
-            elif isinstance(node, ast.Call):
+            for wanted in demands(node, values):
+                at = wanted.expression if wanted.kind == "counting" else node
+                yield Site(wanted.kind, at, wanted.expression, wanted.value)
+            if isinstance(node, ast.Call):
                 yield from _call_sites(node, values)
         elif isinstance(node, (ast.Assign, ast.Return)) and node.value is not None:
             if counted(node.value, values) is not None:
@@ -316,6 +317,9 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
         value = values.value(condition)
         if asks(value) and coerces(condition, values):
             yield Site("check", node, condition, value)
+    elif name == "_assert" and node.args and dotted(node.func) in ("torch._assert", "_assert"):
+        if asks(value := values.value(node.args[0])):
+            yield Site("asserted", node, node.args[0], value)
     elif name in GUARD_CALLS:
         for argument in node.args:
             value = values.value(argument)

@@ -2,15 +2,16 @@
 
     assert x.shape[0] == n, "…"      torch._check_with(AssertionError, x.shape[0] == n, lambda: "…")
     assert x.shape[0] == n           assert expect_true(x.shape[0] == n)
+    torch._assert(x.size(0) == n, "…")   torch._check_with(AssertionError, x.size(0) == n, lambda: "…")
 
 What it does: known sizes raise and guard as before; unknown ones are checked when the code runs.
 
 Why: `assert` needs an answer while tracing.
 
 Fix safety: safe; for review where the condition holds an `or`, whose guard is then one instead of two, and where there
-is no message to give. Not offered where Dynamo reads the function: it knows `assert` itself.
+is no message to give. Not offered where Dynamo reads the function: it knows `assert` itself; torch._assert is named.
 
-References: torch/__init__.py (_check_with), torch/fx/experimental/symbolic_shapes.py (expect_true).
+References: torch/__init__.py (_check_with, _assert), torch/fx/experimental/symbolic_shapes.py (expect_true).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from contextlib import suppress
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
+from transforms.python.flow.nodes import dotted
 from transforms.python.writing.checks import is_caught
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import code
@@ -37,6 +39,10 @@ EXAMPLES = (
         "def f(x: Tensor):\n    torch._check_with(AssertionError, x.size(0) == 2, lambda: 'two')\n    return x\n",
     ),
     Example(
+        "def f(x: Tensor):\n    torch._assert(x.size(0) == 2, 'two')\n    return x\n",
+        "def f(x: Tensor):\n    torch._check_with(AssertionError, x.size(0) == 2, lambda: 'two')\n    return x\n",
+    ),
+    Example(
         "def f(x: Tensor):\n    try:\n        assert x.size(0) == 2, 'two'\n    except AssertionError:\n"
         "        return x.sum()\n    return x\n",
         None,
@@ -45,18 +51,22 @@ EXAMPLES = (
 )
 
 MESSAGE = "an assertion on sizes is a check"
+CAUGHT = "the function catches what the assertion raises, so the answer is needed while tracing"
+ASKED = "torch._assert asks for the answer, in Dynamo too: torch._check with the same condition defers it"
 
 
 def rewrite(place: Place) -> Rewrite | None:
     """The check in place of the assertion, or the assertion of what is expected where it has no message."""
     node = place.site.node
+    if place.site.kind == "asserted" and isinstance(node, ast.Call):
+        return _of_call(place, node)
     if not isinstance(node, ast.Assert):
         return None
     if place.inlined:
         reason = "Dynamo turns assertions on sizes into checks by itself"
         return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="traced-assert")
     if is_caught(place, node):
-        raise Undecided("the function catches what the assertion raises, so the answer is needed while tracing")
+        raise Undecided(CAUGHT)
     tree = place.tree(node.test)
     if not place.shared and node.msg is not None:
         with suppress(Undecided):  # an operand that may not be moved is asked by itself, below
@@ -67,7 +77,21 @@ def rewrite(place: Place) -> Rewrite | None:
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node.test, place.conditions.expected(tree)))
 
 
-def _check(place: Place, node: ast.Assert, condition: str, message: str) -> Rewrite:
+def _of_call(place: Place, node: ast.Call) -> Rewrite:
+    """The check in place of a call of torch._assert, which is a statement by itself."""
+    statement = next((s for s in place.nodes if isinstance(s, ast.Expr) and s.value is node), None)
+    plain = dotted(node.func) == "torch._assert" and len(node.args) == 2 and not node.keywords
+    if place.inlined or place.shared or statement is None or not plain:
+        return Rewrite(Level.MANUAL, MESSAGE, reason=ASKED, refusal="asserted")
+    if is_caught(place, statement):
+        raise Undecided(CAUGHT)
+    condition = place.conditions.symbolic(place.tree(node.args[0]))
+    if not place.conditions.surely_bool(condition):
+        return Rewrite(Level.MANUAL, MESSAGE, reason=ASKED, refusal="asserted")
+    return _check(place, node, code(condition), place.text(node.args[1]))
+
+
+def _check(place: Place, node: ast.Assert | ast.Call, condition: str, message: str) -> Rewrite:
     text = f"{place.names.torch}._check_with(AssertionError, {condition}, lambda: {message})"
     level = Level.REVIEW if re.search(r"\bsym_(?:or|not)\(", condition) else Level.SAFE
     return Rewrite(level, MESSAGE, (Change(place.layout.start(node), place.layout.end(node), text),))

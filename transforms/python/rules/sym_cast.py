@@ -3,8 +3,9 @@
     n = int(x.size(0) * scale)      n = torch.sym_int(x.size(0) * scale)
     sign = bool(n > 0) - m          sign = torch.sym_ite(n > 0, 1, 0) - m
     more = int(n > 1)               more = torch.sym_ite(n > 1, 1, 0)
+    k = n // 8 + (n % 8 != 0)       k = n // 8 + torch.sym_ite(n % 8 != 0, 1, 0)
 
-What it does: the number stays symbolic. Both integers round towards zero. A truth that is made an integer, and a `bool`
+What it does: the number stays symbolic. Both integers round towards zero. A truth that is made an integer, and one
 that is added, subtracted or multiplied, is the number 1 or 0.
 
 Why: `int` needs the number itself: an unknown size fails, a known one is baked into the graph.
@@ -25,8 +26,9 @@ from codemod.model.transform import Example
 from transforms.python.flow.nodes import called, dotted
 from transforms.python.flow.values import BOOL
 from transforms.python.writing.expressions import SYMBOLIC
-from transforms.python.writing.nodes import call
-from transforms.python.writing.place import Place, Rewrite
+from transforms.python.writing.logic import Undecided
+from transforms.python.writing.nodes import call, code
+from transforms.python.writing.place import Change, Place, Rewrite
 
 NAME = "sym-cast"
 MODE = Mode.PYTHON_BRANCH
@@ -51,6 +53,10 @@ EXAMPLES = (
         "def f(x: Tensor):\n    return x.new_empty(1 + int(x.size(0) > 1))\n",
         "def f(x: Tensor):\n    return x.new_empty(1 + torch.sym_ite(x.size(0) > 1, 1, 0))\n",
     ),
+    Example(
+        "def f(x: Tensor):\n    n = x.size(0)\n    return x.new_empty(n // 8 + (n % 8 != 0))\n",
+        "def f(x: Tensor):\n    n = x.size(0)\n    return x.new_empty(n // 8 + torch.sym_ite(n % 8 != 0, 1, 0))\n",
+    ),
     Example("def f(x: Tensor):\n    return float(x.size(0) > 1)\n", None, "the truth is asked for all the same"),
 )
 
@@ -60,6 +66,8 @@ MESSAGE = "the conversion fixes a size"
 def rewrite(place: Place) -> Rewrite | None:
     """The symbolic conversion; None for `round`, `range` and a `bool` that is no number."""
     node = place.site.node
+    if place.site.kind == "counting":
+        return _operand(place, place.site.expression)
     if place.site.kind not in ("coercion", "root") or not isinstance(node, ast.Call):
         return None
     if len(node.args) != 1 or node.keywords:
@@ -68,14 +76,27 @@ def rewrite(place: Place) -> Rewrite | None:
         counts = called(node) == "int" or (called(node) == "bool" and _is_operand(place, node))
         if place.shared or not counts or not _is_comparison(node.args[0]):
             return None
-        truth = place.conditions.symbolic(place.tree(node.args[0]))
-        new = call(place.names("torch.sym_ite"), truth, cst.Integer("1"), cst.Integer("0"))
-        return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, new))
+        return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, _number(place, node.args[0])))
     function = SYMBOLIC.get(dotted(node.func))
     if function is None:
         return None
     new = call(place.names(function), place.tree(node.args[0]))
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, new))
+
+
+def _number(place: Place, truth: ast.expr) -> cst.Call:
+    """1 where `truth` holds, else 0."""
+    condition = place.conditions.symbolic(place.tree(truth))
+    return call(place.names("torch.sym_ite"), condition, cst.Integer("1"), cst.Integer("0"))
+
+
+def _operand(place: Place, truth: ast.expr) -> Rewrite:
+    """A comparison that is an operand, which stands in parentheses, as a number, which needs none."""
+    if place.shared:
+        raise Undecided("code other than tracing runs this function too, which torch.sym_ite does not serve")
+    start, end = place.layout.start(truth), place.layout.end(truth)
+    bare = place.layout.source[start - 1 : start] + place.layout.source[end : end + 1] == b"()"
+    return Rewrite(Level.REVIEW, MESSAGE, (Change(start - bare, end + bare, code(_number(place, truth))),))
 
 
 def _is_comparison(node: ast.expr) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 ASKING = frozenset(
     {"if", "ifexp", "while", "assert", "check", "coercion", "extremum", "root", "filter", "sort", "layout", "resize",
      "pieces", "choice", "elements", "pair", "hashed", "number", "compared",
-     "turns"}
+     "turns", "asserted", "counting"}
 )  # fmt: skip
 _EXITS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 Path = tuple[tuple[int, str], ...]

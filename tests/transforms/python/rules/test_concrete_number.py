@@ -55,3 +55,21 @@ def test_the_call_stops_there(rewrite: Any) -> None:
 def test_a_loop_over_a_tensor_turns_as_often_as_a_size_says(look: Any, over: str, named: bool) -> None:
     for loop in (f"    for t in {over}:\n        g(t)\n", f"    return [t for t in {over}]\n"):
         assert [finding.refusal for finding in look(HEAD + loop)] == ["loop-bound"] * named
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x.size(0) // 8 + (x.size(0) % 8 != 0)", "x.size(0) // 8 + torch.sym_ite(x.size(0) % 8 != 0, 1, 0)"),
+        ("(x.size(0) > n) * 2", "torch.sym_ite(x.size(0) > n, 1, 0) * 2"),
+        ("1 - ( x.size(0) > n )", "1 - ( torch.sym_ite(x.size(0) > n, 1, 0) )"),
+        ("1 + (n > 2)", ""),
+        ("y * (x.size(0) > 2)", ""),  # of a Tensor of bools 1 makes integers
+        ("z * (x.size(0) > 2)", ""),
+        ("1 & (x.size(0) > 2)", ""),
+    ],
+)
+def test_a_truth_that_is_counted_is_a_number(rewrite: Any, look: Any, before: str, after: str) -> None:
+    source = f"{HEAD.replace('n: int', 'n: int, z')}    return g({before})\n"
+    assert rewrite(source) == source.replace(before, after or before)
+    assert not look(source, eager=True) if not after else not any(f.edits for f in look(source, eager=True))

@@ -1,0 +1,44 @@
+"""Calls of torch._assert, which asks as `assert` does, and which Dynamo does not defer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+HEAD = "def f(x: Tensor, n: int):\n"
+CHECK = "torch._assert(x.size(0) == n, f'{n} rows')"
+
+
+def test_it_becomes_the_check_that_raises_the_same(rewrite: Any) -> None:
+    checked = "torch._check_with(AssertionError, x.size(0) == n, lambda: f'{n} rows')"
+    assert rewrite(f"{HEAD}    {CHECK}\n    return x\n") == f"{HEAD}    {checked}\n    return x\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "runs"),
+    [
+        (f"    {CHECK}\n", {"inlined": True}),
+        (f"    {CHECK}\n", {"eager": True}),
+        (f"    g({CHECK})\n", {}),
+        ("    torch._assert(x.size(0) == n, message='rows')\n", {}),
+        ("    _assert(x.size(0) == n, 'rows')\n", {}),
+    ],
+)
+def test_elsewhere_it_is_named_and_stops_the_call(look: Any, body: str, runs: Any) -> None:
+    source = f"{HEAD}    if x.size(1) != n:\n        raise ValueError('n')\n{body}    return x\n"
+    found = look(source, **runs)
+    assert ("assert-check", False) in [(finding.rule, bool(finding.edits)) for finding in found]
+    assert not any(finding.edits for finding in found)
+
+
+@pytest.mark.parametrize(
+    "call", ["torch._assert(x.dim() == n, '')", "torch._assert(n, '')", "self._assert(x.size(0), '')"]
+)
+def test_what_asks_for_no_size_is_left(look: Any, call: str) -> None:
+    assert not look(f"{HEAD}    {call}\n    return x\n")
+
+
+def test_what_is_caught_decides(look: Any) -> None:
+    source = f"{HEAD}    try:\n        {CHECK}\n    except AssertionError:\n        return -x\n    return x\n"
+    assert [(finding.rule, bool(finding.edits)) for finding in look(source)] == [("assert-check", False)]
