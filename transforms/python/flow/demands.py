@@ -1,6 +1,6 @@
 """Where Python wants a plain number, a hash, or a comparison, which a symbol gives up for: no branch stands there.
 
-What of torch's SymInt that is, over fake tensors and in torch.compile: tests/corpus/asking.py asks it.
+What torch refuses so over fake tensors, tests/corpus/corpus_asking.py asks of it.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _of_operands(node: ast.BinOp, values: Interpreter) -> Iterator[Demand]:
                 yield Demand("number", other, values.value(other))
         elif isinstance(operand, ast.Compare) and len(operand.ops) == 1:
             truth = values.value(operand)
-            if truth.kind == BOOL and _is_number(other, values):
+            if truth.surely_bool and _is_number(other, values):
                 yield Demand("counting", operand, truth)
 
 
@@ -104,7 +104,7 @@ def _wanted(node: ast.Call, values: Interpreter) -> tuple[str, list[ast.expr]]:
         return "number", arguments[1:]
     if full in _HASHES:
         return "hashed", arguments[:1]
-    if full == "sorted" and len(arguments) == len(node.args) == 1 and not node.keywords:
+    if full == "sorted" and len(arguments) == 1 and not node.keywords:
         return "compared", arguments
     if full == "sum" and len(arguments) == 1 and isinstance(arguments[0], (ast.GeneratorExp, ast.ListComp)):
         truth = values.value(arguments[0].elt)

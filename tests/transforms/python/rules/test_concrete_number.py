@@ -63,7 +63,12 @@ def test_a_loop_over_a_tensor_turns_as_often_as_a_size_says(look: Any, over: str
         ("x.size(0) // 8 + (x.size(0) % 8 != 0)", "x.size(0) // 8 + torch.sym_ite(x.size(0) % 8 != 0, 1, 0)"),
         ("(x.size(0) > n) * 2", "torch.sym_ite(x.size(0) > n, 1, 0) * 2"),
         ("1 - ( x.size(0) > n )", "1 - ( torch.sym_ite(x.size(0) > n, 1, 0) )"),
+        (
+            "(x.size(0) > 2) * (x.size(1) > 2)",
+            "torch.sym_ite(x.size(0) > 2, 1, 0) * torch.sym_ite(x.size(1) > 2, 1, 0)",
+        ),
         ("1 + (n > 2)", ""),
+        ("1 + (x.max() > 2)", ""),
         ("y * (x.size(0) > 2)", ""),  # of a Tensor of bools 1 makes integers
         ("z * (x.size(0) > 2)", ""),
         ("1 & (x.size(0) > 2)", ""),
