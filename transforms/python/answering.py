@@ -47,24 +47,31 @@ def answers(scope: Scope, values: Interpreter, layout: Layout, names: Names, job
 
 
 def _whole(function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[tuple[Site, Answer]]) -> list[Answer]:
-    """The answers, rewrites withdrawn where the same call stops at a place that is left as it is."""
-    left = [
-        (site, answer.rewrite)
-        for site, answer in answers
-        if not answer.rewrite.changes and site.kind in ASKING and site.value.certain
-        if answer.rewrite.refusal != "traced-assert"
-    ]
-    paths = Paths(function, [site.node for site, _ in left]) if left and len(left) < len(answers) else None
-    kept = []
-    for site, answer in answers:
-        stop = paths.stop(site.node, answer.rewrite.general) if paths is not None and answer.rewrite.changes else None
-        if stop is not None:
-            place, refusal = left[stop]
-            reason = f"the same call stops at line {getattr(place.node, 'lineno', 0)}: {refusal.reason}"
-            rewrite = Rewrite(Level.MANUAL, answer.rewrite.message, reason=reason, refusal="half")
-            answer = replace(answer, rewrite=rewrite, used=set())
-        kept.append(answer)
-    return kept
+    """The answers, rewrites withdrawn where the same call stops at a place that is left, or whose own is withdrawn."""
+    kept = [answer for _, answer in answers]
+    while True:
+        left = [
+            (site, answer.rewrite)
+            for (site, _), answer in zip(answers, kept, strict=True)
+            if not answer.rewrite.changes and site.kind in ASKING and site.value.certain
+            if answer.rewrite.refusal != "traced-assert"
+        ]
+        rewritten = [index for index, answer in enumerate(kept) if answer.rewrite.changes]
+        if not left or not rewritten:
+            return kept
+        paths = Paths(function, [site.node for site, _ in left])
+        for index in rewritten:
+            message, general = kept[index].rewrite.message, kept[index].rewrite.general
+            if (stop := paths.stop(answers[index][0].node, general)) is not None:
+                withdrawn = Rewrite(Level.MANUAL, message, reason=_stops_at(*left[stop]), refusal="half")
+                kept[index] = replace(kept[index], rewrite=withdrawn, used=set())
+        if all(kept[index].rewrite.changes for index in rewritten):
+            return kept
+
+
+def _stops_at(site: Site, refusal: Rewrite) -> str:
+    link = ", left as" if refusal.refusal == "half" else ":"
+    return f"the same call stops at line {getattr(site.node, 'lineno', 0)}{link} {refusal.reason}"
 
 
 def _each(

@@ -105,3 +105,13 @@ def test_one_conversion_inside_another_is_written_with_it_or_neither_is(
     assert after == (source.replace(expression, written) if written else source)
     assert rewrite(after) == after
     assert look(source)
+
+
+def test_a_place_whose_own_rewrite_is_withdrawn_stops_the_call_too(look: Any) -> None:
+    branch = "    if all(s > 0 for s in x.shape):\n        if bool(n):\n            y = y.repeat(n, 1)\n"
+    check = "    if x.size(0) == 0:\n        raise ValueError('empty')\n"
+    found = look(f"def f(x: Tensor, y: Tensor):\n    n, m = x.size()\n{branch}{check}    return x.new_empty(n, m)\n")
+    by_line = {finding.line: (finding.refusal, bool(finding.edits)) for finding in found}
+    assert by_line == {3: ("half", False), 4: ("undecided", False), 6: ("half", False)}
+    (reason,) = (finding.reason for finding in found if finding.line == 6)
+    assert reason.startswith("the same call stops at line 3, left as the same call stops at line 4: ")
