@@ -73,8 +73,6 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     own = None
     if (project.root / headers.OWN_YAML).is_file():
         own = headers.load_operators(project, headers.OWN_YAML)
-    elif not paths:
-        return
     sources = headers.locate(project)
     facts = joined_facts(project, paths)
     formulas = None

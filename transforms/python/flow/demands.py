@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Mapping
-from itertools import islice
 from typing import NamedTuple
 
 from transforms.python.flow.interpret import Interpreter
@@ -40,11 +39,11 @@ _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult)
 _SINGLE = frozenset({INT, BOOL, PARAMETER})
 _TENSORS = frozenset({TENSOR, TENSORS})
 _OF_INT = frozenset({"bit_length", "bit_count", "to_bytes", "as_integer_ratio", "__index__"})
-_LOOKUPS = {"get": 1, "setdefault": 1, "pop": 2}
+LOOKUPS = {"get": 1, "setdefault": 1, "pop": 2}
 """Methods of a dict that hash their first argument, with how many there are at least."""
 _HASHES = frozenset({"hash", "dict.fromkeys", "Counter", "collections.Counter"})
 _NAMES = frozenset(
-    {"tensor", "map", "sorted", "sum", "index", "count", *_OF_INT, *_LOOKUPS}
+    {"tensor", "map", "sorted", "sum", "index", "count", *_OF_INT, *LOOKUPS}
     | {full.rpartition(".")[2] for full in (*_NUMBERS, *_HASHES)}
 )
 """The last names of all that wants something."""
@@ -68,8 +67,10 @@ def demands(node: ast.Call | ast.BinOp, values: Interpreter) -> Iterator[Demand]
     elif called(node) in _NAMES:
         kind, wanted = _wanted(node, values)
         deep = kind != "number" or called(node) in TRACED
-        found = (Demand(kind, expression, values.value(expression)) for expression in wanted)
-        yield from islice((demand for demand in found if _holds(demand.value, deep)), 1)
+        for expression in wanted:
+            if _holds(value := values.value(expression), deep):
+                yield Demand(kind, expression, value)
+                return  # one is enough to name the call
 
 
 def _of_operands(node: ast.BinOp, values: Interpreter) -> Iterator[Demand]:
@@ -114,7 +115,7 @@ def _wanted(node: ast.Call, values: Interpreter) -> tuple[str, list[ast.expr]]:
     receiver = values.value(node.func.value)
     if name in _OF_INT:
         return "number", [node.func.value] if receiver.kind == INT else []
-    if name in _LOOKUPS and len(arguments) >= _LOOKUPS[name] and receiver.kind not in _TENSORS:
+    if name in LOOKUPS and len(arguments) >= LOOKUPS[name] and receiver.kind not in _TENSORS:
         return "hashed", arguments[:1]
     if name in ("index", "count") and len(arguments) == 1 and receiver.kind not in _TENSORS:
         return "compared", [*arguments, node.func.value]

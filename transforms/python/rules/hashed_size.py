@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
+from transforms.python.flow.demands import LOOKUPS
 from transforms.python.flow.nodes import called
 from transforms.python.writing.place import Place, Rewrite
 
@@ -39,5 +40,5 @@ def rewrite(place: Place) -> Rewrite | None:
     """The refusal, for sets and dicts of sizes."""
     if place.site.kind != "hashed":
         return None
-    looked_up = called(place.site.node) in ("get", "setdefault", "pop")
-    return Rewrite(Level.MANUAL, "a size is hashed", reason=LOOKUP if looked_up else REASON, refusal="hashed-size")
+    reason = LOOKUP if called(place.site.node) in LOOKUPS else REASON
+    return Rewrite(Level.MANUAL, "a size is hashed", reason=reason, refusal="hashed-size")
