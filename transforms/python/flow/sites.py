@@ -73,7 +73,7 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
         elif isinstance(node, ast.BoolOp) and (number := _chosen_by(node, nodes, values)) is not None:
             yield Site("choice", node, node, number)
         elif isinstance(node, (ast.For, ast.comprehension)) and values.surely_tensor(node.iter):
-            yield Site("turns", node, node.iter, A_SIZE)
+            yield Site("turns", node.iter, node.iter, A_SIZE)
         if isinstance(node, (ast.If, ast.While, ast.Assert, ast.IfExp)):
             value = values.value(node.test)
             if asks(value):
@@ -84,7 +84,7 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
             for test in node.ifs:
                 value = values.value(test)
                 if asks(value):
-                    yield Site("filter", node, test, value)
+                    yield Site("filter", test, test, value)  # a comprehension itself has no line
         elif isinstance(node, (ast.Call, ast.BinOp)):
             for wanted in demands(node, values):
                 at = wanted.expression if wanted.kind == "counting" else node

@@ -115,3 +115,13 @@ def test_a_place_whose_own_rewrite_is_withdrawn_stops_the_call_too(look: Any) ->
     assert by_line == {3: ("half", False), 4: ("undecided", False), 6: ("half", False)}
     (reason,) = (finding.reason for finding in found if finding.line == 6)
     assert reason.startswith("the same call stops at line 3, left as the same call stops at line 4: ")
+
+
+@pytest.mark.parametrize("comprehension", ["[row for row in x]", "[s for s in x.shape if s != 1]"])
+def test_a_comprehension_stops_the_call_at_its_line(look: Any, comprehension: str) -> None:
+    check = "if x.size(1) != n:\n            raise ValueError('n')\n"
+    head = "def f(x: Tensor, n: int):\n    if n:\n"
+    (found, _) = look(f"{head}        {check}    return {comprehension}\n")
+    assert found.reason.startswith("the same call stops at line 5: ")
+    (found, _) = look(f"{head}        {check}        return x\n    return {comprehension}\n")
+    assert found.edits, "it returns before"
