@@ -42,7 +42,7 @@ def main(cache: str) -> int:
 
 
 def warm(cache: str) -> None:
-    """Import what every job needs, load the index of samples, and compile once: much is imported only then."""
+    """Import what every job needs, load the index of samples, and compile, with a gradient: that imports much more."""
     import torch
     import torch._dynamo
 
@@ -55,7 +55,7 @@ def warm(cache: str) -> None:
     else:
         with contextlib.suppress(ImportError):
             import torch.testing._internal.optests  # what `torch.library.opcheck` imports once it is called
-    torch.compile(torch.sin, backend="aot_eager", dynamic=True)(torch.ones(3))
+    torch.compile(torch.sin, backend="aot_eager", dynamic=True)(torch.ones(3, requires_grad=True))
     torch._dynamo.reset()
 
 

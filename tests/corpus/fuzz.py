@@ -14,7 +14,6 @@ one that fails is kept, with what to type to see it again. Prints a table; exit 
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import shlex
 import shutil
@@ -33,7 +32,7 @@ from fuzz_attacks import run_commands
 from fuzz_promises import Bounds, Violation
 from fuzz_round import Round, Surroundings, round_chance
 from fuzz_server import Server
-from fuzz_trees import EXAMPLES, Source, make_headers, make_tools
+from fuzz_trees import Source, make_headers, make_tools
 
 _SHOWN = 15
 
@@ -90,7 +89,7 @@ def run_rounds(source: Source, seed: int, numbers: Sequence[int], workers: int, 
 
     def run_round(number: int) -> Round:
         if not hasattr(local, "around"):
-            local.around = Surroundings(_server(scratch, shared[0]), source, bounds, *shared)
+            local.around = Surroundings(Server(scratch, shared[0]), source, bounds, *shared)
             servers.append(local.around.server)
         folder = scratch / f"round-{seed}-{number}"
         case = Round(local.around, folder, round_chance(seed, number))
@@ -118,22 +117,6 @@ def run_rounds(source: Source, seed: int, numbers: Sequence[int], workers: int, 
             server.close()
         shutil.rmtree(scratch, ignore_errors=True)
     return tally
-
-
-def _server(scratch: Path, tools: Path) -> Server:
-    """A server whose process has the modules that the commands load on `examples/`."""
-    warm = Path(tempfile.mkdtemp(prefix="warm-", dir=scratch))
-    shutil.copytree(EXAMPLES, warm / "tree", ignore=shutil.ignore_patterns("__pycache__"))
-    environment = {**os.environ, "XDG_CACHE_HOME": str(warm / "cache"), "PATH": str(tools), "HOME": str(warm)}
-    commands = (
-        ["scan", "--no-cache", "--jobs", "1"],
-        ["scan", "--format", "json"],
-        ["diff"],
-        ["review", "--html", "page.html"],
-        ["review", "--accept", "level:safe"],
-        ["apply", "--allow-no-vcs", "--no-check"],
-    )
-    return Server(environment, [(warm / "tree", command) for command in commands])
 
 
 def _keep(case: Round, folder: Path, keep: Path, again: str) -> None:

@@ -11,9 +11,11 @@ import math
 import os
 import resource
 import select
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -21,8 +23,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from fuzz_trees import EXAMPLES
+
 _GUARD = 2 << 30  # bytes of memory and of a written file that no process may pass, so that the machine lives on
 _GRACE = 2.0  # seconds in which what a run started may end after it
+_WARM = (
+    ("scan", "--no-cache", "--jobs", "1"),
+    ("scan", "--format", "json"),
+    ("diff",),
+    ("review", "--html", "page.html"),
+    ("review", "--accept", "level:safe"),
+    ("apply", "--allow-no-vcs", "--no-check"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +51,30 @@ class Outcome:
     """Seconds of the processor, with those of the processes it waited for."""
     megabytes: int
     """The most memory that it, or one process it waited for, held at a time."""
+    process: int
+    """The number of its first process."""
     timed_out: bool = False
     orphaned: bool = False
     """Whether a process of it was still running afterwards."""
 
 
 class Server:
-    """Starts runs of the command in `environment`; `warm` are folders and arguments whose modules are loaded ahead."""
+    """Starts runs of the command, from a process that has the modules which the commands load on `examples/`.
 
-    def __init__(self, environment: Mapping[str, str], warm: Sequence[tuple[Path, Sequence[str]]]) -> None:
+    What they load is tried in `scratch`, with the programs of `tools`. The process, and so every run, is started by the
+    command `tracer`, if any.
+    """
+
+    def __init__(self, scratch: Path, tools: Path, tracer: Sequence[str] = ()) -> None:
         self._lock = threading.Lock()
+        warm = Path(tempfile.mkdtemp(prefix="warm-", dir=scratch))
+        shutil.copytree(EXAMPLES, warm / "tree", ignore=shutil.ignore_patterns("__pycache__"))
+        environment = {**os.environ, "XDG_CACHE_HOME": str(warm / "cache"), "PATH": str(tools), "HOME": str(warm)}
         self._process = subprocess.Popen(
-            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=dict(environment)
+            [*tracer, sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
         )
-        for folder, arguments in warm:
-            self._request({"folder": str(folder), "arguments": list(arguments), "warm": True})
+        for arguments in _WARM:
+            self._request({"folder": str(warm / "tree"), "arguments": list(arguments), "warm": True})
 
     def run(self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path,
             limit: float, processor: float) -> Outcome:  # fmt: skip
@@ -146,6 +167,7 @@ def wait(pid: int, begun: float, limit: float) -> dict[str, Any]:
         os.killpg(pid, signal.SIGKILL)
     _, status, usage = os.wait4(pid, 0)
     return {
+        "process": pid,
         "code": os.waitstatus_to_exitcode(status),
         "seconds": time.monotonic() - begun,
         "processor": usage.ru_utime + usage.ru_stime,

@@ -98,7 +98,7 @@ class Place:
         }
 
     def make(self) -> None:
-        """Make the folder, with `examples/` as the tree."""
+        """Make the folder, with `examples/` less its library as the tree."""
         for name in ("outside", "side", "marks", "home", "cache", "tmp"):
             (self.folder / name).mkdir(parents=True)
         for path in (self.victim, self.outside / "template.md.j2", self.outside / "vocabulary.yaml"):
@@ -106,7 +106,7 @@ class Place:
         (self.folder / "home" / ".gitconfig").write_text(
             "[user]\n\tname = t\n\temail = t@example.org\n[init]\n\tdefaultBranch = main\n", encoding="ascii"
         )
-        shutil.copytree(EXAMPLES, self.tree, ignore=shutil.ignore_patterns(".git", "__pycache__"))
+        shutil.copytree(EXAMPLES, self.tree, ignore=shutil.ignore_patterns(".git", "__pycache__", "library"))
 
     def commit(self) -> None:
         """Commit all of the tree."""

@@ -6,10 +6,13 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from fuzz_server import Server
+from fuzz_trees import make_tools
 
 STRACE = shutil.which("strace")
 
@@ -46,11 +49,13 @@ class TracedRun:
     events: tuple[Event, ...] | None
 
 
+Run = Callable[[Sequence[str], Path, Mapping[str, str], Path, float], TracedRun]
+"""Runs a command in a folder and an environment, with its log at a path, for so many seconds."""
+
+
 def watched(command: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path, limit: float) -> TracedRun:
     """Run `command` in `folder` under strace, where there is one; killed with all it started after `limit` seconds."""
-    how = ["-f", "--seccomp-bpf", "-qq", "-y", "-s", "4096", "-o", str(log), "-e", f"trace={_CALLS}"]
-    tracer = [] if STRACE is None else [STRACE, *how]
-    limited = ["/bin/sh", "-c", f'ulimit -c 0; ulimit -v {_MEMORY_KB}; exec "$@"', "sh", *tracer, *command]
+    limited = ["/bin/sh", "-c", f'ulimit -c 0; ulimit -v {_MEMORY_KB}; exec "$@"', "sh", *_tracer(log), *command]
     process = subprocess.Popen(
         limited, cwd=folder, env=dict(environment), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, start_new_session=True,
@@ -64,16 +69,53 @@ def watched(command: Sequence[str], folder: Path, environment: Mapping[str, str]
         out, err = process.communicate()
     if STRACE is None:
         return TracedRun(process.returncode, out, err, timed_out, None)
-    text = log.read_text(encoding="utf-8", errors="surrogateescape") if log.exists() else ""
     # The first is strace's own start of the command.
-    return TracedRun(process.returncode, out, err, timed_out, tuple(events(text.split("\n"), str(folder)))[1:])
+    return TracedRun(process.returncode, out, err, timed_out, tuple(events(_lines(log), str(folder)))[1:])
 
 
-def events(lines: Iterable[str], folder: str) -> list[Event]:
-    """The calls in the `lines` of `strace -f -y` that succeeded; relative paths start from `folder`, else a chdir."""
+class WarmRuns:
+    """Runs of the command `symfix` as `watched` makes them, without Python's start: forks of a process under strace."""
+
+    def __init__(self, folder: Path) -> None:
+        self._log = folder / "trace"
+        self._server = Server(folder, make_tools(folder / "tools"), _tracer(self._log))
+
+    def watched(
+        self, command: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path, limit: float
+    ) -> TracedRun:
+        """Run the arguments of `command`; see `watched`. It is killed once it does nothing for `limit` seconds."""
+        run = self._server.run(command[1:], folder, environment, log, limit, limit)
+        if STRACE is None:
+            return TracedRun(run.code, run.out, run.err, run.timed_out, None)
+        seen = events(_lines(self._log), str(folder), str(run.process))
+        self._log.write_bytes(b"")
+        # The first open what it prints to.
+        return TracedRun(run.code, run.out, run.err, run.timed_out, tuple(seen)[2:])
+
+    def close(self) -> None:
+        """End the process."""
+        self._server.close()
+
+
+def _tracer(log: Path) -> list[str]:
+    """How strace starts a command, empty where there is none; it appends, so that the log may be emptied meanwhile."""
+    how = ["-f", "--seccomp-bpf", "-qq", "-y", "-s", "4096", "-A", "-o", str(log), "-e", f"trace={_CALLS}"]
+    return [] if STRACE is None else [STRACE, *how]
+
+
+def _lines(log: Path) -> list[str]:
+    text = log.read_text(encoding="utf-8", errors="surrogateescape") if log.exists() else ""
+    return text.split("\n")
+
+
+def events(lines: Iterable[str], folder: str, first: str = "") -> list[Event]:
+    """The calls in the `lines` of `strace -f -y` that succeeded; relative paths start from `folder`, else a chdir.
+
+    Those of all processes, or of the process `first` and what it started.
+    """
     calls: list[Event] = []
     begun: dict[str, str] = {}
-    folders: dict[str, str] = {}
+    folders: dict[str, str] = {first: folder} if first else {}
     for line in lines:
         match = _LINE.match(line)
         if not match:
@@ -89,6 +131,8 @@ def events(lines: Iterable[str], folder: str) -> list[Event]:
         if not call or call[3].startswith(("-", "?")):
             continue
         name, arguments, result, opened = call.groups()
+        if first and process not in folders:
+            continue
         here = folders.setdefault(process, folder)
         if name in ("fork", "vfork", "clone", "clone3"):
             folders.setdefault(result, here)

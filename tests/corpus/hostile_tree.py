@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from fuzz_promises import FAULT, State, differences, snapshot
 from hostile_place import SECRET, Place, command
-from hostile_trace import STRACE, Event, TracedRun, watched
+from hostile_trace import STRACE, Event, Run, TracedRun, watched
 from hostile_vectors import EVERY, VECTORS, Vector
 
 _LIMIT = 120.0
@@ -74,7 +74,7 @@ class Verdict(NamedTuple):
     broken: tuple[str, ...]
 
 
-def try_vector(vector: Vector, name: str, folder: Path) -> Verdict:
+def try_vector(vector: Vector, name: str, folder: Path, run_under_watch: Run = watched) -> Verdict:
     """Run the command `name` with the trap of `vector`, in the new folder `folder`."""
     place = Place(folder, vector.compiler)
     place.make()
@@ -88,7 +88,7 @@ def try_vector(vector: Vector, name: str, folder: Path) -> Verdict:
     before, tree = place.untouchable(), snapshot(place.tree, {".git"})
     place.mark.unlink(missing_ok=True)  # setting the trap may have sprung it
     here = place.tree / vector.folder
-    run = watched([command(), *arguments], here, place.environment, place.folder / "trace", _LIMIT)
+    run = run_under_watch([command(), *arguments], here, place.environment, place.folder / "trace", _LIMIT)
     outputs = [os.path.normpath(os.path.join(vector.folder, path)) for path in call.outputs]
     broken = [
         *_sprung(place),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import os
+import signal
 from typing import Any
 
 import pytest
@@ -18,6 +20,10 @@ from codemod.runner import fakes, schema
 torch.set_num_threads(1)  # as in the processes that compare: threads of other tests do not live on in forked children
 
 NUMBERS = itertools.count()
+
+
+def fatal(x: Any) -> Any:
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def ends(kernel: Any, fake: Any) -> str:
@@ -45,6 +51,10 @@ def ends(kernel: Any, fake: Any) -> str:
         (lambda x: x.clone(), lambda x: torch.empty_like(x, device="meta"), "device meta, not cpu"),
         (torch.clone, lambda x: x.view(int(x.data_ptr())), "stops: "),
         (torch.clone, None, "stops: "),
+        (torch.clone, fatal, "stops: the fake ends its process"),
+        (torch.clone, lambda x: x.new_empty(x.shape) if x.is_contiguous() else fatal(x), "the fake ends its process"),
+        # What the kernel does not survive is no call.
+        (lambda x: x.clone() if x.numel() else fatal(x), torch.empty_like, "passes"),
     ],
 )
 def test_ends(kernel: Any, fake: Any, end: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,7 +58,7 @@ def test_what_is_slow_does_not_hang(work: str, timed_out: bool, tmp_path: Path) 
 
 def outcome(code: int = 0, err: bytes = b"", out: bytes = b"", **more: float) -> Outcome:
     values = {"seconds": 1.0, "processor": 1.0, **more}
-    return Outcome(("scan",), code, out, err, megabytes=10, timed_out=False, orphaned=False, **values)
+    return Outcome(("scan",), code, out, err, megabytes=10, process=1, timed_out=False, orphaned=False, **values)
 
 
 def promises(found: list[Violation]) -> list[str]:

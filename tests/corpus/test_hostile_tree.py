@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hostile_place import Place
-from hostile_trace import STRACE, Event, events, watched
+from hostile_trace import STRACE, Event, WarmRuns, events, watched
 from hostile_tree import possible, table, try_vector
 from hostile_vectors import EVERY, VECTORS, Vector
 
 TRIES = [(vector, name) for vector in VECTORS for name in vector.bites]
 
 
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WarmRuns]:
+    """Runs that cost what the commands do; hostile_tree.py starts each as a person does."""
+    runs = WarmRuns(tmp_path_factory.mktemp("warm"))
+    yield runs
+    runs.close()
+
+
 @pytest.mark.parametrize(("vector", "name"), TRIES, ids=[f"{vector.name}, {name}" for vector, name in TRIES])
-def test_no_trap_springs(vector: Vector, name: str, tmp_path: Path) -> None:
+def test_no_trap_springs(vector: Vector, name: str, tmp_path: Path, warm: WarmRuns) -> None:
     if reason := possible(vector):
         pytest.skip(reason)
-    assert try_vector(vector, name, tmp_path / "place").broken == ()
+    assert try_vector(vector, name, tmp_path / "place", warm.watched).broken == ()
 
 
 def test_names_of_vectors_are_their_own() -> None:
