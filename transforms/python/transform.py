@@ -18,17 +18,8 @@ from transforms.python.reach.composites import Composite, composites, entries_of
 from transforms.python.reach.kernels import registrations_of, root_package
 from transforms.python.reach.naming import decorated_operators
 from transforms.python.reach.packages import import_path, place_of
-from transforms.python.reach.reached import (
-    ELSEWHERE,
-    TESTS,
-    Reached,
-    active,
-    follow,
-    given_sympy,
-    reach,
-    returned_values,
-    scripted,
-)
+from transforms.python.reach.passing import active, follow, returned_values
+from transforms.python.reach.reached import ELSEWHERE, TESTS, Reached, given_sympy, reach, scripted
 from transforms.python.reach.tree import Definition, SourceTree, absolute, tree_path
 from transforms.python.reach.unfaked import unfaked
 from transforms.python.reach.unread import remarks

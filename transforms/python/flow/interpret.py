@@ -356,9 +356,9 @@ class Interpreter:
         for generator in node.generators:
             self._bind(generator.target, element(self.value(generator.iter)))
         value = self.value(node.elt)
-        if value.kind in (TENSOR, TENSORS, TUPLE, SEQUENCE, BOOL):
-            return sequence_of(value)
         held = "list" if isinstance(node, ast.ListComp) else ""
+        if value.kind in (TENSOR, TENSORS, TUPLE, SEQUENCE, SHAPE, BOOL):
+            return sequence_of(value)._replace(container=held)
         return Value(SHAPE, value.dependencies, container=held) if value.symbolic else NOTHING
 
     _GeneratorExp = _SetComp = _ListComp

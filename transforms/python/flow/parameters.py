@@ -33,6 +33,10 @@ def parameter_values(
     for rest in filter(None, (arguments.vararg, arguments.kwarg)):
         annotation = written(rest.annotation) if rest.annotation else ""
         values[rest.arg] = annotated(f"list[{annotation}]", rest.arg) if annotation else NOTHING
+    if arguments.vararg and not arguments.vararg.annotation:
+        name = arguments.vararg.arg
+        unknown = Value(PARAMETER, frozenset({name}), sure=False)
+        values[name] = unknown if passed is None else passed.get(name, NOTHING)
     return values
 
 

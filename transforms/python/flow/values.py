@@ -229,7 +229,7 @@ def sequence_of(value: Value) -> Value:
     """A sequence whose elements have this value."""
     if value.kind == TENSOR:
         return Value(TENSORS, sure=value.sure)
-    if value.kind in (TENSORS, TUPLE, SEQUENCE, BOOL):
+    if value.kind in (TENSORS, TUPLE, SEQUENCE, SHAPE, BOOL):
         return bounded(Value(SEQUENCE, items=(value,)))
     return Value(SHAPE, value.dependencies)
 

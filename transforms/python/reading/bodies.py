@@ -94,13 +94,24 @@ def _calls(scope: Scope, values: Interpreter, prims: bool) -> set[Call]:
     calls = set(map(Call, primitives(scope.nodes))) if prims else set()
     for node in scope.telling:
         if isinstance(node, ast.Call) and (callee := dotted(node.func)):
-            slots = [(str(index), argument) for index, argument in enumerate(node.args)]
-            slots += [(keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg]
-            passed = ((slot, values.value(argument)) for slot, argument in slots)
+            passed = ((slot, values.value(argument)) for slot, argument in _slots(node))
             arguments = tuple((slot, value) for slot, value in passed if value.symbolic or value.kind == "tensor")
             calls.add(Call(callee, arguments))
             calls.update(map(Call, passed_on(node, callee)))
     return calls
+
+
+def _slots(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    """The arguments of a call, each by its place or its name; by `3*` what is unpacked there.
+
+    How long that is nobody knows, so that none after it has a place.
+    """
+    for index, argument in enumerate(call.args):
+        if isinstance(argument, ast.Starred):
+            yield f"{index}*", argument.value
+            break
+        yield str(index), argument
+    yield from ((keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg)
 
 
 def _in_order(calls: Iterable[Call]) -> Iterator[Call]:

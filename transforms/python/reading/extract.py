@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from codemod.errors import SymfixError
-from transforms.python.flow.nodes import TELLING_OF_VALUES, dotted, own_nodes, telling_nodes, written
+from transforms.python.flow.nodes import TELLING_OF_VALUES, dotted, named_parameters, own_nodes, telling_nodes, written
 from transforms.python.reading.facts import FileFacts, Function
 from transforms.python.reading.registering import Collector, unparsed
 
@@ -288,8 +288,10 @@ def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, callee
         tuple(map(written, node.decorator_list)),
         tuple(
             (parameter.arg, written(parameter.annotation) if parameter.annotation else "")
-            for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+            for parameter in named_parameters(arguments)
         ),
+        len(arguments.posonlyargs) + len(arguments.args),
+        arguments.vararg.arg if arguments.vararg and not arguments.vararg.annotation else "",
         tuple(sorted(callees)),
         method=scope.owner is not None,
         bases=tuple(map(written, scope.owner.bases)) if scope.owner else (),
@@ -334,13 +336,13 @@ def primitives(nodes: Iterable[ast.AST]) -> Iterator[str]:
 def _nested(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Function:
     """A function nested too deep to be followed."""
     arguments = node.args
-    names = (parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
     return Function(
         scope.name,
         node.lineno,
         tuple(unparsed(decorator) for decorator in node.decorator_list),
-        tuple((name, "") for name in names),
-        tuple(sorted(called_in(scope))),
+        tuple((parameter.arg, "") for parameter in named_parameters(arguments)),
+        len(arguments.posonlyargs) + len(arguments.args),
+        calls=tuple(sorted(called_in(scope))),
         method=scope.owner is not None,
         bases=tuple(map(unparsed, scope.owner.bases)) if scope.owner else (),
     )

@@ -40,7 +40,11 @@ class Function(NamedTuple):
     line: int
     decorators: tuple[str, ...]
     parameters: tuple[tuple[str, str], ...]
-    """Names with their annotations as written."""
+    """Names with their annotations as written; those of `*args` and `**kwargs` are not among them."""
+    positional: int = 0
+    """How many of them, the first, may be given by position."""
+    rest: str = ""
+    """The name of `*args`; "" where there is none, or where it has an annotation."""
     calls: tuple[str, ...] = ()
     """The callees as written, sorted."""
     method: bool = False

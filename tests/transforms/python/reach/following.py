@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from transforms.python.reach.bodies import Bodies
-from transforms.python.reach.reached import Reached, follow, reach
+from transforms.python.reach.passing import follow
+from transforms.python.reach.reached import Reached, reach
 from transforms.python.reach.tree import Definition, SourceTree
 from transforms.python.reading.bodies import Wanted, wanted_bodies
 from transforms.python.reading.extract import extract

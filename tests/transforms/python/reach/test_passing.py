@@ -1,0 +1,68 @@
+"""Which parameters hold what a call passes, by their places, their names and `*args`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.transforms.python.reach.following import followed
+from transforms.python.flow.values import (
+    A_SHAPE,
+    A_SIZE,
+    A_TENSOR,
+    NOTHING,
+    SOME_TENSORS,
+    Value,
+    element,
+)
+
+HEAD = """import torch
+from torch.library import register_fake
+
+@register_fake("a::one")
+def one(x: torch.Tensor, y: torch.Tensor):
+"""
+
+
+def passed(parameters: str, arguments: str) -> dict[str, Value]:
+    """What the parameters of a helper hold that is called once."""
+    source = f"{HEAD}    helper({arguments})\n\n\ndef helper({parameters}):\n    return x.shape\n"
+    _, functions = followed({"ops.py": source})
+    (helper,) = (reached for definition, reached in functions.items() if definition.function.name == "helper")
+    return {name: value for name, value in helper.parameters.items() if value != NOTHING}
+
+
+def test_by_place_and_by_name() -> None:
+    assert passed("a, b", "x.shape[0], b=x.shape") == {"a": A_SIZE, "b": A_SHAPE}
+    assert passed("a, /, b=2, *, c", "x.shape[0], c=x.shape[1]") == {"a": A_SIZE, "c": A_SIZE}
+
+
+@pytest.mark.parametrize("parameters", ["*sizes, exact=False", "*sizes, exact", "*sizes, **exact"])
+def test_what_is_given_by_place_is_not_for_what_takes_a_name(parameters: str) -> None:
+    held = passed(parameters, "x.shape[0], x.shape[1]")
+    assert held.keys() == {"sizes"}
+    assert element(held["sizes"]) == A_SIZE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "held"),
+    [
+        ("1, x.shape, y.shape", A_SHAPE),
+        ("1, x.shape, *(t.shape for t in (x, y))", A_SHAPE),
+        ("1, x.shape[0], *y.shape", A_SIZE),
+        ("1, x, y", element(SOME_TENSORS)),
+        ("1, x, *[y, y]", element(SOME_TENSORS)),
+        ("1, x, y.shape[0]", A_TENSOR._replace(sure=False)),
+    ],
+)
+def test_what_follows_the_parameters_is_held_by_the_rest(arguments: str, held: Value) -> None:
+    assert element(passed("first, *rest", arguments)["rest"]) == held
+
+
+def test_where_what_is_unpacked_ends_nobody_knows() -> None:
+    assert passed("a, b, c", "*x.shape, x.shape") == {}
+    assert passed("a, b, c", "x.shape[0], *x.shape") == {"a": A_SIZE}
+
+
+def test_an_annotation_says_more_than_calls() -> None:
+    assert passed("*rest: torch.Tensor", "x.shape[0]") == {}
+    assert passed("*rest: int", "x.shape[0]") == {}

@@ -1,0 +1,125 @@
+"""What parameters and results hold, by what calls pass and functions return: carried along until nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from transforms.python.flow.values import (
+    NOTHING,
+    PLAIN,
+    TENSOR,
+    TENSORS,
+    Value,
+    annotated,
+    element,
+    item,
+    join,
+    maybe_none,
+    sequence_of,
+)
+from transforms.python.reach.reached import Reached
+from transforms.python.reach.tree import Definition, SourceTree
+from transforms.python.reading.facts import Body, Call
+
+
+def follow(tree: SourceTree, functions: Mapping[Definition, Reached], body_of: Callable[[Definition], Body]) -> None:
+    """Carry sizes from arguments to parameters and from returns to callers until nothing changes."""
+    for definition, reached in functions.items():
+        reached.body = body_of(definition)
+    callees_of = {
+        definition: {
+            name: functions[callee]
+            for name in definition.function.calls
+            if (callee := tree.resolve(definition, name)) is not None and callee in functions
+        }
+        for definition in functions
+    }
+    for _ in range(8):
+        changed = False
+        for definition, reached in functions.items():
+            callees = callees_of[definition]
+            returns = resolve(reached.body.returns, reached, callees)
+            if returns != reached.returns:
+                reached.returns, changed = returns, True
+            for call in reached.body.calls:
+                target = callees.get(call.callee)
+                if target is not None and target is not reached:
+                    changed |= _pass(call, reached, target, callees)
+        if not changed:
+            break
+
+
+def _pass(call: Call, caller: Reached, callee: Reached, callees: Mapping[str, Reached]) -> bool:
+    function = callee.definition.function
+    names = [name for name, _ in function.parameters[: function.positional]]
+    if function.method and call.callee.startswith(("self.", "cls.")):
+        names = names[1:]
+    annotations = dict(function.parameters)
+    if function.rest:
+        annotations[function.rest] = ""
+    changed = False
+    for slot, passed in call.arguments:
+        place = slot.removesuffix("*")
+        behind = place.isdigit() and int(place) >= len(names)
+        name = function.rest if behind else names[int(place)] if place.isdigit() else slot
+        if name not in annotations or annotated(annotations[name], name).kind != "parameter":
+            continue
+        unpacked = slot != place
+        if unpacked and not behind:
+            continue  # it fills several parameters, as many as it is long
+        value, old = resolve(passed, caller, callees), callee.parameters.get(name, NOTHING)
+        new = _rest(old, element(value) if unpacked else value) if behind else join((old, value))
+        if new != old:
+            callee.parameters[name] = new
+            changed = True
+    return changed
+
+
+def _rest(rest: Value, more: Value) -> Value:
+    """What `*args` holds that is `rest` elsewhere, and has `more` among its elements here."""
+    held = more if rest == NOTHING else join((element(rest), more))
+    return sequence_of(held) if held.symbolic or held.kind in (TENSOR, TENSORS) else NOTHING
+
+
+def resolve(value: Value, reached: Reached, callees: Mapping[str, Reached]) -> Value:
+    """A value with its dependencies filled in by what is known of a function's callers and callees."""
+    if value.items:
+        return value._replace(items=tuple(resolve(inner, reached, callees) for inner in value.items))
+    if not value.dependencies:
+        return value
+    sources = [_dependency(name, reached, callees) for name in value.dependencies]
+    if value.kind == "parameter":
+        return maybe_none(join(sources)) if value.optional else join(sources)
+    if any(source.kind == "tensor" for source in sources):
+        return NOTHING
+    return Value(value.kind) if any(source.symbolic for source in sources) else NOTHING
+
+
+def _dependency(name: str, reached: Reached, callees: Mapping[str, Reached]) -> Value:
+    base, bracket, rest = name.partition("[")
+    if base.startswith("()"):
+        callee = callees.get(base[2:])
+        value = callee.returns if callee is not None else NOTHING
+    else:
+        value = reached.parameters.get(base, NOTHING)
+    for index in filter(None, (bracket + rest).replace("[", " ").split("]")):
+        value = item(value, int(index)) if index.strip() else element(value)
+    return value
+
+
+def active(reached: Reached, callees: Mapping[str, Reached]) -> bool:
+    """Whether some place of a reached function does ask for a symbol."""
+    return any(
+        not needed or any(_dependency(name, reached, callees).kind != PLAIN for name in needed)
+        for needed in reached.body.conditions
+    )
+
+
+def returned_values(
+    tree: SourceTree, functions: Mapping[Definition, Reached], reached: Reached
+) -> Iterator[tuple[str, Value]]:
+    """What each callee of a function, as written, returns."""
+    for name in reached.definition.function.calls:
+        callee = tree.resolve(reached.definition, name)
+        if callee is not None and callee in functions and functions[callee].returns.kind != PLAIN:
+            yield name, functions[callee].returns
