@@ -19,7 +19,7 @@ from transforms.python.flow.values import (
 )
 from transforms.python.reach.reached import Reached
 from transforms.python.reach.tree import Definition, SourceTree
-from transforms.python.reading.facts import Body, Call
+from transforms.python.reading.facts import Body, Call, Function
 
 
 def follow(tree: SourceTree, functions: Mapping[Definition, Reached], body_of: Callable[[Definition], Body]) -> None:
@@ -52,7 +52,7 @@ def follow(tree: SourceTree, functions: Mapping[Definition, Reached], body_of: C
 def _pass(call: Call, caller: Reached, callee: Reached, callees: Mapping[str, Reached]) -> bool:
     function = callee.definition.function
     names = [name for name, _ in function.parameters[: function.positional]]
-    if function.method and call.callee.startswith(("self.", "cls.")):
+    if _bound(function, call.callee):
         names = names[1:]
     annotations = dict(function.parameters)
     if function.rest:
@@ -73,6 +73,13 @@ def _pass(call: Call, caller: Reached, callee: Reached, callees: Mapping[str, Re
             callee.parameters[name] = new
             changed = True
     return changed
+
+
+def _bound(function: Function, callee: str) -> bool:
+    """Whether the first parameter of a method is what it is called on, as `callee` is written."""
+    if not function.method or "staticmethod" in function.decorators:
+        return False
+    return "classmethod" in function.decorators or callee.startswith("self.")
 
 
 def _rest(rest: Value, more: Value) -> Value:

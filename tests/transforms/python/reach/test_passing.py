@@ -66,3 +66,35 @@ def test_where_what_is_unpacked_ends_nobody_knows() -> None:
 def test_an_annotation_says_more_than_calls() -> None:
     assert passed("*rest: torch.Tensor", "x.shape[0]") == {}
     assert passed("*rest: int", "x.shape[0]") == {}
+
+
+METHODS = """import torch
+
+
+class Block(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        CALL
+
+    DECORATOR
+    def helper(PARAMETERS):
+        return n.shape
+"""
+
+
+@pytest.mark.parametrize(
+    ("decorator", "parameters", "call"),
+    [
+        ("", "self, n", "self.helper(x.shape)"),
+        ("", "self, n", "Block.helper(self, x.shape)"),
+        ("@staticmethod", "n, k", "self.helper(x.shape, 1)"),
+        ("@staticmethod", "n, k", "Block.helper(x.shape, 1)"),
+        ("@classmethod", "cls, n", "self.helper(x.shape)"),
+        ("@classmethod", "cls, n", "Block.helper(x.shape)"),
+    ],
+)
+def test_what_a_method_is_called_on_is_no_argument(decorator: str, parameters: str, call: str) -> None:
+    source = METHODS.replace("DECORATOR", decorator).replace("PARAMETERS", parameters).replace("CALL", call)
+    _, functions = followed({"model.py": source})
+    (helper,) = (reached for definition, reached in functions.items() if definition.function.own_name == "helper")
+    assert helper.parameters["n"] == A_SHAPE
+    assert set(helper.parameters) == {"n"}
