@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+from typing import Any
+
 import pytest
+from hypothesis import given, reject
+from hypothesis import strategies as st
 
 from tests.transforms.python.reach.following import followed
 from transforms.python.flow.values import (
@@ -13,6 +18,7 @@ from transforms.python.flow.values import (
     SOME_TENSORS,
     Value,
     element,
+    join,
 )
 
 HEAD = """import torch
@@ -98,3 +104,44 @@ def test_what_a_method_is_called_on_is_no_argument(decorator: str, parameters: s
     (helper,) = (reached for definition, reached in functions.items() if definition.function.own_name == "helper")
     assert helper.parameters["n"] == A_SHAPE
     assert set(helper.parameters) == {"n"}
+
+
+PASSED = {"x": A_TENSOR, "x.shape": A_SHAPE, "x.shape[0]": A_SIZE, "7": NOTHING}
+
+
+@st.composite
+def signatures(draw: st.DrawFn) -> str:
+    """The parameters of a function of any form."""
+    names = iter("abcdefgh")
+    counts = [draw(st.integers(0, 2)) for _ in range(3)]
+    before, either, named = ([next(names) for _ in range(count)] for count in counts)
+    parts = [*before, *(["/"] if before else []), *either]
+    rest = draw(st.sampled_from(["", "*rest", "*"]))
+    if named or rest == "*rest":
+        parts += [rest or "*"]
+    parts += [f"{name}=0" for name in named]
+    # Beside `a, /` a keyword `a` is for `**more`: nobody writes that.
+    return ", ".join([*parts, *(draw(st.sampled_from([[], ["**more"]])) if not before else [])])
+
+
+@given(signatures(), st.lists(st.sampled_from(sorted(PASSED)), max_size=5), st.data())
+def test_as_python_binds_them(written: str, positional: list[str], data: st.DataObject) -> None:
+    exec(f"def helper({written}): pass", (scope := dict[str, Any]()))
+    signature = inspect.signature(scope["helper"])
+    by_place = [p.name for p in signature.parameters.values() if "POSITIONAL" in p.kind.name and p.name != "rest"]
+    if "rest" not in signature.parameters:
+        positional = positional[: len(by_place)]
+    free = sorted(signature.parameters.keys() - by_place[: len(positional)] - {"rest", "more"})
+    names = data.draw(st.lists(st.sampled_from(free), max_size=3, unique=True)) if free else []
+    by_name = {name: data.draw(st.sampled_from(sorted(PASSED))) for name in names}
+    try:
+        bound = signature.bind(*positional, **by_name).arguments
+    except TypeError:
+        reject()
+    wanted = {name: PASSED[text].kind for name, text in bound.items() if isinstance(text, str)}
+    wanted["rest"] = join(PASSED[text] for text in bound.get("rest", ())).kind
+
+    found = passed(written, ", ".join([*positional, *(f"{name}={text}" for name, text in by_name.items())]))
+
+    kinds = {name: (element(value) if name == "rest" else value).kind for name, value in found.items()}
+    assert kinds == {name: kind for name, kind in wanted.items() if kind != "plain"}
