@@ -9,6 +9,7 @@ from transforms.python.flow.values import (
     PLAIN,
     TENSOR,
     TENSORS,
+    TUPLE,
     Value,
     annotated,
     element,
@@ -51,28 +52,39 @@ def follow(tree: SourceTree, functions: Mapping[Definition, Reached], body_of: C
 
 def _pass(call: Call, caller: Reached, callee: Reached, callees: Mapping[str, Reached]) -> bool:
     function = callee.definition.function
-    names = [name for name, _ in function.parameters[: function.positional]]
-    if _bound(function, call.callee):
-        names = names[1:]
     annotations = dict(function.parameters)
     if function.rest:
         annotations[function.rest] = ""
     changed = False
     for slot, passed in call.arguments:
-        place = slot.removesuffix("*")
-        behind = place.isdigit() and int(place) >= len(names)
-        name = function.rest if behind else names[int(place)] if place.isdigit() else slot
-        if name not in annotations or annotated(annotations[name], name).kind != "parameter":
-            continue
-        unpacked = slot != place
-        if unpacked and not behind:
-            continue  # it fills several parameters, as many as it is long
-        value, old = resolve(passed, caller, callees), callee.parameters.get(name, NOTHING)
-        new = _rest(old, element(value) if unpacked else value) if behind else join((old, value))
-        if new != old:
-            callee.parameters[name] = new
-            changed = True
+        for name, value in _taking(slot, resolve(passed, caller, callees), function, call.callee):
+            if name not in annotations or annotated(annotations[name], name).kind != "parameter":
+                continue
+            old = callee.parameters.get(name, NOTHING)
+            new = _rest(old, value) if name == function.rest else join((old, value))
+            if new != old:
+                callee.parameters[name] = new
+                changed = True
     return changed
+
+
+def _taking(slot: str, value: Value, function: Function, callee: str) -> Iterator[tuple[str, Value]]:
+    """The parameters that take the argument of a slot, as `Call` has it, or a part of it; all that may."""
+    names = [name for name, _ in function.parameters[: function.positional]]
+    required = function.required
+    if _bound(function, callee):
+        names, required = names[1:], required - 1
+    place = slot.rstrip("*+")
+    if not place.isdigit():
+        yield slot, value
+    elif slot == place:
+        yield (names[int(place)] if int(place) < len(names) else function.rest), value
+    elif value.kind == TUPLE and slot.endswith("*"):
+        for number, part in enumerate(value.items, int(place)):
+            yield (names[number] if number < len(names) else function.rest), part
+    else:
+        part = element(value) if "*" in slot else value
+        yield from ((name, part) for name in (*names[int(place) : required], function.rest))
 
 
 def _bound(function: Function, callee: str) -> bool:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from transforms.python.flow.interpret import Interpreter, coerces
 from transforms.python.flow.nodes import dotted
 from transforms.python.flow.sites import sites
-from transforms.python.flow.values import Value, all_dependencies, join
+from transforms.python.flow.values import TENSOR, TENSORS, Value, all_dependencies, join
 from transforms.python.reading.extract import (
     Definition,
     NestedTooDeep,
@@ -95,22 +95,23 @@ def _calls(scope: Scope, values: Interpreter, prims: bool) -> set[Call]:
     for node in scope.telling:
         if isinstance(node, ast.Call) and (callee := dotted(node.func)):
             passed = ((slot, values.value(argument)) for slot, argument in _slots(node))
-            arguments = tuple((slot, value) for slot, value in passed if value.symbolic or value.kind == "tensor")
+            arguments = tuple((slot, value) for slot, value in passed if _telling(value))
             calls.add(Call(callee, arguments))
             calls.update(map(Call, passed_on(node, callee)))
     return calls
 
 
-def _slots(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
-    """The arguments of a call, each by its place or its name; by `3*` what is unpacked there.
+def _telling(value: Value) -> bool:
+    return value.symbolic or value.kind in (TENSOR, TENSORS) or any(map(_telling, value.items))
 
-    How long that is nobody knows, so that none after it has a place.
-    """
+
+def _slots(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    """The arguments of a call by their slots, see `Call`."""
+    unpacked = ""
     for index, argument in enumerate(call.args):
-        if isinstance(argument, ast.Starred):
-            yield f"{index}*", argument.value
-            break
-        yield str(index), argument
+        star, argument = ("*", argument.value) if isinstance(argument, ast.Starred) else ("", argument)
+        yield f"{unpacked}{star}+" if unpacked else f"{index}{star}", argument
+        unpacked = unpacked or (str(index) if star else "")
     yield from ((keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg)
 
 

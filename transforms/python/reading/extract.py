@@ -290,7 +290,8 @@ def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, callee
             (parameter.arg, written(parameter.annotation) if parameter.annotation else "")
             for parameter in named_parameters(arguments)
         ),
-        len(arguments.posonlyargs) + len(arguments.args),
+        positional := len(arguments.posonlyargs) + len(arguments.args),
+        positional - len(arguments.defaults),
         arguments.vararg.arg if arguments.vararg and not arguments.vararg.annotation else "",
         tuple(sorted(callees)),
         method=scope.owner is not None,
@@ -341,7 +342,8 @@ def _nested(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Funct
         node.lineno,
         tuple(unparsed(decorator) for decorator in node.decorator_list),
         tuple((parameter.arg, "") for parameter in named_parameters(arguments)),
-        len(arguments.posonlyargs) + len(arguments.args),
+        positional := len(arguments.posonlyargs) + len(arguments.args),
+        positional - len(arguments.defaults),
         calls=tuple(sorted(called_in(scope))),
         method=scope.owner is not None,
         bases=tuple(map(unparsed, scope.owner.bases)) if scope.owner else (),

@@ -11,7 +11,8 @@ from transforms.python.reading.registering import Registering
 class Call(NamedTuple):
     """A call inside a function: the callee as written, and the arguments that may hold a size.
 
-    A slot is a position ("0", "1", …) or a keyword's name.
+    A slot is a position ("0", "1", …) or a keyword's name; "2*" what is unpacked there, "2+" an argument behind that,
+    "2*+" what is unpacked behind it.
     """
 
     callee: str
@@ -43,6 +44,8 @@ class Function(NamedTuple):
     """Names with their annotations as written; those of `*args` and `**kwargs` are not among them."""
     positional: int = 0
     """How many of them, the first, may be given by position."""
+    required: int = 0
+    """How many of those have no default."""
     rest: str = ""
     """The name of `*args`; "" where there is none, or where it has an annotation."""
     calls: tuple[str, ...] = ()

@@ -15,6 +15,7 @@ from transforms.python.flow.values import (
     A_SIZE,
     A_TENSOR,
     NOTHING,
+    SOME_SHAPE,
     SOME_TENSORS,
     Value,
     element,
@@ -64,9 +65,24 @@ def test_what_follows_the_parameters_is_held_by_the_rest(arguments: str, held: V
     assert element(passed("first, *rest", arguments)["rest"]) == held
 
 
-def test_where_what_is_unpacked_ends_nobody_knows() -> None:
-    assert passed("a, b, c", "*x.shape, x.shape") == {}
-    assert passed("a, b, c", "x.shape[0], *x.shape") == {"a": A_SIZE}
+@pytest.mark.parametrize(
+    ("parameters", "arguments", "held"),
+    [
+        ("a, b, c", "x.shape, *y.shape", {"a": A_SHAPE, "b": A_SIZE, "c": A_SIZE}),
+        ("a, b, c=1, *, d", "x.shape, *y.shape, d=x", {"a": A_SHAPE, "b": A_SIZE, "d": A_TENSOR._replace(sure=False)}),
+        ("a, b, c", "*x.shape, x", dict.fromkeys("abc", A_TENSOR._replace(sure=False))),
+        ("a", "1, *x.shape", {}),
+        (
+            "a, b, c, d=1",
+            "x, *(1, x.shape, x.shape[0])",
+            {"a": A_TENSOR._replace(sure=False), "c": A_SHAPE, "d": A_SIZE},
+        ),
+        ("a, *rest", "*(1, x.shape[0], 2)", {"rest": SOME_SHAPE}),
+        ("a, b", "*unknown, x.shape", {"a": A_SHAPE, "b": A_SHAPE}),
+    ],
+)
+def test_what_is_unpacked_fills_what_has_no_default(parameters: str, arguments: str, held: dict[str, Value]) -> None:
+    assert passed(parameters, arguments) == held
 
 
 def test_an_annotation_says_more_than_calls() -> None:
@@ -141,7 +157,11 @@ def test_as_python_binds_them(written: str, positional: list[str], data: st.Data
     wanted = {name: PASSED[text].kind for name, text in bound.items() if isinstance(text, str)}
     wanted["rest"] = join(PASSED[text] for text in bound.get("rest", ())).kind
 
-    found = passed(written, ", ".join([*positional, *(f"{name}={text}" for name, text in by_name.items())]))
+    split = data.draw(st.integers(0, len(positional)))
+    unpacked = [f"*({', '.join(positional[split:])},)"] if positional[split:] else []
+    found = passed(
+        written, ", ".join([*positional[:split], *unpacked, *(f"{name}={text}" for name, text in by_name.items())])
+    )
 
     kinds = {name: (element(value) if name == "rest" else value).kind for name, value in found.items()}
     assert kinds == {name: kind for name, kind in wanted.items() if kind != "plain"}
