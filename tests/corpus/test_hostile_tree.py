@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hostile_place import Place
+from hostile_place import Place, command
 from hostile_trace import STRACE, Event, WarmRuns, events, watched
 from hostile_tree import possible, table, try_vector
 from hostile_vectors import EVERY, VECTORS, Vector
@@ -49,6 +49,33 @@ def test_what_a_program_does_is_seen(tmp_path: Path) -> None:
     assert written == [str(tmp_path / name) for name in ("target", "target", "a\nb")]
     assert "git" in {Path(event.path).name for event in run.events if event.kind == "run"}
     assert watched([sys.executable, "-c", "while True: pass"], tmp_path, environment, tmp_path / "log", 0.5).timed_out
+
+
+@pytest.mark.skipif(STRACE is None, reason="strace is not installed")
+def test_what_a_warm_run_does_is_seen_and_no_other(tmp_path: Path, warm: WarmRuns) -> None:
+    place = Place(tmp_path / "place")
+    place.make()
+    place.commit()
+    source = str(place.tree / "aten/src/ATen/native/Blend.cpp")
+
+    def done(*arguments: str) -> tuple[set[str], set[str]]:
+        """What a run writes, and the programs that it runs."""
+        run = warm.watched([command(), *arguments], place.tree, place.environment, place.folder / "trace", 60)
+        assert (run.code, run.timed_out) == (1, False), run.err
+        assert run.events is not None
+        assert not [event for event in run.events if event.path.startswith(str(place.folder / "trace"))]
+        return (
+            {event.path for event in run.events if event.kind == "write"},
+            {Path(event.path).name for event in run.events if event.kind == "run"},
+        )
+
+    written, started = done("scan")
+    assert "git" in started
+    assert source not in written
+    written, _ = done("apply", "--no-check")
+    assert source in written
+    written, _ = done("diff", "--level", "review")
+    assert source not in written
 
 
 def test_calls_that_another_process_interrupts_are_put_together() -> None:
