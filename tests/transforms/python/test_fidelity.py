@@ -342,3 +342,13 @@ def test_a_message_says_the_condition_and_not_how_it_is_asked(rewrite: Any, cond
     head = "def f(x: Tensor, y: Tensor):\n    n, m = x.shape\n"
     new = rewrite(f"{head}    if {condition}:\n        raise ValueError\n    return x\n")
     assert f'"expected {message}"' in new
+
+
+@pytest.mark.parametrize(
+    "shapes", ["[x.shape, y.shape]", "[t.shape for t in (x, y)]", "(x.shape, y.shape)", "[[*x.shape], [*y.shape]]"]
+)
+def test_shapes_in_a_list_are_compared_as_shapes(rewrite: Any, shapes: str) -> None:
+    source = f"def f(x: Tensor, y: Tensor):\n    shapes = {shapes}\n    if shapes[0] != shapes[1]:\n"
+    assert "torch._check(sym_eq(shapes[0], shapes[1]), lambda: 'no')" in rewrite(
+        f"{source}        raise RuntimeError('no')\n    return x\n"
+    )

@@ -61,6 +61,7 @@ from transforms.python.flow.values import (
     join,
     names_other_class,
     sequence_of,
+    sliced,
     tuple_of,
 )
 
@@ -129,7 +130,7 @@ class Interpreter:
                 self._grow(node.func.value.id, element(self.value(node.args[0])))
 
     def _grow(self, name: str, value: Value) -> None:
-        if name in self.variables and value.kind in (INT, PARAMETER, TENSOR, TENSORS, SEQUENCE):
+        if name in self.variables and value.kind in (INT, PARAMETER, TENSOR, TENSORS, SEQUENCE, TUPLE, SHAPE):
             grown, old = sequence_of(value), self.variables[name]
             held = "list" if old.held == "list" or old.kind == EMPTY else ""
             self._set(name, join((old, grown._replace(container=held))))
@@ -333,7 +334,7 @@ class Interpreter:
         if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
             return item(value, node.slice.value)
         if isinstance(node.slice, ast.Slice):
-            return value
+            return sliced(value, node.slice)
         key = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
         return element(value) if not key or value.kind != STATIC else NOTHING  # config["weight"] may be a Tensor
 
@@ -347,9 +348,12 @@ class Interpreter:
         values = [self.value(part) for part in node.elts]
         if not values:
             return NO_VALUE
+        starred = (isinstance(part, ast.Starred) for part in node.elts)
+        held = [element(v) if many else v for many, v in zip(starred, values, strict=True)]
         if any(value.kind in (TENSOR, TENSORS) for value in values):
-            starred = (isinstance(part, ast.Starred) for part in node.elts)
-            return sequence_of(join(element(v) if many else v for many, v in zip(starred, values, strict=True)))
+            return sequence_of(join(held))
+        if all(value.shapelike for value in held):
+            return sequence_of(join(held))._replace(container="list")
         return self._combined(values, SHAPE)._replace(container="list")
 
     def _ListComp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Value:

@@ -6,6 +6,7 @@ can be read by itself and the answer be filled in once the whole tree is known.
 
 from __future__ import annotations
 
+import ast
 import functools
 import re
 from collections.abc import Iterable, Sequence
@@ -223,6 +224,16 @@ def item(value: Value, index: int) -> Value:
     if value.kind == PARAMETER:
         return Value(PARAMETER, frozenset(f"{name}[{index}]" for name in value.dependencies), sure=value.sure)
     return element(value)
+
+
+def sliced(value: Value, bounds: ast.Slice) -> Value:
+    """What `value[low:high]` is; of bounds that are not written as numbers it may hold all that the value holds."""
+    parts = (bounds.lower, bounds.upper, bounds.step)
+    written = [ast.unparse(part) if part else "" for part in parts]
+    if value.kind != TUPLE or not all(re.fullmatch(r"-?\d{1,4}|", part) for part in written):
+        return value
+    low, high, step = (int(part) if part else None for part in written)
+    return value._replace(items=value.items[low : high : step or None])
 
 
 def sequence_of(value: Value) -> Value:

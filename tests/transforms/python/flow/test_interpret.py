@@ -20,6 +20,8 @@ def f(x: Tensor, y: TensorLikeType, ts: list[Tensor], size: ShapeType, n: SymInt
     d = x.numel() // 2
     out = []
     out.append(c)
+    shapes = []
+    shapes.append(x.shape)
     for i, s in enumerate(x.stride()):
         e = s
     for p, q in zip(x.shape, reversed(y.shape)):
@@ -51,9 +53,12 @@ def values() -> Interpreter:
         ("x.storage_offset()", "int"),
         ("len(x)", "int"), ("x.shape[-1]", "int"), ("-a", "int"), ("(a + 1) % 2", "int"), ("g[0]", "int"),
         ("x.shape", "shape"), ("rest", "shape"), ("batch", "shape"), ("size", "shape"), ("x.size()", "shape"),
-        ("out", "shape"),
+        ("out", "shape"), ("shapes[0]", "shape"), ("shapes[0][0]", "int"),
         ("x.shape[1:]", "shape"), ("[s for s in x.shape]", "shape"),
-        ("[t.shape for t in ts][0]", "shape"), ("[t.shape for t in ts][0][1]", "int"), ("tuple(x.shape)", "shape"),
+        ("[t.shape for t in ts][0]", "shape"), ("[x.shape, y.shape][0]", "shape"), ("[x.shape, [a, 1]][1][0]", "int"),
+        ("(x, a, x.shape)[1:][0]", "int"), ("(x, a, x.shape)[-1:][0]", "shape"), ("(x, a)[::-1][0]", "int"),
+        ("(a, a)[k:][0]", "int"), ("[*x.shape, 1]", "shape"), ("[*x.shape, 1][0]", "int"),
+        ("[t.shape for t in ts][0][1]", "int"), ("tuple(x.shape)", "shape"),
         ("r", "float"), ("a / 2", "float"),
         ("a == 0", "bool"), ("x.shape == y.shape", "bool"), ("all(s > 0 for s in x.shape)", "bool"), ("not a", "bool"),
         ("guard_or_false(a == 0)", "plain"), ("x.ndim", "plain"), ("x.dim()", "plain"), ("len(x.shape)", "plain"),
