@@ -120,29 +120,23 @@ def _grouped(node: cst.BaseExpression) -> cst.BaseExpression:
 
 
 def calls_in(source: str) -> dict[str, Calls]:
-    """The calls of each function of a file, inner ones with those around them, by its qualified name and number."""
+    """The calls of each function of a file, without those of inner ones, by its qualified name and number."""
     found: dict[str, Calls] = {}
 
-    def visit(node: ast.AST, around: tuple[str, ...]) -> None:
+    def visit(node: ast.AST, around: tuple[str, ...], calls: Calls) -> None:
         for child in ast.iter_child_nodes(node):
-            named = isinstance(child, (ast.ClassDef, ast.FunctionDef))
-            visit(child, (*around, child.name) if isinstance(child, (ast.ClassDef, ast.FunctionDef)) else around)
-            if named and isinstance(child, ast.FunctionDef) and not any("(" in name for name in around):
-                name = ".".join((*around, child.name))
-                found[f"{name}#{sum(key.startswith(f'{name}#') for key in found)}"] = _calls(child)
+            if isinstance(child, (ast.ClassDef, ast.FunctionDef)):
+                name, inner = ".".join((*around, child.name)), Calls()
+                found[f"{name}#{sum(key.startswith(f'{name}#') for key in found)}"] = inner
+                visit(child, (*around, child.name), inner)
+                continue
+            if isinstance(child, ast.Call) and (name := last_name(child.func)) in SYMBOLIC | RAISED.keys():
+                operands = child.args[:1] if name in RAISED else child.args
+                calls[name, ", ".join(map(ast.unparse, operands)).replace("torch.sym_", "sym_")] += 1
+            visit(child, around, calls)
 
-    visit(ast.parse(source), ())
+    visit(ast.parse(source), (), Calls())
     return found
-
-
-def _calls(function: ast.AST) -> Calls:
-    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
-    named = ((last_name(call.func), call.args) for call in calls)
-    return Counter(
-        (name, ", ".join(map(ast.unparse, operands[: 1 if name in RAISED else None])).replace("torch.sym_", "sym_"))
-        for name, operands in named
-        if name in SYMBOLIC or name in RAISED
-    )
 
 
 def outcomes(path: str, written: str, undone: str, patched: str) -> list[Outcome]:
@@ -152,8 +146,8 @@ def outcomes(path: str, written: str, undone: str, patched: str) -> list[Outcome
     for name, calls in before.items():
         lost = calls - between.get(name, Counter())
         new = after.get(name, Counter()) - between.get(name, Counter())
-        if not lost or any(other.startswith(f"{name.partition('#')[0]}.") for other in before):
-            continue  # what holds others is asked through them
+        if not lost:
+            continue
         more = new - lost
         otherwise = Counter({call: count for call, count in more.items() if _contradicts(call, lost - new)})
         found.append(Outcome(f"{path} {name.partition('#')[0]}", lost, lost & new, otherwise, more - otherwise))
