@@ -50,9 +50,9 @@ class Branch(NamedTuple):
 def agreement(function: Function, parameters: Mapping[str, Value], branch: Branch) -> Agreement:
     """How the outcomes of the path for sizes in general compare with those of the other path, in that path's cases.
 
-    Where the ranks of tensors are not seen, they differ if they do so for every rank that the function takes, as it may
-    be written for one of them; where it tells ranks apart, one is enough. What is lower than the places that it takes
-    sizes from is not asked about.
+    Where the ranks of tensors are not seen, they differ if they do so for the lowest rank that the function takes, for
+    which it is written more likely than for others; where it tells ranks apart, any rank is enough. What is lower than
+    the places that it takes sizes from is not asked about.
     """
     ranks = dict[str, int]()
     try:
@@ -66,10 +66,11 @@ def agreement(function: Function, parameters: Mapping[str, Value], branch: Branc
             for rank in _RANKS
             if rank >= lowest
         )
-        same = {each.same for each in taken if each is not None}
+        same = [each.same for each in taken if each is not None]
     except (Lost, RecursionError):
         return Agreement(None)
-    return Agreement(False) if False in same and (same == {False} or _tells_ranks_apart(function)) else found
+    differ = False in same and (same[0] is False or _tells_ranks_apart(function))
+    return Agreement(False) if differ else found
 
 
 def _tells_ranks_apart(function: Function) -> bool:

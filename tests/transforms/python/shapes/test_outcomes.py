@@ -132,6 +132,8 @@ def test_the_ways_agree(test: str, special: str, rest: str, same: bool | None) -
         ("if x.size(0) == 0:\n    return x.new_zeros(x.size(-1), x.size(0))\nreturn x[:, :1]", False),
         ("if x.size(0) == 0:\n    return x.new_zeros(x.size(-1))\nreturn x[: x.size(0)].exp()", False),
         ("if x.shape[0] == 0:\n    return x.new_zeros(x.shape[0])\nreturn x.exp()", None),
+        # Of tensors with more dimensions another one is padded.
+        ("if x.size(0) == 0:\n    x = F.pad(x, (0, 0, 0, 3))\nreturn x.new_zeros(x.size(0), x.size(-1))", False),
         ("if x.numel() == 0:\n    return x.new_empty(x.shape)\nreturn x.clone()", True),
         ("if x.numel() == 0:\n    return x\nreturn x.reshape(x.size(0), x.size(1))", None),
         ("if x.numel() == 0:\n    return x\nif x.dim() < 2:\n    raise\nreturn x.view(x.size(0), x.size(1))", False),
