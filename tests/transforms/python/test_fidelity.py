@@ -352,3 +352,11 @@ def test_shapes_in_a_list_are_compared_as_shapes(rewrite: Any, shapes: str) -> N
     assert "torch._check(sym_eq(shapes[0], shapes[1]), lambda: 'no')" in rewrite(
         f"{source}        raise RuntimeError('no')\n    return x\n"
     )
+
+
+def test_what_is_sliced_is_not_the_same_where_the_bound_is_a_special_size(rewrite: Any) -> None:
+    source = (
+        "def f(x: Tensor, y: Tensor):\n    n, m = x.shape\n    if y.size(0) != 1:\n        x = x[: y.size(0)]\n"
+        "    return torch.stack([x, x])\n"
+    )
+    assert rewrite(source) == source

@@ -103,7 +103,7 @@ def _is_kept(value: ast.expr, kept: str, compared: Set[str], padding: bool = Fal
     calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
     return (
         bool(calls)
-        and _is_made_of(value, kept, compared)
+        and _is_made_of(value, kept)
         and all(
             (NEUTRAL.search(called(call)) and not _converts(call) and _agrees(call, compared))
             or (padding and PADDING.search(called(call)) and _by_nothing(call, compared))
@@ -112,14 +112,12 @@ def _is_kept(value: ast.expr, kept: str, compared: Set[str], padding: bool = Fal
     )
 
 
-def _is_made_of(value: ast.expr, kept: str, compared: Set[str]) -> bool:
+def _is_made_of(value: ast.expr, kept: str) -> bool:
     """Whether a value is `kept`, or calls that are made of it alone: `kept.view(…)`, `torch.reshape(kept, …)`."""
     while ast.unparse(value) != kept:
         if isinstance(value, ast.Subscript):
-            part = value.slice
-            upper = part.upper if isinstance(part, ast.Slice) and part.lower is part.step is None else None
-            if not isinstance(part, ast.Constant) and (upper is None or ast.unparse(upper) not in compared):
-                return False  # neither one of several results nor all rows
+            if not isinstance(value.slice, ast.Constant):
+                return False  # not one of several results
             value = value.value
         elif not isinstance(value, ast.Call):
             return False
