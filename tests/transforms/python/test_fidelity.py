@@ -354,9 +354,10 @@ def test_shapes_in_a_list_are_compared_as_shapes(rewrite: Any, shapes: str) -> N
     )
 
 
-def test_what_is_sliced_is_not_the_same_where_the_bound_is_a_special_size(rewrite: Any) -> None:
-    source = (
-        "def f(x: Tensor, y: Tensor):\n    n, m = x.shape\n    if y.size(0) != 1:\n        x = x[: y.size(0)]\n"
-        "    return torch.stack([x, x])\n"
-    )
+@pytest.mark.parametrize("part", ["x[: y.size(0)]", "x.narrow(0, 0, y.size(0))"])
+@pytest.mark.parametrize("result", ["torch.stack([x, x])", "unknown(x)"])
+def test_what_is_cut_out_is_not_the_same_where_the_bound_is_a_special_size(
+    rewrite: Any, part: str, result: str
+) -> None:
+    source = f"def f(x: Tensor, y: Tensor):\n    if y.size(0) != 1:\n        x = {part}\n    return {result}\n"
     assert rewrite(source) == source

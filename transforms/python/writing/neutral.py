@@ -13,7 +13,7 @@ from transforms.python.flow.values import TENSOR, TENSORS
 
 # Operations that give the same result where the shapes or sizes happen to agree.
 NEUTRAL = re.compile(
-    r"^(?:expand|reshape|view|contiguous|clone|to(?:_\w+)?|bool|narrow|size|dim|\w*broadcast\w*|expand_as|list)$"
+    r"^(?:expand|reshape|view|contiguous|clone|to(?:_\w+)?|bool|size|dim|\w*broadcast\w*|expand_as|list)$"
 )
 PADDING = re.compile(r"^(?:constant_pad_nd|pad|len)$")
 # Those of them that are given the sizes of the result.
