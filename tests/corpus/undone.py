@@ -24,6 +24,9 @@ from typing import NamedTuple
 import libcst as cst
 from corpus_trees import apply_in
 
+from transforms.python.flow.nodes import called
+from transforms.python.writing.nodes import code, parenthesized
+
 UNKNOWN: Mapping[str, bool] = {
     "guard_or_false": False, "statically_known_true": False, "definitely_true": False, "guard_or_true": True,
 }  # fmt: skip
@@ -52,15 +55,6 @@ class Outcome(NamedTuple):
     more: Calls
 
 
-def last_name(function: cst.BaseExpression | ast.expr) -> str:
-    """`f` of `f` and of `a.f`; "" of what is called otherwise."""
-    if isinstance(function, cst.Attribute):
-        return function.attr.value
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.value if isinstance(function, cst.Name) else function.id if isinstance(function, ast.Name) else ""
-
-
 class Undo(cst.CSTTransformer):
     """Writes conditions and numbers as for sizes that are known, and with `checks` branches that raise."""
 
@@ -70,21 +64,21 @@ class Undo(cst.CSTTransformer):
 
     def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
         """The operands, as Python joins them."""
-        name, operands = last_name(updated_node.func), _operands(updated_node)
+        name, operands = _callee(updated_node), _operands(updated_node)
         match operands:
             case [operand] if name in UNKNOWN:
-                return _grouped(operand)
+                return parenthesized(operand)
             case [operand] if name == "sym_not":
-                return _grouped(cst.UnaryOperation(cst.Not(), _grouped(operand)))
+                return parenthesized(cst.UnaryOperation(cst.Not(), parenthesized(operand)))
             case [first, *others] if name in JOINED and others:
-                joined = _grouped(first)
+                joined = parenthesized(first)
                 for other in others:
-                    joined = cst.BooleanOperation(joined, JOINED[name](), _grouped(other))
-                return _grouped(joined)
+                    joined = cst.BooleanOperation(joined, JOINED[name](), parenthesized(other))
+                return parenthesized(joined)
             case [_, _] if name in EXTREMA:
                 return updated_node.with_changes(func=cst.Name(EXTREMA[name]))
             case [test, body, other] if name == "sym_ite":
-                return _grouped(cst.IfExp(_grouped(test), _grouped(body), _grouped(other)))
+                return parenthesized(cst.IfExp(parenthesized(test), parenthesized(body), parenthesized(other)))
         return updated_node
 
     def leave_SimpleStatementLine(
@@ -94,29 +88,26 @@ class Undo(cst.CSTTransformer):
         statement = updated_node.body[0]
         if not self._checks or not isinstance(statement, cst.Expr) or not isinstance(statement.value, cst.Call):
             return updated_node
-        error = RAISED.get(last_name(statement.value.func))
+        error = RAISED.get(_callee(statement.value))
         match _operands(statement.value):
             case [condition, cst.Lambda(body=message)] if error and len(updated_node.body) == 1:
                 raised = cst.Raise(cst.Call(cst.Name(error), [cst.Arg(message)]))
                 return cst.If(
-                    cst.UnaryOperation(cst.Not(), _grouped(condition)),
+                    cst.UnaryOperation(cst.Not(), parenthesized(condition)),
                     cst.IndentedBlock([cst.SimpleStatementLine([raised])]),
                     leading_lines=updated_node.leading_lines,
                 )
         return updated_node
 
 
+def _callee(call: cst.Call) -> str:
+    return code(call.func).rpartition(".")[2]
+
+
 def _operands(call: cst.Call) -> list[cst.BaseExpression]:
     """What a call is given, by place alone; nothing where it is given in another way."""
     plain = not any(argument.star or argument.keyword for argument in call.args)
     return [argument.value for argument in call.args] if plain else []
-
-
-def _grouped(node: cst.BaseExpression) -> cst.BaseExpression:
-    simple = (cst.Name, cst.Call, cst.Attribute, cst.Subscript, cst.Integer)
-    if node.lpar or isinstance(node, simple):
-        return node
-    return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
 
 
 def calls_in(source: str) -> dict[str, Calls]:
@@ -130,7 +121,7 @@ def calls_in(source: str) -> dict[str, Calls]:
                 found[f"{name}#{sum(key.startswith(f'{name}#') for key in found)}"] = inner
                 visit(child, (*around, child.name), inner)
                 continue
-            if isinstance(child, ast.Call) and (name := last_name(child.func)) in SYMBOLIC | RAISED.keys():
+            if isinstance(child, ast.Call) and (name := called(child)) in SYMBOLIC | RAISED.keys():
                 operands = child.args[:1] if name in RAISED else child.args
                 calls[name, ", ".join(map(ast.unparse, operands)).replace("torch.sym_", "sym_")] += 1
             visit(child, around, calls)

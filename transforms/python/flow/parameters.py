@@ -31,12 +31,12 @@ def parameter_values(
         number = value.kind in (PLAIN, STATIC) and name in numbers
         values[name] = A_FLOAT if number else maybe_none(value) if name in absent else value
     for rest in filter(None, (arguments.vararg, arguments.kwarg)):
-        annotation = written(rest.annotation) if rest.annotation else ""
-        values[rest.arg] = annotated(f"list[{annotation}]", rest.arg) if annotation else NOTHING
-    if arguments.vararg and not arguments.vararg.annotation:
-        name = arguments.vararg.arg
-        unknown = Value(PARAMETER, frozenset({name}), sure=False)
-        values[name] = unknown if passed is None else passed.get(name, NOTHING)
+        if rest.annotation:
+            values[rest.arg] = annotated(f"list[{written(rest.annotation)}]", rest.arg)
+        elif passed is None and rest is arguments.vararg:
+            values[rest.arg] = Value(PARAMETER, frozenset({rest.arg}), sure=False)
+        else:
+            values[rest.arg] = (passed or {}).get(rest.arg, NOTHING)
     return values
 
 

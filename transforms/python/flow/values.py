@@ -10,7 +10,7 @@ import ast
 import functools
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 EMPTY, STATIC, PLAIN, TENSOR, TENSORS, INT, FLOAT, BOOL, SHAPE, TUPLE, SEQUENCE, PARAMETER = (
     "empty",
@@ -228,12 +228,14 @@ def item(value: Value, index: int) -> Value:
 
 def sliced(value: Value, bounds: ast.Slice) -> Value:
     """What `value[low:high]` is; of bounds that are not written as numbers it may hold all that the value holds."""
-    parts = (bounds.lower, bounds.upper, bounds.step)
-    written = [ast.unparse(part) if part else "" for part in parts]
-    if value.kind != TUPLE or not all(re.fullmatch(r"-?\d{1,4}|", part) for part in written):
+    if value.kind != TUPLE:
         return value
-    low, high, step = (int(part) if part else None for part in written)
-    return value._replace(items=value.items[low : high : step or None])
+    ends: list[Any] = [bounds.lower, bounds.upper, bounds.step]
+    try:
+        low, high, step = (end and ast.literal_eval(end) for end in ends)
+        return value._replace(items=value.items[low:high:step])
+    except (ValueError, TypeError):
+        return value
 
 
 def sequence_of(value: Value) -> Value:
