@@ -20,7 +20,7 @@ from codemod.model.findings import Level
 from codemod.model.scope import Scope
 from codemod.planning.selection import Selection
 from codemod.tree.cache import Cache
-from codemod.tree.checkout import Checkout, find_checkout, of_pytorch, user_cache
+from codemod.tree.checkout import Checkout, checkout_of, find_checkout, of_pytorch, user_cache
 from codemod.tree.config import VERSION, Config, read_config, read_user_config
 from codemod.tree.pool import default_jobs
 from codemod.tree.project import CheckoutProject
@@ -79,7 +79,7 @@ def start(context: click.Context, parameters: Mapping[str, Any]) -> Run:
     for missing in (path for path in paths if not path.exists()):
         beside = os.listdir(missing.parent) if missing.parent.is_dir() else ()
         raise SymfixError(f"{missing}: no such file or folder{nearest(missing.name, sorted(beside))}")
-    checkout = find_checkout(paths[0] if paths else Path())
+    checkout = checkout_of(paths[0]) if paths else find_checkout(Path())
     user, tree = read_user_config(), read_config(checkout)
     configured = _configured(context, parameters, user, tree)
     values = {**parameters, **configured}
@@ -96,7 +96,9 @@ def start(context: click.Context, parameters: Mapping[str, Any]) -> Run:
     )
     for path in project.paths:
         if not any(name == path or name.startswith(path + "/") for name in project.names):
-            raise SymfixError(f"{path}: holds no file of the checkout {checkout.root} (ignored by git, or third party)")
+            raise SymfixError(
+                f"{path}: holds no file of the checkout {checkout.root}; what git ignores is read if it is named alone"
+            )
     selection = Selection(
         ops=values["op"],
         modes=frozenset(values["mode"]),

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from codemod.probe.script import Program
 from codemod.prove.overlay import overlay
-from codemod.tree.checkout import find_checkout
+from codemod.tree.checkout import checkout_of
 
 _INSTALLED = re.compile(r"^(.*/(?:site|dist)-packages)/(\w+)/")
 _CONFIGURED = "[tool.symfix]\n"
@@ -64,7 +64,7 @@ def tree_of(path: str) -> Tree | None:
         return None if installed[2] == "torch" else Tree(Path(installed[1], installed[2]), installed[2])
     if real.startswith(os.path.dirname(os.path.realpath(os.__file__)) + os.sep):
         return None
-    return Tree(find_checkout(Path(real)).root)
+    return Tree(checkout_of(Path(real)).root)
 
 
 @dataclass(frozen=True, slots=True)

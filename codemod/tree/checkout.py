@@ -183,6 +183,20 @@ def find_checkout(start: Path) -> Checkout:
     return Checkout(here, None)
 
 
+def checkout_of(path: Path) -> Checkout:
+    """The checkout that holds `path`: as `find_checkout` says, and where git ignores it, `path` as a tree of its own.
+
+    So an installed package is read by its name though it stands in an ignored folder of somebody's checkout.
+    Raises SymfixError as `find_checkout` does.
+    """
+    checkout, real = find_checkout(path), Path(os.path.realpath(path))
+    git = checkout.git
+    if git is None or real == git.top or not _ignored(git, real):
+        return checkout
+    here = real if real.is_dir() else real.parent
+    return Checkout(here if checkout.root == git.top else checkout.root, None)
+
+
 def of_pytorch(checkout: Checkout) -> bool:
     """Whether a tree is PyTorch itself: its checkout, its package, a folder that holds that or, without git, a part."""
     root = checkout.root
@@ -213,6 +227,13 @@ def user_cache() -> Path:
             "no home folder is known to keep the cache in; set HOME or XDG_CACHE_HOME, or give --no-cache"
         )
     return Path(base) / "symfix"
+
+
+def _ignored(git: Git, path: Path) -> bool:
+    """Whether git neither tracks nor would add anything at a path, which is below its top."""
+    name = os.path.relpath(path, git.top)
+    kinds = (("--cached",), ("--others", "--exclude-standard"))  # the index alone answers at once, and most often
+    return not any(git.run("--literal-pathspecs", "ls-files", "-z", *kind, "--", name) for kind in kinds)
 
 
 def _git_dir(folder: Path) -> Path | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from codemod.errors import SymfixError
-from codemod.tree.checkout import NATIVE_FUNCTIONS, find_checkout
+from codemod.tree.checkout import NATIVE_FUNCTIONS, checkout_of, find_checkout
 from tests.conftest import MakeTree
 
 FILES = {"a.cc": b"1", "sub/b.cc": b"2", "third_party/c.cc": b"3", "sub/third_party/d.cc": b"4", "build/e.cc": b"5"}
@@ -55,6 +55,33 @@ def test_a_pytorch_tree_within_a_repository_is_its_own_checkout(make_tree: MakeT
 def test_a_tree_unpacked_where_git_ignores_it_is_listed_all_the_same(make_tree: MakeTree) -> None:
     root = make_tree({".gitignore": b"vendor/\n", f"vendor/{NATIVE_FUNCTIONS}": b"", "vendor/x.cc": b""})
     assert listed(root / "vendor") == ["x.cc"]
+
+
+@pytest.mark.parametrize("pattern", [b"venv/", b"venv/*", b"/lib/\nvenv/lib", b"*.cc"])
+def test_what_git_ignores_is_a_tree_of_its_own_once_it_is_named(make_tree: MakeTree, pattern: bytes) -> None:
+    root = make_tree({".gitignore": pattern, "a.cu": b"", "venv/lib/x.cc": b"", "venv/lib/sub/y.cc": b""})
+    for name in ("venv/lib", "venv/lib/x.cc"):
+        package = checkout_of(root / name)
+        assert (package.root, package.git) == (root / "venv/lib", None)
+        assert package.names() == ["sub/y.cc", "x.cc"]
+    assert checkout_of(root / "a.cu") == find_checkout(root / "venv/lib")
+
+
+def test_what_git_tracks_or_does_not_know_yet_stays_in_the_checkout(
+    make_tree: MakeTree, git: Callable[..., bytes]
+) -> None:
+    root = make_tree({"sub/a.cc": b"", "kept/b.cc": b""})
+    (root / "new").mkdir()
+    (root / "new/c.cc").write_bytes(b"")
+    (root / ".gitignore").write_bytes(b"kept/\n")
+    for name in ("sub", "kept", "kept/b.cc", "new", "."):
+        assert checkout_of(root / name).root == root
+
+
+def test_a_pytorch_tree_that_git_ignores_is_found_from_below(make_tree: MakeTree) -> None:
+    root = make_tree({".gitignore": b"vendor/\n", f"vendor/{NATIVE_FUNCTIONS}": b"", "vendor/torch/x.cc": b""})
+    assert checkout_of(root / "vendor/torch").root == root / "vendor"
+    assert checkout_of(root / "vendor/torch").git is None
 
 
 def test_ignored_files_and_other_peoples_are_left_out(make_tree: MakeTree) -> None:

@@ -116,10 +116,11 @@ def _numbers(place: Place, statements: Sequence[ast.stmt]) -> set[str]:
 
 
 def _returned(place: Place, branch: ast.If, path: Sequence[ast.stmt]) -> list[ast.expr]:
-    """What a path of the branch returns, and where it is not written what the function returns below."""
-    inside = [node for node in _nodes(path) if isinstance(node, ast.Return)]
-    last = branch.end_lineno or branch.lineno
-    returns = inside if path else [node for node in returns_of(place.function) if node.lineno > last]
+    """What a path of the branch returns, and where it goes on what the function returns below."""
+    returns = [node for node in _nodes(path) if isinstance(node, ast.Return)]
+    if not path or not isinstance(path[-1], EXITS):
+        last = branch.end_lineno or branch.lineno
+        returns += [node for node in returns_of(place.function) if node.lineno > last]
     return [node.value for node in returns if node.value is not None]
 
 

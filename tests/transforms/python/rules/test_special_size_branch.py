@@ -55,6 +55,8 @@ def test_what_is_subtracted_later_counts(look: Any) -> None:
         "if y.numel() > 0:\n        torch._check(y.dtype == x.dtype)\n        y = y.clone()",
         "if y.numel() > 0:\n        validate(x)",
         "if y.numel() == 0:\n        return x\n    x = x + y",
+        "if y.numel() == 0:\n        x = x.clone()\n    else:\n        return x.sum(1)",
+        "if y.numel() == 0:\n        pass\n    else:\n        return x.sum(1)",
     ],
 )
 def test_an_empty_tensor_that_stands_for_none_is_not_used(look: Any, branch: str) -> None:
