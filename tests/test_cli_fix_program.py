@@ -16,6 +16,7 @@ from codemod.model.edits import Edit
 from codemod.probe.answers import Answer, Compilation, Report
 from codemod.probe.script import Program
 from codemod.probe.trace import Frame
+from tests.codemod.fake import FakeTransform
 from tests.conftest import MakeTree, Symfix
 
 CASE = b"import torch\n\n\ndef f(a, b):\n    if a != b:\n        raise ValueError(f'{a}')\n    return a\n"
@@ -62,7 +63,7 @@ def test_what_a_second_run_shows_to_cure_is_written(tree: Path, symfix: Symfix, 
     out = outcome.out.decode()
     assert outcome.code == 0, out
     assert runs.ran == 3
-    assert "case.py:5 in f: if a != b:: error: Could not guard" in " ".join(out.split())
+    assert "case.py:5 in f: if a != b: error: Could not guard" in " ".join(out.split())
     assert "+        torch._check(a == b)" in out
     assert "→ ends well" in out
     assert b"        torch._check(a == b)\n    elif a != b:\n" in (tree / "case.py").read_bytes()
@@ -138,6 +139,21 @@ def test_checks_are_for_review(tree: Path, symfix: Symfix, runs: Runs) -> None:
     assert outcome.code == 1
     assert "no rule has one here" in outcome.out.decode()
     assert (tree / "case.py").read_bytes() == CASE
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [("loop", "loop: it bounds a loop"), ("numel", "size: its change is for --level review")],
+)
+def test_why_a_finding_at_the_line_offers_nothing_is_said(
+    make_tree: MakeTree, symfix: Symfix, runs: Runs, monkeypatch: pytest.MonkeyPatch, word: str, says: str
+) -> None:
+    monkeypatch.setattr(FakeTransform, "suffixes", (".py",))
+    root = make_tree({"case.py": CASE.replace(b"a != b", f"a != {word}".encode())})
+    monkeypatch.chdir(root)
+    outcome = symfix("fix", "--yes", "--level", "safe", *COMMAND, cwd=root)
+    assert outcome.code == 1
+    assert f"left {says}" in " ".join(outcome.out.decode().split())
 
 
 def test_a_file_that_changes_while_the_program_runs_is_said(

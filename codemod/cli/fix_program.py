@@ -109,14 +109,18 @@ def _program_of(text: str, yes: bool) -> tuple[str, ...]:
 
 def _stopped(repair: Repair, before: Trial, eager: Trial) -> int:
     """Say why nothing is offered; 0 where there is nothing to cure."""
-    from codemod.fix.candidates import places_of
+    from codemod.fix.candidates import left_at, places_of
     from codemod.probe.report import place_text
 
     if not repair.asks(before, eager):
         show(_step("stopped", "nothing to fix: it ends well, nothing is compiled twice, and its results are eager's"))
         return 0
-    places = [place_text(frame) for frame in places_of(before)[:3]]
-    show(_step("locate", "; ".join(places) or "torch does not say which line asked"))
+    places = places_of(before)[:3]
+    show(_step("locate", "; ".join(map(place_text, places)) or "torch does not say which line asked"))
+    for place in places:
+        for reason in left_at(place, repair.program, repair.groups, repair.level):
+            where = f"{Path(place.path).name}:{place.line}: " if places[1:] else ""
+            show(_step("left", where + reason))
     tried = f"{len(repair.refused)} tried, none of which made it better" if repair.refused else "no rule has one here"
     show(_step("stopped", f"no change is offered: {tried}"))
     show(_step("next", f"{shlex.join(['symfix', 'probe', '--', *repair.program.command])} shows all that torch said"))
@@ -127,7 +131,7 @@ def _place(candidate: Candidate) -> str:
     from codemod.probe.report import place_text
 
     relative = candidate.tree.relative(candidate.frame.path) or Path(candidate.frame.path).name
-    return place_text(dataclasses.replace(candidate.frame, path=relative))
+    return place_text(dataclasses.replace(candidate.frame, path=relative)).removesuffix(":")
 
 
 def _diff(tree: Tree, changes: Sequence[Change]) -> list[str]:

@@ -14,6 +14,7 @@ from codemod.model.edits import Edit, EditConflict
 from codemod.model.findings import Finding, Level
 from codemod.model.groups import Group
 from codemod.probe.answers import Answer
+from codemod.probe.script import Program
 from codemod.probe.trace import Frame
 from codemod.writing.changes import Change, changes_of_edits, read_source
 
@@ -81,18 +82,36 @@ def places_of(trial: Trial) -> list[Frame]:
     return list(dict.fromkeys(frame for frame in frames if frame is not None))
 
 
+def left_at(frame: Frame, program: Program, groups: Groups, level: Level) -> list[str]:
+    """Why the findings at a line of `program`, run as it is, offer no change up to `level`."""
+    reasons = []
+    for _, group, finding in _groups_at(frame, _Lines(Copy(program), ()), groups):
+        if not group.edits:
+            reasons.append(f"{finding.rule}: {finding.reason or finding.message}")
+        elif group.level > level:
+            reasons.append(f"{finding.rule}: its change is for --level {group.level.name.lower()}")
+    return list(dict.fromkeys(reasons))
+
+
 def _rewrites(answer: Answer, lines: _Lines, groups: Groups, level: Level) -> Iterator[Candidate]:
     for frame in filter(None, (answer.place, answer.user)):
-        tree = lines.tree(frame.path)
-        if tree is None:
-            continue
-        path, line = lines.original(tree, frame.path, frame.line)
-        for group in groups(tree, path):
-            here = [f for f in group.findings if f.path == path and f.line <= line <= _last_line(lines, tree, f)]
-            if here and group.edits and group.level <= level:
+        for tree, group, finding in _groups_at(frame, lines, groups):
+            if group.edits and group.level <= level:
                 rules = ", ".join(dict.fromkeys(finding.rule for finding in group.findings if finding.edits))
-                what = f"{rules} ({group.level.name.lower()}): {here[0].message}"
+                what = f"{rules} ({group.level.name.lower()}): {finding.message}"
                 yield Candidate(what, tree, group.edits, frame, f"{answer.kind}: {answer.text}")
+
+
+def _groups_at(frame: Frame, lines: _Lines, groups: Groups) -> Iterator[tuple[Tree, Group, Finding]]:
+    """The groups that have findings at a line of the run, each with the first of these."""
+    tree = lines.tree(frame.path)
+    if tree is None:
+        return
+    path, line = lines.original(tree, frame.path, frame.line)
+    for group in groups(tree, path):
+        here = [f for f in group.findings if f.path == path and f.line <= line <= _last_line(lines, tree, f)]
+        if here:
+            yield tree, group, here[0]
 
 
 def _checks(answer: Answer, lines: _Lines) -> Iterator[Candidate]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence, Set
+from dataclasses import dataclass
 
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import called, dotted
@@ -32,25 +33,50 @@ def neutral(statements: Sequence[ast.stmt], test: ast.expr, values: Interpreter 
     What tells that is `test`: the sizes of a result are those that it compares. With the function's `values` the path
     may also compute amounts, which are no tensors, and pad by them.
     """
-    return _neutral(statements, _expressions(test), values)
+    return _neutral(statements, _Asked.by(test), values)
 
 
-def _neutral(statements: Sequence[ast.stmt], compared: set[str], values: Interpreter | None) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The expressions, as text, that a test asks about."""
+
+    parts: set[str]
+    related: set[str]
+    """Those that are compared with one another, and not with a number alone."""
+
+    @classmethod
+    def by(cls, test: ast.expr) -> _Asked:
+        related: set[str] = set()
+        for node in ast.walk(test):
+            if isinstance(node, (ast.Compare, ast.Call)):
+                operands = [node.left, *node.comparators] if isinstance(node, ast.Compare) else node.args
+                others = [operand for operand in operands if not isinstance(operand, ast.Constant)]
+                related.update(*map(_expressions, others if len(others) > 1 else ()))
+        return cls(_expressions(test), related)
+
+    def add(self, name: str, value: ast.expr) -> None:
+        """What is computed from something that is asked about is asked about too."""
+        for texts in (self.parts, self.related):
+            if not texts.isdisjoint(_expressions(value)):
+                texts.add(name)
+
+
+def _neutral(statements: Sequence[ast.stmt], asked: _Asked, values: Interpreter | None) -> bool:
     for statement in statements:
         if isinstance(statement, ast.If):
             # A rank or a layout that is refused is refused whatever the sizes are.
             refuses = _RANKS.search(ast.unparse(statement.test)) is not None
             for path in (statement.body, statement.orelse):
-                if path and not (refuses and isinstance(path[0], ast.Raise)) and not _neutral(path, compared, values):
+                if path and not (refuses and isinstance(path[0], ast.Raise)) and not _neutral(path, asked, values):
                     return False
         elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             amounts = values is not None and values.value(statement.value).kind not in (TENSOR, TENSORS)
             calls = any(isinstance(node, ast.Call) for node in ast.walk(statement.value))
             kept = ast.unparse(statement.targets[0])
-            if not (amounts and not calls) and not _is_kept(statement.value, kept, compared, values is not None):
+            if not (amounts and not calls) and not _is_kept(statement.value, kept, asked, values is not None):
                 return False
-            if amounts and not compared.isdisjoint(_expressions(statement.value)):
-                compared.add(kept)
+            if amounts:
+                asked.add(kept, statement.value)
         elif not isinstance(statement, ast.Pass):
             return False
     return bool(statements)
@@ -60,7 +86,7 @@ def serves_all(branch: ast.If | ast.IfExp, general: bool) -> bool:
     """Whether the path for sizes in general does nothing more, for the special ones, than the other path does."""
     if isinstance(branch, ast.IfExp):
         path, special = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
-        return _is_kept(path, ast.unparse(special), _expressions(branch.test))
+        return _is_kept(path, ast.unparse(special), _Asked.by(branch.test))
     taken, passed_by = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
     if not passed_by:
         return neutral(taken, branch.test)
@@ -72,7 +98,7 @@ def serves_all(branch: ast.If | ast.IfExp, general: bool) -> bool:
         return False
     if values[0] is None or values[1] is None:
         return False
-    return _is_kept(values[0], ast.unparse(values[1]), _expressions(branch.test))
+    return _is_kept(values[0], ast.unparse(values[1]), _Asked.by(branch.test))
 
 
 def keeps_shape(value: ast.expr, kept: str, values: Interpreter) -> bool:
@@ -98,15 +124,15 @@ def _expressions(node: ast.expr) -> set[str]:
     return {ast.unparse(part) for part in parts}
 
 
-def _is_kept(value: ast.expr, kept: str, compared: Set[str], padding: bool = False) -> bool:
+def _is_kept(value: ast.expr, kept: str, asked: _Asked, padding: bool = False) -> bool:
     """Whether a value is `kept` expanded, reshaped or copied, which is `kept` where nothing was to be done."""
     calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
     return (
         bool(calls)
         and _is_made_of(value, kept)
         and all(
-            (NEUTRAL.search(called(call)) and not _converts(call) and _agrees(call, compared))
-            or (padding and PADDING.search(called(call)) and _by_nothing(call, compared))
+            (NEUTRAL.search(called(call)) and not _converts(call) and _agrees(call, asked.related))
+            or (padding and PADDING.search(called(call)) and _by_nothing(call, asked.parts))
             for call in calls
         )
     )
@@ -132,8 +158,8 @@ def _is_made_of(value: ast.expr, kept: str) -> bool:
     return True
 
 
-def _agrees(call: ast.Call, compared: Set[str]) -> bool:
-    """Whether each size that a call is given is one of the tensor's own, or `compared` with one."""
+def _agrees(call: ast.Call, related: Set[str]) -> bool:
+    """Whether each size that a call is given is one of the tensor's own, or `related` to one."""
     if not _SIZED.match(called(call)):
         return True
     sizes = list(call.args)
@@ -147,7 +173,7 @@ def _agrees(call: ast.Call, compared: Set[str]) -> bool:
         text = ast.unparse(size.value if isinstance(size, ast.Starred) else size)
         own = (f"{tensor}.size({index})", f"{tensor}.shape[{index}]", *(["-1"] if called(call) == "expand" else []))
         shape = (f"{text}.shape", f"{text}.size()") if called(call).endswith("_as") else (text,)
-        if text not in own and compared.isdisjoint(shape):
+        if text not in own and related.isdisjoint(shape):
             return False
     return True
 
