@@ -132,6 +132,16 @@ def whole_blocks(source: Tensor, multiple: int) -> Tensor:
     return source.new_empty((rows, source.shape[1]))
 
 
+@torch.library.register_fake("neighbors::block_sums")
+def block_sums(source: Tensor, block: int) -> Tensor:
+    """The sum of each block of rows; the last one is filled up."""
+    # A tensor that fits is padded by no rows.
+    missing = -source.shape[0] % block
+    if missing > 0:
+        source = torch.nn.functional.pad(source, (0, 0, 0, missing))
+    return source.unflatten(0, (-1, block)).sum(1)
+
+
 @torch.library.register_fake("neighbors::blocks_and_rest")
 def blocks_and_rest(source: Tensor, block: int) -> tuple[Tensor, Tensor]:
     """The rows of whole blocks, and those that are left."""

@@ -34,6 +34,7 @@ _FIELDS = {"functions": 6, "operators": 3, "names": 3, "python": 3}
 MAGIC = "symfix-releases 1"
 SOURCES = {
     "torch": "torch/__init__.py",
+    "compiler": "torch/compiler/__init__.py",
     "symbolic_shapes": "torch/fx/experimental/symbolic_shapes.py",
     "sizevars": "torch/_inductor/sizevars.py",
     "PythonPrinter": "torch/utils/_sympy/printers.py",
@@ -41,6 +42,7 @@ SOURCES = {
 """The file of each module whose functions are rows of `python`; of `sizevars` and of PythonPrinter they are methods."""
 FUNCTION = "torch."
 """What stands before the functions of torch/__init__.py among the names that a PyTorch has."""
+_LASTING = ("torch", "compiler", "symbolic_shapes")
 PRINTS_CHOICES = "PythonPrinter._print_Piecewise"
 """What a guard takes in which `torch.sym_ite` stands: without it the guard's text is no Python, and compiling fails."""
 _FUNCTION = re.compile(r"^def (\w+)", re.M)
@@ -165,7 +167,7 @@ def since() -> dict[str, Release]:
     Left out are those that the oldest has already, and those that the newest has no longer.
     """
     numbers = releases()
-    modules = [[python_names(number, module) for number in numbers] for module in ("torch", "symbolic_shapes")]
+    modules = [[python_names(number, module) for number in numbers] for module in _LASTING]
     owner, _, method = PRINTS_CHOICES.partition(".")
     printers = [python_names(number, owner) & {method} for number in numbers]
     first = {f"{owner}.{name}": number for name, number in _lasting(printers, numbers)}

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from transforms.python.flow.nodes import called, dotted, is_truth, rebound, scripting
+from transforms.python.flow.nodes import called, dotted, is_truth, operands_traced, outcome_traced, rebound
 from transforms.python.flow.parameters import parameter_values
 from transforms.python.flow.settled import Settled
 from transforms.python.flow.torch_names import (
@@ -306,7 +306,7 @@ class Interpreter:
         return value
 
     def _BoolOp(self, node: ast.BoolOp) -> Value:
-        return any_of([(self.value(operand), is_truth(operand)) for operand in node.values])
+        return any_of([(self.value(operand), is_truth(operand)) for operand in operands_traced(node)])
 
     def _Compare(self, node: ast.Compare) -> Value:
         operands = [node.left, *node.comparators]
@@ -325,9 +325,9 @@ class Interpreter:
         return self._combined(values, BOOL)
 
     def _IfExp(self, node: ast.IfExp) -> Value:
-        if scripting(node.test):
-            return self.value(node.orelse)
-        return any_of([(self.value(chosen), is_truth(chosen)) for chosen in (node.body, node.orelse)])
+        outcome = outcome_traced(node.test)
+        paths = ((node.body, True), (node.orelse, False))
+        return any_of([(self.value(path), is_truth(path)) for path, taken in paths if outcome in (None, taken)])
 
     def _Subscript(self, node: ast.Subscript) -> Value:
         value = self.value(node.value)
@@ -381,9 +381,8 @@ def asks(value: Value) -> bool:
 def coerces(node: ast.expr, values: Interpreter) -> bool:
     """Whether evaluating an expression, whatever is done with its result, asks for a symbol."""
     if isinstance(node, ast.BoolOp):
-        return any(asks(values.value(operand)) for operand in node.values[:-1]) or any(
-            coerces(v, values) for v in node.values
-        )
+        evaluated = operands_traced(node)
+        return any(asks(values.value(v)) for v in evaluated[:-1]) or any(coerces(v, values) for v in evaluated)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return asks(values.value(node.operand))
     if isinstance(node, ast.Compare):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 _BARE = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
@@ -28,6 +29,8 @@ TESTS = frozenset({"isinstance", "issubclass", "hasattr", "callable", "bool", "a
 """Builtins that give a bool."""
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 """The fields of each kind of node that may hold others."""
+
+_COMPILING = re.compile(r"^is_(?:torch)?(?:dynamo)?_?compiling$")
 
 
 def own_nodes(scope: ast.AST) -> list[ast.AST]:
@@ -135,9 +138,27 @@ def _written(node: ast.AST) -> str | None:
     return None
 
 
-def scripting(node: ast.expr) -> bool:
-    """Whether an expression is `torch.jit.is_scripting()`."""
-    return isinstance(node, ast.Call) and called(node) == "is_scripting"
+def outcome_traced(node: ast.expr) -> bool | None:
+    """What a condition comes to where Python is traced or compiled, whatever it says of sizes; None where they decide.
+
+    `torch.jit.is_scripting()` is False there, `torch.compiler.is_compiling()` and its kin are True.
+    """
+    if isinstance(node, ast.Call):
+        return False if called(node) == "is_scripting" else True if _COMPILING.match(called(node)) else None
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        inner = outcome_traced(node.operand)
+        return None if inner is None else not inner
+    if isinstance(node, ast.BoolOp):
+        outcomes = set(map(outcome_traced, node.values))
+        short = isinstance(node.op, ast.Or)
+        return short if short in outcomes else None if None in outcomes else not short
+    return None
+
+
+def operands_traced(node: ast.BoolOp) -> list[ast.expr]:
+    """The operands that are evaluated where Python is traced: none behind one that always decides."""
+    decisive = (i for i, value in enumerate(node.values) if outcome_traced(value) is isinstance(node.op, ast.Or))
+    return node.values[: next(decisive, len(node.values)) + 1]
 
 
 def is_truth(node: ast.expr) -> bool:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from transforms.python.flow.demands import TRACED, demands
 from transforms.python.flow.guesses import not_empty
 from transforms.python.flow.interpret import Interpreter, asks, coerces
-from transforms.python.flow.nodes import called, dotted, scripting
+from transforms.python.flow.nodes import called, dotted, operands_traced, outcome_traced
 from transforms.python.flow.torch_names import CHECKS, COUNTED, OF_NUMBERS, TORCH_MODULES
 from transforms.python.flow.values import A_SIZE, BOOL, FLOAT, INT, PARAMETER, SHAPE, TUPLE, Value
 
@@ -32,6 +32,7 @@ _PLACES = frozenset(
     {ast.If, ast.While, ast.Assert, ast.IfExp, ast.Call, ast.Lambda, ast.For, ast.comprehension}
     | {ast.Assign, ast.Return, ast.BoolOp, ast.BinOp, ast.Set, ast.SetComp, ast.Dict, ast.DictComp}
 )
+_SKIPPING = frozenset({ast.If, ast.IfExp, ast.Raise, ast.JoinedStr, ast.BoolOp})
 
 
 class Site(NamedTuple):
@@ -56,7 +57,7 @@ def is_traced(site: Site) -> bool:
 def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
     """Every place among a function's own nodes that may ask for a symbol, outer ones first.
 
-    What a message holds is left out, since it is evaluated only on failure, and what only TorchScript runs.
+    What a message holds is left out, since it is evaluated only on failure, and what only TorchScript or eager runs.
     """
     places = [node for node in nodes if type(node) in _PLACES]
     if not places:
@@ -146,14 +147,14 @@ def _holds_size(value: Value) -> bool:
 def _skipped(nodes: Sequence[ast.AST]) -> Iterator[int]:
     for node in nodes:
         kind = type(node)
-        if kind is not ast.If and kind is not ast.IfExp and kind is not ast.Raise and kind is not ast.JoinedStr:
+        if kind not in _SKIPPING:
             continue
         roots: list[ast.AST] = [node] if isinstance(node, (ast.Raise, ast.JoinedStr)) else []
-        if isinstance(node, (ast.If, ast.IfExp)):
-            negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
-            if scripting(node.test.operand if isinstance(node.test, ast.UnaryOp) else node.test):
-                path = node.orelse if negated else node.body
-                roots += path if isinstance(path, list) else [path]
+        if isinstance(node, (ast.If, ast.IfExp)) and (outcome := outcome_traced(node.test)) is not None:
+            path = node.orelse if outcome else node.body
+            roots += path if isinstance(path, list) else [path]
+        elif isinstance(node, ast.BoolOp):
+            roots += node.values[len(operands_traced(node)) :]
         for root in roots:
             yield from map(id, ast.walk(root))
 

@@ -75,4 +75,4 @@ def rewrite(place: Place) -> Rewrite | None:
     if not serves_all(branch, general):
         raise Undecided("whether the path for different shapes serves equal ones too is not to be seen here")
     agreeing(place, branch, general)
-    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch), general=general)
+    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch, general), general=general)

@@ -1,10 +1,11 @@
 """A branch on whether two sizes are equal takes the path for different ones where that does nothing for equal ones.
 
-    if pad_to != x.size(0):                      if guard_or_true(pad_to != x.size(0)):
-        x = F.pad(x, (0, pad_to - x.size(0)))        x = F.pad(x, (0, pad_to - x.size(0)))
+    if x.size(0) != y.size(0):            if guard_or_true(x.size(0) != y.size(0)):
+        x = x.expand(y.size(0))               x = x.expand(y.size(0))
 
-What it does: in general two sizes differ. To expand, reshape or copy, or to pad by the difference, is nothing where
-they are equal, so the path serves them as well.
+What it does: in general two sizes differ. To expand, reshape or copy is nothing where they are equal, so the path
+serves them as well. Where Dynamo traces the function and is not PyTorch's own, the guard is
+`torch.compiler.is_compiling() or …`, which asks for no size.
 
 Why: the branch needs an answer while tracing. Where the path does more, or is seen to give another shape for equal
 sizes, a person has to decide: no check is added that would refuse equal sizes, which eager takes.
@@ -20,7 +21,7 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.writing.branches import decided, kinds, lean, pads_by_difference
+from transforms.python.writing.branches import decided, kinds, lean
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.neutral import serves_all
 from transforms.python.writing.place import Place, Rewrite
@@ -57,9 +58,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if "size" not in kinds(place, test) or "order" in kinds(place, test):
         return None
     general = lean(place, test)
-    padded = isinstance(branch, ast.If) and pads_by_difference(place, branch)
-    if not padded and (general is None or not serves_all(branch, general)):
+    if general is None or not serves_all(branch, general):
         raise Undecided("whether the path for different sizes serves equal ones too is not to be seen here")
-    if general is not None:
-        agreeing(place, branch, general)
-    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch), general=general)
+    agreeing(place, branch, general)
+    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch, general), general=general)

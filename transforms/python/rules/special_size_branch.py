@@ -134,11 +134,12 @@ def rewrite(place: Place) -> Rewrite | None:
         return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, place.conditions.guarded(test)))
     general = lean(place, test)
     shortcut = isinstance(branch, ast.If) and compared == {"empty"} and general is not None
-    if not shortcut and (general is None or not serves_all(branch, general)):
+    same = general is not None and serves_all(branch, general)
+    if not shortcut and not same:
         raise Undecided("whether the path for sizes in general serves this one too is not to be seen here")
     safe: tuple[Change, ...] = ()
     if isinstance(branch, ast.If):
         safe = serving(place, branch, general, shortcut)
     elif general is not None:
         agreeing(place, branch, general)
-    return Rewrite(Level.REVIEW, MESSAGE, (*decided(place, branch), *safe), general=general)
+    return Rewrite(Level.REVIEW, MESSAGE, (*decided(place, branch, general if same else None), *safe), general=general)

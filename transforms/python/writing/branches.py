@@ -14,8 +14,9 @@ import libcst as cst
 
 from transforms.python.flow.nodes import called
 from transforms.python.flow.values import FLOAT, INT
+from transforms.python.writing.compiled import served
 from transforms.python.writing.logic import Undecided
-from transforms.python.writing.neutral import neutral
+from transforms.python.writing.neutral import makes_views
 from transforms.python.writing.nodes import bare, code
 from transforms.python.writing.place import Change, Place
 
@@ -219,21 +220,6 @@ def decides_elsewhere(place: Place, branch: ast.If) -> str:
     return ""
 
 
-def pads_by_difference(place: Place, branch: ast.If) -> bool:
-    """Whether a branch on `a != b` does nothing but pad by `a - b`, which is nothing where they are equal."""
-    test = branch.test
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.NotEq):
-        return False
-    sides = {ast.dump(test.left), ast.dump(test.comparators[0])}
-    subtracted = [
-        {ast.dump(node.left), ast.dump(node.right)}
-        for statement in branch.body
-        for node in ast.walk(statement)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
-    ]
-    return sides in subtracted and not branch.orelse and neutral(branch.body, branch.test, place.values)
-
-
 def only(statements: Sequence[ast.stmt], function: str) -> bool:
     """Whether a path does nothing but call `….function(…)`."""
     return bool(statements) and all(
@@ -250,10 +236,15 @@ def is_elif(place: Place, branch: ast.If) -> bool:
     return place.layout.source.startswith(b"elif", place.layout.start(branch))
 
 
-def decided(place: Place, branch: ast.If | ast.IfExp) -> tuple[Change, ...]:
-    """The changes that let sizes in general decide a branch. Raises Undecided where neither path may be picked."""
+def decided(place: Place, branch: ast.If | ast.IfExp, same: bool | None = None) -> tuple[Change, ...]:
+    """The changes that let sizes in general decide a branch. Raises Undecided where neither path may be picked.
+
+    The path of `same`, if it is not None, is known to give for all sizes what the other path does.
+    """
     if isinstance(branch, ast.If):
         reason = decides_elsewhere(place, branch)
         if reason:
             raise Undecided(f"{reason}, so neither path may be picked for unknown sizes")
+    if same is not None and makes_views(branch):
+        return served(place, branch.test, same)
     return place.replaced(branch.test, place.conditions.guarded(place.tree(branch.test)))

@@ -19,6 +19,7 @@ NEUTRAL = re.compile(
 PADDING = re.compile(r"^(?:constant_pad_nd|pad|len)$")
 # Those of them that are given the sizes of the result.
 _SIZED = re.compile(r"^(?:expand|reshape|view)(?:_as)?$")
+_VIEWS = re.compile(r"^(?:expand|view|size|dim|numel|len|list|tuple)(?:_as)?$")
 # Operations of each element, and copies: what has no elements keeps its shape.
 _OF_ELEMENTS = re.compile(
     r"^(?:conj|neg|abs|exp|log|sqrt|rsqrt|sigmoid|tanh|relu|clone|contiguous|to|float|half|double|clamp|add|sub|mul|div)$"
@@ -99,6 +100,12 @@ def serves_all(branch: ast.If | ast.IfExp, general: bool) -> bool:
     if values[0] is None or values[1] is None:
         return False
     return _is_kept(values[0], ast.unparse(values[1]), _Asked.by(branch.test))
+
+
+def makes_views(branch: ast.If | ast.IfExp) -> bool:
+    """Whether a branch copies nothing, so that what is written in place below is the same tensor on both ways."""
+    names = {called(node) for node in ast.walk(branch) if isinstance(node, ast.Call)}
+    return all(_VIEWS.match(name) for name in names)
 
 
 def keeps_shape(value: ast.expr, kept: str, values: Interpreter) -> bool:

@@ -43,7 +43,7 @@ def remainder(place: Place, test: ast.expr) -> Remainder | None:
             return None
         truth = truth is not isinstance(test.ops[0], ast.Eq)
         positive, test = isinstance(test.ops[0], ast.Gt), test.left
-    value = _held(place, test) if isinstance(test, ast.Name) else test
+    value = held_value(place, test) if isinstance(test, ast.Name) else test
     if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Mod):
         return None
     if positive and not _is_positive(value.right):
@@ -59,8 +59,8 @@ def _is_positive(divisor: ast.expr) -> bool:
     return called(divisor) == "size" or (isinstance(shape, ast.Attribute) and shape.attr == "shape")
 
 
-def _held(place: Place, variable: ast.Name) -> ast.expr | None:
-    """What a variable was given, where that still is the remainder of the same sizes."""
+def held_value(place: Place, variable: ast.Name) -> ast.expr | None:
+    """What a variable was given, where that still is the same."""
     values = place.assigned(variable.id)
     value = values[0] if len(values) == 1 else None
     if value is None or ast.unparse(value) not in evaluated_before(place.function, place.site.node).texts:

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from transforms.python.flow.nodes import TELLING, own_nodes, telling_nodes, written
+from transforms.python.flow.nodes import TELLING, operands_traced, outcome_traced, own_nodes, telling_nodes, written
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,32 @@ def test_telling_nodes_are_those_of_the_own_nodes_that_tell() -> None:
     nodes = telling_nodes(tree := ast.parse(source))
     assert nodes == [node for node in own_nodes(tree) if type(node) in TELLING]
     assert {"b.c", "g", "l", "p", "t"} == {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}
+
+
+@pytest.mark.parametrize(
+    ("condition", "outcome"),
+    [
+        ("torch.jit.is_scripting()", False),
+        ("not torch.jit.is_scripting()", True),
+        ("torch.compiler.is_compiling()", True),
+        ("torch._dynamo.is_compiling() or n > 1", True),
+        ("not is_torchdynamo_compiling() and n > 1", False),
+        ("not (torch.compiler.is_dynamo_compiling() or n)", False),
+        ("torch.compiler.is_compiling() and n > 1", None),
+        ("torch.compiler.is_compiling() and not torch.jit.is_scripting()", True),
+        ("torch.jit.is_tracing()", None),
+        ("n > 1", None),
+    ],
+)
+def test_what_is_known_of_a_condition_where_python_is_traced(condition: str, outcome: bool | None) -> None:
+    assert outcome_traced(ast.parse(condition, mode="eval").body) is outcome
+
+
+@pytest.mark.parametrize(
+    ("condition", "evaluated"),
+    [("a or is_compiling() or b", 2), ("a and is_compiling() and b", 3), ("a and not is_compiling() and b", 2)],
+)
+def test_nothing_is_evaluated_behind_what_decides(condition: str, evaluated: int) -> None:
+    node = ast.parse(condition, mode="eval").body
+    assert isinstance(node, ast.BoolOp)
+    assert operands_traced(node) == node.values[:evaluated]

@@ -1,0 +1,113 @@
+"""Branches that pad are rewritten where the amounts are seen to be 0 for what they pass by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+HEAD = "@torch.compile\ndef f(x: Tensor, y: Tensor, m: int, flag: bool, mask=None):\n    n, c = x.shape\n"
+IF = "torch.compiler.is_compiling()"
+
+
+@pytest.mark.parametrize(
+    ("body", "new"),
+    [
+        ("pad = -n % m\n    if pad > 0:\n        x = F.pad(x, (0, 0, 0, pad))\n",
+         f"pad = -n % m\n    if {IF} or pad > 0:\n        x = F.pad(x, (0, 0, 0, pad))\n"),
+        ("a = -n % m\n    b = -c % m\n    if (a or b):\n        x = F.pad(x, (0, b, 0, a), value=1.0)\n",
+         f"a = -n % m\n    b = -c % m\n    if ({IF} or a or b):\n        x = F.pad(x, (0, b, 0, a), value=1.0)\n"),
+        ("if n % m != 0:\n        pads = (0, m - n % m)\n        x = F.pad(x, pads)\n",
+         f"if {IF} or n % m != 0:\n        pads = (0, (m - n % m) % m)\n        x = F.pad(x, pads)\n"),
+        ("rest = n % m\n    if rest > 0:\n        x = F.pad(x, (0, m - rest))\n",
+         f"rest = n % m\n    if {IF} or rest > 0:\n        x = F.pad(x, (0, (m - rest) % m))\n"),
+        ("if n % 2 == 1:\n        x = F.pad(x, (0, 1))\n",
+         f"if {IF} or n % 2 == 1:\n        x = F.pad(x, (0, n % 2))\n"),
+        ("if n < m:\n        x = F.pad(x, (0, m - n))\n",
+         f"if {IF} or n < m:\n        x = F.pad(x, (0, max(m - n, 0)))\n"),
+        ("if n != y.size(0):\n        y = F.pad(y, (0, n - y.size(0)))\n",
+         f"if {IF} or n != y.size(0):\n        y = F.pad(y, (0, n - y.size(0)))\n"),
+        ("if mask is not None and n > m:\n        x = F.pad(x, (0, n - m))\n",
+         f"if mask is not None and ({IF} or n > m):\n        x = F.pad(x, (0, max(n - m, 0)))\n"),
+        ("if mask is not None and (n > m) and flag:\n        x = F.pad(x, (0, n - m))\n",
+         f"if mask is not None and ({IF} or (n > m)) and flag:\n        x = F.pad(x, (0, max(n - m, 0)))\n"),
+        ("if flag and n > m and c > m:\n        x = F.pad(x, (0, max(n - m, 0) * max(c - m, 0)))\n",
+         f"if flag and ({IF} or (n > m and c > m)):\n        x = F.pad(x, (0, max(n - m, 0) * max(c - m, 0)))\n"),
+        ("y = F.pad(x, [0, 4 - n % 4]) if n % 4 else x\n",
+         f"y = F.pad(x, [0, (4 - n % 4) % 4]) if {IF} or n % 4 else x\n"),
+        ("if n < m:\n        a = [0] * k + [0, m - n]\n        x = aten.constant_pad_nd(x, a, 0)\n",
+         f"if {IF} or n < m:\n        a = [0] * k + [0, max(m - n, 0)]\n        x = aten.constant_pad_nd(x, a, 0)\n"),
+        ("pad = max(n - m, 0)\n    if pad > 0:\n        x = F.pad(x, [0, pad])\n",
+         f"pad = max(n - m, 0)\n    if {IF} or pad > 0:\n        x = F.pad(x, [0, pad])\n"),
+        ("y = x if n == m else F.pad(x, [n - m])\n", f"y = x if not {IF} and n == m else F.pad(x, [n - m])\n"),
+        ("if n % 4 == 0 or n % 2 == 0:\n        y = x\n    else:\n        y = F.pad(x, [0, n % 2])\n",
+         f"if not {IF} and (n % 4 == 0 or n % 2 == 0):\n        y = x\n    else:\n        y = F.pad(x, [0, n % 2])\n"),
+    ],
+)  # fmt: skip
+def test_what_is_compiled_pads_by_nothing(rewrite: Any, body: str, new: str) -> None:
+    source = HEAD + "    " + body + "    return x + y\n"
+    assert rewrite(source, torch=True, home=None) == HEAD + "    " + new + "    return x + y\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if n % m != 0:\n        x = F.pad(x, (0, m))\n",
+        "if n > m:\n        x = F.pad(x, (0, m))\n",
+        "if n % 3 == 1:\n        x = F.pad(x, (0, 1))\n",
+        "pad = m - n\n    if pad > 1:\n        x = F.pad(x, (0, pad))\n",
+        'pad = -n % m\n    if pad:\n        x = F.pad(x, (0, pad), "replicate")\n',
+        "pad = -n % m\n    if pad:\n        x = F.pad(x, (0, pad), value=draw())\n",
+        "pad = -n % m\n    if pad:\n        x = F.pad(x, (0, pad))\n        n = n + pad\n",
+        "pad = -n % m\n    if pad:\n        x = F.pad(y, (0, pad))\n",
+        "pad = -n % m\n    if pad:\n        x = other.pad(x, (0, pad))\n",
+        "pad = -n % m\n    if pad:\n        x = F.pad(x, (0, pad))\n    else:\n        x = x.clone()\n",
+        "pad = -n % m\n    if pad:\n        x = F.pad(x, (0, pad))\n    x.add_(1)\n",
+        "pad = -n % m\n    if pad:\n        x = F.pad(x, (0, pad))\n    x[0] = 1\n",
+        "pad = -n % m\n    m = m + 1\n    if n % m:\n        x = F.pad(x, (0, pad))\n",
+        "pad = -n % m\n    n = n + 1\n    if n % m:\n        x = F.pad(x, (0, pad))\n",
+        "pad = max(m - n, 0)\n    for _ in x:\n        if n < m:\n            x = F.pad(x, (0, pad))\n        n += 1\n",
+        "if n % m:\n        pads = (0, -n % m)\n        x = F.pad(x, pads)\n    y = y + pads[1]\n",
+        "if (pad := -n % m) > 0:\n        x = F.pad(x, (0, pad))\n",
+        "if n % m and flag and c % m:\n        x = F.pad(x, (0, -n % m * (-c % m)))\n",
+        "if n % m and draw(n):\n        x = F.pad(x, (0, -n % m))\n",
+    ],
+)
+def test_what_is_not_seen_to_be_nothing_is_left(look: Any, body: str) -> None:
+    findings = look(HEAD + "    " + body + "    return x + y\n")
+    assert not [finding for finding in findings if finding.rule == "padding-branch" and finding.edits]
+
+
+def test_pytorch_and_what_dynamo_does_not_trace_have_guards(rewrite: Any) -> None:
+    body = "def f(x: Tensor, m: int):\n    if x.size(0) < m:\n        x = F.pad(x, (0, m - x.size(0)))\n    return x\n"
+    assert "if guard_or_true(x.size(0) < m):" in rewrite(body)
+    assert "torch.sym_max(m - x.size(0), 0)" in rewrite(body)
+    assert "torch._prims_common.sym_guard_or_true(x.size(0) < m)" in rewrite(body, inlined=True, eager=True)
+    assert f"{IF} or x.size(0) < m" in rewrite(body, inlined=True, eager=True, home=None)
+    assert rewrite(body, eager=True, home=None) == body
+    assert rewrite(body, inlined=True, scripted=True, home=None) == body
+
+
+def test_what_expands_alike_is_not_asked_for_where_it_is_compiled(rewrite: Any) -> None:
+    body = "def f(x: Tensor, y: Tensor):\n    if {0}:\n        x = x.expand(y.size(0))\n    return x + y\n"
+    asked = "x.size(0) != y.size(0)"
+    new = rewrite(body.format(asked), inlined=True, eager=True, home=None)
+    assert new == body.format(f"{IF} or {asked}")
+    copied = "def f(x: Tensor):\n    if x.stride(0) != 1:\n        x = x.contiguous()\n    return x\n"
+    assert rewrite(copied, inlined=True, eager=True, home=None) == copied
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"    if {IF} or x.size(0) == 1:\n        x = x.cos()\n",
+        f"    if not {IF} and x.size(0) > n:\n        raise ValueError\n",
+        f"    if {IF}:\n        x = x.cos()\n    elif x.size(0) == 1:\n        x = x.sin()\n",
+        f"    if n and ({IF} or x.size(0) == 1):\n        x = x.cos()\n",
+        f"    k = 1 if {IF} else (2 if x.size(0) == 1 else 3)\n    x = x + k\n",
+        f"    assert {IF} or x.size(0) == n\n",
+    ],
+)
+def test_what_is_never_compiled_is_no_finding(look: Any, body: str) -> None:
+    assert look(f"@torch.compile\ndef f(x: Tensor, n: int):\n{body}    return x\n") == []
+    assert look(f"@torch.compile\ndef f(x: Tensor, n: int):\n{body.replace(IF, 'other()')}    return x\n") != []

@@ -1,0 +1,101 @@
+"""A branch that only pads a tensor pads by nothing where there is nothing to pad.
+
+    if pad > 0:                                     if torch.compiler.is_compiling() or pad > 0:
+        x = F.pad(x, (0, pad))                          x = F.pad(x, (0, pad))
+    if n % m != 0:                                  if torch.compiler.is_compiling() or n % m != 0:
+        x = F.pad(x, (0, m - n % m))                    x = F.pad(x, (0, (m - n % m) % m))
+
+What it does: wherever the code is compiled the tensor is padded, by 0 where eager pads not at all; eager branches as
+before. In fakes and metas, which eager does not run, and in PyTorch itself, `guard_or_true` decides. That the amounts
+are 0 there is tried with numbers in the place of the sizes: they stay as they are, or become what is missing to a
+multiple (`(m - n % m) % m`), the remainder itself, or no less than 0. Blocks are taken to be wider than 0. Left are
+other paddings than by a constant, branches that do more, and tensors that are written in place below: a copy would be
+another tensor.
+
+Why: one graph serves every size; the branch made one for the sizes that fit and one for the others, and failed where
+the size is not known while tracing.
+
+Fix safety: review. What fits is copied where it is compiled.
+
+References: torch/compiler/__init__.py (is_compiling), torch/_refs/__init__.py (constant_pad_nd).
+"""
+
+from __future__ import annotations
+
+import ast
+
+from codemod.model.findings import Level, Mode
+from codemod.model.transform import Example
+from transforms.python.writing.compiled import asked_of, served
+from transforms.python.writing.paddings import Padding, forms, listed, padded_by, padding, written_in_place
+from transforms.python.writing.place import Change, Place, Rewrite
+
+NAME = "padding-branch"
+MODE = Mode.PYTHON_BRANCH
+LEVEL = Level.REVIEW
+PRECEDENCE = 145
+EXAMPLES = (
+    Example(
+        "def f(x: Tensor, n: int):\n    if x.size(0) != n:\n        x = F.pad(x, (0, 1))\n    return x\n",
+        None,
+        "it is padded by 1 where nothing is missing",
+    ),
+    Example(
+        "def f(x: Tensor, m: int):\n    pad = -x.size(0) % m\n    if pad > 0:\n"
+        '        x = F.pad(x, (0, pad), "reflect")\n    return x\n',
+        None,
+        "what is reflected has to be long enough",
+    ),
+    Example(
+        "def f(x: Tensor, m: int):\n    n = x.size(0)\n    if n % m != 0:\n        x = F.pad(x, (0, m - n % m))\n"
+        "    return x.view(-1, m)\n",
+        "def f(x: Tensor, m: int):\n    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
+        "    n = x.size(0)\n    if guard_or_true(n % m != 0):\n        x = F.pad(x, (0, (m - n % m) % m))\n"
+        "    return x.view(-1, m)\n",
+    ),
+    Example(
+        "def f(x: Tensor, y: Tensor):\n    if x.size(0) != y.size(0):\n"
+        "        x = F.pad(x, (0, y.size(0) - x.size(0)))\n    return x\n",
+        "def f(x: Tensor, y: Tensor):\n    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
+        "    if guard_or_true(x.size(0) != y.size(0)):\n"
+        "        x = F.pad(x, (0, y.size(0) - x.size(0)))\n    return x\n",
+    ),
+)
+
+MESSAGE = "a branch only pads, by nothing where nothing is missing"
+
+
+def rewrite(place: Place) -> Rewrite | None:
+    """The branch whose padding serves every size, or None for branches that do anything else."""
+    branch = place.site.node
+    found, truth = _padding(place, branch)
+    if found is None or not isinstance(branch, (ast.If, ast.IfExp)):
+        return None
+    amounts = forms(place, found, asked_of(place, branch.test, truth), truth)
+    if amounts is None or any(written_in_place(place, name) for name in found.tensors):
+        return None
+    changes = [*served(place, branch.test, truth, truth)]
+    for old, new in zip(found.amounts, amounts, strict=True):
+        if new is not old:
+            changes.append(Change(place.layout.start(old), place.layout.end(old), _text(place, new)))
+    return Rewrite(Level.REVIEW, MESSAGE, tuple(changes), general=truth)
+
+
+def _padding(place: Place, branch: ast.AST) -> tuple[Padding | None, bool]:
+    """What a branch pads by, and which way it pads."""
+    if isinstance(branch, ast.If):
+        found = padding(place, branch.body, branch.orelse)
+        return (found, True) if found else (padding(place, branch.orelse, branch.body), False)
+    if isinstance(branch, ast.IfExp):
+        for value, other, truth in ((branch.body, branch.orelse, True), (branch.orelse, branch.body, False)):
+            given = padded_by(value)
+            if given and listed(given[1]) and ast.dump(given[0]) == ast.dump(other):
+                return Padding(listed(given[1]), {}, set()), truth
+    return None, True
+
+
+def _text(place: Place, amount: ast.expr) -> str:
+    """The source of an amount; Dynamo makes `max` symbolic by itself."""
+    if isinstance(amount, ast.Call) and not place.inlined:
+        amount.func = ast.parse(place.names("torch.sym_max"), mode="eval").body
+    return ast.unparse(amount)

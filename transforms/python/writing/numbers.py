@@ -1,0 +1,107 @@
+"""Arithmetic on sizes, computed with numbers that are drawn in the place of sizes."""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from transforms.python.flow.nodes import called
+from transforms.python.writing.place import Place
+from transforms.python.writing.remainders import held_value, is_read
+
+_DRAWS = 400
+_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
+_PLAIN = {"max": max, "min": min, "sym_max": max, "sym_min": min}
+
+Numbers = tuple[int, ...]
+"""One number for each name of `Arithmetic.names`."""
+
+
+class Arithmetic:
+    """Expressions of the same sizes, as functions of numbers.
+
+    A variable stands for what it was given where that still is the same, and for what `held` says. Other parts that may
+    be read twice are numbers: of a divisor they are above 0, which no width of a block is.
+    """
+
+    def __init__(self, place: Place, held: Mapping[str, ast.expr] | None = None) -> None:
+        self._place = place
+        self._held = dict(held or {})
+        self._numbers: dict[str, str] = {}
+        self._divisors: set[str] = set()
+
+    def function(self, node: ast.expr) -> Callable[[Numbers], Any] | None:
+        """What an expression comes to; None for one that is no arithmetic. Call no function before all are made."""
+        expression = self._expression(node)
+        if expression is None:
+            return None
+        tree = ast.fix_missing_locations(ast.Expression(expression))
+        compiled = compile(tree, "<arithmetic>", "eval")
+        return lambda drawn: eval(compiled, {"__builtins__": _PLAIN}, dict(zip(self._names(), drawn, strict=True)))
+
+    def draws(self) -> Iterator[Numbers]:
+        """Numbers for all that the functions take, the same each time: small ones, which often agree, and others."""
+        draw = random.Random(0)
+        divisors = [text in self._divisors for text in self._numbers]
+        for index in range(_DRAWS):
+            least, most = (-3, 6) if index % 2 else (-9, 40)
+            yield tuple(draw.randint(1 if divisor else least, most) for divisor in divisors)
+
+    def _names(self) -> list[str]:
+        return list(self._numbers.values())
+
+    def _expression(self, node: ast.expr, divides: bool = False) -> ast.expr | None:
+        if isinstance(node, ast.Constant) and isinstance(node.value, int):
+            return node
+        if isinstance(node, ast.BinOp) and isinstance(node.op, _OPERATORS):
+            divided = divides or isinstance(node.op, (ast.FloorDiv, ast.Mod))
+            left, right = self._expression(node.left, divides), self._expression(node.right, divided)
+            return ast.BinOp(left, node.op, right) if left and right else None
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not)):
+            operand = self._expression(node.operand, divides)
+            return ast.UnaryOp(node.op, operand) if operand else None
+        if isinstance(node, ast.BoolOp):
+            operands = self._all(node.values)
+            return ast.BoolOp(node.op, operands) if operands else None
+        if isinstance(node, ast.Compare) and not any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops):
+            operands = self._all([node.left, *node.comparators])
+            return ast.Compare(operands[0], node.ops, operands[1:]) if operands else None
+        if called(node) in _PLAIN and isinstance(node, ast.Call) and not node.keywords:
+            operands = self._all(node.args)
+            return ast.Call(ast.Name(called(node), ast.Load()), operands, []) if operands and operands[1:] else None
+        if isinstance(node, ast.Name):
+            value = self._held.get(node.id) or held_value(self._place, node) or _given(self._place, node)
+            expression = self._expression(value, divides) if value is not None else None
+            if expression is not None:
+                return expression
+        return self._number(node, divides)
+
+    def _all(self, nodes: Sequence[ast.expr]) -> list[ast.expr]:
+        """The expressions of `nodes`; none where one has none."""
+        expressions = [expression for node in nodes if (expression := self._expression(node)) is not None]
+        return expressions if len(expressions) == len(nodes) else []
+
+    def _number(self, node: ast.expr, divides: bool) -> ast.expr | None:
+        if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)) or not is_read(node):
+            return None
+        text = ast.unparse(node)
+        if divides:
+            self._divisors.add(text)
+        return ast.Name(self._numbers.setdefault(text, f"n{len(self._numbers)}"), ast.Load())
+
+
+def _given(place: Place, variable: ast.Name) -> ast.expr | None:
+    """The only value of a variable, where nothing that it is made of is assigned below it."""
+    values = place.assigned(variable.id)
+    value = values[0] if len(values) == 1 else None
+    if value is None:
+        return None
+    parts = {part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "") for part in ast.walk(value)}
+    for node in place.nodes:
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+            name = node.attr if isinstance(node, ast.Attribute) else node.id
+            if name in parts and node.lineno >= value.lineno and name != variable.id:
+                return None
+    return value

@@ -1,0 +1,168 @@
+"""Branches that pad a tensor where there is something to pad, and what they pad by where there is nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.torch_names import TORCH_MODULES
+from transforms.python.writing.numbers import Arithmetic, Numbers
+from transforms.python.writing.place import Place
+from transforms.python.writing.remainders import held_value
+
+_FEWEST = 3
+"""Draws in which there has to be something to pad, and those in which there has to be nothing."""
+_PADS = {"pad": ("input", "pad", "mode", "value"), "constant_pad_nd": ("input", "pad", "value")}
+"""The parameters of the functions that pad: torch/nn/functional.py, native_functions.yaml."""
+
+
+class Padding(NamedTuple):
+    """What a branch pads by, the amounts of all calls together, and variables that it sets to that end.
+
+    `tensors` are the variables that hold what is padded.
+    """
+
+    amounts: list[ast.expr]
+    held: dict[str, ast.expr]
+    tensors: set[str]
+
+
+def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) -> Padding | None:
+    """What one path of a branch pads by with a constant, where the other keeps the tensors as they are; else None."""
+    found = Padding([], {}, set())
+    for statement in padded:
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            return None
+        (target,) = statement.targets
+        if not isinstance(target, ast.Name):
+            return None
+        given = padded_by(statement.value)
+        if given is None:
+            found.held[target.id] = statement.value
+            continue
+        tensor, amounts = given
+        amounts = found.held.get(amounts.id, amounts) if isinstance(amounts, ast.Name) else amounts
+        elements = listed(amounts)
+        if not elements or not _keeps(kept, target.id, tensor):
+            return None
+        found.amounts.extend(elements)
+        found.tensors.add(target.id)
+    return found if found.amounts and not _outlives(place, found.held, padded) else None
+
+
+def listed(amounts: ast.expr) -> list[ast.expr]:
+    """The elements of a display, of displays one behind another (`[0] * k + [0, n]`); none for other expressions."""
+    if isinstance(amounts, (ast.Tuple, ast.List)):
+        return amounts.elts
+    if isinstance(amounts, ast.BinOp) and isinstance(amounts.op, ast.Mult):
+        return listed(amounts.left)
+    if isinstance(amounts, ast.BinOp) and isinstance(amounts.op, ast.Add):
+        parts = listed(amounts.left), listed(amounts.right)
+        return [*parts[0], *parts[1]] if all(parts) else []
+    return []
+
+
+def padded_by(value: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    """The tensor and the amounts of what pads with a constant, as `F.pad(…)` does; None for other expressions."""
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+        return None
+    module, parameters = dotted(value.func.value), _PADS.get(called(value))
+    if parameters is None or not (module.partition(".")[0] in TORCH_MODULES or module == "nn.functional"):
+        return None
+    named = {keyword.arg: keyword.value for keyword in value.keywords}
+    given = dict(zip(parameters, value.args, strict=False)) | named
+    mode, filled = given.get("mode"), given.get("value", ast.Constant(0))
+    if mode is not None and not (isinstance(mode, ast.Constant) and mode.value == "constant"):
+        return None
+    acts = any(called(node) != "float" for node in ast.walk(filled) if isinstance(node, ast.Call))
+    return None if acts or "input" not in given or "pad" not in given else (given["input"], given["pad"])
+
+
+def forms(place: Place, found: Padding, asked: ast.expr, truth: bool) -> list[ast.expr] | None:
+    """The amounts, written so that they are 0 where `asked` is not `truth` and what they were where it is.
+
+    None where that cannot be seen by the numbers that are drawn for the sizes.
+    """
+    arithmetic = Arithmetic(place, found.held)
+    condition = arithmetic.function(asked)
+    written = [
+        [(form, function) for form in _forms(place, amount, asked) if (function := arithmetic.function(form))]
+        for amount in found.amounts
+    ]
+    if condition is None or not all(written):
+        return None
+    draws = [(drawn, _value(condition, drawn)) for drawn in arithmetic.draws()]
+    known = [(drawn, bool(value) is truth) for drawn, value in draws if value is not None]
+    if min(sum(pads for _, pads in known), sum(not pads for _, pads in known)) < _FEWEST:
+        return None
+    chosen = []
+    for variants in written:
+        amount = variants[0][1]
+        wanted = [(drawn, _value(amount, drawn) if pads else 0) for drawn, pads in known]
+        form = next((form for form, own in variants if all(_value(own, drawn) == n for drawn, n in wanted)), None)
+        if form is None:
+            return None
+        chosen.append(form)
+    return chosen
+
+
+def _forms(place: Place, amount: ast.expr, asked: ast.expr) -> Iterator[ast.expr]:
+    """An amount, and what it may come to without a choice: a remainder, one of what is missing, no less than 0."""
+    yield amount
+    remainders = {ast.unparse(part): _remainder(place, part) for part in ast.walk(asked) if isinstance(part, ast.expr)}
+    for text, value in remainders.items():
+        if value is None:
+            continue
+        yield ast.parse(text, mode="eval").body
+        yield ast.BinOp(amount, ast.Mod(), value.right)
+    yield ast.Call(ast.Name("max", ast.Load()), [amount, ast.Constant(0)], [])
+
+
+def _remainder(place: Place, part: ast.AST) -> ast.BinOp | None:
+    value = held_value(place, part) if isinstance(part, ast.Name) else part
+    return value if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mod) else None
+
+
+def _value(function: Callable[[Numbers], int], drawn: Numbers) -> int | None:
+    try:
+        return function(drawn)
+    except ZeroDivisionError:
+        return None
+
+
+def _keeps(kept: Sequence[ast.stmt], name: str, tensor: ast.expr) -> bool:
+    """Whether the other path leaves `name` as `tensor`."""
+    if not kept:
+        return ast.unparse(tensor) == name
+    given = {ast.unparse(s.targets[0]): ast.unparse(s.value) for s in kept if isinstance(s, ast.Assign)}
+    return given.get(name) == ast.unparse(tensor)
+
+
+def _outlives(place: Place, held: dict[str, ast.expr], padded: Sequence[ast.stmt]) -> bool:
+    """Whether a variable that the path sets is read elsewhere."""
+    inside = {id(node) for statement in padded for node in ast.walk(statement)}
+    return any(isinstance(n, ast.Name) and n.id in held and id(n) not in inside for n in place.nodes)
+
+
+def written_in_place(place: Place, name: str) -> bool:
+    """Whether a variable's tensor may be written in place below the branch: a copy of it is another tensor then."""
+    last = getattr(place.site.node, "end_lineno", 0)
+    for node in place.nodes:
+        if getattr(node, "lineno", 0) <= last:
+            continue
+        owner: ast.AST | None = None
+        if isinstance(node, ast.AugAssign):
+            owner = node.target
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            owner = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
+            owner = node.func.value
+        elif isinstance(node, ast.keyword) and node.arg == "out":
+            owner = node.value
+        while isinstance(owner, (ast.Subscript, ast.Attribute)):
+            owner = owner.value
+        if isinstance(owner, ast.Name) and owner.id == name:
+            return True
+    return False
