@@ -141,9 +141,23 @@ def _keeps(kept: Sequence[ast.stmt], name: str, tensor: ast.expr) -> bool:
 
 
 def _outlives(place: Place, held: dict[str, ast.expr], padded: Sequence[ast.stmt]) -> bool:
-    """Whether a variable that the path sets is read elsewhere."""
+    """Whether a variable that the path sets is read elsewhere, but behind another value in the same block."""
     inside = {id(node) for statement in padded for node in ast.walk(statement)}
+    for block in _blocks(place):
+        given: set[str] = set()
+        around = block[0].lineno <= padded[0].lineno <= (block[-1].end_lineno or 0)
+        for statement in block if block[0] is not padded[0] else ():
+            if isinstance(statement, ast.Assign) and (not around or statement.lineno > padded[-1].lineno):
+                given |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
+            inside |= {id(n) for n in ast.walk(statement) if isinstance(n, ast.Name) and n.id in given}
     return any(isinstance(n, ast.Name) and n.id in held and id(n) not in inside for n in place.nodes)
+
+
+def _blocks(place: Place) -> Iterator[list[ast.stmt]]:
+    for node in (place.function, *place.nodes):
+        for _, block in ast.iter_fields(node):
+            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                yield block
 
 
 def written_in_place(place: Place, name: str) -> bool:

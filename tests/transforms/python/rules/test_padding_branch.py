@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 HEAD = "@torch.compile\ndef f(x: Tensor, y: Tensor, m: int, flag: bool, mask=None):\n    n, c = x.shape\n"
+TWICE = "if n:\n        a = [n]\n        x = F.pad(x, a)\n    if c:\n        a = [c]\n        x = F.pad(x, a)\n"
 IF = "torch.compiler.is_compiling()"
 
 
@@ -39,6 +40,9 @@ IF = "torch.compiler.is_compiling()"
          f"if {IF} or n < m:\n        a = [0] * k + [0, max(m - n, 0)]\n        x = aten.constant_pad_nd(x, a, 0)\n"),
         ("pad = max(n - m, 0)\n    if pad > 0:\n        x = F.pad(x, [0, pad])\n",
          f"pad = max(n - m, 0)\n    if {IF} or pad > 0:\n        x = F.pad(x, [0, pad])\n"),
+        ("if n % m:\n        a = (0, m - n % m)\n        x = F.pad(x, a)\n    a = 1\n    y = y + a\n",
+         f"if {IF} or n % m:\n        a = (0, (m - n % m) % m)\n        x = F.pad(x, a)\n    a = 1\n    y = y + a\n"),
+        (TWICE, TWICE.replace("if ", f"if {IF} or ")),
         ("y = x if n == m else F.pad(x, [n - m])\n", f"y = x if not {IF} and n == m else F.pad(x, [n - m])\n"),
         ("if n % 4 == 0 or n % 2 == 0:\n        y = x\n    else:\n        y = F.pad(x, [0, n % 2])\n",
          f"if not {IF} and (n % 4 == 0 or n % 2 == 0):\n        y = x\n    else:\n        y = F.pad(x, [0, n % 2])\n"),
@@ -68,6 +72,8 @@ def test_what_is_compiled_pads_by_nothing(rewrite: Any, body: str, new: str) -> 
         "pad = -n % m\n    n = n + 1\n    if n % m:\n        x = F.pad(x, (0, pad))\n",
         "pad = max(m - n, 0)\n    for _ in x:\n        if n < m:\n            x = F.pad(x, (0, pad))\n        n += 1\n",
         "if n % m:\n        pads = (0, -n % m)\n        x = F.pad(x, pads)\n    y = y + pads[1]\n",
+        "if n % m:\n        a = (0, -n % m)\n        x = F.pad(x, a)\n    if flag:\n        a = 1\n    y = y + a\n",
+        "a = 1\n    if n % m:\n        a = (0, -n % m)\n        x = F.pad(x, a)\n    y = y + a\n",
         "if (pad := -n % m) > 0:\n        x = F.pad(x, (0, pad))\n",
         "if n % m and flag and c % m:\n        x = F.pad(x, (0, -n % m * (-c % m)))\n",
         "if n % m and draw(n):\n        x = F.pad(x, (0, -n % m))\n",
