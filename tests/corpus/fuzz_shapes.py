@@ -1,11 +1,12 @@
 """Functions drawn at random, rewritten, and run beside themselves in sizes that nothing was traced with.
 
-    python tests/corpus/fuzz_shapes.py --functions 500 --seed 1 [--composite] [--numbers | --checks]
+    python tests/corpus/fuzz_shapes.py --functions 500 --seed 1 [--composite | --library] [--numbers | --checks]
 
-Each function is rewritten as a fake whose kernel is the function as it was, or with `--composite` as what an operator
-is made of. In eager it has to give and raise the same. Compiled with every size unbacked it has to take what eager
-takes, and to give the same. Printed is each function that does not, with the sizes; then how many there are of each:
-left as they are, right, wrong, and rewritten but still not compiled. Needs torch.
+Each function is rewritten as a fake whose kernel is the function as it was, with `--composite` as what an operator is
+made of, or with `--library` as what eager runs and Dynamo traces. In eager it has to give and raise the same. Compiled
+with every size unbacked it has to take what eager takes, and to give the same. Printed is each function that does not,
+with the sizes; then how many there are of each: left as they are, right, wrong, and rewritten but still not compiled.
+Needs torch.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.transforms.python.conftest import apply
 
 _COUNT = itertools.count()
+FORMS = ("fake", "composite", "library")
 _COMPOSITE = "@register_decomposition(aten.foo)\n"
 
 
@@ -39,24 +41,26 @@ class Verdict(NamedTuple):
     shown: str = ""
 
 
-def rewritten(source: str, composite: bool) -> str:
+def rewritten(source: str, form: str) -> str:
     """The function as symfix writes it at level review."""
-    if composite:
+    if form == "composite":
         return apply(_COMPOSITE + source, path="torch/_refs/drawn.py").removeprefix(_COMPOSITE)
+    if form == "library":
+        return apply(source, path="library/model.py", inlined=True, eager=True, home=None)
     return apply(source, path="library/fakes.py", home=None)
 
 
 class Drawn:
-    """Judges functions, each as an operator of its own."""
+    """Judges functions, each as an operator of its own; of a library each as it is. `form` is one of FORMS."""
 
-    def __init__(self, composite: bool) -> None:
+    def __init__(self, form: str) -> None:
         make: Any = torch.library.Library
         self._library = make("symfix_drawn_functions", "FRAGMENT")
-        self._composite = composite
+        self._form = form
 
     def verdict(self, source: str) -> Verdict:
         """What becomes of a function."""
-        new = rewritten(source, self._composite)
+        new = rewritten(source, self._form)
         if new == source:
             return Verdict("left")
         before, after = _function(source), _function(new)
@@ -70,9 +74,11 @@ class Drawn:
         return Verdict(kind, f"{shown}\n{new}")
 
     def _operator(self, before: Call, after: Call) -> Call:
+        if self._form == "library":
+            return after
         name = f"op{next(_COUNT)}"
         self._library.define(f"{name}(Tensor x, Tensor y) -> Tensor")
-        if self._composite:
+        if self._form == "composite":
             self._library.impl(name, _copying(after), "CompositeImplicitAutograd")
         else:
             self._library.impl(name, _copying(before), "CPU")
@@ -97,14 +103,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--functions", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--composite", action="store_true")
+    form = parser.add_mutually_exclusive_group()
+    for name in FORMS[1:]:
+        form.add_argument(f"--{name}", action="store_const", const=name, default=FORMS[0], dest="form")
     family = parser.add_mutually_exclusive_group()
     family.add_argument("--numbers", action="store_true", help="functions that compute with sizes, not of branches")
     family.add_argument("--checks", action="store_true", help="functions that check sizes behind a shortcut")
     options = parser.parse_args()
     logging.disable(logging.ERROR)
     torch.set_num_threads(1)
-    drawn, kinds = Drawn(options.composite), Counter[str]()
+    drawn, kinds = Drawn(options.form), Counter[str]()
     draw = drawn_functions.checked if options.checks else drawn_functions.function
     draw = drawn_numbers.function if options.numbers else draw
     for seed in range(options.seed, options.seed + options.functions):

@@ -18,15 +18,16 @@ from fuzz_shapes import Drawn
 
 
 @pytest.mark.parametrize(
-    ("draw", "composite", "seeds"),
+    ("draw", "form", "seeds"),
     [
-        (drawn_functions.function, False, range(40, 54)),
-        (drawn_functions.function, True, range(100, 107)),
-        (drawn_numbers.function, True, range(5240, 5256)),
+        (drawn_functions.function, "fake", range(40, 54)),
+        (drawn_functions.function, "composite", range(100, 107)),
+        (drawn_numbers.function, "composite", range(5240, 5256)),
+        (drawn_numbers.function, "library", range(120000040, 120000050)),
     ],
 )
-def test_none_is_wrong(draw: Callable[[int], str], composite: bool, seeds: range) -> None:
-    drawn = Drawn(composite)
+def test_none_is_wrong(draw: Callable[[int], str], form: str, seeds: range) -> None:
+    drawn = Drawn(form)
     verdicts = [drawn.verdict(draw(seed)) for seed in seeds]
     assert not [verdict.shown for verdict in verdicts if verdict.kind == "wrong"]
     kinds: Counter[Any] = Counter(verdict.kind for verdict in verdicts)
