@@ -37,7 +37,9 @@ def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) 
             return None
         (target,) = statement.targets
         if not isinstance(target, ast.Name):
-            return None
+            if not _rereads(place, statement, found.tensors):
+                return None
+            continue
         given = padded_by(statement.value)
         if given is None:
             found.held[target.id] = statement.value
@@ -78,6 +80,28 @@ def padded_by(value: ast.expr) -> tuple[ast.expr, ast.expr] | None:
         return None
     acts = any(called(node) != "float" for node in ast.walk(filled) if isinstance(node, ast.Call))
     return None if acts or "input" not in given or "pad" not in given else (given["input"], given["pad"])
+
+
+def _rereads(place: Place, statement: ast.Assign, tensors: set[str]) -> bool:
+    """Whether a statement reads a padded tensor's shape again, into the variables that hold it: `_, n = x.shape`."""
+    (target,), shape = statement.targets, ast.unparse(statement.value)
+    tensor = next((x for x in tensors if shape in (f"{x}.shape", f"{x}.size()")), None)
+    branch = place.site.node
+    loops = (node for node in place.nodes if isinstance(node, (ast.For, ast.AsyncFor, ast.While)))
+    above = [node for node in place.nodes if getattr(node, "lineno", branch.lineno) < branch.lineno]  # type: ignore[attr-defined]
+    unpacked = [n for n in above if isinstance(n, ast.Assign) and ast.unparse(n.value) == shape]
+    if tensor is None or not unpacked or any(part is branch for loop in loops for part in ast.walk(loop)):
+        return False
+    last = unpacked[-1]
+    since = (node for node in above if isinstance(node, ast.Name) and node.lineno > last.lineno)
+    stored = {node.id for node in since if isinstance(node.ctx, ast.Store)}
+    held, again = (getattr(t, "elts", ()) for t in (last.targets[0], target))
+    names = [(getattr(old, "id", ""), getattr(new, "id", None)) for old, new in zip(held, again, strict=False)]
+    return (
+        len(held) == len(again) > 0
+        and stored.isdisjoint({tensor, *(old for old, _ in names)})
+        and all(new in (old, "_") for old, new in names)
+    )
 
 
 def forms(place: Place, found: Padding, asked: ast.expr, truth: bool) -> list[ast.expr] | None:

@@ -126,7 +126,14 @@ class Place:
             if isinstance(argument, (ast.arg, ast.keyword)) and argument.arg is not None:
                 values.setdefault(argument.arg, []).append(None)
         assignments = (node for node in self.nodes if isinstance(node, ast.Assign) and len(node.targets) == 1)
-        by_target = {id(assignment.targets[0]): assignment.value for assignment in assignments}
+        by_target: dict[int, ast.expr] = {}
+        for assignment in assignments:
+            targets, given = assignment.targets[0], assignment.value
+            by_target[id(targets)] = given
+            if isinstance(targets, ast.Tuple) and isinstance(given, ast.Tuple) and len(targets.elts) == len(given.elts):
+                # Other parts may be read where they hold something else: `a, b = b, a`.
+                pairs = zip(targets.elts, given.elts, strict=True)
+                by_target |= {id(target): value for target, value in pairs if isinstance(value, ast.Constant)}
         for node in self.nodes:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 values.setdefault(node.id, []).append(by_target.get(id(node)))

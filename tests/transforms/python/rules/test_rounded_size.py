@@ -21,6 +21,8 @@ SUM = "n + (m - n % m) % m"
          "    rest = n % m\n    return n + (m - rest) % m\n"),
         ("    pad = 0\n    if n % m:\n        pad = m - n % m\n    return n + pad\n",
          "    pad = 0\n    pad = (m - n % m) % m\n    return n + pad\n"),
+        ("    k, pad = 1, 0\n    if n % m:\n        pad = m - n % m\n    return k + pad\n",
+         "    k, pad = 1, 0\n    pad = (m - n % m) % m\n    return k + pad\n"),
         ("    if n % 8 > 0:\n        n += 8 - n % 8\n    return n\n", "    n = n + (8 - n % 8) % 8\n    return n\n"),
         ("    b = n // 4\n    if n % 4:\n        b += 1\n    return b\n",
          "    b = n // 4\n    b = (n + 3) // 4\n    return b\n"),
