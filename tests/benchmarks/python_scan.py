@@ -2,7 +2,7 @@
 
     python tests/benchmarks/python_scan.py [FOLDER]
 
-FOLDER defaults to the installed torch, which is only read, and must lie in no checkout that ignores it.
+FOLDER defaults to the installed torch, which is only read.
 """
 
 from __future__ import annotations

@@ -196,7 +196,11 @@ class Names:
 
     def _helper(self, helper: str) -> str:
         if self.home is None:
-            raise Undecided("eager runs this function too, and the tree has no place for a guard that costs it nothing")
+            compiled = ": ask torch.compiler.is_compiling() first, if compiled code may go one way for all sizes"
+            raise Undecided(
+                "eager runs this function too, and the tree has no place for a guard that costs it nothing"
+                + (compiled if self.inlined else "")
+            )
         self.used.add(HELPER)
         if self.path == HOME:
             return helper

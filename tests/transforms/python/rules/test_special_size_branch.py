@@ -198,3 +198,11 @@ def test_a_check_of_unpacked_truths_is_read(look: Any) -> None:
     check = "    torch._check(sym_and(True, *(size != 0 for size in y.shape)))\n"
     (finding,) = look(f"def f(x: Tensor, y: Tensor):\n{shortcut}{check}    return x.clone()\n")
     assert (bool(finding.edits), finding.refusal) == (False, "undecided")
+
+
+def test_who_is_told_to_ask_the_compiler_is_traced_by_it(look: Any) -> None:
+    source = "def f(x: Tensor):\n    if x.numel() == 0:\n        return x.clone()\n    return x + 1\n"
+    (traced,) = look(source, eager=True, inlined=True, home=None)
+    (run,) = look(source, eager=True, home=None)
+    assert "torch.compiler.is_compiling()" in traced.reason
+    assert run.reason == traced.reason.partition(":")[0]
