@@ -141,10 +141,11 @@ def _written(node: ast.AST) -> str | None:
 def outcome_traced(node: ast.expr) -> bool | None:
     """What a condition comes to where Python is traced or compiled, whatever it says of sizes; None where they decide.
 
-    `torch.jit.is_scripting()` is False there, `torch.compiler.is_compiling()` and its kin are True.
+    `torch.jit.is_scripting()` and `is_tracing()` are False there, `torch.compiler.is_compiling()` and its kin are True.
     """
     if isinstance(node, ast.Call):
-        return False if called(node) == "is_scripting" else True if _COMPILING.match(called(node)) else None
+        of_jit = called(node) == "is_scripting" or dotted(node.func).endswith("jit.is_tracing")
+        return False if of_jit else True if _COMPILING.match(called(node)) else None
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         inner = outcome_traced(node.operand)
         return None if inner is None else not inner

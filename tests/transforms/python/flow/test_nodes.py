@@ -54,7 +54,8 @@ def test_telling_nodes_are_those_of_the_own_nodes_that_tell() -> None:
         ("not (torch.compiler.is_dynamo_compiling() or n)", False),
         ("torch.compiler.is_compiling() and n > 1", None),
         ("torch.compiler.is_compiling() and not torch.jit.is_scripting()", True),
-        ("torch.jit.is_tracing()", None),
+        ("torch.jit.is_tracing() and n > 1", False),
+        ("is_tracing(x)", None),
         ("n > 1", None),
     ],
 )
