@@ -280,6 +280,12 @@ def test_bad_input_is_one_clear_error(
     assert says in err.splitlines()[-1]
 
 
+def test_where_nothing_is_found_a_program_that_fails_is_the_next_step(make_tree: MakeTree, symfix: Symfix) -> None:
+    tree = make_tree({"a.cc": b"nothing\n"})
+    assert symfix("scan", cwd=tree).out.decode().splitlines()[-1].split("  ")[1] == "symfix fix -- python PROGRAM"
+    assert "symfix fix --" not in symfix("scan", cwd=make_tree({"a.cc": b"size\n"}, name="other")).out.decode()
+
+
 def test_a_tree_without_sources_is_said(make_tree: MakeTree, symfix: Symfix) -> None:
     tree = make_tree({"a.txt": b"size\n"})
     code, out, err = symfix("scan", cwd=tree)

@@ -171,6 +171,8 @@ def _next_steps(run: Run, listed: Sequence[Operator], chosen: list[Finding]) -> 
         review = not any(group.edits for group in dataclasses.replace(run.selection, level=Level.SAFE).groups(chosen))
         options = [*scope, *(["--level", "review"] if review else []), *(["--since", since] if since else [])]
         steps.append((shlex.join(["symfix", "diff", *options]), "shows what would be written"))
+    if not chosen and not run.selection.ops:
+        steps.append(("symfix fix -- python PROGRAM", "starts from a program that fails or compiles too often"))
     longest = max((len(command) for command, _ in steps), default=0)
     return [f"  {style(command.ljust(longest), 'cyan')}  {what}" for command, what in steps]
 
