@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
+import functools
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from transforms.python.flow.nodes import called
+from transforms.python.writing.evaluation import evaluated_before
 from transforms.python.writing.place import Place
 from transforms.python.writing.remainders import held_value, is_read
 
 _DRAWS = 400
+_MOST_PARTS = 2000
+"""Parts of all expressions together; each variable that is added to itself doubles what follows."""
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 _PLAIN = {"max": max, "min": min, "sym_max": max, "sym_min": min}
 
@@ -28,9 +32,11 @@ class Arithmetic:
 
     def __init__(self, place: Place, held: Mapping[str, ast.expr] | None = None) -> None:
         self._place = place
-        self._held = dict(held or {})
+        self._held: dict[str, ast.expr | None] = dict(held or {})
+        """The values of variables, as far as they were asked for; None for those that have none."""
         self._numbers: dict[str, str] = {}
         self._divisors: set[str] = set()
+        self._parts = 0
 
     def function(self, node: ast.expr) -> Callable[[Numbers], Any] | None:
         """What an expression comes to; None for one that is no arithmetic. Call no function before all are made."""
@@ -53,6 +59,9 @@ class Arithmetic:
         return list(self._numbers.values())
 
     def _expression(self, node: ast.expr, divides: bool = False) -> ast.expr | None:
+        self._parts += 1
+        if self._parts > _MOST_PARTS:
+            return None
         if isinstance(node, ast.Constant) and isinstance(node.value, int):
             return node
         if isinstance(node, ast.BinOp) and isinstance(node.op, _OPERATORS):
@@ -72,11 +81,21 @@ class Arithmetic:
             operands = self._all(node.args)
             return ast.Call(ast.Name(called(node), ast.Load()), operands, []) if operands and operands[1:] else None
         if isinstance(node, ast.Name):
-            value = self._held.get(node.id) or held_value(self._place, node) or _given(self._place, node)
+            value = self._value(node)
             expression = self._expression(value, divides) if value is not None else None
             if expression is not None:
                 return expression
         return self._number(node, divides)
+
+    def _value(self, variable: ast.Name) -> ast.expr | None:
+        if variable.id not in self._held:
+            value = held_value(self._place, variable, self._evaluated) or _given(self._place, variable)
+            self._held[variable.id] = value
+        return self._held[variable.id]
+
+    @functools.cached_property
+    def _evaluated(self) -> Collection[str]:
+        return evaluated_before(self._place.function, self._place.site.node).texts
 
     def _all(self, nodes: Sequence[ast.expr]) -> list[ast.expr]:
         """The expressions of `nodes`; none where one has none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from transforms.python.flow.nodes import all_nodes, called
@@ -59,13 +59,18 @@ def _is_positive(divisor: ast.expr) -> bool:
     return called(divisor) == "size" or (isinstance(shape, ast.Attribute) and shape.attr == "shape")
 
 
-def held_value(place: Place, variable: ast.Name) -> ast.expr | None:
-    """What a variable was given, where that still is the same."""
+def held_value(place: Place, variable: ast.Name, evaluated: Collection[str] | None = None) -> ast.expr | None:
+    """What a variable was given, where that still is the same.
+
+    `evaluated` is the source of what is evaluated before the branch, for who asks of many variables.
+    """
     values = place.assigned(variable.id)
     value = values[0] if len(values) == 1 else None
-    if value is None or ast.unparse(value) not in evaluated_before(place.function, place.site.node).texts:
+    if value is None:
         return None
-    return None if _is_changed(place, value) else value
+    if evaluated is None:
+        evaluated = evaluated_before(place.function, place.site.node).texts
+    return value if ast.unparse(value) in evaluated and not _is_changed(place, value) else None
 
 
 def _is_changed(place: Place, value: ast.expr) -> bool:

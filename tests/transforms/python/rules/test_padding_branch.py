@@ -123,3 +123,12 @@ def test_what_expands_alike_is_not_asked_for_where_it_is_compiled(rewrite: Any) 
 def test_what_is_never_compiled_is_no_finding(look: Any, body: str) -> None:
     assert look(f"@torch.compile\ndef f(x: Tensor, n: int):\n{body}    return x\n") == []
     assert look(f"@torch.compile\ndef f(x: Tensor, n: int):\n{body.replace(IF, 'other()')}    return x\n") != []
+
+
+def test_sums_of_sums_end(look: Any) -> None:
+    doubled = "".join(f"    n{i + 1} = n{i} + n{i}\n" for i in range(60))
+    circle = "    n60 = a\n    a = n60\n"
+    for given in (f"    n0 = x.size(0)\n{doubled}", circle):
+        branch = "    if x.size(0) < n60:\n        x = F.pad(x, (0, n60))\n    return x\n"
+        (finding,) = look(f"def f(x: Tensor):\n{given}{branch}")
+        assert not finding.edits
