@@ -73,6 +73,8 @@ def _stands_for_none(place: Place, branch: ast.If, general: bool) -> bool:
     taken, special = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
     if neutral([*taken, *special], branch.test, place.values) and not _is_counted_with(place, branch, special, taken):
         return False
+    if _computes(place) and _acts(branch, special):
+        return True
     if any(path and isinstance(path[-1], EXITS) for path in (taken, special)):
         given, others = (_returned(place, branch, path) for path in (special, taken))
     else:

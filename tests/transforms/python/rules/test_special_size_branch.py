@@ -81,6 +81,13 @@ def test_what_is_the_same_without_elements_is(look: Any, branch: str) -> None:
     assert finding.edits
 
 
+@pytest.mark.parametrize("special", ["x.zero_()", "x.zero_()\n        return x", "y.zero_()", "fill(x)"])
+def test_what_is_changed_for_an_empty_tensor_alone_is_part_of_values(look: Any, special: str) -> None:
+    body = f"def f(x: Tensor, y: Tensor):\n    if y.numel() == 0:\n        {special}\n    return x.repeat(2, 1)\n"
+    (computed,) = look(f"@register_decomposition(aten.f)\n{body}")
+    assert bool(computed.edits) == (special == "y.zero_()")
+
+
 @pytest.mark.parametrize(
     ("value", "same"),
     [
