@@ -29,6 +29,7 @@ _NEEDS_ELEMENTS = re.compile(
 _AVERAGES = re.compile(r"^(?:(?:nan)?mean|(?:var|std)(?:_mean)?)$")
 _FILLED = re.compile(r"^(?:new_)?(?:ones|full)(?:_like)?$")
 _CONSTANT = re.compile(r"^(?:new_)?(?:zeros|ones|full|eye)(?:_like)?$")
+_MADE = re.compile(r"^(?:new_)?(?:zeros|ones|full|eye|empty)(?:_like|_strided)?$")
 _SHAPES_ALONE = re.compile(r"\b(?:register_(?:meta|fake|op_impl)|impl_abstract)\b|\bMeta\b")
 
 
@@ -139,9 +140,17 @@ def _is_made_of_others(
     parts = [part for value in given for i, part in _parts(value) if (i, ast.unparse(part)) not in same]
     leaves = [leaf for leaf in _leaves(branch.test) if asks(place.values.value(leaf))]
     of_others = any if _either(branch, general) else all
+    made = [origins(place.function, [part]) for part in parts]
+    if leaves and _computes(place):
+        # Those of a tensor that an empty one is joined to, and other ones on the path in general.
+        parameters = named_parameters(place.function.args)
+        names = [ast.Name(each.arg, ast.Load(), lineno=0, col_offset=0) for each in parameters]
+        tensors = {name.id for name in names if place.values.value(name).kind in (TENSOR, TENSORS)}
+        tensors -= origins(place.function, leaves)
+        if any(made_of & tensors and not _MADE.match(called(part)) for part, made_of in zip(parts, made, strict=True)):
+            return True
     return bool(leaves) and any(
-        of_others(origins(place.function, [leaf]).isdisjoint(origins(place.function, [part])) for leaf in leaves)
-        for part in parts
+        of_others(origins(place.function, [leaf]).isdisjoint(made_of) for leaf in leaves) for made_of in made
     )
 
 

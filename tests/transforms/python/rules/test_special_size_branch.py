@@ -213,3 +213,12 @@ def test_who_is_told_to_ask_the_compiler_is_traced_by_it(look: Any) -> None:
     (run,) = look(source, eager=True, home=None)
     assert "torch.compiler.is_compiling()" in traced.reason
     assert run.reason == traced.reason.partition(":")[0]
+
+
+def test_an_empty_tensor_is_joined_to_what_the_path_in_general_changes(look: Any) -> None:
+    head = "@register_decomposition(aten.f)\ndef f(x: Tensor, y: Tensor):\n    n, m = x.shape\n"
+    branch = (
+        "    if y.numel() > 0:\n        return {}\n    x = x.reshape(-1, m)\n    return torch.cat([x, y], dim=-1)\n"
+    )
+    (finding,) = look(head + branch.format("x.neg()"))
+    assert not finding.edits
