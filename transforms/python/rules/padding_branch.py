@@ -27,7 +27,7 @@ import ast
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.writing.compiled import asked_of, served
-from transforms.python.writing.paddings import Padding, forms, listed, padded_by, padding, written_in_place
+from transforms.python.writing.paddings import Padding, chosen_padding, forms, padding, written_in_place
 from transforms.python.writing.place import Change, Place, Rewrite
 
 NAME = "padding-branch"
@@ -87,10 +87,8 @@ def _padding(place: Place, branch: ast.AST) -> tuple[Padding | None, bool]:
         found = padding(place, branch.body, branch.orelse)
         return (found, True) if found else (padding(place, branch.orelse, branch.body), False)
     if isinstance(branch, ast.IfExp):
-        for value, other, truth in ((branch.body, branch.orelse, True), (branch.orelse, branch.body, False)):
-            given = padded_by(value)
-            if given and listed(given[1]) and ast.dump(given[0]) == ast.dump(other):
-                return Padding(listed(given[1]), {}, set()), truth
+        found = chosen_padding(place, branch.body, branch.orelse)
+        return (found, True) if found else (chosen_padding(place, branch.orelse, branch.body), False)
     return None, True
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 import re
 
+from transforms.python.flow.interpret import asks
 from transforms.python.writing.logic import Undecided
-from transforms.python.writing.nodes import parse_expression
+from transforms.python.writing.names import Layout
 from transforms.python.writing.place import Change, Place
 from transforms.python.writing.remainders import is_read
 
@@ -33,7 +34,10 @@ def asked_of(place: Place, test: ast.expr, truth: bool) -> ast.expr:
 
     Raises Undecided where operands that ask for none stand between those that do, or call something behind them.
     """
-    first, last = _asking(place, test, truth)
+    return _part(test, *_asking(place, test, truth))
+
+
+def _part(test: ast.expr, first: int, last: int) -> ast.expr:
     if not isinstance(test, ast.BoolOp) or last - first == len(test.values):
         return test
     return test.values[first] if last - first == 1 else ast.BoolOp(test.op, test.values[first:last])
@@ -45,9 +49,9 @@ def _asking(place: Place, test: ast.expr, truth: bool) -> tuple[int, int]:
         return 0, 1
     if isinstance(test.op, ast.And) is not truth:
         return 0, len(test.values)
-    asks = [place.conditions.asks(parse_expression(place.text(value))) for value in test.values]
-    first, last = asks.index(True), len(asks) - asks[::-1].index(True)
-    if not all(asks[first:last]):
+    asking = [asks(place.values.value(value)) for value in test.values]
+    first, last = asking.index(True), len(asking) - asking[::-1].index(True)
+    if not all(asking[first:last]):
         raise Undecided("what asks for sizes and what does not stand mixed in one condition")
     if not all(map(is_read, test.values[last:])):
         raise Undecided("what stands behind the sizes in the condition may act or raise, and is evaluated more often")
@@ -55,10 +59,11 @@ def _asking(place: Place, test: ast.expr, truth: bool) -> tuple[int, int]:
 
 
 def _compiled(place: Place, test: ast.expr, truth: bool) -> tuple[Change, ...]:
-    asked = asked_of(place, test, truth)
+    first, last = _asking(place, test, truth)
+    asked = _part(test, first, last)
     if any(isinstance(node, ast.NamedExpr) for node in ast.walk(asked)):
         raise Undecided("the condition assigns a variable, so that it has to be evaluated")
-    start, end = _span(place, test, truth)
+    start, end = _span(place.layout, test, first, last)
     compiling = f"{place.names.torch}.{COMPILING}"
     before = f"{compiling} or " if truth else f"not {compiling} and "
     weaker = ast.And if truth else ast.Or  # what reads better in parentheses, or binds less
@@ -69,9 +74,8 @@ def _compiled(place: Place, test: ast.expr, truth: bool) -> tuple[Change, ...]:
     return tuple(change for change in (Change(start, start, opened), Change(end, end, closed)) if change.text)
 
 
-def _span(place: Place, test: ast.expr, truth: bool) -> tuple[int, int]:
-    """The bytes of `asked_of`, with the parentheses around its operands."""
-    layout, (first, last) = place.layout, _asking(place, test, truth)
+def _span(layout: Layout, test: ast.expr, first: int, last: int) -> tuple[int, int]:
+    """The bytes of some operands of a condition, with the parentheses around them."""
     start, end = layout.start(test), layout.end(test)
     if not isinstance(test, ast.BoolOp):
         return start, end

@@ -214,7 +214,7 @@ def _walk(statements: Sequence[ast.stmt], place: ast.AST, evaluated: Evaluated) 
     for statement in statements:
         if statement is place or any(node is place for node in _header(statement)):
             return True
-        inner = [block for block in _blocks(statement) if any(_holds(s, place) for s in block)]
+        inner = [block for block in blocks(statement) if any(_holds(s, place) for s in block)]
         if inner:
             if isinstance(statement, (ast.For, ast.AsyncFor, ast.While)):
                 evaluated.forget(_assigned([statement]))
@@ -265,7 +265,8 @@ def _pass(statement: ast.stmt, evaluated: Evaluated) -> None:
     evaluated.forget({node.target.id for node in _header(statement) if isinstance(node, ast.NamedExpr)})
 
 
-def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
+def blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
+    """The blocks of statements that a statement holds."""
     blocks = [getattr(statement, name, None) for name in ("body", "orelse", "finalbody")]
     blocks += [handler.body for handler in getattr(statement, "handlers", ())]
     blocks += [case.body for case in getattr(statement, "cases", ())]
@@ -274,7 +275,7 @@ def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
 
 def _header(statement: ast.stmt) -> Iterator[ast.AST]:
     """The nodes of a statement outside the blocks in it."""
-    inner = {id(child) for block in _blocks(statement) for child in block}
+    inner = {id(child) for block in blocks(statement) for child in block}
     pending: list[ast.AST] = [statement]
     while pending:
         node = pending.pop()

@@ -17,7 +17,8 @@ _DRAWS = 400
 _MOST_PARTS = 2000
 """Parts of all expressions together; each variable that is added to itself doubles what follows."""
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
-_PLAIN = {"max": max, "min": min, "sym_max": max, "sym_min": min}
+PLAIN = {"max": max, "min": min, "sym_max": max, "sym_min": min}
+"""The functions that arithmetic calls."""
 
 Numbers = tuple[int, ...]
 """One number for each name of `Arithmetic.names`."""
@@ -36,6 +37,7 @@ class Arithmetic:
         """The values of variables, as far as they were asked for; None for those that have none."""
         self._numbers: dict[str, str] = {}
         self._divisors: set[str] = set()
+        self._open: set[str] = set()
         self._parts = 0
 
     def function(self, node: ast.expr) -> Callable[[Numbers], Any] | None:
@@ -45,7 +47,7 @@ class Arithmetic:
             return None
         tree = ast.fix_missing_locations(ast.Expression(expression))
         compiled = compile(tree, "<arithmetic>", "eval")
-        return lambda drawn: eval(compiled, {"__builtins__": _PLAIN}, dict(zip(self._names(), drawn, strict=True)))
+        return lambda drawn: eval(compiled, {"__builtins__": PLAIN}, dict(zip(self._names(), drawn, strict=True)))
 
     def draws(self) -> Iterator[Numbers]:
         """Numbers for all that the functions take, the same each time: small ones, which often agree, and others."""
@@ -77,17 +79,27 @@ class Arithmetic:
         if isinstance(node, ast.Compare) and not any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops):
             operands = self._all([node.left, *node.comparators])
             return ast.Compare(operands[0], node.ops, operands[1:]) if operands else None
-        if called(node) in _PLAIN and isinstance(node, ast.Call) and not node.keywords:
+        if called(node) in PLAIN and isinstance(node, ast.Call) and not node.keywords:
             operands = self._all(node.args)
             return ast.Call(ast.Name(called(node), ast.Load()), operands, []) if operands and operands[1:] else None
         if isinstance(node, ast.Name):
-            value = self._value(node)
-            expression = self._expression(value, divides) if value is not None else None
+            expression = self._of_variable(node, divides)
             if expression is not None:
                 return expression
         return self._number(node, divides)
 
-    def _value(self, variable: ast.Name) -> ast.expr | None:
+    def _of_variable(self, variable: ast.Name, divides: bool) -> ast.expr | None:
+        """What is written for a variable in place of its name; None within its own value."""
+        value = self.value(variable) if variable.id not in self._open else None
+        if value is None:
+            return None
+        self._open.add(variable.id)
+        expression = self._expression(value, divides)
+        self._open.discard(variable.id)
+        return expression
+
+    def value(self, variable: ast.Name) -> ast.expr | None:
+        """What a variable stands for; None where that is not to be seen."""
         if variable.id not in self._held:
             value = held_value(self._place, variable, self._evaluated) or _given(self._place, variable)
             self._held[variable.id] = value

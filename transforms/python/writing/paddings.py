@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from transforms.python.flow.nodes import called, dotted
 from transforms.python.flow.torch_names import TORCH_MODULES
-from transforms.python.writing.numbers import Arithmetic, Numbers
+from transforms.python.writing.evaluation import blocks
+from transforms.python.writing.numbers import PLAIN, Arithmetic, Numbers
 from transforms.python.writing.place import Place
-from transforms.python.writing.remainders import held_value
+from transforms.python.writing.remainders import is_read
 
 _FEWEST = 3
 """Draws in which there has to be something to pad, and those in which there has to be nothing."""
@@ -21,7 +22,7 @@ _PADS = {"pad": ("input", "pad", "mode", "value"), "constant_pad_nd": ("input", 
 class Padding(NamedTuple):
     """What a branch pads by, the amounts of all calls together, and variables that it sets to that end.
 
-    `tensors` are the variables that hold what is padded.
+    `tensors` are the variables that hold what is padded, before or after.
     """
 
     amounts: list[ast.expr]
@@ -31,17 +32,23 @@ class Padding(NamedTuple):
 
 def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) -> Padding | None:
     """What one path of a branch pads by with a constant, where the other keeps the tensors as they are; else None."""
-    found = Padding([], {}, set())
+    found, targets, changed = Padding([], {}, set()), set[str](), set[str]()
     for statement in padded:
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             return None
         (target,) = statement.targets
         if not isinstance(target, ast.Name):
-            if not _rereads(place, statement, found.tensors):
+            if not _rereads(place, statement, targets):
                 return None
+            changed |= _names(target)
             continue
         given = padded_by(statement.value)
+        # What is read behind a change is another number than the condition has.
+        if target.id in found.held or not changed.isdisjoint(_names(given[1] if given else statement.value)):
+            return None
         if given is None:
+            if not is_read(statement.value, PLAIN):
+                return None
             found.held[target.id] = statement.value
             continue
         tensor, amounts = given
@@ -50,8 +57,26 @@ def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) 
         if not elements or not _keeps(kept, target.id, tensor):
             return None
         found.amounts.extend(elements)
-        found.tensors.add(target.id)
-    return found if found.amounts and not _outlives(place, found.held, padded) else None
+        found.tensors.update({target.id}, _names(tensor))
+        targets.add(target.id)
+        changed.add(target.id)
+    if not found.amounts or not _only_keeps(kept, targets) or _outlives(place, found.held, padded):
+        return None
+    return found
+
+
+def chosen_padding(place: Place, value: ast.expr, other: ast.expr) -> Padding | None:
+    """The same of a conditional expression that is `value`, padded, or `other`; else None."""
+    given = padded_by(value)
+    if given is None or not listed(given[1]) or ast.dump(given[0]) != ast.dump(other):
+        return None
+    choices = (n for n in place.nodes if isinstance(n, ast.Assign) and any(p is place.site.node for p in ast.walk(n)))
+    targets = {name for assignment in choices for target in assignment.targets for name in _names(target)}
+    return Padding(listed(given[1]), {}, targets | _names(other))
+
+
+def _names(node: ast.expr) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def listed(amounts: ast.expr) -> list[ast.expr]:
@@ -86,11 +111,10 @@ def _rereads(place: Place, statement: ast.Assign, tensors: set[str]) -> bool:
     """Whether a statement reads a padded tensor's shape again, into the variables that hold it: `_, n = x.shape`."""
     (target,), shape = statement.targets, ast.unparse(statement.value)
     tensor = next((x for x in tensors if shape in (f"{x}.shape", f"{x}.size()")), None)
-    branch = place.site.node
-    loops = (node for node in place.nodes if isinstance(node, (ast.For, ast.AsyncFor, ast.While)))
-    above = [node for node in place.nodes if getattr(node, "lineno", branch.lineno) < branch.lineno]  # type: ignore[attr-defined]
+    first = getattr(place.site.node, "lineno", 0)
+    above = [node for node in place.nodes if getattr(node, "lineno", first) < first]
     unpacked = [n for n in above if isinstance(n, ast.Assign) and ast.unparse(n.value) == shape]
-    if tensor is None or not unpacked or any(part is branch for loop in loops for part in ast.walk(loop)):
+    if tensor is None or not unpacked or place.in_loop:
         return False
     last = unpacked[-1]
     since = (node for node in above if isinstance(node, ast.Name) and node.lineno > last.lineno)
@@ -112,7 +136,7 @@ def forms(place: Place, found: Padding, asked: ast.expr, truth: bool) -> list[as
     arithmetic = Arithmetic(place, found.held)
     condition = arithmetic.function(asked)
     written = [
-        [(form, function) for form in _forms(place, amount, asked) if (function := arithmetic.function(form))]
+        [(form, function) for form in _forms(arithmetic, amount, asked) if (function := arithmetic.function(form))]
         for amount in found.amounts
     ]
     if condition is None or not all(written):
@@ -132,21 +156,15 @@ def forms(place: Place, found: Padding, asked: ast.expr, truth: bool) -> list[as
     return chosen
 
 
-def _forms(place: Place, amount: ast.expr, asked: ast.expr) -> Iterator[ast.expr]:
+def _forms(arithmetic: Arithmetic, amount: ast.expr, asked: ast.expr) -> Iterator[ast.expr]:
     """An amount, and what it may come to without a choice: a remainder, one of what is missing, no less than 0."""
     yield amount
-    remainders = {ast.unparse(part): _remainder(place, part) for part in ast.walk(asked) if isinstance(part, ast.expr)}
-    for text, value in remainders.items():
-        if value is None:
-            continue
-        yield ast.parse(text, mode="eval").body
-        yield ast.BinOp(amount, ast.Mod(), value.right)
+    for part in ast.walk(asked):
+        value = arithmetic.value(part) if isinstance(part, ast.Name) else part
+        if isinstance(part, ast.expr) and isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mod):
+            yield part
+            yield ast.BinOp(amount, ast.Mod(), value.right)
     yield ast.Call(ast.Name("max", ast.Load()), [amount, ast.Constant(0)], [])
-
-
-def _remainder(place: Place, part: ast.AST) -> ast.BinOp | None:
-    value = held_value(place, part) if isinstance(part, ast.Name) else part
-    return value if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mod) else None
 
 
 def _value(function: Callable[[Numbers], int], drawn: Numbers) -> int | None:
@@ -164,10 +182,17 @@ def _keeps(kept: Sequence[ast.stmt], name: str, tensor: ast.expr) -> bool:
     return given.get(name) == ast.unparse(tensor)
 
 
+def _only_keeps(kept: Sequence[ast.stmt], targets: set[str]) -> bool:
+    """Whether the other path assigns what is padded, each once, and does nothing else."""
+    names = [ast.unparse(target) for s in kept if isinstance(s, ast.Assign) for target in s.targets]
+    return len(names) == len(kept) == len(set(names)) and targets.issuperset(names)
+
+
 def _outlives(place: Place, held: dict[str, ast.expr], padded: Sequence[ast.stmt]) -> bool:
     """Whether a variable that the path sets is read elsewhere, but behind another value in the same block."""
     inside = {id(node) for statement in padded for node in ast.walk(statement)}
-    for block in _blocks(place):
+    statements = (node for node in (place.function, *place.nodes) if isinstance(node, ast.stmt))
+    for block in (block for statement in statements for block in blocks(statement) if block):
         given: set[str] = set()
         around = block[0].lineno <= padded[0].lineno <= (block[-1].end_lineno or 0)
         for statement in block if block[0] is not padded[0] else ():
@@ -177,18 +202,11 @@ def _outlives(place: Place, held: dict[str, ast.expr], padded: Sequence[ast.stmt
     return any(isinstance(n, ast.Name) and n.id in held and id(n) not in inside for n in place.nodes)
 
 
-def _blocks(place: Place) -> Iterator[list[ast.stmt]]:
-    for node in (place.function, *place.nodes):
-        for _, block in ast.iter_fields(node):
-            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
-                yield block
-
-
 def written_in_place(place: Place, name: str) -> bool:
-    """Whether a variable's tensor may be written in place below the branch: a copy of it is another tensor then."""
+    """Whether a variable's tensor may be written in place below the branch, or by the next turn of a loop."""
     last = getattr(place.site.node, "end_lineno", 0)
     for node in place.nodes:
-        if getattr(node, "lineno", 0) <= last:
+        if getattr(node, "lineno", 0) <= last and not place.in_loop:
             continue
         owner: ast.AST | None = None
         if isinstance(node, ast.AugAssign):

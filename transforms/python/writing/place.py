@@ -14,6 +14,7 @@ from codemod.model.findings import Level
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import all_nodes, spoken
 from transforms.python.flow.sites import Site
+from transforms.python.flow.values import Value
 from transforms.python.reach.composites import Composite
 from transforms.python.writing.evaluation import evaluated_before, present_tensors
 from transforms.python.writing.expressions import Composer
@@ -138,6 +139,16 @@ class Place:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 values.setdefault(node.id, []).append(by_target.get(id(node)))
         return values
+
+    def passed(self, argument: ast.arg) -> Value:
+        """What a parameter holds when the function begins."""
+        return self.values.value(ast.Name(argument.arg, ast.Load(), lineno=0, col_offset=0))
+
+    @functools.cached_property
+    def in_loop(self) -> bool:
+        """Whether the place stands in a loop of the function."""
+        loops = (node for node in self.nodes if isinstance(node, (ast.For, ast.AsyncFor, ast.While)))
+        return any(part is self.site.node for loop in loops for part in ast.walk(loop))
 
     @functools.cached_property
     def augmented(self) -> dict[str, list[ast.AugAssign]]:

@@ -14,6 +14,7 @@ from transforms.python.writing.evaluation import evaluated_before
 from transforms.python.writing.place import Place
 
 _DRAWS = 200
+_TELLING = ("size", "numel", "dim", "len")
 _OPERATIONS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
@@ -125,8 +126,7 @@ def _first_value(place: Place, variable: ast.Name) -> ast.expr | None:
     branch = place.site.node
     values = place.assigned(variable.id)
     known = [value for value in values if value is not None and not any(part is value for part in ast.walk(branch))]
-    loops = (node for node in place.nodes if isinstance(node, (ast.For, ast.AsyncFor, ast.While)))
-    if len(values) != 2 or len(known) != 1 or any(part is branch for loop in loops for part in ast.walk(loop)):
+    if len(values) != 2 or len(known) != 1 or place.in_loop:
         return None
     (value,) = known
     is_kept = isinstance(value, ast.Constant) or (
@@ -135,9 +135,9 @@ def _first_value(place: Place, variable: ast.Name) -> ast.expr | None:
     return value if is_kept else None
 
 
-def is_read(atom: ast.expr) -> bool:
-    """Whether an expression may be evaluated again: it calls nothing but what tells sizes."""
-    return {called(part) for part in ast.walk(atom) if isinstance(part, ast.Call)} <= {"size", "numel", "dim", "len"}
+def is_read(atom: ast.expr, also: Collection[str] = ()) -> bool:
+    """Whether an expression may be evaluated again: it calls nothing but what tells sizes, and what `also` names."""
+    return {called(part) for part in ast.walk(atom) if isinstance(part, ast.Call)} <= {*_TELLING, *also}
 
 
 def _is_size(place: Place, atom: ast.expr) -> bool:

@@ -38,7 +38,7 @@ def _guess(place: Place, test: ast.expr) -> tuple[bool, bool | None]:
 
 
 def _parameter(place: Place, argument: ast.arg) -> Value:
-    kind = place.values.value(ast.Name(argument.arg, ast.Load(), lineno=0, col_offset=0)).kind
+    kind = place.passed(argument).kind
     if kind == TENSOR:
         return Tensor(argument.arg)
     if kind == INT or (argument.annotation is not None and written(argument.annotation) in _INTEGERS):

@@ -144,8 +144,7 @@ def _is_made_of_others(
     if leaves and _computes(place):
         # Those of a tensor that an empty one is joined to, and other ones on the path in general.
         parameters = named_parameters(place.function.args)
-        names = [ast.Name(each.arg, ast.Load(), lineno=0, col_offset=0) for each in parameters]
-        tensors = {name.id for name in names if place.values.value(name).kind in (TENSOR, TENSORS)}
+        tensors = {each.arg for each in parameters if place.passed(each).kind in (TENSOR, TENSORS)}
         tensors -= origins(place.function, leaves)
         if any(made_of & tensors and not _MADE.match(called(part)) for part, made_of in zip(parts, made, strict=True)):
             return True

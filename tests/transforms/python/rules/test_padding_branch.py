@@ -8,6 +8,10 @@ import pytest
 
 HEAD = "@torch.compile\ndef f(x: Tensor, y: Tensor, m: int, flag: bool, mask=None):\n    n, c = x.shape\n"
 TWICE = "if n:\n        a = [n]\n        x = F.pad(x, a)\n    if c:\n        a = [c]\n        x = F.pad(x, a)\n"
+REREAD = (
+    "n, c = y.shape\n    if n:\n        y = F.pad(x, [n])\n        n, c = y.shape\n"
+    "    else:\n        y = x\n        c = 0\n"
+)
 IF = "torch.compiler.is_compiling()"
 
 
@@ -80,6 +84,17 @@ def test_what_is_compiled_pads_by_nothing(rewrite: Any, body: str, new: str) -> 
         "n = 7\n    if n % m:\n        x = F.pad(x, (0, 0, 0, -n % m))\n        n, c = x.shape\n",
         "x = x + y\n    if n % m:\n        x = F.pad(x, (0, 0, 0, -n % m))\n        n, c = x.shape\n",
         "for _ in y:\n        if n % m:\n            x = F.pad(x, (0, 0, 0, -n % m))\n            n, c = x.shape\n",
+        "if n % m:\n        x = F.pad(x, (0, 0, 0, -n % m))\n    else:\n        c = 0\n    y = y + c\n",
+        "if n % m:\n        y = F.pad(x, (0, 0, 0, -n % m))\n    else:\n        y = x\n        c = 0\n    y = y + c\n",
+        REREAD,
+        "if n < m:\n        k = 7\n        x = F.pad(x, (0, k))\n        k = m - n\n        y = F.pad(y, (0, k))\n",
+        "if n < m:\n        k = m - n - 1\n        k = k + 1\n        x = F.pad(x, (0, k))\n",
+        "if n < m:\n        z = launch(x)\n        x = F.pad(x, (0, m - n))\n",
+        "y = x if n % 4 == 0 else F.pad(x, (0, 0, 0, -n % 4))\n    y.add_(1)\n",
+        "if n % m:\n        y = F.pad(x, (0, 0, 0, -n % m))\n    else:\n        y = x\n    x.add_(1)\n",
+        "for _ in y:\n        x.add_(1)\n        if n % m:\n            x = F.pad(x, (0, -n % m))\n",
+        "if len(x) < m:\n        x = F.pad(x, (0, max(m - len(x), 0)))\n        x = F.pad(x, (0, m - len(x)))\n",
+        "if n % m:\n        x = F.pad(x, (0, -n % m))\n        n, c = x.shape\n        x = F.pad(x, (0, -n % m))\n",
         "if (pad := -n % m) > 0:\n        x = F.pad(x, (0, pad))\n",
         "if n % m and flag and c % m:\n        x = F.pad(x, (0, -n % m * (-c % m)))\n",
         "if n % m and draw(n):\n        x = F.pad(x, (0, -n % m))\n",
