@@ -10,7 +10,16 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from transforms.python.flow.nodes import called, dotted, is_truth, operands_traced, outcome_traced, rebound
+from transforms.python.flow.asking import coerces
+from transforms.python.flow.nodes import (
+    called,
+    dotted,
+    is_truth,
+    named_parameters,
+    operands_traced,
+    outcome_traced,
+    rebound,
+)
 from transforms.python.flow.parameters import parameter_values
 from transforms.python.flow.settled import Settled
 from transforms.python.flow.torch_names import (
@@ -28,13 +37,16 @@ from transforms.python.flow.torch_names import (
     TRUTHS,
     of_tensor,
 )
+from transforms.python.flow.unpacking import matched, unpacked
 from transforms.python.flow.values import (
+    A_BOOL,
     A_FLOAT,
+    A_NUMBER,
+    A_REAL,
     A_SHAPE,
     A_SIZE,
     A_STATIC,
     A_TENSOR,
-    A_TRUTH,
     BOOL,
     EMPTY,
     FLOAT,
@@ -42,6 +54,7 @@ from transforms.python.flow.values import (
     MAYBE_TENSOR,
     NO_VALUE,
     NOTHING,
+    OF_NUMPY,
     PARAMETER,
     PLAIN,
     SEQUENCE,
@@ -59,6 +72,7 @@ from transforms.python.flow.values import (
     element,
     item,
     join,
+    maybe_other,
     names_other_class,
     sequence_of,
     sliced,
@@ -66,6 +80,8 @@ from transforms.python.flow.values import (
 )
 
 _BINDING = frozenset({ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.comprehension, ast.NamedExpr, ast.Call})
+_OF_THEIR_KIND = frozenset({"max", "min", "sum", "abs", "prod", "sym_max", "sym_min", "sym_sum", "sym_ite", "pow"})
+_LITERALS = {bool: A_BOOL, int: A_NUMBER, float: A_REAL, complex: A_REAL}
 _SIZED_METHODS = METHODS.keys() | REDUCTIONS
 
 
@@ -96,6 +112,8 @@ class Interpreter:
         self._passed = {
             name: (line, self.variables[name]) for name, line in rebound(function.args, nodes, telling or nodes)
         }
+        self._given = {parameter.arg for parameter in named_parameters(function.args)}
+        self._straight = set(map(id, function.body))
         binding = [node for node in telling or nodes if type(node) in _BINDING]
         for _ in range(2):
             before = dict(self.variables)
@@ -110,7 +128,7 @@ class Interpreter:
             if value.kind == BOOL and coerces(node.value, self):
                 value = NOTHING  # a bool by the time it is stored
             for target in node.targets:
-                self._bind(target, value)
+                self._bind(target, matched(target, node.value, value, self.value), id(node) in self._straight)
         elif isinstance(node, ast.AnnAssign) and node.value:
             self._bind(node.target, self.value(node.value))
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
@@ -126,28 +144,32 @@ class Interpreter:
         ):
             if node.func.attr == "append" and len(node.args) == 1:
                 self._grow(node.func.value.id, self.value(node.args[0]))
+            elif node.func.attr == "insert" and len(node.args) == 2:
+                self._hold(node.func.value.id, self.value(node.args[1]))
             elif node.func.attr == "extend" and len(node.args) == 1:
                 self._grow(node.func.value.id, element(self.value(node.args[0])))
 
     def _grow(self, name: str, value: Value) -> None:
+        self._hold(name, value)
         if name in self.variables and value.kind in (INT, PARAMETER, TENSOR, TENSORS, SEQUENCE, TUPLE, SHAPE):
             grown, old = sequence_of(value), self.variables[name]
             held = "list" if old.held == "list" or old.kind == EMPTY else ""
             self._set(name, join((old, grown._replace(container=held))))
 
-    def _bind(self, target: ast.expr, value: Value) -> None:
-        if isinstance(target, ast.Name):
-            old = self.variables.get(target.id)
-            tracked = old is not None and old.kind != PLAIN
-            self._set(target.id, join((old, value)) if tracked and old else value)
-        elif isinstance(target, (ast.Tuple, ast.List)):
-            starred = any(isinstance(part, ast.Starred) for part in target.elts)
-            exact = value.kind in (TUPLE, PARAMETER) and not starred
-            for index, part in enumerate(target.elts):
-                if isinstance(part, ast.Starred):
-                    self._bind(part.value, value)
-                else:
-                    self._bind(part, item(value, index) if exact else element(value))
+    def _hold(self, name: str, value: Value) -> None:
+        """Note that a shape gets `value` for one of its elements."""
+        if self.variables.get(name, NOTHING).kind == SHAPE and not value.numbers:
+            self._set(name, maybe_other(self.variables[name]))
+
+    def _bind(self, targets: ast.expr, value: Value, always: bool = False) -> None:
+        """Note what `targets` are assigned; `always` says that what a parameter was is no longer seen."""
+        for target, part in unpacked(targets, value):
+            if isinstance(target, ast.Name):
+                old = self.variables.get(target.id, NOTHING)
+                passed = target.id in self._given and not always and part.kind in (INT, FLOAT, BOOL)
+                self._set(target.id, join((old, part)) if old.kind != PLAIN or passed else part)
+            elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                self._hold(target.value.id, part)
 
     def _set(self, name: str, value: Value) -> None:
         if self.variables.get(name) != value:
@@ -176,7 +198,7 @@ class Interpreter:
         return value
 
     def _Constant(self, node: ast.Constant) -> Value:
-        return NO_VALUE if node.value is None else NOTHING
+        return NO_VALUE if node.value is None else _LITERALS.get(type(node.value), NOTHING)
 
     def _Name(self, node: ast.Name) -> Value:
         line, passed = self._passed.get(node.id, (0, NOTHING))
@@ -195,6 +217,8 @@ class Interpreter:
 
     def _Attribute(self, node: ast.Attribute) -> Value:
         owner = self.value(node.value)
+        if dotted(node) in ("math.inf", "torch.inf", "np.inf", "math.pi", "math.e"):
+            return A_REAL
         if node.attr in ATTRIBUTES:
             return ATTRIBUTES[node.attr] if owner.kind != STATIC else A_STATIC
         return owner if node.attr in TENSOR_ATTRIBUTES and owner.kind in (TENSOR, STATIC) else NOTHING
@@ -206,35 +230,35 @@ class Interpreter:
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
         module = owner.id if isinstance(owner, ast.Name) and owner.id not in self.variables else ""
         if name in GUARDS:
-            return A_SIZE if name == "len" and first.surely_tensor else NOTHING
+            return A_SIZE if name == "len" and first.surely_tensor else GUARDS[name]
         if owner is not None and (space := TENSOR_MODULES.match(dotted(owner))):
             return of_tensor(name, A_TENSOR if space["single"] else MAYBE_TENSOR, node)
         if owner is not None and not module and name in _SIZED_METHODS:
             return self._method(owner, name, node)
-        if name in TRUTHS:
-            return A_TRUTH
+        if name in TRUTHS or (name in ("all", "any", "bool") and first.symbolic):
+            return Value(BOOL, first.dependencies if name not in TRUTHS else frozenset())
         if name in ("int", "float") and node.args and called(node.args[0]) == "item":
             return A_SIZE if name == "int" else A_FLOAT  # a number read from a Tensor is a symbol too
-        if name in ("all", "any", "bool") and first.symbolic:
-            return Value(BOOL, first.dependencies)
         if name in ("broadcast_shapes", "_broadcast_shapes"):
             return A_SHAPE if module == "torch" else SOME_SHAPE
         if name in ("cast", "annotate") and len(node.args) == 2:
             return arguments[1]
         if name in SIZES and (owner is None or module in ("math", "torch", "utils", "functools", "operator", "np")):
-            return self._size_call(name, arguments)
+            size = self._size_call(name, arguments)
+            return size if module != "np" else size._replace(sure=False) if size.symbolic else OF_NUMPY
         if name in ("sym_float", "float", "sqrt", "sym_sqrt", "log2"):
-            return Value(FLOAT, first.dependencies) if first.symbolic else NOTHING
+            known = OF_NUMPY if module == "np" else A_REAL
+            return Value(FLOAT, first.dependencies, sure=module != "np") if first.symbolic else known
         if name in SEQUENCES and len(arguments) == 1:
             return converted(name, first)
         if name == "zip":
             return Value(SEQUENCE, items=(tuple_of([element(argument) for argument in arguments]),))
         if name == "enumerate" and arguments:
-            return Value(SEQUENCE, items=(tuple_of([NOTHING, element(first)]),))
+            return Value(SEQUENCE, items=(tuple_of([A_NUMBER, element(first)]),))
         if name == "copy" and owner is not None and not arguments and (copied := self.value(owner)).held == "list":
             return copied
         if names_other_class(name) or (module or dotted(owner) if owner is not None else "") in OTHER_MODULES:
-            return A_STATIC
+            return OF_NUMPY if module in ("np", "numpy") else A_STATIC
         if module in TORCH_MODULES:
             return of_tensor(name, A_TENSOR if module in ("torch", "F") else MAYBE_TENSOR, node)
         receiver = self.value(owner) if owner is not None else NOTHING
@@ -264,21 +288,25 @@ class Interpreter:
     def _size_call(self, name: str, arguments: list[Value]) -> Value:
         if name == "reduce":
             arguments = arguments[1:]
-        touched = [a for a in arguments if a.symbolic]
         if any(a.kind == TENSOR for a in arguments) and name not in ("sym_max", "sym_min", "sym_int", "sym_ite"):
             return MAYBE_TENSOR if name in ("max", "min", "sum", "abs", "prod") else NOTHING
-        if not touched:
+        shapes = name in ("max", "min") and len(arguments) > 1 and any(a.shapelike for a in arguments)
+        if shapes or not any(a.symbolic for a in arguments):
             return A_SIZE if name.startswith("sym_") else NOTHING
-        certain = any(a.certain for a in touched)
-        return Value(INT, frozenset() if certain else frozenset().union(*(a.dependencies for a in touched)))
+        real = name in _OF_THEIR_KIND and any(a.real for a in arguments)
+        size = self._combined(arguments, FLOAT if real else INT)
+        return size._replace(sure=True, whole=True) if name in ("int", "ceil", "floor", "sym_int") else size
 
     def _combined(self, values: list[Value], kind: str) -> Value:
         touched = [value for value in values if value.symbolic]
         if not touched:
-            return NOTHING
-        if any(value.certain for value in touched):
-            return Value(kind, sure=not any(value.maybe_tensor for value in touched))
-        return Value(kind, frozenset().union(*(all_dependencies(value) for value in touched)))
+            numbers = kind != SHAPE and all(value.scalar for value in values)
+            return NOTHING if not numbers else A_REAL if kind == FLOAT else A_NUMBER
+        mixed = kind == SHAPE and not all(value.numbers for value in values)
+        whole = kind != INT or all(value.integral or value.kind in (SHAPE, BOOL) for value in values)
+        certain, sure = any(value.certain for value in touched), not any(value.maybe_tensor for value in values)
+        dependencies = frozenset[str]() if certain else frozenset[str]().union(*map(all_dependencies, touched))
+        return Value(kind, dependencies, sure=sure or not certain, optional=mixed, whole=whole)
 
     def _BinOp(self, node: ast.BinOp) -> Value:
         left, right = self.value(node.left), self.value(node.right)
@@ -293,8 +321,7 @@ class Interpreter:
             return self._combined([left, right], SHAPE)._replace(container=(left.held or right.held) if same else "")
         if isinstance(node.op, (ast.BitAnd, ast.BitOr)) and (BOOL in (left.kind, right.kind)):
             return self._combined([left, right], BOOL)
-        written = (side.value for side in (node.left, node.right) if isinstance(side, ast.Constant))
-        real = isinstance(node.op, ast.Div) or FLOAT in (left.kind, right.kind) or float in map(type, written)
+        real = isinstance(node.op, ast.Div) or left.real or right.real
         if PARAMETER in (left.kind, right.kind) and not (left.certain or right.certain):
             return self._combined([left, right], PARAMETER)
         return self._combined([left, right], FLOAT if real else INT)
@@ -302,7 +329,7 @@ class Interpreter:
     def _UnaryOp(self, node: ast.UnaryOp) -> Value:
         value = self.value(node.operand)
         if isinstance(node.op, ast.Not):
-            return Value(BOOL, all_dependencies(value)) if value.kind in (INT, FLOAT, BOOL) else NOTHING
+            return Value(BOOL, all_dependencies(value)) if value.kind in (INT, FLOAT, BOOL) else A_BOOL
         return value
 
     def _BoolOp(self, node: ast.BoolOp) -> Value:
@@ -311,9 +338,9 @@ class Interpreter:
     def _Compare(self, node: ast.Compare) -> Value:
         operands = [node.left, *node.comparators]
         if any(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops):
-            return NOTHING
+            return A_BOOL
         if any(isinstance(o, ast.Constant) and not isinstance(o.value, (int, float)) for o in operands):
-            return NOTHING
+            return A_BOOL
         values = [self.value(o) for o in operands]
         if any(value.kind in (TENSOR, TENSORS) for value in values):
             return MAYBE_TENSOR
@@ -371,27 +398,3 @@ class Interpreter:
 _EVALUATE: dict[type[ast.AST], Callable[[Interpreter, Any], Value]] = {
     getattr(ast, name[1:]): method for name, method in vars(Interpreter).items() if hasattr(ast, name[1:])
 }
-
-
-def asks(value: Value) -> bool:
-    """Whether turning a value into a bool asks for a symbol."""
-    return value.kind in (BOOL, INT, FLOAT, PARAMETER)
-
-
-def coerces(node: ast.expr, values: Interpreter) -> bool:
-    """Whether evaluating an expression, whatever is done with its result, asks for a symbol."""
-    if isinstance(node, ast.BoolOp):
-        evaluated = operands_traced(node)
-        return any(asks(values.value(v)) for v in evaluated[:-1]) or any(coerces(v, values) for v in evaluated)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return asks(values.value(node.operand))
-    if isinstance(node, ast.Compare):
-        operands = [values.value(operand) for operand in (node.left, *node.comparators)]
-        if not values.value(node).symbolic:
-            return False
-        if any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops):
-            return True
-        return len(node.ops) > 1 or (len(operands) == 2 and any(operand.shapelike for operand in operands))
-    if isinstance(node, ast.Call) and called(node) in ("all", "any") and len(node.args) == 1:
-        return values.value(node).symbolic
-    return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 _BARE = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
 _LEAVES = frozenset(
@@ -15,6 +15,7 @@ _LEAVES = frozenset(
 _NAMES = _LEAVES | {ast.Name, ast.Constant}
 _SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
 # Names of fields that hold no nodes but leaves, whatever the node (Python's abstract grammar, Parser/Python.asdl).
+_TELLING = ("size", "numel", "dim", "len")
 _PLAIN = frozenset({"id", "attr", "ctx", "op", "ops", "asname", "module", "level", "is_async", "simple", "conversion"})
 TELLING = frozenset(
     {ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Return}
@@ -176,6 +177,14 @@ def called(node: ast.AST) -> str:
     """The last name of a callee: `_check` of `torch._check(…)`."""
     function = getattr(node, "func", None)
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def is_read(node: ast.expr, also: Collection[str] = ()) -> bool:
+    """Whether an expression may be evaluated again: it calls nothing but what tells sizes, and what `also` names."""
+    parts = list(ast.walk(node))
+    if any(isinstance(part, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)) for part in parts):
+        return False
+    return {called(part) for part in parts if isinstance(part, ast.Call)} <= {*_TELLING, *also}
 
 
 def spoken(condition: ast.expr) -> ast.expr:

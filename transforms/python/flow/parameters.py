@@ -16,6 +16,7 @@ from transforms.python.flow.values import (
     Value,
     annotated,
     maybe_none,
+    number_of,
 )
 
 
@@ -24,7 +25,7 @@ def parameter_values(
 ) -> dict[str, Value]:
     """The values by name; `nodes` are the function's own. Where `passed` is None it is to be filled in."""
     values: dict[str, Value] = {}
-    numbers, absent = numbers_asked_for(nodes), _default_none(arguments)
+    numbers, absent = numbers_asked_for(nodes), none_by_default(arguments)
     for parameter in named_parameters(arguments):
         name, annotation = parameter.arg, written(parameter.annotation) if parameter.annotation else ""
         value = _of_parameter(annotation, name, passed)
@@ -45,16 +46,23 @@ def _of_parameter(annotation: str, name: str, passed: Mapping[str, Value] | None
     if passed is None or value.kind != PARAMETER:
         return value
     given = passed.get(name, NOTHING)
-    if given == NOTHING and not annotation:
-        return UNTYPED
+    if given.kind == PLAIN and not given.container:
+        return number_of(annotation)._replace(optional=value.optional) if annotation else UNTYPED
+    if number_of(annotation).scalar:  # what calls give otherwise is against the annotation
+        return given._replace(optional=False)
     return maybe_none(given) if value.optional else given
 
 
-def _default_none(arguments: ast.arguments) -> set[str]:
-    """The parameters that are None where a call does not name them."""
+def none_by_default(arguments: ast.arguments) -> set[str]:
+    """The parameters that are None, or text, where a call does not name them."""
     positional = [*arguments.posonlyargs, *arguments.args][::-1]
     defaults: list[tuple[ast.arg, ast.expr | None]] = [
         *zip(positional, arguments.defaults[::-1], strict=False),
         *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
     ]
-    return {parameter.arg for parameter, value in defaults if isinstance(value, ast.Constant) and value.value is None}
+    numbers = (int, float, complex)
+    return {
+        parameter.arg
+        for parameter, value in defaults
+        if isinstance(value, ast.Constant) and not isinstance(value.value, numbers)
+    }

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+from transforms.python.flow.asking import asks, coerces
 from transforms.python.flow.demands import TRACED, demands
 from transforms.python.flow.guesses import not_empty
-from transforms.python.flow.interpret import Interpreter, asks, coerces
+from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import called, dotted, operands_traced, outcome_traced
 from transforms.python.flow.torch_names import CHECKS, COUNTED, OF_NUMBERS, TORCH_MODULES
 from transforms.python.flow.values import A_SIZE, BOOL, FLOAT, INT, PARAMETER, SHAPE, TUPLE, Value

@@ -8,23 +8,37 @@ from __future__ import annotations
 import ast
 import re
 
-from transforms.python.flow.values import A_SHAPE, A_SIZE, A_STATIC, NOTHING, ONE_OR_MORE, TENSORS, Value
+from transforms.python.flow.values import (
+    A_BOOL,
+    A_NUMBER,
+    A_SHAPE,
+    A_SIZE,
+    A_STATIC,
+    NOTHING,
+    ONE_OR_MORE,
+    TENSORS,
+    Value,
+)
 
 METHODS = {
     "numel": A_SIZE, "nelement": A_SIZE, "storage_offset": A_SIZE, "size": A_SHAPE, "stride": A_SHAPE,
-    "dim": NOTHING, "ndimension": NOTHING, "item": NOTHING, "format": NOTHING, "join": NOTHING, "get": NOTHING,
-    "is_contiguous": NOTHING, "is_floating_point": NOTHING, "is_complex": NOTHING, "element_size": NOTHING,
+    "dim": A_NUMBER, "ndimension": A_NUMBER, "item": NOTHING, "format": NOTHING, "join": NOTHING, "get": NOTHING,
+    "is_contiguous": A_BOOL, "is_floating_point": A_BOOL, "is_complex": A_BOOL, "element_size": A_NUMBER,
 }  # fmt: skip
-ATTRIBUTES = {"shape": A_SHAPE, "nbytes": A_SIZE}
+ATTRIBUTES = {"shape": A_SHAPE, "nbytes": A_SIZE, "ndim": A_NUMBER}
 TENSOR_ATTRIBUTES = frozenset({"T", "mT", "H", "mH", "real", "imag", "grad", "data"})
-GUARDS = frozenset(
-    {"guard_or_false", "guard_or_true", "guard_size_oblivious", "statically_known_true", "statically_known_false",
-     "definitely_true", "definitely_false", "guard_int", "guard_bool", "guard_scalar", "isinstance", "hasattr", "len",
-     "range", "str", "repr", "id", "type", "has_torch_function", "canonicalize_dim", "canonicalize_dims",
-     "is_concrete_int", "has_free_symbols", "free_symbols", "sym_guard_or_false", "sym_guard_or_true",
-     "sym_expect_true", "sym_shape_eq_or_false", "sym_shape_eq_or_true", "sym_expect_shape_eq"}
-)  # fmt: skip
-"""Functions that answer about sizes without asking for one, those that symfix itself puts into a tree among them."""
+GUARDS = {
+    **dict.fromkeys(
+        ("guard_or_false", "guard_or_true", "guard_size_oblivious", "statically_known_true", "statically_known_false",
+         "definitely_true", "definitely_false", "guard_bool", "isinstance", "hasattr", "has_torch_function",
+         "is_concrete_int", "has_free_symbols", "sym_guard_or_false", "sym_guard_or_true", "sym_expect_true",
+         "sym_shape_eq_or_false", "sym_shape_eq_or_true", "sym_expect_shape_eq"),
+        A_BOOL,
+    ),
+    **dict.fromkeys(("guard_int", "guard_scalar", "len", "id", "canonicalize_dim"), A_NUMBER),
+    **dict.fromkeys(("range", "str", "repr", "type", "canonicalize_dims", "free_symbols"), NOTHING),
+}  # fmt: skip
+"""What functions give that answer about sizes without asking for one, those that symfix puts into a tree among them."""
 OF_NUMBERS = frozenset(
     {"isqrt", "gcd", "lcm", "log", "log1p", "log2", "log10", "exp", "exp2", "expm1", "factorial", "comb", "perm", "pow",
      "cbrt", "fabs", "fmod", "remainder", "modf", "frexp", "ldexp", "copysign", "hypot", "isclose", "isfinite", "isinf",
@@ -75,7 +89,7 @@ GROUPS = re.compile(r"(?:^|[._])(?:process_group|pg|group|mesh)$")
 def of_tensor(name: str, tensor: Value, call: ast.Call) -> Value:
     """What a call of a function of torch, or of a method of `tensor`, returns."""
     if name.startswith(("is_", "_is_")) or name in NUMBERS:
-        return A_STATIC if name == "numpy" else NOTHING
+        return A_STATIC if name == "numpy" else A_BOOL if name.startswith("is_") else NOTHING
     if name in SEVERAL:
         return Value(TENSORS, sure=tensor.sure)
     returns_more = any((keyword.arg or "").startswith("return_") for keyword in call.keywords)

@@ -46,10 +46,15 @@ class Value(NamedTuple):
     sure: bool = True
     """False for what may be a Tensor, or hold Tensors, or be a bool, and may be something else.
 
-    Of a size and of "plain": for what may as well be a Tensor; of a parameter: for one without annotation.
+    Of a number and of "plain": for what may as well be a Tensor, or numpy's; of a parameter: for one without
+    annotation.
     """
     optional: bool = False
-    """Whether a number may be None on another path."""
+    """Whether a number, or what a shape holds, may be None or no number at all on another path."""
+    scalar: str = ""
+    """Of "plain": "bool", "number" or "float" for what is surely one; a "number" is no float."""
+    whole: bool = True
+    """Of a size: whether nothing in it may be a fraction, such as a factor of which nothing is known."""
 
     @property
     def symbolic(self) -> bool:
@@ -75,8 +80,29 @@ class Value(NamedTuple):
 
     @property
     def maybe_tensor(self) -> bool:
-        """Whether it is a size on one path and may be a Tensor on another."""
-        return self.kind == INT and not self.sure
+        """Whether it is a number on one path and may be a Tensor on another, or a number of numpy's."""
+        return self.kind in (INT, FLOAT, STATIC) and not self.sure
+
+    @property
+    def integral(self) -> bool:
+        """Whether it is an int or a SymInt on every path."""
+        if self.kind == PARAMETER:
+            return self.sure and not self.optional
+        return self.scalar in ("bool", "number") or (
+            self.kind == INT and self.whole and self.sure and not self.optional
+        )
+
+    @property
+    def numbers(self) -> bool:
+        """Whether it is a number on every path, or holds nothing but numbers."""
+        if self.kind in (TUPLE, SEQUENCE):
+            return all(item.numbers for item in self.items)
+        return bool(self.scalar) or (self.kind in SYMBOLIC and not self.optional)
+
+    @property
+    def real(self) -> bool:
+        """Whether it may be a float where another is an int."""
+        return self.kind == FLOAT or self.scalar == "float"
 
     @property
     def held(self) -> str:
@@ -89,7 +115,8 @@ class Value(NamedTuple):
         return self.kind == SHAPE or (self.kind in (TUPLE, SEQUENCE) and self.symbolic)
 
 
-NOTHING = Value(PLAIN)
+NOTHING, A_NUMBER, A_BOOL = Value(PLAIN), Value(PLAIN, scalar="number"), Value(PLAIN, scalar="bool")
+A_REAL = Value(PLAIN, scalar="float")
 # A parameter of which nothing is known, and what it holds: `batch_sizes[0]` is a Tensor where batch_sizes is one.
 UNTYPED, HELD = Value(PLAIN, container="several"), Value(PLAIN, sure=False)
 A_TENSOR, A_SIZE, A_TRUTH, A_FLOAT = Value(TENSOR), Value(INT), Value(BOOL), Value(FLOAT)
@@ -97,6 +124,8 @@ SOME_SHAPE = Value(SHAPE)
 A_SHAPE = Value(SHAPE, container="tuple")
 # A Tensor or a tuple of Tensors: `x.max(dim)`, `torch.where(x)`.
 ONE_OR_MORE = Value(TENSOR, container="several", sure=False)
+# What numpy gives: an array or a number of its own, whose truths are none of bool's.
+OF_NUMPY = Value(STATIC, sure=False)
 A_STATIC, NO_VALUE, MAYBE_TENSOR, SOME_TENSORS = Value(STATIC), Value(EMPTY), Value(TENSOR, sure=False), Value(TENSORS)
 
 COUNT = re.compile(r"(?:^|_)(?:n?dims?|axis|axes|idx|index)\d?$|^(?:ndim|rank|dtype|device|layout)")
@@ -149,28 +178,41 @@ def any_of(operands: Sequence[tuple[Value, bool]]) -> Value:
     `count(x) or n == 2` may give a number: it is no sure truth.
     """
     joined = join(value for value, _ in operands)
-    if joined.kind == BOOL and not all(value.surely_bool or truth for value, truth in operands):
-        return joined._replace(sure=False)
-    return joined
+    truths = all(value.surely_bool or value == A_BOOL or truth for value, truth in operands)
+    return joined._replace(sure=truths) if joined.kind == BOOL else joined
 
 
 def _joined(best: Value, value: Value) -> Value:
     if value == best:
         return best
     if EMPTY in (value.kind, best.kind):
-        return maybe_none(best if value.kind == EMPTY else value)
+        given = best if value.kind == EMPTY else value
+        return given._replace(sure=False) if given.kind == BOOL else maybe_none(given)
     if value.optional or best.optional:
-        return maybe_none(_joined(best._replace(optional=False), value._replace(optional=False)))
+        joined = _joined(best._replace(optional=False), value._replace(optional=False))
+        mixed = any(side.optional and side.kind == SHAPE for side in (value, best))
+        return joined._replace(optional=mixed) if joined.kind == SHAPE else maybe_none(joined)
+    if best.kind == value.kind == PLAIN:
+        real = best.real or value.real
+        return NOTHING if not (best.scalar and value.scalar) else A_REAL if real else A_NUMBER
     if best.kind in (PLAIN, STATIC) or value.kind in (PLAIN, STATIC):
         decisive = value if best.kind == STATIC or (best.kind == PLAIN and value.kind != STATIC) else best
-        if decisive.kind == INT and HELD in (best, value):
-            return decisive._replace(sure=False)
+        other = best if decisive is value else value
+        if decisive.kind == BOOL:
+            return decisive._replace(sure=decisive.sure and other.scalar == "bool")
+        if decisive.kind == INT and other.real:
+            return decisive._replace(kind=FLOAT)
+        if decisive.kind in (INT, FLOAT) and not other.scalar:
+            return decisive._replace(sure=decisive.sure and other.sure, optional=True, whole=False)
         return _unsure(decisive)
     if TENSOR in (value.kind, best.kind):
         return Value(TENSOR, sure=value.kind == best.kind and value.sure and best.sure)
     if PARAMETER in (value.kind, best.kind):
         decisive, other = (best, value) if value.kind == PARAMETER else (value, best)
-        if decisive.kind == INT and not other.sure and any("[" in name for name in other.dependencies):
+        if decisive.kind in (INT, FLOAT) and not other.sure:
+            part = any("[" in name for name in other.dependencies)
+            return decisive._replace(sure=decisive.sure and not part, optional=True)
+        if decisive.kind == BOOL:
             return decisive._replace(sure=False)
         if decisive.kind != PARAMETER:
             return _unsure(decisive)
@@ -182,15 +224,23 @@ def _joined(best: Value, value: Value) -> Value:
         kind = value.kind if items or value.kind not in (TUPLE, SEQUENCE) else SHAPE
         held = value.held if value.held == best.held else ""
         dependencies = frozenset[str]() if certain else value.dependencies | best.dependencies
-        return Value(kind, dependencies, items, held, value.sure and best.sure)
+        return Value(kind, dependencies, items, held, value.sure and best.sure, whole=value.whole and best.whole)
     if SHAPE in (value.kind, best.kind):
         return SOME_SHAPE._replace(container=value.held if value.held == best.held else "")
-    return _unsure(best)
+    if {value.kind, best.kind} <= {INT, FLOAT, BOOL}:
+        number = value if best.kind == BOOL or value.kind == FLOAT else best
+        return number._replace(sure=value.sure and best.sure)
+    return maybe_other(_unsure(best))
 
 
 def maybe_none(value: Value) -> Value:
     """A value that is None on another path."""
     return value._replace(optional=True) if value.kind in (INT, FLOAT, PARAMETER) else value
+
+
+def maybe_other(value: Value) -> Value:
+    """A value that is None, or no number at all, on another path; of a shape, what it holds."""
+    return value._replace(optional=True) if value.kind == SHAPE else maybe_none(value)
 
 
 def _unsure(value: Value) -> Value:
@@ -203,7 +253,7 @@ def _unsure(value: Value) -> Value:
 def element(value: Value) -> Value:
     """What iterating over a value yields."""
     if value.kind == SHAPE:
-        return Value(INT, value.dependencies)
+        return Value(INT, value.dependencies, optional=value.optional)
     if value.kind == TENSORS:
         return Value(TENSOR, sure=value.sure)
     if value.kind in (TUPLE, SEQUENCE):
@@ -263,6 +313,7 @@ HOLDS = r"(?:[Ll]ist|[Tt]uple|Sequence|Iterable)\["
 # A sequence of sequences, or a mapping, or what returns one.
 NESTED = re.compile(rf"{HOLDS}[^\]]*{HOLDS}|\b(?:[Dd]ict|Mapping|Callable)\[")
 OPTIONAL = re.compile(r"\b(?:Optional|None)\b")
+NUMBERS = re.compile(r"(?:(?:builtins\.)?(?:int|float|complex|bool|SymInt|SymFloat|Number|NumberType)(?:\s*\|\s*|$))+")
 # The words of an annotation that Tensors alone fit, whether one or a sequence of them.
 TENSOR_WORDS = frozenset(
     {"Tensor", "TensorLike", "TensorLikeType", "TensorList", "TensorSequenceType", "Parameter", "torch", "nn", "None",
@@ -277,8 +328,9 @@ TENSOR_LIKE = re.compile(r"Tensor|Like|Storage|Variable|Parameter|Proxy|Node|Box
 def annotated(annotation: str, name: str) -> Value:
     """What a parameter is by its annotation and, for ranks and dims, its name."""
     text = re.sub(r"^(?:typing\.)?Optional\[(.*)\]$", r"\1 | None", annotation.replace("torch.", ""))
+    number = number_of(text)
     if COUNT.search(name):
-        return NOTHING
+        return number
     if NESTED.search(text):
         return NOTHING  # what an element is would take more than one step
     sure = set(re.findall(r"\w+", text)) <= TENSOR_WORDS
@@ -294,7 +346,16 @@ def annotated(annotation: str, name: str) -> Value:
         return A_TRUTH
     if not text or re.search(r"\bint\b", text):
         return Value(PARAMETER, frozenset({name}), sure=bool(text), optional=OPTIONAL.search(text) is not None)
-    return A_STATIC if names_other_class(annotation) else NOTHING
+    return A_STATIC if names_other_class(annotation) else number
+
+
+def number_of(annotation: str) -> Value:
+    """A number or a bool, where an annotation fits nothing else, or what nothing is known of."""
+    if annotation == "bool":
+        return A_BOOL
+    if NUMBERS.fullmatch(annotation) and re.search("float|complex|Number", annotation):
+        return A_REAL
+    return A_NUMBER if NUMBERS.fullmatch(annotation.replace("torch.", "")) else NOTHING
 
 
 @functools.lru_cache(maxsize=4096)
@@ -312,7 +373,7 @@ def of_root(annotation: str, name: str) -> Value:
         return value
     sized = SIZE_NAMES.search(name) and not FIXED_SIZES.search(name)
     many = not annotation or re.search(r"[Ll]ist|[Tt]uple|Sequence", annotation)
-    return SOME_SHAPE if sized and many else NOTHING
+    return SOME_SHAPE if sized and many else number_of(annotation)
 
 
 def all_dependencies(value: Value) -> frozenset[str]:

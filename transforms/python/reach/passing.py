@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from transforms.python.flow.values import (
+    BOOL,
+    FLOAT,
+    INT,
     NOTHING,
     PLAIN,
     TENSOR,
@@ -35,6 +38,7 @@ def follow(tree: SourceTree, functions: Mapping[Definition, Reached], body_of: C
         }
         for definition in functions
     }
+    settled = False
     for _ in range(8):
         changed = False
         for definition, reached in functions.items():
@@ -45,12 +49,13 @@ def follow(tree: SourceTree, functions: Mapping[Definition, Reached], body_of: C
             for call in reached.body.calls:
                 target = callees.get(call.callee)
                 if target is not None and target is not reached:
-                    changed |= _pass(call, reached, target, callees)
-        if not changed:
+                    changed |= _pass(call, reached, target, callees, settled)
+        if settled and not changed:
             break
+        settled = settled or not changed
 
 
-def _pass(call: Call, caller: Reached, callee: Reached, callees: Mapping[str, Reached]) -> bool:
+def _pass(call: Call, caller: Reached, callee: Reached, callees: Mapping[str, Reached], settled: bool) -> bool:
     function = callee.definition.function
     annotations = dict(function.parameters)
     if function.rest:
@@ -61,11 +66,19 @@ def _pass(call: Call, caller: Reached, callee: Reached, callees: Mapping[str, Re
             if name not in annotations or annotated(annotations[name], name).kind != "parameter":
                 continue
             old = callee.parameters.get(name, NOTHING)
-            new = _rest(old, value) if name == function.rest else join((old, value))
+            new = _rest(old, value) if name == function.rest else _given(old, value, settled)
             if new != old:
                 callee.parameters[name] = new
                 changed = True
     return changed
+
+
+def _given(old: Value, value: Value, settled: bool) -> Value:
+    """What a parameter is that is `old` in other calls; until it is `settled` what is not known may be a number yet."""
+    for known, other in ((old, value), (value, old)):
+        if not settled and known.kind in (INT, FLOAT, BOOL) and other.kind == PLAIN:
+            return known
+    return join((old, value))
 
 
 def _taking(slot: str, value: Value, function: Function, callee: str) -> Iterator[tuple[str, Value]]:
@@ -96,7 +109,7 @@ def _bound(function: Function, callee: str) -> bool:
 
 def _rest(rest: Value, more: Value) -> Value:
     """What `*args` holds that is `rest` elsewhere, and has `more` among its elements here."""
-    held = more if rest == NOTHING else join((element(rest), more))
+    held = more if rest.kind == PLAIN else join((element(rest), more))
     return sequence_of(held) if held.symbolic or held.kind in (TENSOR, TENSORS) else NOTHING
 
 
@@ -111,7 +124,7 @@ def resolve(value: Value, reached: Reached, callees: Mapping[str, Reached]) -> V
         return maybe_none(join(sources)) if value.optional else join(sources)
     if any(source.kind == "tensor" for source in sources):
         return NOTHING
-    return Value(value.kind) if any(source.symbolic for source in sources) else NOTHING
+    return Value(value.kind, whole=value.whole) if any(source.symbolic for source in sources) else NOTHING
 
 
 def _dependency(name: str, reached: Reached, callees: Mapping[str, Reached]) -> Value:

@@ -7,7 +7,8 @@ import itertools
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from transforms.python.flow.interpret import Interpreter, coerces
+from transforms.python.flow.asking import coerces
+from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import dotted
 from transforms.python.flow.sites import sites
 from transforms.python.flow.values import TENSOR, TENSORS, Value, all_dependencies, join
@@ -95,7 +96,10 @@ def _calls(scope: Scope, values: Interpreter, prims: bool) -> set[Call]:
     for node in scope.telling:
         if isinstance(node, ast.Call) and (callee := dotted(node.func)):
             passed = ((slot, values.value(argument)) for slot, argument in _slots(node))
-            arguments = tuple((slot, value) for slot, value in passed if _telling(value))
+            own = "." not in callee or callee.startswith(
+                "self."
+            )  # who else is given what is no number is nobody's here
+            arguments = tuple((slot, v) for slot, v in passed if _telling(v) or (own and not v.scalar))
             calls.add(Call(callee, arguments))
             calls.update(map(Call, passed_on(node, callee)))
     return calls

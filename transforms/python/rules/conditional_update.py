@@ -50,10 +50,11 @@ def rewrite(place: Place) -> Rewrite | None:
     operator = OPERATORS.get(type(update.op))
     if operator is None or not isinstance(update.value, ast.Constant) or not isinstance(update.value.value, int):
         return None
-    # The values must be of one type: sym_ite takes no int beside a SymInt.
-    if place.values.value(update.target).kind != "int" or place.shared or "#" in place.text(branch):
+    # The values must be of one type, sym_ite takes no int beside a SymInt, and both are evaluated: neither may be None.
+    target = place.values.value(update.target)
+    if target.kind != "int" or target.optional or place.shared or "#" in place.text(branch):
         return None
     name = update.target.id
-    condition = code(place.conditions.symbolic(place.tree(branch.test)))
+    condition = code(place.conditions.truth(place.tree(branch.test)))
     text = f"{name} = {place.names('torch.sym_ite')}({condition}, {name} {operator} {place.text(update.value)}, {name})"
     return Rewrite(Level.REVIEW, MESSAGE, (Change(place.layout.start(branch), place.layout.end(branch), text),))

@@ -17,9 +17,9 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
+from transforms.python.flow.nodes import is_read
 from transforms.python.writing.nodes import code, parenthesized
 from transforms.python.writing.place import Change, Place, Rewrite
-from transforms.python.writing.remainders import is_read
 
 NAME = "quotient-pair"
 MODE = Mode.PYTHON_BRANCH

@@ -86,7 +86,7 @@ def rewrite(place: Place) -> Rewrite | None:
 
 def _number(place: Place, truth: ast.expr) -> cst.Call:
     """1 where `truth` holds, else 0."""
-    condition = place.conditions.symbolic(place.tree(truth))
+    condition = place.conditions.truth(place.tree(truth))
     return call(place.names("torch.sym_ite"), condition, cst.Integer("1"), cst.Integer("0"))
 
 

@@ -7,6 +7,7 @@ What it does: the smaller of two unknown sizes is an expression; no path has to 
 Why: `min` compares and keeps one of its arguments, which needs an answer.
 
 Fix safety: review. The number is the same for every known size; the guard that said which one is smaller is gone.
+Left is an int beside what may be a float: torch.sym_max and torch.sym_min make a float of either.
 
 References: torch/__init__.py (sym_min, sym_max).
 """
@@ -15,11 +16,9 @@ from __future__ import annotations
 
 import ast
 
-import libcst as cst
-
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.writing.expressions import unpacked_pair
+from transforms.python.writing.expressions import nested, unpacked_pair
 from transforms.python.writing.nodes import call
 from transforms.python.writing.place import Place, Rewrite
 
@@ -48,6 +47,7 @@ EXAMPLES = (
         "def f(x: Tensor):\n    return torch.sym_min(*x.shape[-2:])\n",
     ),
     Example("def f(x: Tensor):\n    return min(x.shape)\n", None, "how many there are is not written"),
+    Example("def f(x: Tensor, r: float):\n    return max(x.size(0), r)\n", None, "it may be a float"),
 )
 
 MESSAGE = "the builtin compares sizes"
@@ -63,8 +63,7 @@ def rewrite(place: Place) -> Rewrite | None:
     name = place.names(f"torch.sym_{node.func.id}")
     if len(node.args) == 1:
         return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, call(name, unpacked_pair(place.tree(node.args[0])))))
-    arguments: list[cst.BaseExpression] = [place.tree(argument) for argument in node.args]
-    joined = arguments[0]
-    for argument in arguments[1:]:
-        joined = call(name, joined, argument)
-    return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, joined))
+    operands = [place.tree(argument) for argument in node.args]
+    return Rewrite(
+        Level.REVIEW, MESSAGE, place.replaced(node, nested(name, operands, [*map(place.values.value, node.args)]))
+    )

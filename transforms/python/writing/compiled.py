@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 import re
 
-from transforms.python.flow.interpret import asks
+from transforms.python.flow.asking import asks
+from transforms.python.flow.nodes import is_read
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.names import Layout
 from transforms.python.writing.place import Change, Place
-from transforms.python.writing.remainders import is_read
 
 COMPILING = "compiler.is_compiling()"
 

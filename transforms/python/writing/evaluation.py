@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from transforms.python.flow.nodes import all_nodes, named_parameters, own_nodes
+from transforms.python.flow.parameters import none_by_default
 
 _SIMPLE_METHODS = frozenset({"size", "stride", "dim", "numel", "nelement", "ndimension", "storage_offset"})
 _SHAPE_METHODS = frozenset({"size", "stride"})
@@ -22,6 +23,7 @@ _LATER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
 _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
     ast.NotEq: ast.Eq(), ast.Lt: ast.GtE(), ast.LtE: ast.Gt(), ast.NotIn: ast.In(), ast.Is: ast.IsNot(),
 }  # fmt: skip
+_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 EXITS = (ast.Raise, ast.Return, ast.Continue, ast.Break)
 """What a path may end with that does not go on below it."""
 
@@ -172,7 +174,10 @@ class Evaluated:
 
     def _may_call(self, node: ast.Call, present: Mapping[str, bool]) -> bool:
         if isinstance(node.func, ast.Name) and node.func.id in self.pure and not node.keywords:
-            return all(self.may_move(argument, present) for argument in node.args)
+            given = (argument for argument in node.args if isinstance(argument, ast.Name))
+            return all(self.may_move(argument, present) for argument in node.args) and all(
+                present.get(argument.id, True) for argument in given
+            )
         if node.keywords or not all(isinstance(argument, ast.Constant) for argument in node.args):
             return False
         if not isinstance(node.func, ast.Attribute) or node.func.attr not in _SIMPLE_METHODS:
@@ -188,10 +193,29 @@ class Evaluated:
         return rank >= (index + 1 if index >= 0 else -index)
 
 
+def computed_with(operand: ast.expr) -> Iterator[ast.expr]:
+    """What an expression computes with, or compares by order, which raises where one is None or text."""
+    for node in all_nodes([operand]):
+        if isinstance(node, ast.BinOp):
+            yield from (node.left, node.right)
+        elif isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
+            yield node.operand
+        elif isinstance(node, ast.Compare) and any(isinstance(op, _ORDERS) for op in node.ops):
+            yield from (node.left, *node.comparators)
+
+
 def present_tensors(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, bool]:
-    """The parameters by whether their annotation says that they are no None."""
+    """The parameters by whether nothing says that they may be None: no annotation, no default, no assignment."""
+    absent = none_by_default(function.args) | {
+        name
+        for node in all_nodes(function.body)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        for name in _stored(target)
+    }
     return {
-        parameter.arg: not _OPTIONAL.search(ast.unparse(parameter.annotation) if parameter.annotation else "")
+        parameter.arg: parameter.arg not in absent
+        and not _OPTIONAL.search(ast.unparse(parameter.annotation) if parameter.annotation else "")
         for parameter in named_parameters(function.args)
     }
 

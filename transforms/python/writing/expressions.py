@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import libcst as cst
 
 from transforms.python.flow.torch_names import OF_NUMBERS
+from transforms.python.flow.values import Value
 from transforms.python.writing.logic import Conditions, Undecided
 from transforms.python.writing.nodes import call, code, parenthesized
 
@@ -26,13 +28,10 @@ def symbolic_call(conditions: Conditions, original: cst.Call, updated: cst.Call)
         return None
     name = original.func.value
     passed = [argument.value for argument in updated.args]
-    kinds = [conditions.value(argument.value).kind for argument in original.args]
+    values = [conditions.value(argument.value) for argument in original.args]
+    kinds = [value.kind for value in values]
     if name in ("min", "max") and len(passed) > 1 and conditions.value(original).kind in ("int", "float"):
-        function = conditions.name(f"torch.sym_{name}")
-        joined = passed[0]
-        for operand in passed[1:]:
-            joined = call(function, joined, operand)
-        return joined
+        return nested(conditions.name(f"torch.sym_{name}"), passed, values)
     if name == "round" and kinds[:1] and kinds[0] in ("int", "float"):
         raise Undecided(f"{code(original)} asks for a size")
     if name in ("min", "max") and len(passed) == 1 and kinds[0] == "shape":
@@ -45,6 +44,19 @@ def symbolic_call(conditions: Conditions, original: cst.Call, updated: cst.Call)
         size = cst.Attribute(parenthesized(passed[0]), cst.Name("size"))
         return cst.Call(size, [cst.Arg(cst.Integer("0"))])
     return None
+
+
+def nested(function: str, operands: Sequence[cst.BaseExpression], values: Sequence[Value]) -> cst.BaseExpression:
+    """`function` of the first two, of that and the third, and so on. Raises Undecided for an int beside a float.
+
+    torch.sym_max and torch.sym_min make a float of both; the builtin gives one of them as it is.
+    """
+    if any(value.real for value in values) and not all(value.real for value in values):
+        raise Undecided(f"one of these may be a float: {function} would give a float for an int too")
+    joined = operands[0]
+    for operand in operands[1:]:
+        joined = call(function, joined, operand)
+    return joined
 
 
 def unpacked_pair(shape: cst.BaseExpression) -> cst.Arg:

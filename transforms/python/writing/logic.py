@@ -8,27 +8,27 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 import libcst as cst
 
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import TESTS
-from transforms.python.flow.values import BOOL, FLOAT, INT, NOTHING, Value
-from transforms.python.writing.nodes import OPPOSITE, all_of, bare, call, code, flattened, parenthesized
+from transforms.python.flow.values import BOOL, EMPTY, FLOAT, INT, NOTHING, STATIC, Value, element
+from transforms.python.writing.nodes import (
+    OPPOSITE,
+    Moved,
+    all_of,
+    bare,
+    beside_comparison,
+    call,
+    code,
+    flattened,
+    in_general,
+    may_repeat,
+    parenthesized,
+)
 
-_NOWHERE = 10**9  # what is read again from its text stands on no line of the function
-
-
-class Moved(NamedTuple):
-    """Operands that would be evaluated whatever those before them say.
-
-    `held` are the operands before them that have been decided, with what each came to; `evaluated` has been evaluated.
-    """
-
-    held: tuple[tuple[cst.BaseExpression, bool], ...]
-    evaluated: cst.BaseExpression
-    operands: tuple[cst.BaseExpression, ...]
+NOWHERE = 10**9  # what is read again from its text stands on no line of the function
 
 
 class Undecided(Exception):
@@ -62,7 +62,7 @@ class Conditions:
         if text not in self._value_by_text:
             try:
                 tree = ast.parse(f"({text})", mode="eval").body
-                ast.increment_lineno(tree, _NOWHERE)
+                ast.increment_lineno(tree, NOWHERE)
                 self._value_by_text[text] = self.values.value(tree)
             except SyntaxError:  # an unparenthesised generator
                 self._value_by_text[text] = NOTHING
@@ -72,9 +72,9 @@ class Conditions:
         """Whether the truth of an expression depends on a size. Raises Undecided where it may be no size's."""
         value = self.value(node)
         if isinstance(node, cst.Comparison) and value.kind == BOOL and not value.sure:
-            raise Undecided(f"{code(node)} may be a Tensor, which no guard and no check takes")
+            raise Undecided(f"{code(node)} may be a Tensor or of numpy, which no guard and no check takes")
         if value.kind in (INT, FLOAT) and value.optional and not isinstance(node, cst.BooleanOperation):
-            raise Undecided(f"{code(node)} may be None, whose truth is no comparison with 0")
+            raise Undecided(f"{code(node)} may be None or no number, whose truth is no comparison with 0")
         return value.kind in (BOOL, INT, FLOAT)
 
     def surely_bool(self, node: cst.BaseExpression) -> bool:
@@ -84,7 +84,8 @@ class Conditions:
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value in TESTS:
             return True
         truth = isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not)
-        return truth or isinstance(node, cst.Comparison) or self.value(node).surely_bool
+        value = self.value(node)
+        return truth or isinstance(node, cst.Comparison) or value.surely_bool or value.scalar == "bool"
 
     def symbolic(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """The same truth, never turned into a bool on the way. Raises Undecided where that cannot be written."""
@@ -109,6 +110,12 @@ class Conditions:
         if self.value(node).kind in (INT, FLOAT):
             return cst.Comparison(parenthesized(node), [cst.ComparisonTarget(cst.NotEqual(), cst.Integer("0"))])
         return self._truth(node)
+
+    def truth(self, node: cst.BaseExpression) -> cst.BaseExpression:
+        """The same truth, a bool or a SymBool. Raises Undecided where that cannot be written, or it may be neither."""
+        if not self.surely_bool(node):
+            raise Undecided(f"{code(node)} may be no bool")
+        return self.symbolic(node)
 
     def negated(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """The opposite truth, never turned into a bool on the way. Raises Undecided where that cannot be written."""
@@ -227,22 +234,7 @@ class Conditions:
             return cst.UnaryOperation(cst.Not(), guard)
         return call(self.name("guard_or_true" if general else "guard_or_false"), self.symbolic(node))
 
-    def general(self, node: cst.Comparison) -> bool | None:
-        """Whether a single comparison holds for sizes in general; None where that is no question of being special."""
-        target = node.comparisons[0]
-        if isinstance(target.operator, (cst.Equal, cst.In)):
-            return False
-        if isinstance(target.operator, (cst.NotEqual, cst.NotIn)):
-            return True
-        left, right = node.left, target.comparator
-        bound = right if isinstance(right, cst.Integer) else left if isinstance(left, cst.Integer) else None
-        if bound is None:
-            return None
-        above = isinstance(target.operator, (cst.GreaterThan, cst.GreaterThanEqual)) == (bound is right)
-        strict = isinstance(target.operator, (cst.GreaterThan, cst.LessThan))
-        # `size > 1`, `size >= 2`, `size <= 1`, `size < 2` separate the special sizes from the rest.
-        least = bound.evaluated_value + (strict if above else not strict)
-        return above if 1 <= least <= 2 else None
+    general = staticmethod(in_general)
 
     def special(self, node: cst.BaseExpression) -> Iterator[cst.Comparison]:
         """The single comparisons on sizes that a condition is made of."""
@@ -302,7 +294,7 @@ class Conditions:
         for target in node.comparisons:
             parts.append(cst.Comparison(left, [target]))
             left = target.comparator
-            if target is not node.comparisons[-1] and "(" in code(left) and not self.value(left).symbolic:
+            if target is not node.comparisons[-1] and not may_repeat(left):
                 raise Undecided(f"{code(left)} would be evaluated twice")
         return parts
 
@@ -317,6 +309,9 @@ class Conditions:
             return None
         if not all(are_shapes):
             raise Undecided(f"{code(sides[are_shapes.index(False)])} may be no shape, which sym_eq does not take")
+        for part in (held.value for s in sides if isinstance(s, (cst.Tuple, cst.List)) for held in s.elements):
+            if (own := self.value(part)).optional or own.real or own.kind in (EMPTY, STATIC):
+                raise Undecided(f"{code(part)} may be no integer, which sym_eq does not take")
         literals = ("list" if isinstance(s, cst.List) else "tuple" if isinstance(s, cst.Tuple) else "" for s in sides)
         held = [literal or self.value(side).held for literal, side in zip(literals, sides, strict=True)]
         if not all(held) or held[0] != held[1]:
@@ -338,7 +333,12 @@ class Conditions:
             elements = container.elements if isinstance(container, (cst.Tuple, cst.List, cst.Set)) else ()
             if not elements or any(isinstance(element, cst.StarredElement) for element in elements):
                 raise Undecided(f"membership in {code(container)} compares with every element")
-            same = [cst.Comparison(node.left, [cst.ComparisonTarget(cst.Equal(), each.value)]) for each in elements]
+            if len(elements) > 1 and not may_repeat(node.left):
+                raise Undecided(f"{code(node.left)} would be evaluated twice")
+            same = [
+                cst.Comparison(node.left, [cst.ComparisonTarget(cst.Equal(), beside_comparison(each.value))])
+                for each in elements
+            ]
             membership = same[0] if len(same) == 1 else call(self.name("sym_or"), *same)
             return membership if isinstance(target.operator, cst.In) else call(self.name("torch.sym_not"), membership)
         return node
@@ -353,6 +353,8 @@ class Conditions:
         if isinstance(elements, (cst.GeneratorExp, cst.ListComp)):
             self._move((), cst.Name("None"), [elements.elt])
             elements = elements.with_changes(elt=self.symbolic(elements.elt))
+        elif not element(self.value(elements)).surely_bool:
+            raise Undecided(f"{code(elements)} may hold what is no bool, which sym_and and sym_or do not take")
         return ("sym_and" if name == "all" else "sym_or"), parenthesized(elements)
 
     def _move(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import libcst as cst
+
+from transforms.python.flow.nodes import is_read
 
 # libcst's trees are walked by Python functions, several for each level; its parser takes time that grows with a high
 # power of a chain's length, and ends the process where a few thousand brackets stand in one another.
@@ -17,6 +20,19 @@ OPPOSITE: dict[type[cst.BaseCompOp], Callable[[], cst.BaseCompOp]] = {
     cst.GreaterThan: cst.LessThanEqual, cst.LessThanEqual: cst.GreaterThan,
     cst.Is: cst.IsNot, cst.IsNot: cst.Is, cst.In: cst.NotIn, cst.NotIn: cst.In,
 }  # fmt: skip
+
+_PURE = frozenset({"prod", "min", "max", "abs", "int", "float", "sum", "sym_min", "sym_max", "sym_int", "stride"})
+
+
+class Moved(NamedTuple):
+    """Operands that would be evaluated whatever those before them say.
+
+    `held` are the operands before them that have been decided, with what each came to; `evaluated` has been evaluated.
+    """
+
+    held: tuple[tuple[cst.BaseExpression, bool], ...]
+    evaluated: cst.BaseExpression
+    operands: tuple[cst.BaseExpression, ...]
 
 
 def check_depth(tree: ast.AST, source: str = "") -> None:
@@ -75,6 +91,13 @@ def parenthesized(node: cst.BaseExpression) -> cst.BaseExpression:
     return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
 
 
+def beside_comparison(node: cst.BaseExpression) -> cst.BaseExpression:
+    """A node that can stand beside `==`."""
+    negation = isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not)
+    looser = isinstance(node, (cst.IfExp, cst.BooleanOperation, cst.Comparison, cst.NamedExpr, cst.Lambda))
+    return parenthesized(node) if negation or looser else node
+
+
 def all_of(parts: Sequence[cst.BaseExpression]) -> cst.BaseExpression:
     """`parts` joined by `and`."""
     joined = parts[0]
@@ -96,3 +119,26 @@ def flattened(
         )
         return [*left, node.right], [*spaces, space]
     return [node], []
+
+
+def in_general(node: cst.Comparison) -> bool | None:
+    """Whether a single comparison holds for sizes in general; None where that is no question of being special."""
+    target = node.comparisons[0]
+    if isinstance(target.operator, (cst.Equal, cst.In)):
+        return False
+    if isinstance(target.operator, (cst.NotEqual, cst.NotIn)):
+        return True
+    left, right = node.left, target.comparator
+    bound = right if isinstance(right, cst.Integer) else left if isinstance(left, cst.Integer) else None
+    if bound is None:
+        return None
+    above = isinstance(target.operator, (cst.GreaterThan, cst.GreaterThanEqual)) == (bound is right)
+    strict = isinstance(target.operator, (cst.GreaterThan, cst.LessThan))
+    # `size > 1`, `size >= 2`, `size <= 1`, `size < 2` separate the special sizes from the rest.
+    least = bound.evaluated_value + (strict if above else not strict)
+    return above if 1 <= least <= 2 else None
+
+
+def may_repeat(node: cst.BaseExpression) -> bool:
+    """Whether an expression may be evaluated a second time."""
+    return is_read(ast.parse(f"({code(node)})", mode="eval").body, _PURE)

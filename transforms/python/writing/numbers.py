@@ -8,10 +8,10 @@ import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from transforms.python.flow.nodes import called
+from transforms.python.flow.nodes import called, is_read
 from transforms.python.writing.evaluation import evaluated_before
 from transforms.python.writing.place import Place
-from transforms.python.writing.remainders import held_value, is_read
+from transforms.python.writing.remainders import held_value
 
 _DRAWS = 400
 _MOST_PARTS = 2000

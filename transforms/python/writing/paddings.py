@@ -6,12 +6,11 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.nodes import called, dotted, is_read
 from transforms.python.flow.torch_names import TORCH_MODULES
 from transforms.python.writing.evaluation import blocks
 from transforms.python.writing.numbers import PLAIN, Arithmetic, Numbers
 from transforms.python.writing.place import Place
-from transforms.python.writing.remainders import is_read
 
 _FEWEST = 3
 """Draws in which there has to be something to pad, and those in which there has to be nothing."""

@@ -16,11 +16,11 @@ from transforms.python.flow.nodes import all_nodes, spoken
 from transforms.python.flow.sites import Site
 from transforms.python.flow.values import Value
 from transforms.python.reach.composites import Composite
-from transforms.python.writing.evaluation import evaluated_before, present_tensors
+from transforms.python.writing.evaluation import computed_with, evaluated_before, present_tensors
 from transforms.python.writing.expressions import Composer
-from transforms.python.writing.logic import Conditions, Moved
+from transforms.python.writing.logic import NOWHERE, Conditions
 from transforms.python.writing.names import Layout, Names
-from transforms.python.writing.nodes import code, parse_expression
+from transforms.python.writing.nodes import Moved, code, parse_expression
 
 TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 
@@ -82,7 +82,9 @@ class Place:
         self.inlined = names.inlined
         self.shared = names.shared
         self.scripted = names.scripted
-        self.conditions = Conditions(values, names, functools.partial(_movable, function, site, names), names.of_shapes)
+        self.conditions = Conditions(
+            values, names, functools.partial(_movable, function, site, names, values), names.of_shapes
+        )
 
     def tree(self, node: ast.expr) -> cst.BaseExpression:
         """A libcst tree of an expression, without the parentheses around it, its inner calls already rewritten.
@@ -190,7 +192,9 @@ class _Spoken(ast.NodeTransformer):
         return said
 
 
-def _movable(function: ast.FunctionDef | ast.AsyncFunctionDef, site: Site, names: Names, moved: Moved) -> bool:
+def _movable(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, site: Site, names: Names, values: Interpreter, moved: Moved
+) -> bool:
     """Whether operands can neither raise, call nor assign where their short circuit no longer holds them back.
 
     No method of Place: what it has of itself would hold the tree of its file until garbage is collected.
@@ -202,11 +206,18 @@ def _movable(function: ast.FunctionDef | ast.AsyncFunctionDef, site: Site, names
         evaluated.add_outcome(operand, truth)
     evaluated.add(_parsed(moved.evaluated))
     present = present_tensors(function)
-    return all(evaluated.may_move(_parsed(operand), present) for operand in moved.operands)
+    operands = list(map(_parsed, moved.operands))
+    return all(evaluated.may_move(operand, present) for operand in operands) and all(
+        values.value(part).numbers or ast.unparse(part) in evaluated.texts
+        for operand in operands
+        for part in computed_with(operand)
+    )
 
 
 def _parsed(node: cst.BaseExpression) -> ast.expr:
-    return ast.parse(f"({code(node)})", mode="eval").body
+    tree = ast.parse(f"({code(node)})", mode="eval").body
+    ast.increment_lineno(tree, NOWHERE)
+    return tree
 
 
 def difference(start: int, old: str, new: str) -> tuple[Change, ...]:

@@ -8,13 +8,11 @@ import random
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import all_nodes, called
-from transforms.python.flow.values import INT
+from transforms.python.flow.nodes import all_nodes, called, is_read
 from transforms.python.writing.evaluation import evaluated_before
 from transforms.python.writing.place import Place
 
 _DRAWS = 200
-_TELLING = ("size", "numel", "dim", "len")
 _OPERATIONS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
@@ -135,17 +133,12 @@ def _first_value(place: Place, variable: ast.Name) -> ast.expr | None:
     return value if is_kept else None
 
 
-def is_read(atom: ast.expr, also: Collection[str] = ()) -> bool:
-    """Whether an expression may be evaluated again: it calls nothing but what tells sizes, and what `also` names."""
-    return {called(part) for part in ast.walk(atom) if isinstance(part, ast.Call)} <= {*_TELLING, *also}
-
-
 def _is_size(place: Place, atom: ast.expr) -> bool:
     """Whether what is no sum is a whole number: a size, or an argument that is annotated as one and stays it."""
     arguments = (node for node in all_nodes([place.function.args]) if isinstance(node, ast.arg))
     whole = {node.arg for node in arguments if node.annotation is not None and ast.unparse(node.annotation) == "int"}
     given = isinstance(atom, ast.Name) and atom.id in whole and place.assigned(atom.id) == [None]
-    return given or place.values.value(atom).kind == INT
+    return given or place.values.value(atom).integral
 
 
 class _Numbers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 
-from transforms.python.flow.interpret import asks
+from transforms.python.flow.asking import asks
 from transforms.python.flow.nodes import named_parameters, written
 from transforms.python.flow.values import INT, TENSOR
 from transforms.python.shapes.outcomes import Agreement, Branch, agreement

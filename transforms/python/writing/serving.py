@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import libcst as cst
 
-from transforms.python.flow.interpret import asks
+from transforms.python.flow.asking import asks
 from transforms.python.flow.nodes import called, holder, named_parameters
 from transforms.python.flow.sources import nodes_of, origins, returns_of
 from transforms.python.flow.torch_names import CHECKS, RESHAPES
