@@ -150,6 +150,22 @@ def _free_name(tree: ast.Module, wanted: str) -> str:
 
 
 def imports_torch(tree: ast.Module) -> bool:
-    """Whether `torch` is a name of the whole module."""
+    """Whether `torch` is that module wherever it is named."""
     names = (alias for node in tree.body if isinstance(node, ast.Import) for alias in node.names)
-    return any(alias.asname is None and alias.name.partition(".")[0] == "torch" for alias in names)
+    return any(map(_is_torch, names)) and not any(map(_is_another_torch, ast.walk(tree)))
+
+
+def _is_torch(alias: ast.alias) -> bool:
+    return alias.asname is None and alias.name.partition(".")[0] == "torch"
+
+
+def _is_another_torch(node: ast.AST) -> bool:
+    """Whether a node may give the name `torch` to anything else."""
+    match node:
+        case ast.Name(id="torch", ctx=ast.Store() | ast.Del()) | ast.arg(arg="torch"):
+            return True
+        case ast.ImportFrom(names=names):
+            return any((alias.asname or alias.name) == "torch" for alias in names)
+        case ast.alias(asname="torch", name=name):
+            return name != "torch"
+    return False

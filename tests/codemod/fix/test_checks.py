@@ -22,15 +22,46 @@ def checked(body: str, line: int = 3) -> str | None:
         "    if a != b and a:\n        raise ValueError\n",  # which of both is false is not known
         "    if a:\n        raise ValueError\n",
         "    if 0 < a < b:\n        raise ValueError\n",
+        "    if (n := a.shape[0]) == b:\n        raise ValueError\n",  # n would be another in what is compiled
+        "    if a < 0:\n        raise ValueError\n",  # eager takes NaN
+        "    n = a.item()\n    if n < 0:\n        raise ValueError\n",
+        "    n = a.shape[0]\n    n /= 2\n    if n < 0:\n        raise ValueError\n",
         "    return a\n",
     ],
 )
 def test_what_is_no_plain_check_is_left(body: str) -> None:
-    assert checked(body) is None
+    assert all(checked(body, line) is None for line in range(3, 6))
 
 
 def test_an_elif_is_left() -> None:
     assert checked("    if a:\n        pass\n    elif a != b:\n        raise ValueError\n", 5) is None
+
+
+@pytest.mark.parametrize(
+    ("test", "condition"),
+    [
+        ("(b or 3) != a.shape[0]", "(b or 3) == a.shape[0]"),
+        ("(a.ndim < 3) != (b.ndim < 3)", "(a.ndim < 3) == (b.ndim < 3)"),
+        ("(b if a else 3) == 2", "(b if a else 3) != 2"),
+        ("len(a) - 1 < a.shape[1] // 2", "len(a) - 1 >= a.shape[1] // 2"),
+        ("not a.numel() <= b", "a.numel() <= b"),  # as eager has it, also for NaN
+    ],
+)
+def test_what_is_checked_is_what_the_branch_asks(test: str, condition: str) -> None:
+    assert f"torch._check({condition})\n" in (checked(f"    if {test}:\n        raise ValueError\n") or "")
+
+
+def test_names_of_whole_numbers_are_compared() -> None:
+    before = "    n, m = a.shape\n    k: int = n + 1\n    k += m\n"
+    written = checked(f"{before}    if k > n:\n        raise ValueError\n", 6)
+    assert written is not None
+    assert "torch._check(k <= n)\n" in written
+
+
+@pytest.mark.parametrize("other", ["def g(torch): pass", "torch = None", "from x import torch", "import y as torch"])
+def test_a_module_in_which_torch_may_be_another_is_left(other: str) -> None:
+    source = f"import torch\n{other}\nif a != b:\n    raise ValueError\n"
+    assert check_edit("case.py", source.encode(), 3) is None
 
 
 def test_a_module_without_the_name_torch_is_left() -> None:
@@ -42,5 +73,6 @@ def test_eager_keeps_its_branch_and_its_message() -> None:
     head = "    if torch.compiler.is_compiling():\n"
     expected = f"{head}        torch._check(a == b)\n    elif a != b:\n{raising}"
     assert checked(f"    if a != b:\n{raising}") == expected
-    both = "        torch._check(a >= 2)\n        torch._check(a == b)\n"
-    assert checked(f"    if a < 2 or not a == b:\n{raising}") == f"{head}{both}    elif a < 2 or not a == b:\n{raising}"
+    both = "        torch._check(a.size(0) >= 2)\n        torch._check(a == b)\n"
+    test = "a.size(0) < 2 or not a == b"
+    assert checked(f"    if {test}:\n{raising}") == f"{head}{both}    elif {test}:\n{raising}"
