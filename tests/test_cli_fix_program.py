@@ -156,6 +156,14 @@ def test_why_a_finding_at_the_line_offers_nothing_is_said(
     assert f"left {says}" in " ".join(outcome.out.decode().split())
 
 
+def test_no_check_takes_the_place_of_what_a_caller_may_catch(tree: Path, symfix: Symfix, runs: Runs) -> None:
+    catching = b"def g(a):\n    try:\n        return f(a, 1)\n    except ValueError:\n        return a\n"
+    (tree / "lib.py").write_bytes(b"from case import f\n" + catching)
+    outcome = symfix("fix", "--yes", *COMMAND, cwd=tree)
+    assert outcome.code == 1
+    assert "left torch._check: lib.py:3 may catch what the branch raises" in " ".join(outcome.out.decode().split())
+
+
 def test_a_file_that_changes_while_the_program_runs_is_said(
     tree: Path, symfix: Symfix, runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -118,7 +118,7 @@ def _stopped(repair: Repair, before: Trial, eager: Trial) -> int:
     places = places_of(before)[:3]
     show(_step("locate", "; ".join(map(place_text, places)) or "torch does not say which line asked"))
     for place in places:
-        for reason in left_at(place, repair.program, repair.groups, repair.level):
+        for reason in left_at(place, before, repair.program, repair.groups, repair.level):
             where = f"{Path(place.path).name}:{place.line}: " if places[1:] else ""
             show(_step("left", where + reason))
     tried = f"{len(repair.refused)} tried, none of which made it better" if repair.refused else "no rule has one here"

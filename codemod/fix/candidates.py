@@ -6,7 +6,8 @@ import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from codemod.fix.checks import check_edit
+from codemod.fix.catching import Callers, guard_around, parsed
+from codemod.fix.checks import Check, check_at
 from codemod.fix.marks import Mark, mark_edit, marks_for, parameters_of
 from codemod.fix.trees import Copy, Tree, tree_of
 from codemod.fix.trial import Call, Trial
@@ -82,10 +83,16 @@ def places_of(trial: Trial) -> list[Frame]:
     return list(dict.fromkeys(frame for frame in frames if frame is not None))
 
 
-def left_at(frame: Frame, program: Program, groups: Groups, level: Level) -> list[str]:
-    """Why the findings at a line of `program`, run as it is, offer no change up to `level`."""
+def left_at(frame: Frame, trial: Trial, program: Program, groups: Groups, level: Level) -> list[str]:
+    """Why what is found at a line of `program`, whose run as it is was `trial`, offers no change up to `level`."""
     reasons = []
-    for _, group, finding in _groups_at(frame, _Lines(Copy(program), ()), groups):
+    lines = _Lines(Copy(program), ())
+    for answer in trial.report.answers if level >= Level.REVIEW else ():
+        for place, tree, check in _checks_at(answer, lines):
+            caught = _catching(answer, tree, check, lines) if place == frame else ""
+            if caught:
+                reasons.append(f"torch._check: {caught} may catch what the branch raises")
+    for _, group, finding in _groups_at(frame, lines, groups):
         if not group.edits:
             reasons.append(f"{finding.rule}: {finding.reason or finding.message}")
         elif group.level > level:
@@ -116,13 +123,37 @@ def _groups_at(frame: Frame, lines: _Lines, groups: Groups) -> Iterator[tuple[Tr
 
 def _checks(answer: Answer, lines: _Lines) -> Iterator[Candidate]:
     """The check in place of a branch that only raises, and that torch could not decide."""
+    for frame, tree, check in _checks_at(answer, lines):
+        if not _catching(answer, tree, check, lines):
+            yield Candidate(_CHECK, tree, (check.edit,), frame, f"{answer.kind}: {answer.text}")
+
+
+def _checks_at(answer: Answer, lines: _Lines) -> Iterator[tuple[Frame, Tree, Check]]:
     for frame in filter(None, (answer.place, answer.user)) if answer.kind == "error" else ():
         tree = lines.tree(frame.path)
         if tree is not None:
             path, line = lines.original(tree, frame.path, frame.line)
-            edit = check_edit(path, lines.source(tree, path), line)
-            if edit is not None:
-                yield Candidate(_CHECK, tree, (edit,), frame, f"{answer.kind}: {answer.text}")
+            check = check_at(path, lines.source(tree, path), line)
+            if check is not None:
+                yield frame, tree, check
+
+
+def _catching(answer: Answer, tree: Tree, check: Check, lines: _Lines) -> str:
+    """PATH:LINE of what may catch what a branch raises; "" where nothing that is at hand does."""
+    if check.caught:
+        return f"{check.edit.path}:{check.caught}"
+    trees = {tree: None}
+    for frame in answer.stack:
+        other = lines.tree(frame.path)
+        if other is None:
+            continue
+        trees[other] = None
+        path, line = lines.original(other, frame.path, frame.line)
+        module = parsed(lines.source(other, path))
+        guard = guard_around(module, line, check.raised) if module is not None else 0
+        if guard:
+            return f"{path}:{guard}"
+    return next(filter(None, (lines.callers(each).catching(check.names, check.raised) for each in trees)), "")
 
 
 def _last_line(lines: _Lines, tree: Tree, finding: Finding) -> int:
@@ -162,6 +193,7 @@ class _Lines:
     def __init__(self, copy: Copy, made: Sequence[Candidate]) -> None:
         self._copy = copy
         self._changed: Mapping[Tree, Mapping[str, bytes]] = contents_of(made)
+        self._callers: dict[Tree, Callers] = {}
 
     def tree(self, path: str) -> Tree | None:
         """The tree of the file that `path` is, or is a copy of."""
@@ -171,6 +203,12 @@ class _Lines:
     def source(self, tree: Tree, path: str) -> bytes:
         """The bytes of a file, as it is without any change."""
         return (tree.root / path).read_bytes()
+
+    def callers(self, tree: Tree) -> Callers:
+        """Who calls what in a tree, as it is without any change."""
+        if tree not in self._callers:
+            self._callers[tree] = Callers(tree.python())
+        return self._callers[tree]
 
     def original(self, tree: Tree, path: str, line: int) -> tuple[str, int]:
         """The path below the root of `tree`, and the line there, of a line of the run."""

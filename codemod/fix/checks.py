@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
+from dataclasses import dataclass
 
+from codemod.fix.catching import guard_around, names_around, parsed, raised_by
 from codemod.fix.marks import imports_torch
 from codemod.fix.whole_numbers import is_whole, whole_names
 from codemod.model.edits import Edit
@@ -27,18 +29,31 @@ _ONCE = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 """What does something where it is evaluated."""
 
 
-def check_edit(path: str, source: bytes, line: int) -> Edit | None:
-    """The edit of `path` that puts checks before the branch that asks on `line`; None where it does more than raise."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    if not imports_torch(tree):
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The edit that puts checks before a branch, the names of the function that has it, and what it raises."""
+
+    edit: Edit
+    names: tuple[str, ...]
+    raised: type[BaseException] | None
+    """None where its name does not tell."""
+    caught: int
+    """The line of what may catch that in the function itself; 0 where nothing does."""
+
+
+def check_at(path: str, source: bytes, line: int) -> Check | None:
+    """The check of `path` for the branch that asks on `line`; None where it does more than raise."""
+    tree = parsed(source)
+    if tree is None or not imports_torch(tree):
         return None
     branches = (node for node in ast.walk(tree) if isinstance(node, ast.If))
     for branch in branches:
         if branch.lineno <= line <= (branch.test.end_lineno or 0) and _only_raises(branch):
-            return _checked(path, source, tree, branch)
+            edit, raised = _checked(path, source, tree, branch), raised_by(branch)
+            if edit is None:
+                return None
+            place = branch.body[0].lineno
+            return Check(edit, names_around(tree, place), raised, guard_around(tree, place, raised))
     return None
 
 

@@ -6,11 +6,12 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from codemod.borders.files import read_below
 from codemod.probe.script import Program
 from codemod.prove.overlay import overlay
 from codemod.tree.checkout import checkout_of
@@ -41,6 +42,18 @@ class Tree:
             if not unit:
                 break
         return unit
+
+    def python(self) -> dict[str, bytes]:
+        """The Python files by path, without what git ignores; what cannot be read is left out."""
+        if self.package:
+            names = [path.relative_to(self.root).as_posix() for path in sorted(self.root.rglob("*.py"))]
+        else:
+            names = [name for name in checkout_of(self.root).names() if name.endswith(".py")]
+        files = {}
+        for name in names:
+            with suppress(OSError):
+                files[name] = read_below(self.root, name)
+        return files
 
     @contextmanager
     def sources(self) -> Iterator[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,9 @@ class Answer:
     kept: bool = False
     """About a number that an object keeps (`self.drop.p`), which had one value as long as the program ran."""
 
+    stack: tuple[Frame, ...] = field(default=(), compare=False)
+    """The compiled program's lines that led there, of all that are counted; no part of a report that is written."""
+
     @property
     def whose(self) -> str:
         """`owner`, with the functions that asked, or the argument, where it is C++."""
@@ -130,7 +133,11 @@ class Report:
 
     def to_json(self) -> str:
         """The report as a document that `read_report` takes."""
-        return json_text({"format": _VERSION[0], "version": _VERSION[1], **asdict(self)})
+        plain = replace(self, answers=())
+        answers = [asdict(replace(answer, stack=())) for answer in self.answers]
+        for answer in answers:
+            del answer["stack"]
+        return json_text({"format": _VERSION[0], "version": _VERSION[1], **asdict(plain), "answers": answers})
 
 
 def read_report(path: Path) -> Report:
@@ -165,12 +172,14 @@ def _frame(item: Mapping[str, Any] | None) -> Frame | None:
 def merged(answers: Sequence[Answer]) -> list[Answer]:
     """`answers` with equal ones as one that is counted, in the order of their kinds."""
     counted: dict[Answer, int] = {}
+    stacks: dict[Answer, dict[Frame, None]] = {}
     for answer in answers:
         plain = replace(answer, count=1)
         counted[plain] = counted.get(plain, 0) + answer.count
+        stacks.setdefault(plain, {}).update(dict.fromkeys(answer.stack))
     ranks = list(KINDS)
     ranked = sorted(counted, key=lambda answer: (answer.function, ranks.index(answer.kind)))
-    return [replace(answer, count=counted[answer]) for answer in ranked]
+    return [replace(answer, count=counted[answer], stack=tuple(stacks[answer])) for answer in ranked]
 
 
 def regressed(before: Report, after: Report) -> list[Answer]:

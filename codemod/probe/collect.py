@@ -229,7 +229,7 @@ class Collector:
         whose = schema_owner(argument) if argument and is_compiled(whose) else whose
         advice = _SYMBOLIC if whose not in (COMPILED, "") and "(int" in argument else ""
         self._answers.append(Answer(kind, text, whose, place, user, label, advice=advice, native=native,
-                                    argument=argument, kept=kept))  # fmt: skip
+                                    argument=argument, kept=kept, stack=record.user_stack))  # fmt: skip
 
 
 def asked_by(asked: Mapping[str, Any]) -> tuple[str, str]:

@@ -64,7 +64,8 @@ def _answer(kind: str, text: str, location: str, torch: str) -> Answer:
 def _error(lines: Sequence[str], sentence: str, torch: str) -> Answer:
     """The error and the line that asked: torch says it ("Caused by"), else it is the innermost line of the program."""
     caused = _frame(next((match for line in lines if (match := _CAUSED.match(line))), None))
-    user = _user_frame(lines, torch)
+    own = _user_frames(lines, torch)
+    user = own[-1] if own else None
     # "Caused by" has the name of a file cut short.
     same = caused is not None and user is not None and (caused.line, caused.function) == (user.line, user.function)
     place = user if same else caused or user
@@ -73,7 +74,7 @@ def _error(lines: Sequence[str], sentence: str, torch: str) -> Answer:
     if native or argument:
         whose = schema_owner(argument) if argument else called_by(whose if place is not None else "")
     user = user if user != place else None
-    return Answer("error", sentence, whose, place, user, "", native=native, argument=argument)
+    return Answer("error", sentence, whose, place, user, "", native=native, argument=argument, stack=tuple(own))
 
 
 def _asked(lines: Sequence[str]) -> tuple[str, str]:
@@ -87,12 +88,13 @@ def _asked(lines: Sequence[str]) -> tuple[str, str]:
     return native, "" if native else argument_in(text)
 
 
-def _user_frame(lines: Sequence[str], torch: str) -> Frame | None:
-    """The program's innermost line, of what torch calls its stack where it prints that, else of the traceback."""
+def _user_frames(lines: Sequence[str], torch: str) -> list[Frame]:
+    """The program's lines, the innermost last, of what torch calls its stack where it prints that, else of the
+    traceback.
+    """
     starts = [index for index, line in enumerate(lines) if re.match(r"\s*(?:from user code:|User Stack)", line)]
     stack = list(_frames(lines[starts[-1] :])) if starts else []
-    own = [frame for frame in stack or _frames(lines) if owner(frame, torch) not in (TORCH, PYTHON)]
-    return own[-1] if own else None
+    return [frame for frame in stack or _frames(lines) if owner(frame, torch) not in (TORCH, PYTHON)]
 
 
 def _frames(lines: Sequence[str]) -> Iterator[Frame]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from codemod.fix.checks import check_edit
+from codemod.fix.checks import check_at
 from codemod.model.edits import apply_edits
 
 
 def checked(body: str, line: int = 3) -> str | None:
     source = f"import torch\ndef f(a, b):\n{body}"
-    edit = check_edit("case.py", source.encode(), line)
-    return None if edit is None else apply_edits(source.encode(), [edit]).decode().partition("b):\n")[2]
+    check = check_at("case.py", source.encode(), line)
+    return None if check is None else apply_edits(source.encode(), [check.edit]).decode().partition("b):\n")[2]
 
 
 @pytest.mark.parametrize(
@@ -61,11 +61,11 @@ def test_names_of_whole_numbers_are_compared() -> None:
 @pytest.mark.parametrize("other", ["def g(torch): pass", "torch = None", "from x import torch", "import y as torch"])
 def test_a_module_in_which_torch_may_be_another_is_left(other: str) -> None:
     source = f"import torch\n{other}\nif a != b:\n    raise ValueError\n"
-    assert check_edit("case.py", source.encode(), 3) is None
+    assert check_at("case.py", source.encode(), 3) is None
 
 
 def test_a_module_without_the_name_torch_is_left() -> None:
-    assert check_edit("case.py", b"def f(a, b):\n    if a != b:\n        raise ValueError\n", 2) is None
+    assert check_at("case.py", b"def f(a, b):\n    if a != b:\n        raise ValueError\n", 2) is None
 
 
 def test_eager_keeps_its_branch_and_its_message() -> None:
