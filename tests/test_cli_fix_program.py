@@ -89,11 +89,29 @@ def test_nothing_is_offered_that_no_run_shows_to_be_better(
     assert (tree / "case.py").read_bytes() == CASE
 
 
-def test_what_ends_well_has_nothing_to_fix(tree: Path, symfix: Symfix, runs: Runs) -> None:
-    runs.cure = b"ValueError"
-    outcome = symfix("fix", "--yes", *COMMAND, cwd=tree)
-    assert outcome.code == 0
-    assert "nothing to fix" in outcome.out.decode()
+def ended(status: int = 0, number: int = 1, frames: int = 1) -> Trial:
+    compilations = (Compilation("f", "case.py", 4, 1),) * frames
+    return Trial(status, "Error: no" if status else "", "", ({"returned": {"number": number}},) * frames, (),
+                 Report("", compilations, ()))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "eager", "code", "says"),
+    [
+        (ended(), ended(), 0, "nothing is compiled twice, and its results are eager's"),
+        (ended(), ended(number=2), 1, "no change is offered"),
+        (ended(), ended(status=1), 0, "its results are not compared: without torch.compile it fails: Error: no"),
+        (ended(frames=0), None, 0, "it ends well, and symfix sees nothing that it compiles"),
+    ],
+)
+def test_what_ends_well_is_compared_with_eager(
+    tree: Path, symfix: Symfix, monkeypatch: pytest.MonkeyPatch, before: Trial, eager: Trial, code: int, says: str
+) -> None:
+    """Also where the trace answers nothing: a function may ask whether it is compiled."""
+    trials = iter([before, eager])
+    monkeypatch.setattr(repair, "run_trial", lambda *_, **__: next(trials))
+    outcome = symfix("fix", *COMMAND, cwd=tree)
+    assert (outcome.code, says in " ".join(outcome.out.decode().split())) == (code, True)
 
 
 def test_a_file_that_is_not_committed_is_left(tree: Path, symfix: Symfix, runs: Runs) -> None:
@@ -123,6 +141,32 @@ def test_operators_and_a_program_are_two_things(tree: Path, symfix: Symfix) -> N
     outcome = symfix("fix", "foo", *COMMAND, cwd=tree)
     assert outcome.code == 2
     assert "not both" in outcome.err
+
+
+@pytest.mark.parametrize("options", [("--since", "HEAD"), ("--timeout", "3"), ("--install",)])
+def test_options_that_are_for_operators_are_refused(
+    tree: Path, symfix: Symfix, runs: Runs, options: tuple[str, ...]
+) -> None:
+    outcome = symfix("fix", *options, *COMMAND, cwd=tree)
+    assert (outcome.code, runs.ran) == (2, 0)
+    assert f"{options[0]} is for operators" in outcome.err
+
+
+@pytest.mark.parametrize("options", [("--rule", "loop"), ("--mode", "3"), ("--rule", "size", "--mode", "1")])
+def test_rules_and_modes_choose_among_findings(
+    make_tree: MakeTree, symfix: Symfix, runs: Runs, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(FakeTransform, "suffixes", (".py",))
+    root = make_tree({"case.py": CASE.replace(b"a != b", b"a != size")})
+    monkeypatch.chdir(root)
+    runs.cure = b"sym_size"
+    assert symfix("fix", "--yes", *options, *COMMAND, cwd=root).code == int("size" not in options)
+
+
+def test_a_rule_that_there_is_not_is_said_before_anything_runs(tree: Path, symfix: Symfix, runs: Runs) -> None:
+    outcome = symfix("fix", "--rule", "lop", *COMMAND, cwd=tree)
+    assert (outcome.code, runs.ran) == (2, 0)
+    assert "lop: there is no such rule" in outcome.err
 
 
 def test_a_tree_under_no_version_control_is_left(make_tree: MakeTree, symfix: Symfix, runs: Runs) -> None:
@@ -188,14 +232,13 @@ def test_where_one_tree_cannot_be_written_none_is(
 ) -> None:
     dirty = make_tree({"lib.py": CASE}, "library")
     (dirty / "lib.py").write_bytes(b"# mine\n" + CASE)
-    ended = Trial(0, "", "", (), (), Report("", (), ()))
 
     def run(self: repair.Repair) -> tuple[Trial, Trial, Trial]:
         for root, path in ((tree, "case.py"), (dirty, "lib.py")):
             edit = Edit(path, 0, 0, b"", b"import os\n")
             self.made.append(Candidate("an import", Tree(root), (edit,), Frame(str(root / path), 1, "f"), ""))
         self.verdict = Verdict(True, "ends well", "")
-        return ended, ended, ended
+        return ended(), ended(), ended()
 
     monkeypatch.setattr(repair.Repair, "run", run)
     outcome = symfix("fix", "--yes", *COMMAND, cwd=tree)

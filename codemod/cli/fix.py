@@ -82,7 +82,8 @@ def fix(context: click.Context, /, **parameters: Any) -> int:
         with loading():
             from codemod.cli.fix_program import fix_program
 
-        return fix_program(context, program, parameters)
+        code = fix_program(context, program, parameters)
+        return 0 if code == 1 and parameters["exit_zero"] else code
     with loading():
         from codemod.cli.fix_operators import fix_operators
 

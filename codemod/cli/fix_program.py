@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from codemod.probe.answers import Report
     from codemod.writing.changes import Change
 
+_OF_OPERATORS = ("since", "python", "include", "install", "timeout", "executor", "repro")
+"""Options of `fix` that mean nothing for a program."""
+_OF_TREES = ("mode", "rule", "scope", "vocabulary", "torch", "jobs", "no_cache")
+"""Options of `fix` that say how the program's trees are looked at, as `scan` has them."""
 _OUTERMOST = re.compile(r'^\s*File "([^"]+\.py)", line \d+, in <module>\s*$', re.M)
 
 
@@ -41,16 +45,18 @@ def fix_program(context: click.Context, command: Sequence[str], parameters: dict
 
     if parameters["op"] or parameters["from_file"]:
         raise SymfixError("name either operators or a program after --, not both")
+    for name in _OF_OPERATORS:
+        if _given(context, name):
+            raise SymfixError(f"--{name} is for operators; a program after -- runs as it is")
     report = None
     if parameters["from_error"]:
         report, text = _read_error(parameters["from_error"])
         command = command or _program_of(text, parameters["yes"])
     only_failures = report is not None and {answer.kind for answer in report.answers} <= {"error"}
-    chosen = context.get_parameter_source("level") is click.core.ParameterSource.COMMANDLINE
-    level = Level[parameters["level"].upper()] if chosen else Level.REVIEW
-    sources = _Sources(context)
-    repair = Repair(Program(tuple(command)), sources.groups, level, _say, only_failures)
-    note(f"symfix: running {shlex.join(command)}, again without torch.compile, and once for each change that may help")
+    level = Level[parameters["level"].upper()] if _given(context, "level") else Level.REVIEW
+    sources = _Sources(context, parameters)
+    repair = Repair(Program(tuple(command)), sources, level, _say, only_failures)
+    note(f"symfix: running {shlex.join(command)}; where it compiles, again without, and once for each change that may help")
     with terminable():
         try:
             before, eager, after = repair.run()
@@ -68,6 +74,10 @@ def fix_program(context: click.Context, command: Sequence[str], parameters: dict
     show(_step("prove", repair.verdict.reason))
     show(_step("", repair.verdict.values))
     return sources.write(changes, parameters, repair.ails(after, eager))
+
+
+def _given(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
 
 
 def _say(label: str, text: str) -> None:
@@ -113,18 +123,29 @@ def _stopped(repair: Repair, before: Trial, eager: Trial) -> int:
     from codemod.probe.report import place_text
 
     if not repair.asks(before, eager):
-        show(_step("stopped", "nothing to fix: it ends well, nothing is compiled twice, and its results are eager's"))
+        show(_step("stopped", f"nothing to fix: it ends well, {_as_eager(repair, before, eager)}"))
         return 0
     places = places_of(before)[:3]
     show(_step("locate", "; ".join(map(place_text, places)) or "torch does not say which line asked"))
     for place in places:
-        for reason in left_at(place, before, repair.program, repair.groups, repair.level):
+        for reason in left_at(place, before, repair.program, repair.sources, repair.level):
             where = f"{Path(place.path).name}:{place.line}: " if places[1:] else ""
             show(_step("left", where + reason))
     tried = f"{len(repair.refused)} tried, none of which made it better" if repair.refused else "no rule has one here"
     show(_step("stopped", f"no change is offered: {tried}"))
     show(_step("next", f"{shlex.join(['symfix', 'probe', '--', *repair.program.command])} shows all that torch said"))
     return 1
+
+
+def _as_eager(repair: Repair, before: Trial, eager: Trial) -> str:
+    """What is known of a run that ended well beside that."""
+    if eager is before:
+        return "and symfix sees nothing that it compiles"
+    if repair.failures_only:
+        return "and no more than that was asked"
+    if eager.status:
+        return f"and nothing is compiled twice; its results are not compared: without torch.compile it {eager.end}"
+    return "nothing is compiled twice, and its results are eager's"
 
 
 def _place(candidate: Candidate) -> str:
@@ -144,8 +165,17 @@ def _diff(tree: Tree, changes: Sequence[Change]) -> list[str]:
 class _Sources:
     """The findings of the trees that a program's lines belong to, and the writing of changes to them."""
 
-    def __init__(self, context: click.Context) -> None:
+    def __init__(self, context: click.Context, parameters: Mapping[str, Any]) -> None:
         self._context = context
+        self._options = ["--scope", "all"] if parameters["scope"] is None else []
+        given = [name for name in _OF_TREES if _given(context, name)]
+        for name in given:
+            value, option = parameters[name], f"--{name.replace('_', '-')}"
+            values = value if isinstance(value, tuple) else (value,)
+            self._options += [option] if value is True else [word for each in values for word in (option, str(each))]
+        if given:
+            self._run()  # what cannot be used is said before anything runs
+        self._lacking: dict[tuple[Tree, str, int, str], str] = {}
         self._groups: dict[tuple[Tree, str], list[Group]] = {}
 
     def groups(self, tree: Tree, path: str) -> list[Group]:
@@ -159,6 +189,20 @@ class _Sources:
                 self._groups[tree, unit] = []
         return [group for group in self._groups[tree, unit] if any(f.path == path for f in group.findings)]
 
+    def lacking(self, tree: Tree, path: str, line: int, text: str) -> str:
+        """What the oldest torch that runs a line of `tree` lacks of what `text` names, as a reason; "" for nothing."""
+        from codemod.model.transform import KnowsReleases, load_transforms
+
+        key = (tree, path, line, text)
+        if key not in self._lacking:
+            prefix = f"{tree.package}/" if tree.package else ""
+            with tree.sources() as folder:
+                project = self._run(folder / (prefix + path)).project
+                knowing = [each for each in load_transforms() if isinstance(each, KnowsReleases)]
+                reasons = [each.lacking(project, prefix + path, line, text) for each in knowing]
+            self._lacking[key] = next(filter(None, reasons), "")
+        return self._lacking[key]
+
     def _analysed(self, tree: Tree, unit: str) -> list[Group]:
         from codemod.model.transform import load_transforms
         from codemod.planning.analysis import analyse
@@ -167,15 +211,16 @@ class _Sources:
         with tree.sources() as folder:
             run = self._run(folder / (prefix + unit))
             findings = analyse(run.project, load_transforms).findings
+            asked = dataclasses.replace(run.selection, ops=(), level=Level.MANUAL, since=None)
         outside = {f.group for f in findings if f.group and any(not e.path.startswith(prefix) for e in f.edits)}
         own = [f for f in findings if f.path.startswith(prefix) and f.group not in outside]
-        return make_groups(_without(prefix, finding) for finding in own)
+        return make_groups(_without(prefix, finding) for group in asked.groups(own) for finding in group.findings)
 
-    def _run(self, path: Path) -> Run:
+    def _run(self, *paths: Path) -> Run:
         from codemod.cli.running import begin
         from codemod.cli.scan import scan
 
-        options = scan.make_context("scan", ["--scope", "all", str(path)], parent=self._context.parent)
+        options = scan.make_context("scan", [*self._options, *map(str, paths)], parent=self._context.parent)
         return begin(options, options.params)
 
     def write(self, changes: Mapping[Tree, Sequence[Change]], parameters: dict[str, Any], left: bool) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from codemod.fix.catching import Callers, guard_around, parsed
 from codemod.fix.checks import Check, check_at
@@ -19,8 +20,16 @@ from codemod.probe.script import Program
 from codemod.probe.trace import Frame
 from codemod.writing.changes import Change, changes_of_edits, read_source
 
-Groups = Callable[[Tree, str], Sequence[Group]]
-"""The groups of findings of one file, by its path below the root of a tree."""
+
+class Sources(Protocol):
+    """What is known of the files of trees, by their paths below the roots."""
+
+    def groups(self, tree: Tree, path: str) -> Sequence[Group]:
+        """The groups of findings of one file."""
+
+    def lacking(self, tree: Tree, path: str, line: int, text: str) -> str:
+        """What the oldest torch that runs a line lacks of what `text` names, as a reason; "" for nothing."""
+
 
 _FAILED = ("error", "fake", "specialized", "guard", "recompiled")
 _WRONG = ("guard", "specialized", "assumed")
@@ -58,22 +67,21 @@ def contents_of(candidates: Sequence[Candidate]) -> dict[Tree, dict[str, bytes]]
 
 
 def candidates_for(
-    trial: Trial, wrong: bool, copy: Copy, made: Sequence[Candidate], groups: Groups, level: Level
+    trial: Trial, wrong: bool, copy: Copy, made: Sequence[Candidate], sources: Sources, level: Level
 ) -> Iterator[Candidate]:
     """What may help against what a trial showed, likeliest first; `made` are the changes that it ran with."""
     kinds = _FAILED if trial.status or trial.errors else _WRONG if wrong else _OFTEN
     answers = sorted((a for a in trial.report.answers if a.kind in kinds), key=lambda a: kinds.index(a.kind))
     lines = _Lines(copy, made)
     for answer in answers:
-        yield from _rewrites(answer, lines, groups, level)
+        yield from _rewrites(answer, lines, sources, level)
     if level < Level.REVIEW:
         return
     for answer in answers:
-        yield from _checks(answer, lines)
+        yield from _checks(answer, lines, sources)
     for answer in answers:
-        for mark in marks_for(answer):
-            candidate = _marked(answer, mark, trial.calls, lines)
-            if candidate is not None:
+        for candidate in _marked(answer, trial.calls, lines):
+            if not _lacking(candidate, lines, sources):
                 yield candidate
 
 
@@ -83,16 +91,18 @@ def places_of(trial: Trial) -> list[Frame]:
     return list(dict.fromkeys(frame for frame in frames if frame is not None))
 
 
-def left_at(frame: Frame, trial: Trial, program: Program, groups: Groups, level: Level) -> list[str]:
+def left_at(frame: Frame, trial: Trial, program: Program, sources: Sources, level: Level) -> list[str]:
     """Why what is found at a line of `program`, whose run as it is was `trial`, offers no change up to `level`."""
     reasons = []
     lines = _Lines(Copy(program), ())
-    for answer in trial.report.answers if level >= Level.REVIEW else ():
+    answers = trial.report.answers if level >= Level.REVIEW else ()
+    for answer in (answer for answer in answers if frame in (answer.place, answer.user)):
         for place, tree, check in _checks_at(answer, lines):
-            caught = _catching(answer, tree, check, lines) if place == frame else ""
-            if caught:
-                reasons.append(f"torch._check: {caught} may catch what the branch raises")
-    for _, group, finding in _groups_at(frame, lines, groups):
+            if place == frame and (reason := _unfit(answer, tree, check, lines, sources)):
+                reasons.append(f"torch._check: {reason}")
+        lacking = (_lacking(candidate, lines, sources) for candidate in _marked(answer, trial.calls, lines))
+        reasons += [f"a mark: {reason}" for reason in lacking if reason]
+    for _, group, finding in _groups_at(frame, lines, sources):
         if not group.edits:
             reasons.append(f"{finding.rule}: {finding.reason or finding.message}")
         elif group.level > level:
@@ -100,31 +110,31 @@ def left_at(frame: Frame, trial: Trial, program: Program, groups: Groups, level:
     return list(dict.fromkeys(reasons))
 
 
-def _rewrites(answer: Answer, lines: _Lines, groups: Groups, level: Level) -> Iterator[Candidate]:
+def _rewrites(answer: Answer, lines: _Lines, sources: Sources, level: Level) -> Iterator[Candidate]:
     for frame in filter(None, (answer.place, answer.user)):
-        for tree, group, finding in _groups_at(frame, lines, groups):
+        for tree, group, finding in _groups_at(frame, lines, sources):
             if group.edits and group.level <= level:
                 rules = ", ".join(dict.fromkeys(finding.rule for finding in group.findings if finding.edits))
                 what = f"{rules} ({group.level.name.lower()}): {finding.message}"
                 yield Candidate(what, tree, group.edits, frame, f"{answer.kind}: {answer.text}")
 
 
-def _groups_at(frame: Frame, lines: _Lines, groups: Groups) -> Iterator[tuple[Tree, Group, Finding]]:
+def _groups_at(frame: Frame, lines: _Lines, sources: Sources) -> Iterator[tuple[Tree, Group, Finding]]:
     """The groups that have findings at a line of the run, each with the first of these."""
     tree = lines.tree(frame.path)
     if tree is None:
         return
     path, line = lines.original(tree, frame.path, frame.line)
-    for group in groups(tree, path):
+    for group in sources.groups(tree, path):
         here = [f for f in group.findings if f.path == path and f.line <= line <= _last_line(lines, tree, f)]
         if here:
             yield tree, group, here[0]
 
 
-def _checks(answer: Answer, lines: _Lines) -> Iterator[Candidate]:
+def _checks(answer: Answer, lines: _Lines, sources: Sources) -> Iterator[Candidate]:
     """The check in place of a branch that only raises, and that torch could not decide."""
     for frame, tree, check in _checks_at(answer, lines):
-        if not _catching(answer, tree, check, lines):
+        if not _unfit(answer, tree, check, lines, sources):
             yield Candidate(_CHECK, tree, (check.edit,), frame, f"{answer.kind}: {answer.text}")
 
 
@@ -136,6 +146,23 @@ def _checks_at(answer: Answer, lines: _Lines) -> Iterator[tuple[Frame, Tree, Che
             check = check_at(path, lines.source(tree, path), line)
             if check is not None:
                 yield frame, tree, check
+
+
+def _unfit(answer: Answer, tree: Tree, check: Check, lines: _Lines, sources: Sources) -> str:
+    """Why a check may not take the place of a branch; "" where it may."""
+    caught = _catching(answer, tree, check, lines)
+    return f"{caught} may catch what the branch raises" if caught else _too_new(tree, check.edit, lines, sources)
+
+
+def _lacking(candidate: Candidate, lines: _Lines, sources: Sources) -> str:
+    """Why the torch that the edits of a candidate have to run with does not; "" where it does."""
+    reasons = (_too_new(candidate.tree, edit, lines, sources) for edit in candidate.edits)
+    return next(filter(None, reasons), "")
+
+
+def _too_new(tree: Tree, edit: Edit, lines: _Lines, sources: Sources) -> str:
+    line = 1 + lines.source(tree, edit.path).count(b"\n", 0, edit.start)
+    return sources.lacking(tree, edit.path, line, edit.new.decode("utf-8", "replace"))
 
 
 def _catching(answer: Answer, tree: Tree, check: Check, lines: _Lines) -> str:
@@ -160,7 +187,15 @@ def _last_line(lines: _Lines, tree: Tree, finding: Finding) -> int:
     return finding.line + lines.source(tree, finding.path)[finding.start : finding.end].count(b"\n")
 
 
-def _marked(answer: Answer, mark: Mark, calls: Sequence[Call], lines: _Lines) -> Candidate | None:
+def _marked(answer: Answer, calls: Sequence[Call], lines: _Lines) -> Iterator[Candidate]:
+    """The marks that may help against an answer."""
+    for mark in marks_for(answer):
+        candidate = _marked_by(answer, mark, calls, lines)
+        if candidate is not None:
+            yield candidate
+
+
+def _marked_by(answer: Answer, mark: Mark, calls: Sequence[Call], lines: _Lines) -> Candidate | None:
     """The mark at every call, from a tree of the user's own, of the function that an answer is about."""
     edits: dict[Tree, list[Edit]] = {}
     frame = None

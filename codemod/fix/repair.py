@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from codemod.fix.candidates import Candidate, Groups, candidates_for, conflict_free, contents_of
+from codemod.fix.candidates import Candidate, Sources, candidates_for, conflict_free, contents_of
 from codemod.fix.trees import Copy, patched
 from codemod.fix.trial import Trial, run_trial
 from codemod.fix.verdict import Verdict, compare, wrong_values
@@ -24,7 +24,7 @@ class Repair:
     """The state of one program. `tell` hears each step as it comes, a label and a text."""
 
     program: Program
-    groups: Groups
+    sources: Sources
     level: Level
     tell: Callable[[str, str], None]
     failures_only: bool = False
@@ -43,8 +43,8 @@ class Repair:
         started = time.monotonic()
         before = run_trial(self.program)
         self._limit = 3 * (time.monotonic() - started) + _SLACK
-        if not before.report.answers:
-            return before, before, before
+        if not (before.report.answers or before.returned or before.compilations):
+            return before, before, before  # nothing is compiled
         eager = run_trial(self.program, eager=True, seconds=self._limit)
         latest, copy = before, Copy(self.program)
         while self.asks(latest, eager) and len(self.refused) < _MOST_TRIALS:
@@ -73,7 +73,7 @@ class Repair:
         The changes `held` led to the failure that `shown`, a run from `copy`, has.
         """
         so_far = [*self.made, *held]
-        for candidate in candidates_for(shown, wrong_values(shown, eager), copy, so_far, self.groups, self.level):
+        for candidate in candidates_for(shown, wrong_values(shown, eager), copy, so_far, self.sources, self.level):
             chain = (*held, candidate)
             together = [*self.made, *chain]
             if candidate in so_far or chain in self.refused or not conflict_free(together):

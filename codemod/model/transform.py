@@ -205,6 +205,17 @@ class NamesOperators(Protocol):
 
 
 @runtime_checkable
+class KnowsReleases(Protocol):
+    """A transform that knows since when torch has what is written for it."""
+
+    def lacking(self, project: Project, path: str, line: int, text: str) -> str:
+        """What the oldest torch that runs a line of `path` lacks of what `text` names, as a reason; "" for nothing.
+
+        Raises SymfixError where `--torch` names a release that is not known.
+        """
+
+
+@runtime_checkable
 class WritesMetas(Protocol):
     """A transform that writes metas for operators of the tree."""
 

@@ -24,6 +24,7 @@ from transforms.python.reach.tree import Definition, SourceTree, absolute, tree_
 from transforms.python.reach.unfaked import unfaked
 from transforms.python.reach.unread import remarks
 from transforms.python.reading.bodies import wanted_bodies
+from transforms.python.reading.dated import minimum_at
 from transforms.python.reading.extract import NestedTooDeep, Parts, extract
 from transforms.python.reading.facts import FileFacts
 from transforms.python.reading.public_names import MODULES, operators_by_function, public_names
@@ -92,6 +93,15 @@ class PythonTransform:
         jobs = self._jobs(tree, functions, project, with_sympy, composites(replacing, body_of), torch)
         in_functions = project.map(_rewriter(), jobs, "python", [len(job.source) for job in jobs]) if jobs else []
         return [*missing_fakes, *(finding for file_findings in in_functions for finding in file_findings)]
+
+    def lacking(self, project: Project, path: str, line: int, text: str) -> str:
+        """What the oldest torch that runs a line of `path` lacks of what `text` names; "" in PyTorch itself."""
+        from transforms.python.writing.releases import functions_named, too_new
+
+        if any(tree_file.endswith(SYMBOLIC_SHAPES) for tree_file in project.files((".py",))):
+            return ""
+        minimum = minimum_at(project.read(path), line, target(project).minimum)
+        return too_new(functions_named(text), minimum)
 
     def metas(self, project: Project, drawn: Sequence[DrawnMeta]) -> Iterable[Finding]:
         """The metas of `drawn` for PyTorch's own operators."""

@@ -42,6 +42,8 @@ SOURCES = {
 """The file of each module whose functions are rows of `python`; of `sizevars` and of PythonPrinter they are methods."""
 FUNCTION = "torch."
 """What stands before the functions of torch/__init__.py among the names that a PyTorch has."""
+_DECORATORS: dict[str, Release] = {"mark_dynamic": (2, 1), "mark_unbacked": (2, 5)}
+"""The first release that has a function in torch/_dynamo/decorators.py, whose functions are no rows."""
 _LASTING = ("torch", "compiler", "symbolic_shapes")
 PRINTS_CHOICES = "PythonPrinter._print_Piecewise"
 """What a guard takes in which `torch.sym_ite` stands: without it the guard's text is no Python, and compiling fails."""
@@ -163,7 +165,7 @@ def python_names(number: Release, module: str) -> frozenset[str]:
 def since() -> dict[str, Release]:
     """The first release from which on all have a function of torch, or of its symbolic_shapes, in the same module.
 
-    The same of PRINTS_CHOICES, which is asked for by that name.
+    The same of PRINTS_CHOICES, which is asked for by that name, and of the marks of torch/_dynamo/decorators.py.
     Left out are those that the oldest has already, and those that the newest has no longer.
     """
     numbers = releases()
@@ -171,7 +173,7 @@ def since() -> dict[str, Release]:
     owner, _, method = PRINTS_CHOICES.partition(".")
     printers = [python_names(number, owner) & {method} for number in numbers]
     first = {f"{owner}.{name}": number for name, number in _lasting(printers, numbers)}
-    return {name: number for names in modules for name, number in _lasting(names, numbers)} | first
+    return {name: number for names in modules for name, number in _lasting(names, numbers)} | first | _DECORATORS
 
 
 def _lasting(names: list[frozenset[str]], numbers: tuple[Release, ...]) -> Iterator[tuple[str, Release]]:

@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from codemod.fix.candidates import candidates_for
-from codemod.fix.trees import Copy
+from codemod.fix.candidates import candidates_for, left_at
+from codemod.fix.trees import Copy, Tree
 from codemod.fix.trial import Trial
 from codemod.model.findings import Level
+from codemod.model.groups import Group
 from codemod.probe.answers import Answer, Report
 from codemod.probe.script import Program
 from codemod.probe.trace import Frame
 
 HELPER = "import torch\n\n\ndef needed(a, b):\n    if a != b:\n        raise ValueError\n"
 PICK = "def pick(a):\n    try:\n        call(a)\n    except {kind}:\n        return a\n"
+
+
+class Nothing:
+    """Trees without findings, whose oldest torch lacks what `lacks` says."""
+
+    def __init__(self, lacks: str = "") -> None:
+        self._lacks = lacks
+
+    def groups(self, tree: Tree, path: str) -> Sequence[Group]:
+        """None."""
+        return ()
+
+    def lacking(self, tree: Tree, path: str, line: int, text: str) -> str:
+        """The same of every check."""
+        return self._lacks if "torch._check(" in text else ""
 
 
 def test_lines_that_torch_traced_on_the_way_may_catch_what_is_raised(tmp_path: Path) -> None:
@@ -29,5 +46,17 @@ def test_lines_that_torch_traced_on_the_way_may_catch_what_is_raised(tmp_path: P
     copy = Copy(Program((sys.executable, "case.py"), tmp_path))
     for kind, offered in (("KeyError", 1), ("ValueError", 0)):
         Path(led.path).write_text(PICK.format(kind=kind))
-        found = list(candidates_for(trial, False, copy, (), lambda tree, path: (), Level.REVIEW))
+        found = list(candidates_for(trial, False, copy, (), Nothing(), Level.REVIEW))
         assert len(found) == offered
+
+
+def test_what_the_oldest_torch_lacks_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "helper.py"
+    path.write_text(HELPER)
+    frame = Frame(str(path), 5, "needed")
+    trial = Trial(1, "", "", (), (), Report("", (), (Answer("error", "", "", frame, None, "f"),)))
+    program = Program((sys.executable, "case.py"), tmp_path)
+    assert list(candidates_for(trial, False, Copy(program), (), Nothing(), Level.REVIEW))
+    old = Nothing("it is new")
+    assert not list(candidates_for(trial, False, Copy(program), (), old, Level.REVIEW))
+    assert left_at(frame, trial, program, old, Level.REVIEW) == ["torch._check: it is new"]

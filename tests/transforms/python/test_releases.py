@@ -149,3 +149,26 @@ def test_nothing_young_is_written_where_old_torch_alone_comes() -> None:
     )
     assert found("import torch\n" + old, None)["assert-check"].refusal == "min-torch"
     assert found("import torch\n" + old.replace("<", ">="), None)["assert-check"].edits
+
+
+@pytest.mark.parametrize(
+    ("required", "line", "name"),
+    [
+        ("2.1", 3, "is_compiling is of torch 2.3, and torch 2.1 runs this too"),
+        ("2.4", 5, "mark_unbacked is of torch 2.5, and torch 2.4 runs this too"),
+        ("2.5", 3, ""),
+        ("2.4", 3, ""),
+        ("2.1", 7, ""),
+    ],
+)
+def test_what_a_fix_writes_at_a_line_is_asked_about(tmp_path: Path, required: str, line: int, name: str) -> None:
+    text = {
+        3: "if torch.compiler.is_compiling():",
+        5: "torch._dynamo.decorators.mark_unbacked(x, 0)",
+        7: "torch.cat(xs)",
+    }
+    (tmp_path / "pyproject.toml").write_text(f'[project]\nname = "p"\ndependencies = ["torch>={required}"]\n')
+    (tmp_path / "case.py").write_text("import torch\n" * 8)
+    project = CheckoutProject(find_checkout(tmp_path), Cache(None), ("case.py",), None)
+    reason = PythonTransform().lacking(project, "case.py", line, text[line])
+    assert (reason.startswith(name), bool(reason)) == (True, bool(name))

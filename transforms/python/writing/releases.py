@@ -47,12 +47,17 @@ def released(rewrite: Rewrite, layout: Layout, used: set[str], minimum: Release 
     """The rewrite, a refusal where it calls what the oldest torch that the tree runs with does not have yet."""
     for change in rewrite.changes if minimum else ():
         used = used | (functions_named(change.text) - functions_named(layout.text(change.start, change.end)))
-    late = newer(used, minimum) if rewrite.changes else []
+    reason = too_new(used, minimum) if rewrite.changes else ""
+    return Rewrite(Level.MANUAL, rewrite.message, reason=reason, refusal="min-torch") if reason else rewrite
+
+
+def too_new(names: Iterable[str], minimum: Release | None) -> str:
+    """Why `names` cannot be written where the release `minimum` runs them; "" where they can."""
+    late = newer(names, minimum)
     if not late or minimum is None:
-        return rewrite
+        return ""
     newcomers = ", ".join(f"{name} is of torch {spelled(first)}" for name, first in late)
-    reason = f"{newcomers}, and torch {spelled(minimum)} runs this too (--torch, or a test of it around)"
-    return Rewrite(Level.MANUAL, rewrite.message, reason=reason, refusal="min-torch")
+    return f"{newcomers}, and torch {spelled(minimum)} runs this too (--torch, or a test of it around)"
 
 
 def absent(rewrite: Rewrite, layout: Layout, used: set[str], vocabulary: frozenset[str]) -> list[str]:
