@@ -99,7 +99,7 @@ def ended(status: int = 0, number: int = 1, frames: int = 1) -> Trial:
     ("before", "eager", "code", "says"),
     [
         (ended(), ended(), 0, "nothing is compiled twice, and its results are eager's"),
-        (ended(), ended(number=2), 1, "no change is offered"),
+        (ended(), ended(number=2), 1, "ends well; its results are not eager's; frames compiled 1"),
         (ended(), ended(status=1), 0, "its results are not compared: without torch.compile it fails: Error: no"),
         (ended(frames=0), None, 0, "it ends well, and symfix sees nothing that it compiles"),
     ],

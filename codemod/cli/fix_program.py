@@ -39,6 +39,7 @@ def fix_program(context: click.Context, command: Sequence[str], parameters: dict
     """Run `command`, or the program of the error that was given, and offer what a second run shows to cure it."""
     from codemod.fix.candidates import changes_of
     from codemod.fix.repair import Repair
+    from codemod.fix.verdict import wrong_values
     from codemod.model.edits import EditConflict
     from codemod.probe.script import Program
     from codemod.prove.isolate import terminable
@@ -56,14 +57,15 @@ def fix_program(context: click.Context, command: Sequence[str], parameters: dict
     level = Level[parameters["level"].upper()] if _given(context, "level") else Level.REVIEW
     sources = _Sources(context, parameters)
     repair = Repair(Program(tuple(command)), sources, level, _say, only_failures)
-    note(f"symfix: running {shlex.join(command)}; where it compiles, again without, and once for each change that may help")
+    note(f"symfix: running {shlex.join(command)}; where it compiles, also without, and with each change that may help")
     with terminable():
         try:
             before, eager, after = repair.run()
             changes = changes_of(repair.made)
         except EditConflict as error:
             raise SymfixError(f"{error}: changed while the program ran; give the same command again") from error
-    show(_step("reproduce", before.end + f"; frames compiled {before.compilations}"))
+    wrong = "; its results are not eager's" if wrong_values(before, eager) else ""
+    show(_step("reproduce", f"{before.end}{wrong}; frames compiled {before.compilations}"))
     if repair.verdict is None:
         return _stopped(repair, before, eager)
     for candidate in repair.made:
