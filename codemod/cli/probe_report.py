@@ -70,6 +70,8 @@ def _asked(parameters: dict[str, Any]) -> tuple[Report, int]:
         return collector.report(), 0
     with traced(Program(tuple(command))) as ended:
         report = ended.report()
+        if ended.traces and ended.unattended:
+            note(f"symfix: {ended.unattended}; what torch assumes without a check is not shown")
         if not ended.traces and not report.answers:
             note("symfix: the program compiled nothing, or its torch writes no structured trace (2.4 and later do)")
         return report, ended.status

@@ -74,8 +74,13 @@ class Trial:
 
 
 def run_trial(program: Program, eager: bool = False, seconds: float | None = None) -> Trial:
-    """Run `program` to its end; with `eager` nothing in it is compiled."""
+    """Run `program` to its end; with `eager` nothing in it is compiled.
+
+    Raises SymfixError where its processes are not seen, so that nothing can be said of it.
+    """
     with traced(program, records=True, eager=eager, seconds=seconds) as ended:
+        if ended.unattended:
+            raise SymfixError(ended.unattended)
         printed = _text(ended.folder / PRINTED)
         written = _text(ended.folder / ERRORS) + (printed if ended.status else "")  # pytest prints what failed
         records = [record for path in ended.records for record in _records(path)]

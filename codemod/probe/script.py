@@ -16,9 +16,11 @@ from codemod.errors import SymfixError
 from codemod.probe.answers import Answer, Report, merged
 from codemod.probe.collect import Collector
 from codemod.probe.texts import read_text
-from codemod.probe.trace import read_trace, trace_files
+from codemod.probe.trace import process_of, read_trace, trace_files
 from codemod.runner import asking, assumptions, recording
 
+_KEPT_OUT = ", which PYTHONPATH brings: keep what is in it (PYTHONPATH=.:$PYTHONPATH), and give python no -I, -E or -S"
+_OUT_OF_TIME = 124
 PRINTED, ERRORS = "printed", "errors"
 """The files beside the traces that hold what a program wrote, where that is kept."""
 
@@ -52,6 +54,19 @@ class Ended:
     def records(self) -> list[Path]:
         """What `codemod/runner/recording.py` wrote, one file a process, in the order in which they began."""
         return sorted((self.folder / "records").iterdir())
+
+    @property
+    def unattended(self) -> str:
+        """Why nothing can be said of the run: a process that compiled, or all, ran without symfix's hook; "" else.
+
+        What torch assumes is not traced there, results are not recorded, and everything is compiled.
+        """
+        attended = {path.name for path in (self.folder / "attended").iterdir()}
+        if any(process_of(path) not in (*attended, "") for path in self.traces):
+            return f"symfix's hook is kept out of a process that compiles{_KEPT_OUT}"
+        if not attended and self.status != _OUT_OF_TIME:
+            return f"no Python that the program starts has symfix's hook{_KEPT_OUT}"
+        return ""
 
     def report(self) -> Report:
         """What the traces say, and the errors that ended its processes, which torch.export does not trace."""
@@ -92,7 +107,7 @@ def traced(
         raise SymfixError(f"{program.command[0]}: there is no such program to run")
     with TemporaryDirectory(prefix="symfix-probe-") as name:
         folder = Path(name)
-        for below in ("traces", "hook", "records", "raised"):
+        for below in ("traces", "hook", "records", "raised", "attended"):
             (folder / below).mkdir()
         shutil.copyfile(assumptions.__file__, folder / "hook" / "sitecustomize.py")
         shutil.copyfile(asking.__file__, folder / "hook" / f"{assumptions.ASKING}.py")
@@ -102,6 +117,7 @@ def traced(
         environment = {
             **os.environ, "TORCH_TRACE": str(folder / "traces"), **program.environment,
             "PYTHONPATH": os.pathsep.join(filter(None, path)), assumptions.RAISED: str(folder / "raised"),
+            assumptions.ATTENDED: str(folder / "attended"),
         }  # fmt: skip
         if records:
             environment |= {recording.FOLDER: str(folder / "records"), "PYTHONHASHSEED": "0"}
@@ -121,6 +137,6 @@ def _run(
                                   stdin=subprocess.DEVNULL, timeout=seconds, check=False)  # fmt: skip
             return done.returncode
     except subprocess.TimeoutExpired:
-        return 124
+        return _OUT_OF_TIME
     except OSError as error:
         raise SymfixError(f"{command[0]}: cannot be run: {error.strerror}") from error

@@ -23,6 +23,8 @@ LARGEST = 1 << 30
 """The most bytes that are read of one trace; those of a large model have some hundred million."""
 
 _HEADER = re.compile(r"^[VDIWEC]\d{4} \S+ \d+ \S+\] (\{.*)$")
+_PROCESS = re.compile(rb"[VDIWEC]\d{4} \S+ (\d+) ")
+_LONGEST_HEADER = 1 << 10
 _KINDS = frozenset(
     {
         "artifact", "compilation_metrics", "create_symbol", "dynamo_start", "guard_added_fast",
@@ -70,6 +72,16 @@ def trace_files(path: Path) -> list[Path]:
     if not path.exists():
         raise SymfixError(f"{path}: there is no such trace; run the program with TORCH_TRACE=FOLDER")
     return [path]
+
+
+def process_of(path: Path) -> str:
+    """The number of the process that began a trace; "" where its first line does not say it."""
+    try:
+        with open(path, "rb") as file:
+            match = _PROCESS.match(file.readline(_LONGEST_HEADER))
+    except OSError:
+        return ""
+    return match[1].decode() if match else ""
 
 
 def read_trace(path: Path) -> Iterator[Record]:

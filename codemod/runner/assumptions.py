@@ -62,6 +62,8 @@ PASSES_ON = "symfix_passes_on"
 """The function of this file that stands on the stacks of guards, and has no part in them."""
 RAISED = "SYMFIX_RAISED"
 """The environment variable that names the folder for the errors that end processes."""
+ATTENDED = "SYMFIX_ATTENDED"
+"""The environment variable that names the folder in which each process that this file is in leaves its number."""
 SAID = "Asked by C++: "
 """What the line begins with that says it in the text of an error that ended a process: functions; argument."""
 _asking: Any = import_module(f"{__package__}.asking" if __package__ else ASKING)
@@ -245,6 +247,21 @@ def attend() -> None:
     sys.meta_path.insert(0, _Finder({name: look for name, look in _OWN.items() if name not in sys.modules}))
 
 
+def leave_number(folder: str) -> None:
+    """Leave this process's number in `folder`, and those of its forks: a process that has none there is not attended.
+
+    What a program does to its environment may keep this file out of it (PYTHONPATH, python -I).
+    """
+
+    def leave() -> None:
+        with suppress(OSError):  # what is probed must not fail by it
+            open(os.path.join(folder, str(os.getpid())), "w").close()
+
+    leave()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=leave)
+
+
 def keep_raised(folder: str) -> None:
     """Write the error that ends this process to `folder`: torch.export traces none of its own."""
     shown = sys.excepthook
@@ -276,4 +293,6 @@ if __name__ == "sitecustomize":
     if RAISED in os.environ:
         keep_raised(os.environ[RAISED])
     sys.meta_path.insert(0, _Finder(_watches()))
+    if ATTENDED in os.environ:
+        leave_number(os.environ[ATTENDED])
     _next_customization()

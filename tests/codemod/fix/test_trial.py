@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
+import pytest
+
+from codemod.errors import SymfixError
 from codemod.fix.trial import run_trial
 from codemod.probe.script import Program
 
@@ -50,6 +54,35 @@ def test_without_compiling_the_functions_themselves_are_called(tmp_path: Path) -
     trial = run_trial(make(tmp_path), eager=True)
     assert trial.printed.split()[0] == "6"
     assert trial.returned[0] == {"returned": {"number": 6.0}}
+
+
+TRACES = """
+import os
+with open(os.path.join(os.environ["TORCH_TRACE"], "t.log"), "w") as file:
+    file.write(f'V1122 06:59:39.722000 {os.getpid()} torch/file.py:1] {{"artifact": {{}}}}\\n')
+"""
+
+
+@pytest.mark.parametrize("option", ["-I", "-E", "-S"])
+def test_a_program_that_keeps_the_hook_out_is_not_judged(tmp_path: Path, option: str) -> None:
+    program = make(tmp_path, TRACES)
+    assert run_trial(program).status == 0
+    alone = Program((sys.executable, option, "case.py"), tmp_path)
+    with pytest.raises(SymfixError, match="hook is kept out of a process that compiles"):
+        run_trial(alone)
+    child = f"import subprocess, sys\nsubprocess.run([sys.executable, {option!r}, 'inner.py'], check=True)\n"
+    (tmp_path / "inner.py").write_text(TRACES)
+    (tmp_path / "case.py").write_text(child)
+    with pytest.raises(SymfixError, match="hook is kept out of a process that compiles"):
+        run_trial(program)
+    with pytest.raises(SymfixError, match="no Python that the program starts has symfix's hook"):
+        run_trial(Program((sys.executable, option, "-c", ""), tmp_path))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork")
+def test_forks_are_seen(tmp_path: Path) -> None:
+    fork = f"import os\nchild = os.fork()\nif not child:\n    exec({TRACES!r})\n    os._exit(0)\nos.waitpid(child, 0)\n"
+    assert run_trial(make(tmp_path, fork)).status == 0
 
 
 def test_how_it_failed_is_the_last_error(tmp_path: Path) -> None:
