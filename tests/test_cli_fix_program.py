@@ -30,6 +30,7 @@ class Runs:
         self.cure = b"torch._check("
         self.eager_status = 0
         self.ran = 0
+        self.reached = True
         monkeypatch.setattr(repair, "run_trial", self.run_trial)
 
     def run_trial(self, program: Program, eager: bool = False, seconds: float | None = None) -> Trial:
@@ -39,7 +40,8 @@ class Runs:
         cured = self.cure in path.read_bytes()
         if eager or cured:
             status = self.eager_status if eager else 0
-            return Trial(status, "", "1\n", ({"returned": {"number": 1}},), (), Report("", (), ()))
+            loaded = frozenset({str(path)} if self.reached else ())
+            return Trial(status, "", "1\n", ({"returned": {"number": 1}},), (), Report("", (), ()), loaded)
         line = Frame(str(path), 5, "f", "if a != b:")
         error = Answer("error", "Could not guard on data-dependent expression Ne(u0, 2)", "your code", line, None, "f")
         report = Report("", (Compilation("f", str(path), 4, 1),), (error,))
@@ -75,6 +77,15 @@ def test_nothing_is_written_without_a_terminal_or_yes(tree: Path, symfix: Symfix
     assert "+        torch._check(a == b)" in outcome.out.decode()
     assert symfix("fix", "--yes", "--until", "prove", *COMMAND, cwd=tree).code == 1
     assert (tree / "case.py").read_bytes() == CASE
+
+
+def test_a_change_that_the_program_does_not_run_is_not_judged(tree: Path, symfix: Symfix, runs: Runs) -> None:
+    runs.reached = False
+    outcome = symfix("fix", "--yes", *COMMAND, cwd=tree)
+    assert outcome.code == 1
+    out = " ".join(outcome.out.decode().split())
+    assert "case.py, so it is not tried" in out
+    assert "no change is offered: the program does not run from a copy" in out
 
 
 @pytest.mark.parametrize("eager_status", [0, 1])

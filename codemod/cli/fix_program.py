@@ -133,8 +133,12 @@ def _stopped(repair: Repair, before: Trial, eager: Trial) -> int:
         for reason in left_at(place, before, repair.program, repair.sources, repair.level):
             where = f"{Path(place.path).name}:{place.line}: " if places[1:] else ""
             show(_step("left", where + reason))
-    tried = f"{len(repair.refused)} tried, none of which made it better" if repair.refused else "no rule has one here"
-    show(_step("stopped", f"no change is offered: {tried}"))
+    for reason in dict.fromkeys(repair.missed.values()):
+        show(_step("left", reason))
+    tried = len(repair.refused) - len(repair.missed)
+    why = f"{tried} tried, none of which made it better" if tried else "no rule has one here"
+    why = "the program does not run from a copy" if repair.missed and not tried else why
+    show(_step("stopped", f"no change is offered: {why}"))
     show(_step("next", f"{shlex.join(['symfix', 'probe', '--', *repair.program.command])} shows all that torch said"))
     return 1
 

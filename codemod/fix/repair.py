@@ -11,7 +11,7 @@ from codemod.fix.trees import Copy, patched
 from codemod.fix.trial import Trial, run_trial
 from codemod.fix.verdict import Verdict, compare, wrong_values
 from codemod.model.findings import Level
-from codemod.probe.script import Program
+from codemod.probe.script import OUT_OF_TIME, Program
 
 _MOST_TRIALS = 12
 _DEEPEST = 3
@@ -33,6 +33,8 @@ class Repair:
     verdict: Verdict | None = None
     refused: dict[tuple[Candidate, ...], str] = field(default_factory=dict)
     """What was tried and was not better, with the reason."""
+    missed: dict[tuple[Candidate, ...], str] = field(default_factory=dict)
+    """Those of `refused` that the program did not run."""
     _limit: float = 0.0
 
     def run(self) -> tuple[Trial, Trial, Trial]:
@@ -82,6 +84,11 @@ class Repair:
                 return None
             with patched(self.program, contents_of(together)) as place:
                 after = run_trial(place.program, seconds=self._limit)
+            missed = place.missed(after.files) if after.status >= 0 and after.status != OUT_OF_TIME else ""
+            if missed:
+                self.missed[chain] = self.refused[chain] = f"the program runs no copy of {missed}, so it is not tried"
+                self.tell("left", f"{candidate.what}: {self.missed[chain]}")
+                continue
             verdict = compare(latest, after, eager)
             self.tell("try", f"{candidate.what}: {verdict.reason}")
             if verdict.better:

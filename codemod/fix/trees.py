@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,9 +14,11 @@ from tempfile import TemporaryDirectory
 from codemod.borders.files import read_below
 from codemod.probe.script import Program
 from codemod.prove.overlay import overlay
+from codemod.runner.recording import WATCHED
 from codemod.tree.checkout import checkout_of
 
-_INSTALLED = re.compile(r"^(.*/(?:site|dist)-packages)/(\w+)/")
+_BELOW_INSTALLED = re.compile(r"/(?:site|dist)-packages/")
+_INSTALLED = re.compile(r"^(.*/(?:site|dist)-packages(?:/[^/]+\.egg)?)/(\w+)/")
 _CONFIGURED = "[tool.symfix]\n"
 
 
@@ -68,13 +70,18 @@ class Tree:
 
 
 def tree_of(path: str) -> Tree | None:
-    """The tree that holds a Python file; None where there is no such file, or it is of torch or of Python itself."""
+    """The tree that holds a Python file; None where there is no such file, or it is of torch or of Python itself.
+
+    Nor has an installed module that is in no package one: it has no folder of its own to be copied.
+    """
     real = os.path.realpath(path)
     if not real.endswith(".py") or not os.path.isfile(real):
         return None
     installed = _INSTALLED.match(real)
     if installed is not None:
         return None if installed[2] == "torch" else Tree(Path(installed[1], installed[2]), installed[2])
+    if _BELOW_INSTALLED.search(real):
+        return None
     if real.startswith(os.path.dirname(os.path.realpath(os.__file__)) + os.sep):
         return None
     return Tree(checkout_of(Path(real)).root)
@@ -86,6 +93,15 @@ class Copy:
 
     program: Program
     folders: Mapping[Tree, Path] = field(default_factory=dict)
+    changed: Mapping[str, str] = field(default_factory=dict)
+    """The files that are changed, as they are in the copies, with their originals."""
+
+    def missed(self, files: Collection[str]) -> str:
+        """The original that a program runs whose code is of `files`, or no copy of; "" where it runs the changes."""
+        kept = [original for original in self.changed.values() if original in files]
+        if kept or self.changed.keys().isdisjoint(files):
+            return (kept or [*self.changed.values()])[0]
+        return ""
 
     def original(self, path: str) -> str:
         """The file that a path of the run is a copy of; the path itself where it is none."""
@@ -103,17 +119,27 @@ def patched(program: Program, contents: Mapping[Tree, Mapping[str, bytes]]) -> I
     that the command names are copied too.
     """
     with TemporaryDirectory(prefix="symfix-fix-") as name:
-        base, folders = Path(os.path.realpath(name)), {}
+        base = Path(os.path.realpath(name))
+        folders: dict[Tree, Path] = {}
+        changed: dict[str, str] = {}
         for tree, replaced in contents.items():
             scripts = {} if tree.package else _scripts(program, tree)
             folder = overlay(tree.root, {**scripts, **replaced}, base / "copies")
+            for path in {**scripts, **replaced}:
+                shutil.copymode(tree.root / path, folder / path)
+                bytecode = (folder / path).parent / "__pycache__"
+                if bytecode.is_symlink():  # that of the originals, where that of the changed files would be put
+                    bytecode.unlink()
+            changed |= {str(folder / path): str(tree.root / path) for path in replaced}
             if tree.package:
                 (base / "packages").mkdir(exist_ok=True)
                 link = base / "packages" / tree.package
                 link.symlink_to(folder)
                 folder = link
             folders[tree] = folder
-        yield Copy(_moved(program, contents, folders), folders)
+        watched = os.pathsep.join((*changed, *changed.values()))
+        moved = _moved(program, contents, folders)
+        yield Copy(replace(moved, environment={**moved.environment, WATCHED: watched}), folders, changed)
 
 
 def _moved(program: Program, contents: Mapping[Tree, Mapping[str, bytes]], folders: Mapping[Tree, Path]) -> Program:
@@ -127,33 +153,48 @@ def _moved(program: Program, contents: Mapping[Tree, Mapping[str, bytes]], folde
             continue
         if _below(here, tree.root):
             cwd = folder / os.path.relpath(here, tree.root)
+        executable = _executable(program)
+        if executable and _below(executable, tree.root):
+            command[0] = str(folder / os.path.relpath(executable, tree.root))
         for index, argument in enumerate(command[1:], 1):
             named = os.path.join(here, argument)
             stays = not os.path.isabs(argument) and _below(here, tree.root)
             if not stays and os.path.exists(named) and _below(os.path.realpath(named), tree.root):
                 command[index] = str(folder / os.path.relpath(os.path.realpath(named), tree.root))
-        imports += _import_roots(contents[tree], tree.root, folder)
+        modules = contents[tree].keys() - _scripts(program, tree).keys()
+        imports += _import_roots(sorted(modules), tree.root, folder)
         entries = filter(os.path.isabs, os.environ.get("PYTHONPATH", "").split(os.pathsep))
         imports += [folder / os.path.relpath(entry, tree.root) for entry in entries if _below(entry, tree.root)]
     return replace(program, command=tuple(command), folder=cwd, imports=(*dict.fromkeys(imports), *program.imports))
 
 
-def _import_roots(paths: Mapping[str, bytes], root: Path, folder: Path) -> Sequence[Path]:
-    """Where the packages of changed files are imported from, in the copy: another may be installed in their place."""
+def _import_roots(paths: Iterable[str], root: Path, folder: Path) -> Sequence[Path]:
+    """Where changed modules are imported from, in the copy: others may be installed in their place."""
     roots = []
     for path in paths:
         parent = os.path.dirname(path)
         while parent and (root / parent / "__init__.py").is_file():
             parent = os.path.dirname(parent)
-        if parent != os.path.dirname(path):
-            roots.append(folder / parent)
+        roots.append(folder / parent)
     return roots
 
 
 def _scripts(program: Program, tree: Tree) -> dict[str, bytes]:
-    files = (os.path.join(os.path.realpath(program.folder), word.partition("::")[0]) for word in program.command[1:])
-    names = (tree.relative(file) for file in files if file.endswith(".py") and os.path.isfile(file))
+    files = [os.path.join(os.path.realpath(program.folder), word.partition("::")[0]) for word in program.command[1:]]
+    files = [file for file in files if file.endswith(".py") and os.path.isfile(file)] + [_executable(program)]
+    names = (tree.relative(file) for file in files if file)
     return {name: (tree.root / name).read_bytes() for name in names if name}
+
+
+def _executable(program: Program) -> str:
+    """The script that a command is by itself; "" where it is none: a program in machine code stays where it is."""
+    found = shutil.which(program.command[0])
+    real = os.path.realpath(found) if found else ""
+    try:
+        with open(real, "rb") as file:
+            return real if file.read(2) == b"#!" else ""
+    except OSError:
+        return ""
 
 
 def _below(path: str, root: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -54,6 +55,17 @@ class Trial:
     returned: tuple[Any, ...]
     calls: tuple[Call, ...]
     report: Report
+    loaded: frozenset[str] = frozenset()
+    """Of the files that are watched, those that modules were made of."""
+
+    @property
+    def files(self) -> frozenset[str]:
+        """Files whose code ran, as far as anything tells."""
+        answers = self.report.answers
+        frames = [f for answer in answers for f in (answer.place, answer.user, *answer.stack) if f is not None]
+        paths = {*(frame.path for frame in frames), *(compiled.path for compiled in self.report.compilations)}
+        paths |= {path for call in self.calls for path in (call.path, call.function[0])}
+        return self.loaded | {os.path.realpath(path) for path in paths}
 
     @property
     def compilations(self) -> int:
@@ -95,6 +107,7 @@ def run_trial(program: Program, eager: bool = False, seconds: float | None = Non
             tuple(_result(record) for record in records),
             tuple(dict.fromkeys(calls)),
             report,
+            ended.loaded,
         )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from codemod.borders.documents import read_bounded
+from codemod.borders.documents import load_json, read_bounded
 from codemod.errors import SymfixError
 from codemod.probe.answers import Answer, Report, merged
 from codemod.probe.collect import Collector
@@ -20,7 +20,8 @@ from codemod.probe.trace import process_of, read_trace, trace_files
 from codemod.runner import asking, assumptions, recording
 
 _KEPT_OUT = ", which PYTHONPATH brings: keep what is in it (PYTHONPATH=.:$PYTHONPATH), and give python no -I, -E or -S"
-_OUT_OF_TIME = 124
+OUT_OF_TIME = 124
+"""The exit status of a run that was ended, as of timeout(1)."""
 PRINTED, ERRORS = "printed", "errors"
 """The files beside the traces that hold what a program wrote, where that is kept."""
 
@@ -56,6 +57,15 @@ class Ended:
         return sorted((self.folder / "records").iterdir())
 
     @property
+    def loaded(self) -> frozenset[str]:
+        """Of the files that `recording.WATCHED` names, those that modules of any process are made of."""
+        told = (load_json(read_bounded(path).decode("utf-8", "replace"), "files", "") for path in self._told())
+        return frozenset(str(path) for paths in told if isinstance(paths, list) for path in paths)
+
+    def _told(self) -> list[Path]:
+        return [path for path in (self.folder / "loaded").iterdir() if path.stat().st_size]
+
+    @property
     def unattended(self) -> str:
         """Why nothing can be said of the run: a process that compiled, or all, ran without symfix's hook; "" else.
 
@@ -64,7 +74,7 @@ class Ended:
         attended = {path.name for path in (self.folder / "attended").iterdir()}
         if any(process_of(path) not in (*attended, "") for path in self.traces):
             return f"symfix's hook is kept out of a process that compiles{_KEPT_OUT}"
-        if not attended and self.status != _OUT_OF_TIME:
+        if not attended and self.status != OUT_OF_TIME:
             return f"no Python that the program starts has symfix's hook{_KEPT_OUT}"
         return ""
 
@@ -107,7 +117,7 @@ def traced(
         raise SymfixError(f"{program.command[0]}: there is no such program to run")
     with TemporaryDirectory(prefix="symfix-probe-") as name:
         folder = Path(name)
-        for below in ("traces", "hook", "records", "raised", "attended"):
+        for below in ("traces", "hook", "records", "raised", "attended", "loaded"):
             (folder / below).mkdir()
         shutil.copyfile(assumptions.__file__, folder / "hook" / "sitecustomize.py")
         shutil.copyfile(asking.__file__, folder / "hook" / f"{assumptions.ASKING}.py")
@@ -121,6 +131,7 @@ def traced(
         }  # fmt: skip
         if records:
             environment |= {recording.FOLDER: str(folder / "records"), "PYTHONHASHSEED": "0"}
+            environment |= {recording.LOADED: str(folder / "loaded")}
             environment |= {recording.EAGER: "1"} if eager else {}
         command = (os.path.abspath(executable), *program.command[1:])
         yield Ended(_run(command, program.folder, environment, folder if records else None, seconds), folder)
@@ -137,6 +148,6 @@ def _run(
                                   stdin=subprocess.DEVNULL, timeout=seconds, check=False)  # fmt: skip
             return done.returncode
     except subprocess.TimeoutExpired:
-        return _OUT_OF_TIME
+        return OUT_OF_TIME
     except OSError as error:
         raise SymfixError(f"{command[0]}: cannot be run: {error.strerror}") from error

@@ -6,6 +6,7 @@ the same seed in every run.
 
 from __future__ import annotations
 
+import atexit
 import functools
 import inspect
 import json
@@ -23,6 +24,10 @@ from typing import Any
 FOLDER = "SYMFIX_RECORDS"
 """The environment variable that names the folder for records."""
 EAGER = "SYMFIX_EAGER"
+WATCHED = "SYMFIX_WATCHED"
+"""The environment variable with files, as PATH has folders, of which is told whether modules are made of them."""
+LOADED = "SYMFIX_LOADED"
+"""The one that names the folder where each process tells those."""
 _MOST_CALLS = 500
 _MOST_VALUES = 64
 """Elements of a tensor that are kept as they are; of larger ones, sums."""
@@ -30,15 +35,35 @@ _DEEPEST = 6
 
 _STARTED = f"{time.time_ns():020}"
 _state = threading.local()
+_loaded: set[str] = set()
 _count = 0
 
 
 def watches() -> dict[str, Callable[[ModuleType], None]]:
     """What is done to each module of torch once it is loaded."""
     eager = EAGER in os.environ
+    if WATCHED in os.environ and LOADED in os.environ:
+        atexit.register(tell_loaded)
     table: dict[str, Callable[[ModuleType], None]]
     table = {"torch": _seed, "torch._dynamo.eval_frame": functools.partial(_watch_compiled, eager=eager)}
     return {**table, "torch.export": _watch_export} if eager else table
+
+
+def tell_loaded() -> None:
+    """Write which of the watched files modules of this process are made of."""
+    watched = set(filter(None, os.environ.get(WATCHED, "").split(os.pathsep)))
+    names = {os.path.basename(path) for path in watched}
+    try:
+        if watched <= _loaded:
+            return
+        for module in list(sys.modules.values()):
+            path = getattr(module, "__dict__", {}).get("__file__")
+            if isinstance(path, str) and os.path.basename(path) in names:
+                _loaded.update(watched & {os.path.realpath(path)})
+        with open(os.path.join(os.environ[LOADED], str(os.getpid())), "w", encoding="utf-8") as file:
+            json.dump(sorted(_loaded), file)
+    except Exception:  # the program must not fail by it
+        return
 
 
 def _seed(torch: ModuleType) -> None:
@@ -126,6 +151,7 @@ def _caller(frame: FrameType | None) -> FrameType | None:
 def _write(code: CodeType | None, caller: FrameType | None, document: dict[str, Any]) -> None:
     global _count
     _count += 1
+    tell_loaded()
     try:
         if code is not None:
             document["function"] = [code.co_filename, code.co_firstlineno, code.co_name]

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 from codemod.fix.trees import Tree, patched, tree_of
 from codemod.probe.script import Program
+from codemod.runner.recording import WATCHED
 
 CASE = "import json, pack.part, sys\nprint(pack.part.VALUE, open('data.txt').read(), sys.argv[1:])\n"
 
 
-def make(root: Path) -> Tree:
+def lay(root: Path) -> None:
     (root / "pack").mkdir(parents=True)
     (root / "pack" / "__init__.py").touch()
     (root / "pack" / "part.py").write_text("VALUE = 'old'\n")
     (root / "case.py").write_text(CASE)
     (root / "data.txt").write_text("data")
+
+
+def make(root: Path) -> Tree:
+    lay(root)
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
     tree = tree_of(str(root / "case.py"))
     assert tree is not None
@@ -51,7 +57,7 @@ def test_a_script_and_what_it_imports_come_from_the_copy(tmp_path: Path) -> None
 
 def test_an_installed_package_is_laid_before_the_installed_one(tmp_path: Path) -> None:
     packages = tmp_path / "lib" / "site-packages"
-    make(packages)
+    lay(packages)
     tree = tree_of(str(packages / "pack" / "part.py"))
     assert tree == Tree(packages / "pack", "pack")
     program = Program((sys.executable, "-c", "import pack.part as p; print(p.VALUE)"), tmp_path)
@@ -60,6 +66,45 @@ def test_an_installed_package_is_laid_before_the_installed_one(tmp_path: Path) -
     with tree.sources() as folder:
         assert sorted(path.name for path in (folder / "pack").iterdir()) == ["__init__.py", "part.py"]
     assert (packages / "pack" / "part.py").read_text() == "VALUE = 'old'\n"
+
+
+def test_a_script_that_is_the_command_runs_from_the_copy(tmp_path: Path) -> None:
+    tree = make(tmp_path / "tree")
+    script = tree.root / "case.py"
+    script.write_text(f"#!{sys.executable}\n{CASE}")
+    script.chmod(0o755)
+    with patched(Program((str(script),), tree.root), {tree: {"pack/part.py": b"VALUE = 'new'\n"}}) as copy:
+        assert copy.program.command == (str(copy.folders[tree] / "case.py"),)
+        assert printed(copy.program).startswith("new data")
+    assert printed(Program((str(script),), tree.root)).startswith("old")
+
+
+def test_a_module_in_no_package_is_imported_from_the_copy(tmp_path: Path) -> None:
+    make(tmp_path / "tree")
+    module = tmp_path / "tree" / "lone.py"
+    module.write_text("VALUE = 'old'\n")
+    tree = tree_of(str(module))
+    assert tree is not None
+    program = Program((sys.executable, "-c", "import sys; sys.path.append(sys.argv[1]); import lone; print(lone.VALUE)",
+                       str(tree.root)), tmp_path)  # fmt: skip
+    assert printed(program) == "old"
+    with patched(program, {tree: {"lone.py": b"VALUE = 'new'\n"}}) as copy:
+        assert printed(copy.program) == "new"
+        changed = str(copy.folders[tree] / "lone.py")
+        assert copy.program.environment[WATCHED].split(os.pathsep) == [changed, str(module)]
+        assert not copy.missed({changed})
+        assert copy.missed(()) == copy.missed({changed, str(module)}) == str(module)
+
+
+def test_what_is_installed_is_nobodys_checkout(tmp_path: Path) -> None:
+    packages = make(tmp_path / "tree").root / "lib" / "site-packages"
+    egg = packages / "op-1.0-py3.11.egg"
+    for path in (egg / "op" / "ops.py", packages / "lone.py", packages / "some.libs" / "a.py"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert tree_of(str(egg / "op" / "ops.py")) == Tree(egg / "op", "op")
+    assert tree_of(str(packages / "lone.py")) is None
+    assert tree_of(str(packages / "some.libs" / "a.py")) is None
 
 
 def test_torch_and_python_itself_are_nobodys_tree(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from codemod.errors import SymfixError
 from codemod.fix.trial import run_trial
 from codemod.probe.script import Program
+from codemod.runner.recording import WATCHED
 
 STAND_IN = """
 class OptimizeContext:
@@ -54,6 +55,18 @@ def test_without_compiling_the_functions_themselves_are_called(tmp_path: Path) -
     trial = run_trial(make(tmp_path), eager=True)
     assert trial.printed.split()[0] == "6"
     assert trial.returned[0] == {"returned": {"number": 6.0}}
+
+
+def test_files_that_modules_are_made_of_are_told(tmp_path: Path) -> None:
+    program = make(tmp_path)
+    watched = {str(tmp_path / name) for name in ("case.py", "torch/__init__.py")}
+    environment = {WATCHED: os.pathsep.join((*watched, str(tmp_path / "other.py")))}
+    trial = run_trial(Program(program.command, tmp_path, environment))
+    assert trial.loaded == watched
+    assert watched <= trial.files
+    killed = make(tmp_path / "killed", CASE + "import os; os._exit(0)\n")
+    environment = {WATCHED: str(tmp_path / "killed" / "case.py")}
+    assert len(run_trial(Program(killed.command, killed.folder, environment)).loaded) == 1
 
 
 TRACES = """
