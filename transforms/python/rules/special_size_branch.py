@@ -10,7 +10,9 @@ divides by a size serves 0 too once it divides by `torch.sym_max(size, 1)`. A nu
 no size is one. Where a decomposition asks for a size on some devices alone, the path of the others serves it. Left are
 branches that return a truth callers decide by, that end a loop or stop a recursion, and whose other path asks for a
 maximum, or another thing that an empty tensor has not, checks something, or slices by the size from the end (`x[:-0]`
-is empty), and what asks whether a difference or a remainder is 0. A tensor that is empty may stand for none: left is
+is empty). Only sizes, and their products, sums and quotients rounded up, are known to be 0 just for what is empty: left
+is what asks it of another number (a difference, a remainder, what a helper gives or is passed) or which number below 0
+that one is. A tensor that is empty may stand for none: left is
 what gives for it something made without it, or changes others where it has elements (`if y.numel(): x = x + y`). Both
 ways are followed to the end of the function: left is what is seen to give another shape for the sizes that would have
 gone the other way.
@@ -96,6 +98,7 @@ EXAMPLES = (
     ),
     Example("def f(x: Tensor):\n    n = x.size(0) % 2\n    return x[1:] if n else x\n", None, "a remainder"),
     Example("def f(x: Tensor):\n    k = len(x) - 1\n    return x if k == 0 else x[k - 1]\n", None, "a difference"),
+    Example("def f(x: Tensor, n: int):\n    k = n - len(x)\n    return x if k <= 0 else x[k:]\n", None, "an order"),
     Example("def f(x: Tensor, n: SymInt):\n    if n > 0:\n        x = x[:-n]\n    return x\n", None, "x[:-0] is empty"),
     Example(
         "def f(x: Tensor, y: Tensor):\n"

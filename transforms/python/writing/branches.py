@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from transforms.python.flow.nodes import called
 from transforms.python.flow.values import FLOAT, INT
 from transforms.python.writing.compiled import served
+from transforms.python.writing.counts import Counts
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.neutral import makes_views
 from transforms.python.writing.nodes import bare, code
@@ -25,9 +25,6 @@ _DEVICE = re.compile(
     r"^(?:not )?[\w.]+\.is_(?:cpu|cuda|mps|xpu)$"
     r"""|^[\w.]*device\w*(?:\([\w.]*\))?(?:\.type)? (?:[!=]=|in|not in) [\[({]?["']"""
 )
-
-_LESSENING = (ast.Sub, ast.FloorDiv, ast.Div, ast.RShift)
-_ROUNDING = re.compile(r"^(?:sym_)?int$|^(?:floor|trunc|round)$")
 
 
 def outcome(place: Place, node: cst.BaseExpression) -> bool | None:
@@ -57,9 +54,9 @@ def kinds(place: Place, node: cst.BaseExpression) -> set[str]:
     """What a condition compares.
 
     "empty" is a size beside 0, "one" beside 1, "sentinel" beside a number below 0, which no size is, "size" beside
-    anything else, "shape" whole shapes, and "order" which of two sizes is larger.
+    anything else, or what is no size beside one of these, "shape" whole shapes, and "order" which of two is larger.
     """
-    compared = set()
+    compared, counts = set(), Counts(place)
     for comparison in place.conditions.special(node):
         target = comparison.comparisons[0]
         sides = (comparison.left, target.comparator)
@@ -70,8 +67,8 @@ def kinds(place: Place, node: cst.BaseExpression) -> set[str]:
         ):
             compared.add("shape")
         else:
-            compared.add(_special(place, comparison))
-    if any(_differs(place, leaf) for leaf in _plain_truths(place, node)):
+            compared.add(_special(comparison, counts))
+    if not all(counts.is_count(_parsed(leaf)) for leaf in _plain_truths(place, node)):
         compared.add("size")
     return compared or {"empty"}
 
@@ -87,16 +84,23 @@ def _plain_truths(place: Place, node: cst.BaseExpression) -> Iterator[cst.BaseEx
         yield node
 
 
-def _special(place: Place, comparison: cst.Comparison) -> str:
-    """Whether a comparison singles out empty sizes, size 1, or something else (a remainder, a difference)."""
+def _special(comparison: cst.Comparison, counts: Counts) -> str:
+    """Whether a comparison singles out empty sizes, size 1, a number that no size is, or something else.
+
+    That a difference or a remainder is 0 says that two sizes agree. Where it may be below 0, its order is theirs.
+    """
     target = comparison.comparisons[0]
     sides = (comparison.left, target.comparator)
-    if isinstance(target.operator, (cst.Equal, cst.NotEqual)) and any(_negative(side) for side in sides):
-        return "sentinel"
+    numbers = [_parsed(side) for side in sides]
+    equality = isinstance(target.operator, (cst.Equal, cst.NotEqual))
+    if equality and any(_negative(side) for side in sides):
+        return "sentinel" if all(map(counts.is_given, numbers)) else "size"
     bounds = [side.evaluated_value for side in sides if isinstance(side, cst.Integer)]
-    if any(_differs(place, side) for side in sides) or not bounds or isinstance(target.operator, (cst.In, cst.NotIn)):
+    if isinstance(target.operator, (cst.In, cst.NotIn)) or not bounds:
         return "size"
-    if isinstance(target.operator, (cst.Equal, cst.NotEqual)):
+    if not all(map(counts.is_count, numbers)):
+        return "size" if equality or all(map(counts.is_never_negative, numbers)) else "order"
+    if equality:
         return {0: "empty", 1: "one"}.get(bounds[0], "size")
     greater = isinstance(target.operator, (cst.GreaterThan, cst.GreaterThanEqual))
     strict = isinstance(target.operator, (cst.GreaterThan, cst.LessThan))
@@ -104,50 +108,8 @@ def _special(place: Place, comparison: cst.Comparison) -> str:
     return "empty" if bounds[0] + (strict if above else not strict) == 1 else "one"
 
 
-def _differs(place: Place, node: cst.BaseExpression) -> bool:
-    """Whether a number is what is left of a size where it is written or assigned: a difference, a quotient, a cast.
-
-    That it is 0 says that two sizes agree, or that one is smaller, not that there is nothing. `(n + k - 1) // k` and
-    `ceil(n / k)` are no more than rounded up.
-    """
-    pending: list[ast.AST] = [ast.parse(f"({code(node)})", mode="eval").body]
-    followed: set[str] = set()
-    rounded: set[ast.expr] = set()
-    for tree in pending:
-        for part in ast.walk(tree):
-            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.FloorDiv) and _rounds_up(part.left, part.right):
-                rounded |= {part, part.left}
-            if isinstance(part, ast.Call) and called(part) == "ceil":
-                rounded.update(part.args)
-            elif _ROUNDING.match(called(part)) and FLOAT in _kinds_of_arguments(place, part):
-                return True
-            if part in rounded:
-                continue
-            if isinstance(part, (ast.BinOp, ast.AugAssign)):
-                sized = place.values.value(part.left if isinstance(part, ast.BinOp) else part.target).symbolic
-                if isinstance(part.op, ast.Mod) or (isinstance(part.op, _LESSENING) and sized):
-                    return True
-            if isinstance(part, ast.Name) and part.id not in followed:
-                followed.add(part.id)
-                pending += (value for value in place.assigned(part.id) if value is not None)
-                pending += place.augmented.get(part.id, ())
-    return False
-
-
-def _kinds_of_arguments(place: Place, call: ast.AST) -> set[str]:
-    return {place.values.value(argument).kind for argument in getattr(call, "args", ())}
-
-
-def _rounds_up(numerator: ast.expr, divisor: ast.expr) -> bool:
-    """Whether a quotient is that of `n + divisor - 1`."""
-    return (
-        isinstance(numerator, ast.BinOp)
-        and isinstance(numerator.op, ast.Sub)
-        and ast.unparse(numerator.right) == "1"
-        and isinstance(numerator.left, ast.BinOp)
-        and isinstance(numerator.left.op, ast.Add)
-        and ast.unparse(divisor) in (ast.unparse(numerator.left.left), ast.unparse(numerator.left.right))
-    )
+def _parsed(node: cst.BaseExpression) -> ast.expr:
+    return ast.parse(f"({code(node)})", mode="eval").body
 
 
 def _negative(node: cst.BaseExpression) -> bool:

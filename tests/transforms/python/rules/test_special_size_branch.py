@@ -6,6 +6,10 @@ from typing import Any
 
 import pytest
 
+from transforms.python.flow.values import A_SIZE
+from transforms.python.jobs import FileJob, Job
+from transforms.python.rewrite import findings
+
 
 @pytest.mark.parametrize(
     ("number", "empty"),
@@ -28,6 +32,22 @@ import pytest
         ("math.floor(x.size(0) / 2)", False),
         ("math.ceil((x.size(0) - k) / 2)", False),
         ("x.size(0) >> 1", False),
+        ("k - x.size(0)", False),
+        ("-x.size(0) + k", False),
+        ("x.size(0) + k", False),
+        ("x.size(0) & 1", False),
+        ("x.size(0) ^ k", False),
+        ("x.stride(0)", False),
+        ("abs(x.size(0) - k)", False),
+        ("max(x.size(0) - k, 0)", False),
+        ("max(x.size(0), x.size(1))", True),
+        ("-(-x.size(0) // k)", True),
+        ("(x.size(0) + 3) // 4", True),
+        ("(x.size(0) + 3) // 5", False),
+        ("k * len(x) * 2", True),
+        ("math.prod(x.shape[1:])", True),
+        ("sum([x.size(0), x.size(1) - 1])", False),
+        ("(len(x) if k else x.numel())", True),
     ],
 )
 @pytest.mark.parametrize("form", ["if {0} == 0:", "n = {0}\n    if n == 0:", "m = {0}\n    n = 2 * m\n    if n == 0:"])
@@ -35,6 +55,46 @@ def test_a_difference_of_0_is_no_shortcut_for_what_is_empty(look: Any, form: str
     source = f"def f(x: Tensor, k: int):\n    {form.format(number)}\n        return x\n    return x + 1\n"
     branches = [finding for finding in look(source) if finding.rule.endswith("size-branch")]
     assert [bool(finding.edits) for finding in branches] == [empty]
+
+
+@pytest.mark.parametrize("number", ["x.size(0) - k", "k - x.size(0)", "x.size(0) + k", "(x.size(0) - 1) // k"])
+@pytest.mark.parametrize("asked", ["n > 0", "n <= 0", "n >= 1", "n < 1", "0 < n", "n > 1", "not n > 0"])
+def test_the_order_of_what_may_be_below_0_is_that_of_two_sizes(look: Any, number: str, asked: str) -> None:
+    source = f"def f(x: Tensor, k: int):\n    n = {number}\n    if {asked}:\n        x = x.contiguous()\n    return x\n"
+    (finding,) = look(source)
+    assert (finding.rule, finding.edits) == ("undecided-branch", ())
+
+
+@pytest.mark.parametrize(
+    ("given", "size"),
+    [
+        ("n = x.size(0)", True),
+        ("n = size", True),
+        ("n = s[0]", True),
+        ("n = s[0] if k else -1", True),
+        ("n = list(reversed(s[1:]))[k]", True),
+        ("t = list(s)\n    t[0] = -1\n    n = t[k]", True),
+        ("for n, m in zip(s, x.shape): pass", True),
+        ("for i, n in enumerate(s): pass", True),
+        ("n = x.size(0) - y.size(0)", False),
+        ("n = s[0] - 1", False),
+        ("n = m", False),
+        ("n = int(x.sum().item())", False),
+        ("t = list(s)\n    t[0] = s[0] - x.size(0)\n    n = t[k]", False),
+        ("t = list(s)\n    t.append(x.size(0) - 2)\n    n = t[k]", False),
+    ],
+)
+def test_a_number_below_0_stands_for_no_size_alone(look: Any, given: str, size: bool) -> None:
+    head = "def f(x: Tensor, y: Tensor, k: int, s: list[SymInt], size: SymInt, m: SymInt):\n"
+    found = look(f"{head}    {given}\n    if n == -1:\n        y = y[1:]\n    return x + y\n")
+    assert [bool(finding.edits) for finding in found if finding.rule.endswith("size-branch")] == [size]
+
+
+def test_what_a_helper_gives_may_be_a_remainder() -> None:
+    source = b"def f(x: Tensor):\n    if rest(x) == 0:\n        return x\n    return x.neg()\n"
+    job = Job({}, {"rest": A_SIZE}, (), ())
+    (finding,) = findings(FileJob("torch/_refs/a.py", "torch/_refs/a.py", source, {"f": job}, frozenset()))
+    assert not finding.edits
 
 
 def test_what_is_subtracted_later_counts(look: Any) -> None:
