@@ -37,6 +37,33 @@ def origins(function: Function, values: Iterable[ast.expr]) -> set[str]:
     return names
 
 
+def sources_of(function: Function, name: str) -> Sequence[ast.expr]:
+    """What a variable is assigned, or is a part of, or taken from by a loop."""
+    return _sources(function).get(name, ())
+
+
+def given_to(function: Function, name: str) -> Sequence[tuple[int, ast.expr | None]]:
+    """What a variable is given, each with its line; None where that is a part of a value, or not to be seen."""
+    return _given(function).get(name, ())
+
+
+@functools.lru_cache(maxsize=2)
+def _given(function: Function) -> Mapping[str, Sequence[tuple[int, ast.expr | None]]]:
+    given: dict[str, list[tuple[int, ast.expr | None]]] = {}
+    whole: dict[int, ast.expr | None] = {}
+    for node in nodes_of(function):
+        if isinstance(node, ast.Assign):
+            whole |= {id(target): node.value for target in node.targets}
+        elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
+            whole[id(node.target)] = node.value
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            whole[id(node.target)] = ast.BinOp(ast.Name(node.target.id, ast.Load()), node.op, node.value)
+    for node in nodes_of(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            given.setdefault(node.id, []).append((node.lineno, whole.get(id(node))))
+    return given
+
+
 @functools.lru_cache(maxsize=2)
 def _sources(function: Function) -> Mapping[str, Sequence[ast.expr]]:
     """What each variable is assigned, or taken from by a loop."""

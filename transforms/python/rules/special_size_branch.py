@@ -12,10 +12,10 @@ branches that return a truth callers decide by, that end a loop or stop a recurs
 maximum, or another thing that an empty tensor has not, checks something, or slices by the size from the end (`x[:-0]`
 is empty). Only sizes, and their products, sums and quotients rounded up, are known to be 0 just for what is empty: left
 is what asks it of another number (a difference, a remainder, what a helper gives or is passed) or which number below 0
-that one is. A tensor that is empty may stand for none: left is
-what gives for it something made without it, or changes others where it has elements (`if y.numel(): x = x + y`). Both
-ways are followed to the end of the function: left is what is seen to give another shape for the sizes that would have
-gone the other way.
+that one is. A tensor that is empty may stand for none: left is what gives for it something made without it, or changes
+others where it has elements (`if y.numel(): x = x + y`). What is computed of nothing and has elements must be known to
+be what the shortcut gives, zeros most often: left is `x.mean()` behind `x.sum() * 0`. Both ways are followed to the end
+of the function: left is what is seen to give another shape for the sizes that would have gone the other way.
 
 Why: the branch needs an answer while tracing, and the other path would have done.
 

@@ -209,22 +209,22 @@ class Counts:
         Of a parameter it does as far as its annotation and its name say: a number that is passed may be a difference,
         a sequence of sizes is called so.
         """
+        if isinstance(value, (ast.Tuple, ast.List)) and "sizes" not in question:
+            return True  # where the variable is a number it is none of these: `shape = (shape,)`
         if not isinstance(value, ast.arg):
             return value is not None and self._holds(question, value)
         annotation = written(value.annotation) if value.annotation else ""
         if "fixed" in question:
             return question == "fixed" or annotation == "int"
         named = SIZE_NAMES.search(value.arg) is not None and not FIXED_SIZES.search(value.arg)
-        if "sizes" in question:
-            typed = (_SHAPE if question == "sizes" else _SYMBOLS).search(annotation) is not None
-            return typed or (named and self._place.passed(value).shapelike)
-        return named and "SymInt" in annotation
+        if (_SYMBOLS if "given" in question else _SHAPE).search(annotation):
+            return True
+        return named and (self._place.passed(value).shapelike if "sizes" in question else "SymInt" in annotation)
 
     @functools.cached_property
     def _sources(self) -> dict[str, list[_Source]]:
         """What each variable may have been given when the place is come to."""
         arguments = self._place.function.args
-        last = getattr(self._place.site.expression, "end_lineno", 0)
         found: dict[str, list[_Source]] = {}
         for argument in ast.walk(arguments):
             if isinstance(argument, ast.arg):
@@ -237,13 +237,20 @@ class Counts:
         for node in self._place.nodes:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in seen:
                 found.setdefault(node.id, []).append(_Source(node.lineno, None))
-        if self._place.in_loop:
-            return found
-        return {name: [s for s in sources if s.line <= last] for name, sources in found.items()}
+        return {name: [s for s in sources if s.line <= self._last] for name, sources in found.items()}
+
+    @functools.cached_property
+    def _last(self) -> int:
+        """The last line that may run before the place is come to: of its condition, or of the loop around it."""
+        loops = (node for node in self._place.nodes if isinstance(node, (ast.For, ast.AsyncFor, ast.While)))
+        around = (loop for loop in loops if any(part is self._place.site.node for part in ast.walk(loop)))
+        return max(getattr(node, "end_lineno", 0) for node in (self._place.site.expression, *around))
 
     def _grown(self, name: str) -> Iterator[ast.expr]:
         """What a list gets by `append` and its kin, or by assignment to an element."""
         for node in self._place.nodes:
+            if getattr(node, "lineno", 0) > self._last:
+                continue
             match node:
                 case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="append" | "insert"), args=[*_, value]):
                     pass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import libcst as cst
 
@@ -12,12 +13,13 @@ from transforms.python.flow.asking import asks
 from transforms.python.flow.nodes import called, holder, named_parameters
 from transforms.python.flow.sources import nodes_of, origins, returns_of
 from transforms.python.flow.torch_names import CHECKS, RESHAPES
-from transforms.python.flow.values import TENSOR, TENSORS
+from transforms.python.flow.values import FLOAT, INT, TENSOR, TENSORS
 from transforms.python.shapes.outcomes import Agreement
 from transforms.python.writing.evaluation import EXITS
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.neutral import keeps_shape, neutral
 from transforms.python.writing.nodes import call
+from transforms.python.writing.nothing import cases
 from transforms.python.writing.place import Change, Place
 from transforms.python.writing.results import agreeing
 
@@ -33,6 +35,13 @@ _MADE = re.compile(r"^(?:new_)?(?:zeros|ones|full|eye|empty)(?:_like|_strided)?$
 _SHAPES_ALONE = re.compile(r"\b(?:register_(?:meta|fake|op_impl)|impl_abstract)\b|\bMeta\b")
 
 
+class Division(NamedTuple):
+    """What is divided by, and whether the quotient or remainder is a whole number."""
+
+    divisor: ast.expr
+    whole: bool
+
+
 def serving(place: Place, branch: ast.If, general: bool | None, shortcut: bool) -> tuple[Change, ...]:
     """Changes after which the path for sizes in general serves empty inputs too; None are needed most often.
 
@@ -46,6 +55,10 @@ def serving(place: Place, branch: ast.If, general: bool | None, shortcut: bool) 
         raise Undecided("the path for sizes in general checks what was asked of no others")
     if shortcut and general is not None and not same and _stands_for_none(place, branch, general):
         raise Undecided("what is empty may stand for nothing at all, and is used by the path for sizes in general")
+    if shortcut and general is not None and not same and not _gives_the_same(place, branch, general):
+        raise Undecided(
+            "what the path for sizes in general computes of nothing may be another value than the branch gives"
+        )
     path = list(_general_path(place, branch, general))
     if _counts_from_end(branch, path):
         raise Undecided("the path for sizes in general slices by a size from the end, where 0 is the beginning")
@@ -90,6 +103,44 @@ def _stands_for_none(place: Place, branch: ast.If, general: bool) -> bool:
     if _computes(place) and any(map(_is_constant, others)) and not all(map(_is_constant, given)):
         return True  # `return x.mean(0)` before `return torch.zeros(n)`
     return _is_made_of_others(place, branch, general, given, others)
+
+
+def _gives_the_same(place: Place, branch: ast.If, general: bool) -> bool:
+    """Whether the path for sizes in general is known to compute, of nothing, the tensors that the other path gives."""
+    taken, special = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
+    if not _computes(place) or neutral([*taken, *special], branch.test, place.values):
+        return True
+    if any(path and isinstance(path[-1], EXITS) for path in (taken, special)):
+        pairs = list(_by_part(_returned(place, branch, special), _returned(place, branch, taken)))
+    else:
+        assigned = [(_values_of(name, special), _values_of(name, taken)) for name in _assigned(place, branch, special)]
+        pairs = [pair for values in assigned for pair in _by_part(*values)]
+    leaves = [leaf for leaf in _leaves(branch.test) if asks(place.values.value(leaf))]
+    mixed = any(isinstance(node, ast.BoolOp) and node is not branch.test for node in ast.walk(branch.test))
+    found = list(cases(place, branch, leaves, mixed or _either(branch, general)))
+    return all(
+        case.same(given, others)
+        for given, others in pairs
+        if not all(place.values.value(value).symbolic for value in (*given, *others))
+        for case in found
+    )
+
+
+def _by_part(
+    given: Sequence[ast.expr], others: Sequence[ast.expr]
+) -> Iterator[tuple[Sequence[ast.expr], Sequence[ast.expr]]]:
+    """The results of two paths, each with those that take its place."""
+    parts = [[dict(_parts(value)) for value in values] for values in (given, others)]
+    for index in sorted({index for values in parts for value in values for index in value}):
+        first, second = ([value[index] for value in values if index in value] for values in parts)
+        if first and second:
+            yield first, second
+
+
+def _values_of(name: str, statements: Sequence[ast.stmt]) -> list[ast.expr]:
+    """What a variable is assigned in statements."""
+    found = (node for node in _nodes(statements) if isinstance(node, ast.Assign))
+    return [node.value for node in found if any(ast.unparse(target) == name for target in node.targets)]
 
 
 def _is_constant(value: ast.expr | None) -> bool:
@@ -237,32 +288,38 @@ def _following(place: Place, branch: ast.If) -> Iterator[ast.AST]:
     return (node for node in nodes_of(place.function) if getattr(node, "lineno", 0) > last)
 
 
-def _divisions(place: Place, nodes: Iterable[ast.AST]) -> list[ast.BinOp]:
+def _divisions(place: Place, nodes: Iterable[ast.AST]) -> list[Division]:
     """The divisions by a size on a path, which are not valid for empty inputs."""
-    return [
-        node
-        for node in nodes
-        if isinstance(node, ast.BinOp)
-        and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod))
-        and place.values.value(node.right).kind in ("int", "float")
-    ]
+    return [each for each in map(_division, nodes) if each and place.values.value(each.divisor).kind in (INT, FLOAT)]
 
 
-def _never_zero(place: Place, quotients: Sequence[ast.BinOp]) -> tuple[Change, ...]:
+def _division(node: ast.AST) -> Division | None:
+    """A division, however it is written."""
+    match node:
+        case ast.BinOp(op=ast.Div() | ast.FloorDiv() | ast.Mod() as operator, right=divisor):
+            return Division(divisor, not isinstance(operator, ast.Div))
+        case ast.AugAssign(op=ast.Div() | ast.FloorDiv() | ast.Mod() as operator, value=divisor):
+            return Division(divisor, not isinstance(operator, ast.Div))
+        case ast.BinOp(op=ast.Pow(), left=divisor, right=ast.UnaryOp(op=ast.USub())):
+            return Division(divisor, False)
+        case ast.Call(func=ast.Name(id="divmod"), args=[_, divisor]):
+            return Division(divisor, False)
+    return None
+
+
+def _never_zero(place: Place, quotients: Sequence[Division]) -> tuple[Change, ...]:
     """Changes after which divisions serve empty inputs too: a size below 1 divides as 1. Empty where that is no help.
 
     The result is the same for every size the path served before.
     """
     simple = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
-    if place.shared or not all(
-        isinstance(n.right, simple) and isinstance(n.op, (ast.Mod, ast.FloorDiv)) for n in quotients
-    ):
+    if place.shared or not all(isinstance(each.divisor, simple) and each.whole for each in quotients):
         return ()
     function = place.names("torch.sym_max")
     return tuple(
         change
-        for node in quotients
-        for change in place.replaced(node.right, call(function, place.tree(node.right), cst.Integer("1")))
+        for each in quotients
+        for change in place.replaced(each.divisor, call(function, place.tree(each.divisor), cst.Integer("1")))
     )
 
 
@@ -272,7 +329,7 @@ def _computes(place: Place) -> bool:
 
 
 def _needs_elements(place: Place, branch: ast.If, general: bool) -> bool:
-    """Whether the path for sizes in general always asks for what an empty tensor has not, such as its maximum.
+    """Whether the path for sizes in general may ask for what an empty tensor has not, such as its maximum.
 
     A function that is a parameter may be one that does: `op(x, dim=0)`, where op is amax.
     """
@@ -291,7 +348,7 @@ def _needs_elements(place: Place, branch: ast.If, general: bool) -> bool:
             or (isinstance(node.func, ast.Name) and node.func.id in given)
         )
         for statement in path
-        if not isinstance(statement, (ast.If, ast.For, ast.While, ast.FunctionDef))
+        if not isinstance(statement, ast.FunctionDef)
         for node in ast.walk(statement)
     )
 

@@ -76,6 +76,8 @@ def test_the_order_of_what_may_be_below_0_is_that_of_two_sizes(look: Any, number
         ("t = list(s)\n    t[0] = -1\n    n = t[k]", True),
         ("for n, m in zip(s, x.shape): pass", True),
         ("for i, n in enumerate(s): pass", True),
+        ("if not k: shape = (shape,)\n    n = shape[k]", True),
+        ("for n in x.shape: pass\n    for n in (x.size(0) - 1,): pass", False),
         ("n = x.size(0) - y.size(0)", False),
         ("n = s[0] - 1", False),
         ("n = m", False),
@@ -85,9 +87,19 @@ def test_the_order_of_what_may_be_below_0_is_that_of_two_sizes(look: Any, number
     ],
 )
 def test_a_number_below_0_stands_for_no_size_alone(look: Any, given: str, size: bool) -> None:
-    head = "def f(x: Tensor, y: Tensor, k: int, s: list[SymInt], size: SymInt, m: SymInt):\n"
+    head = "def f(x: Tensor, y: Tensor, k: int, s: list[SymInt], size: SymInt, m: SymInt, shape: ShapeType):\n"
     found = look(f"{head}    {given}\n    if n == -1:\n        y = y[1:]\n    return x + y\n")
     assert [bool(finding.edits) for finding in found if finding.rule.endswith("size-branch")] == [size]
+
+
+def test_what_a_variable_is_given_below_says_nothing(look: Any) -> None:
+    loop = (
+        "    for n in x.shape:\n        if n == -1:\n            x = x.neg()\n{}    n = x.size(0) - 1\n    return n\n"
+    )
+    (after,) = look("def f(x: Tensor):\n" + loop.format(""))
+    (within,) = look("def f(x: Tensor):\n" + loop.format("        n = x.size(0) - 2\n"))
+    assert after.edits
+    assert not within.edits
 
 
 def test_what_a_helper_gives_may_be_a_remainder() -> None:
@@ -235,11 +247,42 @@ def test_a_number_that_is_another_for_what_is_empty_is_no_part_of_values(look: A
     assert bool(finding.edits) != refused
 
 
-@pytest.mark.parametrize(("called", "kept"), [("op(x, dim=0)", True), ("reduced(x, dim=0)", False)])
+@pytest.mark.parametrize(("called", "kept"), [("op(x, dim=0)", True), ("x.sum(0)", False)])
 def test_a_function_that_is_given_may_need_elements(look: Any, called: str, kept: bool) -> None:
-    lines = f"    if x.size(0) == 0:\n        x = identity(x)\n    else:\n        x = {called}\n    return x\n"
+    lines = (
+        f"    if x.size(0) == 0:\n        x = x.new_zeros(x.size(1))\n    else:\n        x = {called}\n    return x\n"
+    )
     (finding,) = look(f"def f(x: Tensor, op):\n{lines}")
     assert bool(finding.edits) != kept
+
+
+@pytest.mark.parametrize(
+    ("special", "general", "same"),
+    [
+        ("x.sum() * 0.0", "return F.smooth_l1_loss(x, y)", False),
+        ("x.sum() * 0.0", "z = (x - y) ** 2\n    if k == 1:\n        return z.mean()\n    return z.sum()", False),
+        ("x.sum()", "return (x - y).abs().sum().div(x.size(0))", False),
+        ("x.sum()", "return (x - y).abs().sum() * x.size(0) ** -1", False),
+        ("x.sum()", "z = (x - y).abs().sum()\n    z /= x.size(0)\n    return z", False),
+        ("x.sum()", "return x.sum() + 1", False),
+        ("x.sum()", "return x.sum().exp()", False),
+        ("x.sum()", "return helper(x)", False),
+        ("x.sum()", "z = y.sum()\n    z += x.sum()\n    return z", False),
+        ("x.sum() * 0.0", "return (x - y).abs().sum() / 4", True),
+        ("x.sum()", "z = x.exp().sum()\n    z += (x * 2).sum()\n    return -z", True),
+        ("x.new_zeros(x.size(1))", "return x.exp().sum(0)", True),
+        ("x.new_zeros(n, k)", "return helper(x)", True),
+        ("torch.empty_like(x)", "return helper(x)", True),
+        ("x.clone()", "z = torch.fmod(torch.arange(n), n)\n    return x.index_select(0, z)", True),
+        ("x", "for i in range(k):\n        x = helper(x, i).amax(1)\n    return x", False),
+    ],
+)
+def test_what_is_computed_of_nothing_is_what_the_shortcut_gives(
+    look: Any, special: str, general: str, same: bool
+) -> None:
+    head = "@register_decomposition(aten.f)\ndef f(x: Tensor, y: Tensor, k: int):\n    n = x.size(0)\n"
+    found = look(f"{head}    if n == 0:\n        return {special}\n    {general}\n")
+    assert [bool(finding.edits) for finding in found if finding.rule == "special-size-branch"] == [same]
 
 
 @pytest.mark.parametrize(
