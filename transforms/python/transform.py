@@ -14,6 +14,7 @@ from codemod.model.transform import Project, Prover, Rule
 from codemod.tree.checkout import NATIVE_FUNCTIONS
 from transforms.python.metas.drawn import findings as metas_of
 from transforms.python.reach.bodies import Bodies
+from transforms.python.reach.callers import called_here
 from transforms.python.reach.composites import Composite, composites, entries_of, stand_ins
 from transforms.python.reach.kernels import registrations_of, root_package
 from transforms.python.reach.naming import decorated_operators
@@ -43,6 +44,7 @@ SYMBOLIC_SHAPES = SOURCES["symbolic_shapes"]
 WORDS = {"symbolic_shapes": "", "sizevars": "sizevars.", "PythonPrinter": "PythonPrinter."}
 """The modules that say which names a PyTorch has, with what stands before the names of each."""
 TOP = SOURCES["torch"]
+_PADS = re.compile(r"(?:^|[._])pad(?:_nd)?$")
 _DEPRECATED = re.compile(r"^@\w*deprecated\((?:.*\n)+?def (\w+)", re.M)
 
 
@@ -142,6 +144,8 @@ class PythonTransform:
         chosen: dict[tuple[str, bool], dict[str, Job]] = {}
         read_by_torchscript = scripted(tree, functions)
         sympy = given_sympy(tree, functions, with_sympy)
+        pads = [d for d, r in functions.items() if r.caller and any(map(_PADS.search, d.function.calls))]
+        here = called_here(tree, pads)
         for definition, reached in functions.items():
             composite = standing_in.get(definition)
             if not (reached.body.conditions or composite) or not project.selected(definition.path):
@@ -161,6 +165,7 @@ class PythonTransform:
                     operators=tuple(sorted(reached.operators)),
                     composite=composite,
                     root=reached.root,
+                    called_here=definition in here,
                 )
         home = next((home_of(path, project.read(path)) for path in tree.facts if tree_path(tree, path) == HOME), None)
         tops = [path for path in tree.facts if torch is None and tree_path(tree, path) == TOP]

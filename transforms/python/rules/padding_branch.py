@@ -9,8 +9,10 @@ What it does: wherever the code is compiled the tensor is padded, by 0 where eag
 before. In fakes and metas, which eager does not run, and in PyTorch itself, `guard_or_true` decides. That the amounts
 are 0 there is tried with numbers in the place of the sizes: they stay as they are, or become what is missing to a
 multiple (`(m - n % m) % m`), the remainder itself, or no less than 0. Blocks are taken to be wider than 0. Left are
-other paddings than by a constant, branches that do more, and tensors that are written in place below: a copy would be
-another tensor.
+other paddings than by a constant, branches that do more, and tensors of which somebody may see that they were copied:
+what is written in place below, by whatever name or function, where it shares memory with what is padded or was; what
+is stored; what a traced function returns to callers that are not all seen to read it alone. A function that is not
+known is taken to write nothing, but where its class says `inplace=True` or the tensor is read by another name later.
 
 Why: one graph serves every size; the branch made one for the sizes that fit and one for the others, and failed where
 the size is not known while tracing.
@@ -27,7 +29,8 @@ import ast
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.writing.compiled import asked_of, served
-from transforms.python.writing.paddings import Padding, chosen_padding, forms, padding, written_in_place
+from transforms.python.writing.copies import copy_is_seen
+from transforms.python.writing.paddings import Padding, chosen_padding, forms, padding
 from transforms.python.writing.place import Change, Place, Rewrite
 
 NAME = "padding-branch"
@@ -72,7 +75,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if found is None or not isinstance(branch, (ast.If, ast.IfExp)):
         return None
     amounts = forms(place, found, asked_of(place, branch.test, truth), truth)
-    if amounts is None or any(written_in_place(place, name) for name in found.tensors):
+    if amounts is None or copy_is_seen(place, [branch]):
         return None
     changes = [*served(place, branch.test, truth, truth)]
     for old, new in zip(found.amounts, amounts, strict=True):

@@ -199,25 +199,3 @@ def _outlives(place: Place, held: dict[str, ast.expr], padded: Sequence[ast.stmt
                 given |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
             inside |= {id(n) for n in ast.walk(statement) if isinstance(n, ast.Name) and n.id in given}
     return any(isinstance(n, ast.Name) and n.id in held and id(n) not in inside for n in place.nodes)
-
-
-def written_in_place(place: Place, name: str) -> bool:
-    """Whether a variable's tensor may be written in place below the branch, or by the next turn of a loop."""
-    last = getattr(place.site.node, "end_lineno", 0)
-    for node in place.nodes:
-        if getattr(node, "lineno", 0) <= last and not place.in_loop:
-            continue
-        owner: ast.AST | None = None
-        if isinstance(node, ast.AugAssign):
-            owner = node.target
-        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-            owner = node.value
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
-            owner = node.func.value
-        elif isinstance(node, ast.keyword) and node.arg == "out":
-            owner = node.value
-        while isinstance(owner, (ast.Subscript, ast.Attribute)):
-            owner = owner.value
-        if isinstance(owner, ast.Name) and owner.id == name:
-            return True
-    return False

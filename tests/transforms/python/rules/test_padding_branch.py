@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.transforms.cpp.snippets import MemoryProject
+from transforms.python.transform import PythonTransform
 
 HEAD = "@torch.compile\ndef f(x: Tensor, y: Tensor, m: int, flag: bool, mask=None):\n    n, c = x.shape\n"
 TWICE = "if n:\n        a = [n]\n        x = F.pad(x, a)\n    if c:\n        a = [c]\n        x = F.pad(x, a)\n"
@@ -106,7 +110,9 @@ def test_what_is_not_seen_to_be_nothing_is_left(look: Any, body: str) -> None:
 
 
 def test_pytorch_and_what_dynamo_does_not_trace_have_guards(rewrite: Any) -> None:
-    body = "def f(x: Tensor, m: int):\n    if x.size(0) < m:\n        x = F.pad(x, (0, m - x.size(0)))\n    return x\n"
+    body = (
+        "def f(x: Tensor, m: int):\n    if x.size(0) < m:\n        x = F.pad(x, (0, m - x.size(0)))\n    return x + 1\n"
+    )
     assert "if guard_or_true(x.size(0) < m):" in rewrite(body)
     assert "torch.sym_max(m - x.size(0), 0)" in rewrite(body)
     assert "torch._prims_common.sym_guard_or_true(x.size(0) < m)" in rewrite(body, inlined=True, eager=True)
@@ -147,3 +153,125 @@ def test_sums_of_sums_end(look: Any) -> None:
         branch = "    if x.size(0) < n60:\n        x = F.pad(x, (0, n60))\n    return x\n"
         (finding,) = look(f"def f(x: Tensor):\n{given}{branch}")
         assert not finding.edits
+
+
+PADS = "pad = -n % m\n    if pad > 0:\n        x = F.pad(x, (0, pad))\n    "
+
+
+@pytest.mark.parametrize(
+    ("above", "below"),
+    [
+        ("", "z = x.view(-1, m)\n    z.mul_(2)\n"),
+        ("", "x.view(-1, m).mul_(2)\n"),
+        ("", "torch.relu_(x)\n"),
+        ("", "torch.nn.init.zeros_(x.T)\n"),
+        ("", "x = F.relu(x, inplace=flag)\n"),
+        ("", "x = F.dropout(x, 0.5, flag, True)\n"),
+        ("", "torch.add(y, y, out=x)\n"),
+        ("", "x = F.dropout(x)\n    x += 1\n"),
+        ("", "x = other(x)\n    x += 1\n"),
+        ("", "for part in x.chunk(2):\n        part[0] = 1\n"),
+        ("", "parts = [x]\n    parts += [y]\n    parts[0].zero_()\n"),
+        ("", "parts = []\n    parts.append(x)\n    parts[0].zero_()\n"),
+        ("", "z, _ = x, y\n    z[0] = 1\n"),
+        ("", "def g():\n        x.zero_()\n    g()\n"),
+        ("", "self.kept = x\n"),
+        ("", "mask.append(x)\n"),
+        ("", "x.requires_grad = True\n"),
+        ("", "with other() as z:\n        z = x\n    z.zero_()\n"),
+        ("", "(z := x).zero_()\n"),
+        ("", "z = x if flag else y\n    z.zero_()\n"),
+        ("z = x\n    ", "z += 1\n"),
+        ("z = x.T\n    ", "x = self.act(x)\n    y = y + z\n"),
+        ("z = x\n    ", "y = self.act(z)\n"),
+        ("", "return x.view(-1, m)\n"),
+        ("", "yield [x]\n"),
+    ],
+)
+def test_what_is_padded_is_left_where_a_copy_would_be_seen(look: Any, above: str, below: str) -> None:
+    findings = look(f"{HEAD}    {above}{PADS}{below}    return x + y\n".replace("(x: Tensor", "(self, x: Tensor"))
+    assert not [finding for finding in findings if finding.rule == "padding-branch" and finding.edits]
+
+
+@pytest.mark.parametrize(
+    ("above", "below"),
+    [
+        ("z = x\n    ", "x = self.act(x) + z.size(0)\n"),
+        ("z = x\n    x = self.norm(x)\n    ", "x = self.act(x) + z\n"),
+        ("x.add_(1)\n    ", "y = y + n\n"),
+        ("", "x = x + 1\n    x += 1\n"),
+        ("", "z = x.new_zeros(n)\n    z.copy_(x)\n    z[0] = 1\n"),
+        ("", "n += x.size(0)\n"),
+        ("", "x = F.relu(x, inplace=False)\n    x.mul_(2)\n"),
+        ("", "parts = [part + 1 for part in x.chunk(2)]\n    parts[0].zero_()\n"),
+        ("", "x = self.act(x.view(-1, m))\n    return x\n"),
+    ],
+)
+def test_what_is_padded_may_be_used(look: Any, above: str, below: str) -> None:
+    findings = look(f"{HEAD}    {above}{PADS}{below}    return x + y\n".replace("(x: Tensor", "(self, x: Tensor"))
+    assert [finding for finding in findings if finding.rule == "padding-branch" and finding.edits]
+
+
+@pytest.mark.parametrize(
+    ("layers", "seen"),
+    [
+        ("self.conv, self.act = nn.Conv1d(1, 1, 1), nn.ReLU()", False),
+        ("self.act = nn.ReLU(inplace=True)", True),
+        ("self.conv = nn.Conv1d(1, 1, 1)\n        self.act = nn.ReLU(inplace=True)", False),
+        ("self.conv = nn.Identity()\n        self.act = nn.ReLU(inplace=True)", True),
+        ("self.conv = nn.Sequential(nn.ReLU(inplace=True))", True),
+        ("self.act = nn.ReLU(inplace=False)", False),
+    ],
+)
+def test_a_layer_writes_where_its_class_says_so(tmp_path: Path, layers: str, seen: bool) -> None:
+    body = f"        n, c = x.shape\n        {PADS.replace('    ', '        ')}return self.act(self.conv(x)) + 1\n"
+    assert (
+        _is_rewritten(
+            tmp_path,
+            f"class M(nn.Module):\n    def __init__(self):\n        {layers}\n    def forward(self, x, m):\n{body}",
+        )
+        is not seen
+    )
+
+
+HELPER = f"def padded(x, m):\n    n = x.shape[0]\n    {PADS}return x.view(-1, m)\n"
+
+
+@pytest.mark.parametrize(
+    ("caller", "seen"),
+    [
+        ("def f(x, m):\n    y = padded(x, m)\n    return y + 1\n", False),
+        ("def f(x, m):\n    y = padded(x, m)\n    y.mul_(2)\n    return y + 1\n", True),
+        ("def f(x, m):\n    z = x\n    y = padded(x, m)\n    z.mul_(2)\n    return y + 1\n", True),
+        ("def f(x, m):\n    return padded(m=m, x=x)\n", True),
+        ("def f(x, m):\n    return g(x, m) + 1\ndef g(x, m):\n    return padded(x, m)\n", True),
+        ("def f(x, m):\n    g = padded\n    return padded(x, m) + 1\n", True),
+        ("def f(x, m):\n    y = padded(x, m)\n    return h(y) + m\n", False),
+    ],
+)
+def test_a_helper_that_gives_back_what_it_pads_is_asked_of_its_callers(tmp_path: Path, caller: str, seen: bool) -> None:
+    assert _is_rewritten(tmp_path, HELPER + caller.replace("def f", "@torch.compile\ndef f")) is not seen
+
+
+def test_who_calls_a_helper_from_another_file_is_not_asked(tmp_path: Path) -> None:
+    caller = "@torch.compile\ndef f(x, m):\n    return padded(x, m) + 1\n"
+    assert not _is_rewritten(tmp_path, HELPER + caller, "import torch\nfrom m import padded\n")
+    method = "class M(nn.Module):\n    def padded(self, x, m):\n" + HELPER.partition("\n")[2].replace(
+        "    ", "        "
+    )
+    method += "    def forward(self, x, m):\n        return self.padded(x, m) + 1\n"
+    for other in (
+        "def g(m):\n    return m.padded(1, 2)\n",
+        "class N(M):\n    def g(self):\n        self.padded(1, 2)\n",
+    ):
+        assert not _is_rewritten(tmp_path, method, other)
+    namesake = "class N(nn.Module):\n    def padded(self, x):\n        return x\n    def g(self, x):\n"
+    assert _is_rewritten(tmp_path, method, namesake + "        return self.padded(x).zero_()\n")
+    assert _is_rewritten(tmp_path, f"{method}\n\n{namesake}        return self.padded(x).zero_()\n")
+
+
+def _is_rewritten(root: Path, source: str, other: str = "") -> bool:
+    head = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
+    project = MemoryProject(root, {"m.py": head + source, "other.py": other}, root / "none.yaml")
+    found = PythonTransform().analyse(project)
+    return any(finding.rule == "padding-branch" and finding.edits for finding in found)

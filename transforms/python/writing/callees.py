@@ -1,0 +1,151 @@
+"""What a call does to the memory of the tensors that it is given: writes it, gives it back, or makes new memory."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+import textwrap
+from collections.abc import Iterator
+
+from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.torch_names import GUARDS, METHODS, TENSOR_MODULES, TORCH_MODULES
+from transforms.python.writing.place import Place
+
+# Where the functions of torch.nn.functional that may write what they are given are told so by place.
+_INPLACE = {
+    "relu": 1, "relu6": 1, "mish": 1, "selu": 1, "silu": 1, "hardsigmoid": 1, "hardswish": 1, "celu": 2, "elu": 2,
+    "leaky_relu": 2, "threshold": 3, "dropout": 3, "dropout1d": 3, "dropout2d": 3, "dropout3d": 3, "alpha_dropout": 3,
+    "feature_alpha_dropout": 3, "hardtanh": 3, "rrelu": 4,
+}  # fmt: skip
+# Functions and methods whose results are no views of what they are given: native_functions.yaml, without an alias.
+_NEW = re.compile(
+    r"^(?:clone|pad|constant_pad_nd|(?:\w+_)?(?:zeros|ones|empty|full|rand|randn)(?:_like)?|new_tensor|cat|concat|stack"
+    r"|hstack|vstack|where|matmul|mm|bmm|addmm|baddbmm|linear|bilinear|(?:conv|(?:max|avg)_pool|conv_transpose)[123]d"
+    r"|(?:layer|batch|group|instance|rms)_norm|scaled_dot_product_attention|(?:log_)?softmax|log_sigmoid|sigmoid|tanh"
+    r"|relu|gelu|silu|elu|exp|log|sqrt|rsqrt|square|pow|neg|abs|sin|cos|add|sub|mul|div|floor|ceil|round|clamp|maximum"
+    r"|minimum|sum|mean|prod|amax|amin|argmax|argmin|var|std|cumsum|cumprod|gather|index_select|masked_(?:fill|select)"
+    r"|repeat|repeat_interleave|roll|flip|tri[ul]|outer|topk|sort|one_hot|embedding|i?r?fftn?|tolist|eq|ne|lt|le|gt|ge|max|min|all|any|int|float|bool"
+    r"|item)$"
+)
+_NEW_LAYERS = re.compile(
+    r"^(?:Conv(?:Transpose)?[123]d|Linear|Bilinear|Embedding|(?:Layer|Group|RMS)Norm|(?:Batch|Instance)Norm[123]d"
+    r"|(?:Max|Avg)Pool[123]d|GELU|Sigmoid|Tanh)$"
+)
+_TELLING = (METHODS.keys() - {"item", "join", "get", "format"}) | GUARDS
+_HOLDING = frozenset(
+    {"list", "tuple", "reversed", "zip", "enumerate", "iter", "next", "sorted", "dict", "set", "filter", "getattr",
+     "cast", "annotate", "copy"}
+)  # fmt: skip
+# What changes a tensor itself, and not only what its memory holds: a view is another tensor.
+_OF_THE_TENSOR = re.compile(
+    r"^(?:(?:resize|(?:un)?squeeze|transpose|swap|as_strided|set|requires_grad|detach|rename|share_memory)\w*_|t_"
+    r"|retain_grad|register_hook|backward)$"
+)
+_SHOWN = re.compile(r"\binplace\s*=\s*(?!False\b)\S")
+
+
+def tells(call: ast.Call) -> bool:
+    """Whether a call asks for a shape or a kind, and not for values."""
+    return called(call) in _TELLING
+
+
+def holds(call: ast.Call) -> bool:
+    """Whether a builtin gives what it is given, in a container or out of one."""
+    return isinstance(call.func, ast.Name) and call.func.id in _HOLDING
+
+
+def of_torch(call: ast.Call) -> bool:
+    """Whether a call is one of a function of torch that computes with tensors, as it is written."""
+    owner = dotted(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+    module, _, rest = owner.partition(".")
+    computes = not rest or TENSOR_MODULES.match(owner) is not None
+    return (module in TORCH_MODULES and computes and not owner.startswith("torch.ops")) or owner == "nn.functional"
+
+
+def makes_new(call: ast.Call) -> bool:
+    """Whether a function of torch, or a method of a tensor, gives memory of its own."""
+    return _NEW.match(called(call)) is not None
+
+
+def writes_input(call: ast.Call) -> bool:
+    """Whether a function is told to write what it is given: `F.relu(x, True)`, `f(x, inplace=flag)`."""
+    told = [keyword.value for keyword in call.keywords if keyword.arg == "inplace"]
+    index = _INPLACE.get(called(call))
+    if index is not None and of_torch(call):
+        told += call.args[index : index + 1]
+    return any(not isinstance(value, ast.Constant) or value.value for value in told)
+
+
+def of_the_tensor(method: str) -> bool:
+    """Whether a method changes a tensor itself: its shape, its place in the graph of gradients."""
+    return _OF_THE_TENSOR.match(method) is not None
+
+
+class Layers:
+    """What the class of a method says of the layers that `self` holds."""
+
+    def __init__(self, place: Place) -> None:
+        self._text = _class_text(place)
+
+    @functools.cached_property
+    def _given(self) -> dict[str, list[ast.expr]]:
+        given: dict[str, list[ast.expr]] = {}
+        try:
+            tree = ast.parse(textwrap.dedent(self._text))
+        except (SyntaxError, RecursionError):
+            return given
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    if dotted(target).startswith("self."):
+                        given.setdefault(dotted(target), []).append(node.value)
+        return given
+
+    def writes(self, call: ast.Call) -> bool:
+        """Whether a layer is one of torch's that is made to write what it is given."""
+        return any(isinstance(value, ast.Call) and writes_input(value) for value in self._layer(call))
+
+    def may_write(self, call: ast.Call) -> bool:
+        """Whether what is written of a layer, or of the class where that is not to be seen, has it write in place."""
+        layer = self._layer(call)
+        return any(_SHOWN.search(text) for text in (map(ast.unparse, layer) if layer else (self._text,)))
+
+    def makes_new(self, call: ast.Call) -> bool:
+        """Whether a layer is one of torch's that gives memory of its own."""
+        layer = self._layer(call)
+        return bool(layer) and all(
+            dotted(getattr(value, "func", value)).rpartition(".")[0] in ("nn", "torch.nn")
+            and _NEW_LAYERS.match(called(value)) is not None
+            for value in layer
+        )
+
+    def _layer(self, call: ast.Call) -> list[ast.expr]:
+        return self._given.get(dotted(call.func), [])
+
+
+def _class_text(place: Place) -> str:
+    """The source of the class that a method stands in, "" for a function."""
+    return b"".join(_class_lines(place)).decode("utf-8", "replace")
+
+
+def _class_lines(place: Place) -> Iterator[bytes]:
+    lines, function = place.layout.lines, place.function
+    indent = function.col_offset
+    for number in range(function.lineno - 2, -1, -1) if indent else ():
+        own = _indent(lines[number])
+        if own is not None and own < indent and not lines[number].lstrip().startswith((b"#", b")")):
+            if not lines[number].lstrip().startswith(b"class "):
+                return
+            yield lines[number]
+            for line in lines[number + 1 :]:
+                inner = _indent(line)
+                if inner is not None and inner <= own and not line.lstrip().startswith((b"#", b")")):
+                    return
+                yield line
+            return
+
+
+def _indent(line: bytes) -> int | None:
+    """How far a line is indented; None for an empty one."""
+    return len(line) - len(line.lstrip()) if line.strip() else None

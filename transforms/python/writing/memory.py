@@ -1,0 +1,379 @@
+"""Which names of a function share memory, and what writes it: read in the order in which the statements run.
+
+A path that copies a tensor is the same for all sizes only where nobody sees which of the two is written afterwards:
+not by a view of it, not by a function, not by who gets it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from transforms.python.flow.nodes import all_nodes, called, dotted
+from transforms.python.flow.values import BOOL, FLOAT, INT, SHAPE, TENSOR
+from transforms.python.writing.callees import Layers, holds, makes_new, of_the_tensor, of_torch, tells, writes_input
+from transforms.python.writing.evaluation import EXITS, blocks
+from transforms.python.writing.held import Held, binds, imported, is_list, joined, loaded, own_memory, sharing
+from transforms.python.writing.place import Place
+
+COPY = "<copy>"
+"""The memory that a copy lies in, where eager keeps the tensor."""
+_NONE: Held = {}
+_NUMBERS = frozenset({INT, FLOAT, BOOL, SHAPE})
+_TOLD = frozenset(
+    {"shape", "dtype", "device", "ndim", "layout", "is_cuda", "requires_grad", "nbytes", "itemsize", "names"}
+)
+"""Attributes of a tensor that hold no memory of it."""
+
+
+class _Event(NamedTuple):
+    line: int
+    held: Held
+    may_write: bool = True
+    """Of a call of what is not known: whether the file shows that it writes in place."""
+    of_tensor: bool = False
+    """Of a write: whether it changes the tensor itself."""
+
+
+class Memory:
+    """What the names of a function hold, statement by statement, and what happens to it from `sites` on.
+
+    A site is a branch, or a call with the arguments that it gives back.
+    """
+
+    def __init__(self, place: Place, sites: Mapping[ast.AST, Sequence[ast.expr]]) -> None:
+        self._place, self._sites, self._layers = place, sites, Layers(place)
+        self._names: dict[str, Held] = {}
+        self._ever: dict[str, Held] = {}
+        """All that a name holds somewhere, for functions in this one."""
+        self._nested: list[ast.AST] = []
+        self._parameters: set[str] = set()
+        self._outside: set[str] = set()
+        self._modules = imported([*all_nodes(place.names.top.body), *place.nodes])
+        self._copied = False
+        self.kept: Held = _NONE
+        """What the tensor is that the sites keep."""
+        self.writes: list[_Event] = []
+        self._calls: list[_Event] = []
+        self._reads: list[_Event] = []
+        self._returned: list[Held] = []
+        self._stored: list[Held] = []
+        for argument in ast.walk(place.function.args):
+            if isinstance(argument, ast.arg):
+                self._set(argument.arg, {argument.arg: True})
+                self._parameters.add(argument.arg)
+        self._run(place.function.body)
+        self._read_nested()
+
+    def is_written(self) -> bool:
+        """Whether the copy is written, or what it would have been, while the other is read."""
+        for write in self.writes:
+            if COPY in write.held or (self._is_kept(write.held) and self._is_read(write.line, COPY)):
+                return True
+        surely = [memory for memory, sure in self.kept.items() if sure]
+        for call in self._calls:
+            if call.held.get(COPY) and (call.may_write or any(self._is_read(call.line, m, True) for m in surely)):
+                return True
+            if COPY in call.held or not any(map(call.held.get, surely)):
+                continue
+            if call.may_write or self._is_read(call.line, COPY, True):
+                return True
+        return False
+
+    def is_stored(self) -> bool:
+        """Whether the copy is held by what lives longer than the function runs."""
+        stored = [*self._stored, *(self._names.get(name, _NONE) for name in self._outside)]
+        return any(held.get(COPY) for held in stored)
+
+    def is_returned(self) -> bool:
+        """Whether a caller gets the copy, or a view of it."""
+        return any(held.get(COPY) for held in self._returned)
+
+    def _is_kept(self, held: Held) -> bool:
+        return any(memory in held and (sure or held[memory]) for memory, sure in self.kept.items())
+
+    def _is_read(self, line: int, memory: str, surely: bool = False) -> bool:
+        later = (read for read in self._reads if read.line >= line or self._place.in_loop)
+        others = (read.held for read in later if memory == COPY or COPY not in read.held)
+        return any(held.get(memory, False) or (memory in held and not surely) for held in others)
+
+    # Statements.
+
+    def _run(self, statements: Sequence[ast.stmt]) -> None:
+        for statement in statements:
+            if isinstance(statement, ast.Assign):
+                held = self._value(statement.value)
+                for target in statement.targets:
+                    self._bind(target, held, statement.value)
+            elif isinstance(statement, ast.AnnAssign):
+                if statement.value is not None:
+                    self._bind(statement.target, self._value(statement.value), statement.value)
+            elif isinstance(statement, ast.AugAssign):
+                self._augment(statement)
+            elif isinstance(statement, ast.Return):
+                self._returned.append(self._value(statement.value))
+            elif isinstance(statement, ast.Expr):
+                self._act(statement.value)
+            elif isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                self._nested.append(statement)
+                self._set(statement.name, joined(self._names.get(name, _NONE) for name in loaded(statement)))
+            elif isinstance(statement, (ast.Global, ast.Nonlocal)):
+                self._outside.update(statement.names)
+            elif blocks(statement):
+                self._run_blocks(statement)
+            else:
+                for child in ast.iter_child_nodes(statement):
+                    if isinstance(child, ast.expr):
+                        self._value(child)
+
+    def _run_blocks(self, statement: ast.stmt) -> None:
+        """Run a statement that holds others, each of its blocks or none, those of a loop twice."""
+        for child in ast.iter_child_nodes(statement):
+            if isinstance(child, ast.expr) and not isinstance(getattr(child, "ctx", None), ast.Store):
+                self._value(child)
+        for item in getattr(statement, "items", ()):
+            held = self._value(item.context_expr)
+            if item.optional_vars is not None:
+                self._bind(item.optional_vars, held)
+        loops = isinstance(statement, (ast.For, ast.AsyncFor, ast.While))
+        before, after = dict(self._names), list[dict[str, Held]]()
+        both = isinstance(statement, ast.If) and statement.orelse
+        for _ in range(1 + loops):
+            for block in blocks(statement):
+                self._capture(statement)
+                self._names = dict(before) if both else dict(self._names)
+                if isinstance(statement, (ast.For, ast.AsyncFor)) and block:
+                    self._bind(statement.target, self._value(statement.iter))
+                self._run(block)
+                if not (block and isinstance(block[-1], EXITS)) or loops:
+                    after.append(self._names)
+                elif not both:
+                    self._names = dict(before)
+                if not both:
+                    self._names = self._merged([before, *after])
+        goes_by = [] if both or isinstance(statement, (ast.With, ast.AsyncWith)) else [before]
+        self._names = self._merged([*goes_by, *after] or [before])
+        if statement in self._sites:
+            self._copy(statement)
+
+    def _capture(self, statement: ast.stmt) -> None:
+        """Give the names that patterns bind what is matched."""
+        for case in getattr(statement, "cases", ()):
+            for part in ast.walk(case.pattern):
+                if isinstance(part, (ast.MatchAs, ast.MatchStar)) and part.name:
+                    self._set(part.name, self._quiet(statement.subject))  # type: ignore[attr-defined]
+
+    def _merged(self, states: Sequence[Mapping[str, Held]]) -> dict[str, Held]:
+        names = {name for state in states for name in state}
+        return {name: joined(state[name] for state in states if name in state) for name in names}
+
+    def _copy(self, site: ast.stmt) -> None:
+        """What a branch assigns is its copy from now on."""
+        self._copied = True
+        for node in ast.walk(site):
+            if isinstance(node, ast.Assign) and self._place.values.value(node.value).kind not in _NUMBERS:
+                for target in node.targets:
+                    if isinstance(target, ast.Name):
+                        self._keep(self._names.get(target.id, _NONE))
+                        self._set(target.id, {COPY: True})
+
+    def _keep(self, held: Held) -> None:
+        self.kept = {memory: sure for memory, sure in joined([self.kept, held]).items() if memory != COPY}
+
+    def _set(self, name: str, held: Held) -> None:
+        self._names[name] = held
+        self._ever[name] = joined([self._ever.get(name, _NONE), held])
+
+    def _bind(self, target: ast.expr, held: Held, value: ast.expr | None = None) -> None:
+        if isinstance(target, ast.Name):
+            self._set(target.id, held)
+        elif isinstance(target, ast.Starred):
+            self._bind(target.value, held)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+            paired = len(parts) == len(target.elts) and not any(isinstance(p, ast.Starred) for p in parts)
+            for index, part in enumerate(target.elts):
+                if paired:
+                    self._bind(part, self._quiet(parts[index]), parts[index])
+                else:  # several results are parts of one memory, which share nothing with one another
+                    own = {f"{part.lineno}:{part.col_offset}": True} if value is not None else {}
+                    several = isinstance(value, ast.Call)
+                    self._bind(part, own | {m: sure and (m == COPY or not several) for m, sure in held.items()})
+        elif isinstance(target, ast.Attribute):
+            self._write(target, self._quiet(target.value), of_tensor=True)
+            self._stored.append(held)
+            self._set(dotted(target), held)
+        elif isinstance(target, ast.Subscript):
+            self._value(target.slice)
+            self._store(target, held)
+
+    def _store(self, target: ast.Subscript, held: Held) -> None:
+        """`x[i] = y` writes a tensor, or has a container hold another one."""
+        owner = self._value(target.value)
+        self._write(target, owner)
+        if not self._place.values.surely_tensor(target.value):
+            self._hold(target.value, held)
+
+    def _hold(self, container: ast.expr, held: Held) -> None:
+        """Note that a container holds something from now on; one that others have gives it away."""
+        name = dotted(container)
+        if "." in name or name in self._parameters | self._modules or not name:
+            self._stored.append(held)
+        if name:
+            self._set(name, joined([self._names.get(name, _NONE), held]))
+
+    def _augment(self, statement: ast.AugAssign) -> None:
+        held = self._value(statement.value)
+        target = statement.target
+        if is_list(statement.value):
+            self._hold(target, held)
+        elif self._place.values.value(target).kind not in _NUMBERS or isinstance(target, ast.Subscript):
+            loaded = target.value if isinstance(target, ast.Subscript) else target
+            self._write(statement, self._quiet(loaded))
+            self._read(statement, self._quiet(loaded))
+
+    def _act(self, value: ast.expr) -> None:
+        """A call whose result nobody takes has its object hold what it is given: `outs.append(x)`."""
+        self._value(value)
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and not called(value).endswith("_"):
+            owner = value.func.value
+            if not of_torch(value) and not self._place.values.surely_tensor(owner) and dotted(owner) != "self":
+                given = joined(self._quiet(a) for a in (*value.args, *(k.value for k in value.keywords)))
+                if any(given.values()):
+                    self._hold(owner, given)
+
+    # Expressions.
+
+    def _value(self, node: ast.expr | None) -> Held:
+        """What an expression holds, after what happens in it was noted."""
+        if node is None:
+            return _NONE
+        if isinstance(node, ast.Name):
+            held = self._names.get(node.id, _NONE if node.id in self._modules else {node.id: True})
+            self._read(node, held)
+            return held
+        if isinstance(node, ast.Attribute):
+            return self._attribute(node)
+        if isinstance(node, ast.Call):
+            held = self._call(node)
+            if node not in self._sites:
+                return held
+            self._copied = True
+            self._keep(joined(map(self._quiet, self._sites[node])))
+            return {COPY: True}
+        if isinstance(node, ast.Lambda):
+            self._nested.append(node)
+            return joined(self._names.get(name, _NONE) for name in loaded(node))
+        if isinstance(node, ast.NamedExpr):
+            held = self._value(node.value)
+            self._bind(node.target, held, node.value)
+            return held
+        around = self._names
+        if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
+            self._names = dict(around)
+            for generator in node.generators:
+                self._bind(generator.target, self._value(generator.iter))
+        parts = {id(child): self._value(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)}
+        parts |= {id(g): joined(map(self._value, g.ifs)) for g in getattr(node, "generators", ())}
+        if hasattr(node, "generators"):
+            self._names = around
+        held = joined(parts[id(part)] for part in sharing(node, self._place.values))
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            self._returned.append(held)
+        if node in self._sites:
+            self._copied = True
+            self._keep(held)
+            return {COPY: True}
+        if isinstance(node, (ast.BinOp, ast.UnaryOp)) and not held:
+            held = own_memory(node)
+        return self._of_kind(node, held)
+
+    def _quiet(self, node: ast.expr) -> Held:
+        """What an expression holds that was evaluated before."""
+        noted = [len(events) for events in (self.writes, self._calls, self._reads)]
+        held = self._value(node)
+        for events, count in zip((self.writes, self._calls, self._reads), noted, strict=True):
+            del events[count:]
+        return held
+
+    def _told(self, node: ast.expr) -> Held:
+        """What an expression holds of which only the shape is told: its values are not read."""
+        return self._quiet(node) if dotted(node) else self._value(node)
+
+    def _of_kind(self, node: ast.expr, held: Held) -> Held:
+        value = self._place.values.value(node)
+        return _NONE if value.kind in _NUMBERS and value.sure else held
+
+    def _attribute(self, node: ast.Attribute) -> Held:
+        if node.attr in _TOLD:
+            self._told(node.value)
+            return _NONE
+        name = dotted(node)
+        if name in self._names:
+            self._read(node, self._names[name])
+            return self._names[name]
+        if name.startswith("self."):
+            self._read(node, {name: True})
+            return {name: True}
+        return self._of_kind(node, self._value(node.value))
+
+    def _call(self, node: ast.Call) -> Held:
+        method = node.func if isinstance(node.func, ast.Attribute) and not of_torch(node) else None
+        of_self = dotted(node.func).startswith("self.") and dotted(node.func).count(".") == 1
+        told = self._told if tells(node) else self._value
+        owner = told(method.value) if method is not None and not of_self else _NONE
+        if method is None and not isinstance(node.func, (ast.Name, ast.Attribute)):
+            self._value(node.func)
+        arguments = [told(argument) for argument in node.args]
+        named = {keyword.arg: told(keyword.value) for keyword in node.keywords}
+        given = joined([*arguments, *named.values()])
+        own = own_memory(node)
+        is_method = method is not None and bool(owner)
+        if "out" in named:
+            self._write(node, named["out"])
+        if called(node).endswith("_") or writes_input(node) or self._layers.writes(node):
+            self._write(node, owner if is_method else given, of_the_tensor(called(node)))
+            return joined([owner if is_method else given, named.get("out", _NONE)])
+        if method is not None and of_the_tensor(method.attr):
+            self._write(node, owner, of_tensor=True)
+        if tells(node):
+            return own
+        if holds(node):
+            return given
+        of_tensor = method is not None and (
+            self._place.values.value(method.value).kind == TENSOR or COPY in owner or self._is_kept(owner)
+        )
+        known = of_torch(node) or of_tensor
+        if self._layers.makes_new(node) or (makes_new(node) and not of_self):
+            return joined([own, named.get("out", _NONE)])
+        if known:
+            return self._of_kind(node, joined([owner, named.get("out", _NONE)]) if of_tensor else given)
+        surely = {memory: True for memory, sure in given.items() if sure}
+        if self._copied:
+            of_object = dotted(node.func).partition(".")[0] in self._names or not dotted(node.func)
+            self._calls.append(_Event(node.lineno, surely, of_object and self._layers.may_write(node)))
+        return self._of_kind(node, dict.fromkeys(joined([given, owner]), False) | own)
+
+    # What happens.
+
+    def _write(self, node: ast.expr | ast.stmt, held: Held, of_tensor: bool = False) -> None:
+        if self._copied:
+            self.writes.append(_Event(node.lineno, held, of_tensor=of_tensor))
+
+    def _read(self, node: ast.expr | ast.stmt, held: Held) -> None:
+        if self._copied:
+            self._reads.append(_Event(node.lineno, held))
+
+    def _read_nested(self) -> None:
+        """Note what functions in this one write of its variables, whenever they are called."""
+        for function in self._nested:
+            own = {n.arg if isinstance(n, ast.arg) else n.id for n in ast.walk(function) if binds(n)}
+            for node in ast.walk(function):
+                target = node.target if isinstance(node, ast.AugAssign) else node
+                stores = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+                acts = isinstance(node, ast.Call) and (called(node).endswith("_") or writes_input(node))
+                if stores or acts or isinstance(node, ast.AugAssign):
+                    for part in ast.walk(target):
+                        if isinstance(part, ast.Name) and part.id not in own:
+                            self._write(part, self._ever.get(part.id, _NONE))
