@@ -4,7 +4,8 @@
         mask = mask.expand(x.shape)               mask = mask.expand(x.shape)
 
 What it does: in general two shapes differ. Where the path for that case only expands, reshapes or copies, it serves
-equal shapes too. Where it does more, or is seen to give another shape for equal ones, a person has to decide.
+equal shapes too. Where it does more, such as to convert, or is seen to give another shape for equal ones, or where a
+copy would be seen, since what it is made of is written in place below, a person has to decide.
 
 Why: `==` on shapes compares size by size and needs an answer each time.
 
@@ -20,6 +21,7 @@ import ast
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.writing.branches import decided, kinds, lean
+from transforms.python.writing.copies import is_seen
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.neutral import serves_all
 from transforms.python.writing.place import Place, Rewrite
@@ -72,7 +74,9 @@ def rewrite(place: Place) -> Rewrite | None:
     general = lean(place, test)
     if general is None:
         raise Undecided("which path serves shapes in general depends on more than shapes")
-    if not serves_all(branch, general):
+    if not serves_all(place, branch, general):
         raise Undecided("whether the path for different shapes serves equal ones too is not to be seen here")
+    if is_seen(place, branch):
+        raise Undecided("the path for different sizes makes another tensor, and what is written in place below is seen")
     agreeing(place, branch, general)
     return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch, general), general=general)

@@ -137,7 +137,7 @@ def rewrite(place: Place) -> Rewrite | None:
         return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, place.conditions.guarded(test)))
     general = lean(place, test)
     shortcut = isinstance(branch, ast.If) and compared == {"empty"} and general is not None
-    same = general is not None and serves_all(branch, general)
+    same = general is not None and serves_all(place, branch, general)
     if not shortcut and not same:
         raise Undecided("whether the path for sizes in general serves this one too is not to be seen here")
     safe: tuple[Change, ...] = ()

@@ -11,6 +11,7 @@ from transforms.python.flow.sites import Site
 from transforms.python.flow.sources import Function
 from transforms.python.writing.held import Held
 from transforms.python.writing.memory import COPY, Memory
+from transforms.python.writing.neutral import makes_views
 from transforms.python.writing.place import Place
 
 
@@ -25,10 +26,14 @@ def copy_is_seen(place: Place, sites: Collection[ast.AST]) -> bool:
     return place.inlined and memory.is_returned() and not _callers_only_read(place, memory, ())
 
 
-def view_is_seen(place: Place, sites: Collection[ast.AST]) -> bool:
-    """Whether it may be seen that `sites`, branches that keep a tensor, give a view of it instead."""
-    memory = Memory(place, dict.fromkeys(sites, ()))
-    return any(write.of_tensor and COPY in write.held for write in memory.writes)
+def is_seen(place: Place, branch: ast.If | ast.IfExp) -> bool:
+    """Whether it may be seen that a branch gives a view or a copy of a tensor where eager keeps it.
+
+    A view is another tensor, but what is written in place is the same memory.
+    """
+    if not makes_views(branch):
+        return copy_is_seen(place, [branch])
+    return any(write.of_tensor and COPY in write.held for write in Memory(place, {branch: ()}).writes)
 
 
 def _callers_only_read(place: Place, copied: Memory, above: tuple[str, ...]) -> bool:

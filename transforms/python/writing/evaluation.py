@@ -40,6 +40,9 @@ class Evaluated:
     ranks: dict[str, int] = field(default_factory=dict)
     shapes: dict[str, str] = field(default_factory=dict)
 
+    exact: dict[str, int] = field(default_factory=dict)
+    """The number of dimensions of tensors that is known, by the text of the tensor."""
+
     pure: frozenset[str] = frozenset({"len", "all", "any"})
     """Functions that neither raise nor do anything, given what may be moved."""
 
@@ -47,6 +50,7 @@ class Evaluated:
         """Drop what rests on names that are assigned anew."""
         self.texts = {text for text in self.texts if not names & set(re.findall(r"\w+", text))}
         self.ranks = {text: rank for text, rank in self.ranks.items() if not names & set(re.findall(r"\w+", text))}
+        self.exact = {text: rank for text, rank in self.exact.items() if not names & set(re.findall(r"\w+", text))}
         for name, tensor in list(self.shapes.items()):
             if {name, *re.findall(r"\w+", tensor)} & names:
                 del self.shapes[name]
@@ -93,6 +97,8 @@ class Evaluated:
         if isinstance(operator, (ast.Eq, ast.GtE, ast.Gt)) and isinstance(right, ast.Constant):
             if isinstance(right.value, int):
                 self._rank(tensor, right.value + isinstance(operator, ast.Gt))
+                if isinstance(operator, ast.Eq):
+                    self.exact[tensor] = right.value
         elif isinstance(operator, ast.In) and isinstance(right, (ast.Tuple, ast.List)):
             numbers = (rank.value for rank in right.elts if isinstance(rank, ast.Constant))
             ranks = [number for number in numbers if isinstance(number, int)]
@@ -115,6 +121,8 @@ class Evaluated:
             starred = any(isinstance(element, ast.Starred) for element in target.elts)
             if tensor and tensor not in _stored(target):
                 self._rank(tensor, len(target.elts) - starred)
+                if not starred:
+                    self.exact[tensor] = len(target.elts)
 
     def may_move(self, node: ast.expr, present: Mapping[str, bool]) -> bool:
         """Whether evaluating an expression here can neither raise, call, assign nor take more than a moment.
@@ -157,7 +165,8 @@ class Evaluated:
 
     def _may_decide(self, node: ast.BoolOp, present: Mapping[str, bool]) -> bool:
         """Whether each operand may be evaluated where those before it let Python come to it."""
-        reached = replace(self, texts=set(self.texts), ranks=dict(self.ranks), shapes=dict(self.shapes))
+        ranks = {"ranks": dict(self.ranks), "exact": dict(self.exact), "shapes": dict(self.shapes)}
+        reached = replace(self, texts=set(self.texts), **ranks)
         for operand in node.values:
             if not reached.may_move(operand, present):
                 return False

@@ -11,15 +11,15 @@ from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import called, dotted
 from transforms.python.flow.torch_names import TORCH_MODULES
 from transforms.python.flow.values import TENSOR, TENSORS
+from transforms.python.writing.equal_sizes import EqualSizes
+from transforms.python.writing.place import Place
 
 # Operations that give the same result where the shapes or sizes happen to agree.
-NEUTRAL = re.compile(
-    r"^(?:expand|reshape|view|contiguous|clone|to(?:_\w+)?|bool|size|dim|\w*broadcast\w*|expand_as|list)$"
-)
+NEUTRAL = re.compile(r"^(?:expand|reshape|view|contiguous|clone|to|size|dim|\w*broadcast\w*|expand_as|list)$")
 PADDING = re.compile(r"^(?:constant_pad_nd|pad|len)$")
 # Those of them that are given the sizes of the result.
 _SIZED = re.compile(r"^(?:expand|reshape|view)(?:_as)?$")
-_VIEWS = re.compile(r"^(?:expand|view|size|dim|numel|len|list|tuple)(?:_as)?$")
+_VIEWS = re.compile(r"^(?:expand|view|broadcast_to|size|dim|numel|len|list|tuple)(?:_as)?$")
 # Operations of each element, and copies: what has no elements keeps its shape.
 _OF_ELEMENTS = re.compile(
     r"^(?:conj|neg|abs|exp|log|sqrt|rsqrt|sigmoid|tanh|relu|clone|contiguous|to|float|half|double|clamp|add|sub|mul|div)$"
@@ -44,16 +44,18 @@ class _Asked:
     parts: set[str]
     related: set[str]
     """Those that are compared with one another, and not with a number alone."""
+    equal: EqualSizes | None = None
+    """What is known of a path that serves equal sizes too, instead of `related`."""
 
     @classmethod
-    def by(cls, test: ast.expr) -> _Asked:
+    def by(cls, test: ast.expr, equal: EqualSizes | None = None) -> _Asked:
         related: set[str] = set()
         for node in ast.walk(test):
             if isinstance(node, (ast.Compare, ast.Call)):
                 operands = [node.left, *node.comparators] if isinstance(node, ast.Compare) else node.args
                 others = [operand for operand in operands if not isinstance(operand, ast.Constant)]
                 related.update(*map(_expressions, others if len(others) > 1 else ()))
-        return cls(_expressions(test), related)
+        return cls(_expressions(test), related, equal)
 
     def add(self, name: str, value: ast.expr) -> None:
         """What is computed from something that is asked about is asked about too."""
@@ -83,14 +85,15 @@ def _neutral(statements: Sequence[ast.stmt], asked: _Asked, values: Interpreter 
     return bool(statements)
 
 
-def serves_all(branch: ast.If | ast.IfExp, general: bool) -> bool:
+def serves_all(place: Place, branch: ast.If | ast.IfExp, general: bool) -> bool:
     """Whether the path for sizes in general does nothing more, for the special ones, than the other path does."""
+    asked = _Asked.by(branch.test, EqualSizes(place, branch, general))
     if isinstance(branch, ast.IfExp):
         path, special = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
-        return _is_kept(path, ast.unparse(special), _Asked.by(branch.test))
+        return _is_kept(path, ast.unparse(special), asked)
     taken, passed_by = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
     if not passed_by:
-        return neutral(taken, branch.test)
+        return _neutral(taken, asked, None)
     if len(taken) != 1 or len(passed_by) != 1:
         return False
     values = [statement.value for statement in (*taken, *passed_by) if isinstance(statement, (ast.Assign, ast.Return))]
@@ -99,7 +102,7 @@ def serves_all(branch: ast.If | ast.IfExp, general: bool) -> bool:
         return False
     if values[0] is None or values[1] is None:
         return False
-    return _is_kept(values[0], ast.unparse(values[1]), _Asked.by(branch.test))
+    return _is_kept(values[0], ast.unparse(values[1]), asked)
 
 
 def makes_views(branch: ast.If | ast.IfExp) -> bool:
@@ -133,12 +136,13 @@ def _expressions(node: ast.expr) -> set[str]:
 
 def _is_kept(value: ast.expr, kept: str, asked: _Asked, padding: bool = False) -> bool:
     """Whether a value is `kept` expanded, reshaped or copied, which is `kept` where nothing was to be done."""
-    calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
+    within = {id(n) for part in ast.walk(value) if _written(part) == kept for n in ast.walk(part)}
+    calls = [node for node in ast.walk(value) if isinstance(node, ast.Call) and id(node) not in within]
     return (
         bool(calls)
         and _is_made_of(value, kept)
         and all(
-            (NEUTRAL.search(called(call)) and not _converts(call) and _agrees(call, asked.related))
+            (NEUTRAL.search(called(call)) and not _converts(call) and _agrees(call, asked, kept))
             or (padding and PADDING.search(called(call)) and _by_nothing(call, asked.parts))
             for call in calls
         )
@@ -165,8 +169,15 @@ def _is_made_of(value: ast.expr, kept: str) -> bool:
     return True
 
 
-def _agrees(call: ast.Call, related: Set[str]) -> bool:
-    """Whether each size that a call is given is one of the tensor's own, or `related` to one."""
+def _written(node: ast.AST) -> str:
+    return ast.unparse(node) if isinstance(node, ast.expr) else ""
+
+
+def _agrees(call: ast.Call, asked: _Asked, kept: str) -> bool:
+    """Whether each size that a call is given is one of the tensor's own, or one that is compared with others."""
+    related = asked.related
+    if asked.equal is not None:
+        return asked.equal.agree(call, kept)
     if not _SIZED.match(called(call)):
         return True
     sizes = list(call.args)
@@ -205,6 +216,6 @@ def _is_asked(amount: ast.expr, compared: Set[str]) -> bool:
 
 
 def _converts(call: ast.Call) -> bool:
-    """Whether `x.to(…)` may change the values: to a truth, another layout of memory or a layout it does not."""
+    """Whether `x.to(…)` may change more than where the elements lie."""
     arguments = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg != "memory_format")]
-    return called(call) == "to" and any(dotted(argument) != "torch.bool" for argument in arguments)
+    return called(call) == "to" and bool(arguments)

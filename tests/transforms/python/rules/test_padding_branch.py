@@ -122,8 +122,8 @@ def test_pytorch_and_what_dynamo_does_not_trace_have_guards(rewrite: Any) -> Non
 
 
 def test_what_expands_alike_is_not_asked_for_where_it_is_compiled(rewrite: Any) -> None:
-    body = "def f(x: Tensor, y: Tensor):\n    if {0}:\n        x = x.expand(y.size(0))\n    return x + y\n"
-    asked = "x.size(0) != y.size(0)"
+    body = HEAD + "    if {0}:\n        x = x.expand(y.size(0), c)\n    return x + y\n"
+    asked = "n != y.size(0)"
     new = rewrite(body.format(asked), inlined=True, eager=True, home=None)
     assert new == body.format(f"{IF} or {asked}")
     copied = "def f(x: Tensor):\n    if x.stride(0) != 1:\n        x = x.contiguous()\n    return x\n"

@@ -176,8 +176,9 @@ def test_only_what_is_made_of_a_tensor_alone_is_that_tensor(look: Any, value: st
 @pytest.mark.parametrize(("test", "related"), [("n != 1", False), ("n > 1", False), ("n != y.size(0)", True)])
 def test_a_tensor_has_the_size_that_its_own_is_compared_with(look: Any, test: str, related: bool) -> None:
     source = f"    n = x.size(0)\n    if {test}:\n        y = y.expand(n)\n    return x.sum(1) + y\n"
-    (finding,) = look(f"def f(x: Tensor, y: Tensor):\n{source}")
-    assert bool(finding.edits) == related
+    for rank in ("    assert y.dim() == 1\n", ""):
+        (finding,) = look(f"def f(x: Tensor, y: Tensor):\n{rank}{source}")
+        assert bool(finding.edits) == (related and bool(rank))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,122 @@
+"""The sizes that are equal where a branch passes a path by, and calls that give a tensor its own sizes there."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections.abc import Iterator, Sequence
+
+from transforms.python.flow.interpret import asks
+from transforms.python.flow.nodes import called, dotted, spoken
+from transforms.python.flow.torch_names import TORCH_MODULES
+from transforms.python.writing.evaluation import Evaluated, evaluated_before
+from transforms.python.writing.place import Place
+from transforms.python.writing.remainders import held_value
+
+_SIZED = re.compile(r"^(?:(?:expand|reshape|view)(?:_as)?|broadcast_to)$")
+"""Operations that are given the sizes of the result."""
+_MODULES = re.compile(rf"^(?:{'|'.join(sorted(TORCH_MODULES))}|utils)(?:\.|$)")
+_ALIKE = re.compile(r"(?:\.(?:bool|clone|contiguous|float|half|double|to|conj|abs|neg)\([\w.]*\))+$")
+"""Methods that keep the shape."""
+
+
+class EqualSizes:
+    """What a branch says of sizes that are equal where it does not go the way of `general`."""
+
+    def __init__(self, place: Place, branch: ast.If | ast.IfExp, general: bool) -> None:
+        self._place, self._branch, self._general = place, branch, general
+        self._pairs = list(self._equal(branch.test, not general))
+
+    def agree(self, call: ast.Call, kept: str) -> bool:
+        """Whether each size that a call is given is the tensor's own there, or all together are its shape.
+
+        `kept` is the tensor. Sizes one by one may be those of a tensor with more dimensions, or with fewer: as many as
+        it has are to be given.
+        """
+        if not _SIZED.match(called(call)):
+            return True
+        sizes = list(call.args) + [keyword.value for keyword in call.keywords]
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+        if owner is None or _MODULES.match(dotted(owner)):
+            sizes = sizes[1:]
+        if any(keyword.arg not in ("size", "shape") for keyword in call.keywords):
+            return False
+        if len(sizes) == 1 and called(call).endswith("_as"):
+            sizes = [ast.Attribute(sizes[0], "shape", ast.Load())]
+        listed: ast.expr = sizes[0] if len(sizes) == 1 else ast.Tuple(sizes, ast.Load())
+        kept = _ALIKE.sub("", kept)
+        if any(self._is_shape(own, kept) and _same(listed, other) for own, other in self._pairs):
+            return True
+        if isinstance(listed, (ast.Tuple, ast.List)):
+            sizes = listed.elts
+        rank = self._evaluated.exact.get(kept)
+        return rank == len(sizes) and all(
+            (ast.unparse(size) == "-1" and called(call) == "expand")
+            or self._is_own(size, kept, index, rank)
+            or any(_same(size, other) and self._is_own(own, kept, index, rank) for own, other in self._pairs)
+            for index, size in enumerate(sizes)
+        )
+
+    def _equal(self, test: ast.expr, holds: bool) -> Iterator[tuple[ast.expr, ast.expr]]:
+        """The pairs that are equal where a condition `holds` or does not, each both ways round."""
+        test = spoken(test)
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            yield from self._equal(test.operand, not holds)
+        elif isinstance(test, ast.BoolOp):
+            asking = [value for value in test.values if asks(self._place.values.value(value))]
+            if isinstance(test.op, ast.And) is holds or len(asking) == 1:  # the others decide as before
+                for value in asking:
+                    yield from self._equal(value, holds)
+        elif isinstance(test, ast.Compare) and list(map(type, test.ops)) == [ast.Eq if holds else ast.NotEq]:
+            yield test.left, test.comparators[0]
+            yield test.comparators[0], test.left
+
+    @functools.cached_property
+    def _evaluated(self) -> Evaluated:
+        evaluated = evaluated_before(self._place.function, self._branch)
+        test, operator = self._branch.test, ast.And if self._general else ast.Or
+        for value in test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, operator) else ():
+            evaluated.add_outcome(value, self._general)
+        return evaluated
+
+    def _is_shape(self, node: ast.expr, tensor: str) -> bool:
+        """Whether an expression is the whole shape of a tensor."""
+        node = self._held(node)
+        if isinstance(node, ast.Call) and called(node) in ("list", "tuple", "Size") and len(node.args) == 1:
+            node = self._held(node.args[0])
+        return ast.unparse(node) in (f"{tensor}.shape", f"{tensor}.size()")
+
+    def _is_own(self, node: ast.expr, tensor: str, index: int, rank: int) -> bool:
+        """Whether an expression is the size of one dimension of a tensor."""
+        if isinstance(node, ast.Name) and self._unpacked(tensor)[index : index + 1] == [node.id]:
+            return True
+        node = self._held(node)
+        if isinstance(node, ast.Subscript):
+            return ast.unparse(node.slice) in (str(index), str(index - rank)) and self._is_shape(node.value, tensor)
+        texts = (f"{tensor}.size({index})", f"{tensor}.size({index - rank})", f"len({tensor})" if not index else "")
+        return ast.unparse(node) in texts
+
+    def _held(self, node: ast.expr) -> ast.expr:
+        return (held_value(self._place, node, self._evaluated.texts) or node) if isinstance(node, ast.Name) else node
+
+    def _unpacked(self, tensor: str) -> Sequence[str]:
+        """The variables that hold the sizes of a tensor: `b, n = x.shape`."""
+        line = self._branch.lineno
+        assigned = [n for n in self._place.nodes if isinstance(n, ast.Assign) and n.lineno < line]
+        stored = [n for n in self._place.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        for node in assigned:
+            if ast.unparse(node.value) in (f"{tensor}.shape", f"{tensor}.size()"):
+                names = [getattr(part, "id", "") for part in getattr(node.targets[0], "elts", ())]
+                since = {n.id for n in stored if node.lineno < n.lineno < line}
+                once = all(len(self._place.assigned(name)) == 1 for name in names if name != "_")
+                if tensor not in since and once and not self._place.in_loop:
+                    return names
+        return []
+
+
+def _same(one: ast.expr, other: ast.expr) -> bool:
+    """Whether two expressions are written alike, tuples like lists."""
+    if isinstance(one, (ast.Tuple, ast.List)) and isinstance(other, (ast.Tuple, ast.List)):
+        return list(map(ast.dump, one.elts)) == list(map(ast.dump, other.elts))
+    return ast.unparse(one) == ast.unparse(other)
