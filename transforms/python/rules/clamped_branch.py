@@ -7,7 +7,8 @@
 
 What it does: unknown sizes take the branch. An amount to pad by is 0 where there is nothing to pad, and a dimension
 narrowed to the smaller of its own size and the wanted one stays as it is where it is smaller. A flag that the branch
-sets may only choose between a tensor and that tensor expanded, reshaped or padded.
+sets may only choose between a tensor and that tensor expanded, reshaped or padded. Left are branches that do anything
+else: that call, or set elements of a list that something else has too but what pads by it.
 
 Why: neither `size < n` nor its opposite is the general case, but one path can serve both.
 
@@ -28,6 +29,7 @@ from codemod.model.transform import Example
 from transforms.python.flow.nodes import called
 from transforms.python.writing.branches import is_elif
 from transforms.python.writing.clamps import begins_as_zeros, chooses_padding, is_extent, same
+from transforms.python.writing.evaluation import evaluated_before, present_tensors
 from transforms.python.writing.nodes import call
 from transforms.python.writing.place import Change, Place, Rewrite
 
@@ -138,4 +140,7 @@ def _clamped(
         return place.replaced(length, call(place.names("torch.sym_min"), place.tree(length), place.tree(large)))
     inside = {id(node) for sibling in branch.body for node in ast.walk(sibling)}
     used = [node for node in place.nodes if isinstance(node, ast.Name) and node.id == target.id]
-    return () if all(id(node) in inside for node in used) and not place.values.value(value).symbolic else None
+    if place.values.value(value).symbolic or not all(id(node) in inside for node in used):
+        return None
+    evaluated = evaluated_before(place.function, statement)
+    return () if evaluated.may_move(value, present_tensors(place.function)) else None

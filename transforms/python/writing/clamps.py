@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from transforms.python.flow.nodes import called
+from transforms.python.writing.callees import of_torch as is_torch
+from transforms.python.writing.copies import copy_is_seen
 from transforms.python.writing.neutral import NEUTRAL, PADDING
 from transforms.python.writing.place import Place
+
+_PADS = re.compile(r"^(?:constant_pad_nd|pad)$")
 
 
 def same(left: ast.expr, right: ast.expr) -> bool:
@@ -15,12 +20,23 @@ def same(left: ast.expr, right: ast.expr) -> bool:
 
 
 def begins_as_zeros(place: Place, name: str) -> bool:
-    """Whether a variable is a list of zeros, `[0] * n`, of which one statement of the function sets elements."""
+    """Whether a variable is a list of zeros, `[0] * n`, of which one statement of the function sets elements.
+
+    Nothing else may have the list but what pads by it: another name or function may set elements too.
+    """
     values = place.assigned(name)
-    stores = [n for n in place.nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
-    owners = [n.value.id for n in place.nodes if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)]
-    once = sum(isinstance(store.value, ast.Name) and store.value.id == name for store in stores) == 1
-    return bool(values) and all(map(_zeros, values)) and once and name not in owners
+    subscripts = [n for n in place.nodes if isinstance(n, ast.Subscript) and _is_name(n.value, name)]
+    pads = [n for n in place.nodes if isinstance(n, ast.Call) and _PADS.match(called(n)) and is_torch(n)]
+    given = {id(n) for call in pads for n in (*call.args, *(keyword.value for keyword in call.keywords))}
+    given |= {id(n.value) for n in subscripts}
+    reads = [n for n in place.nodes if _is_name(n, name) and isinstance(n.ctx, ast.Load)]  # type: ignore[attr-defined]
+    once = sum(isinstance(n.ctx, ast.Store) for n in subscripts) == 1
+    kept = not any(isinstance(n.ctx, ast.Del) for n in subscripts) and name not in place.augmented
+    return bool(values) and all(map(_zeros, values)) and once and kept and all(id(n) in given for n in reads)
+
+
+def _is_name(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
 
 
 def _zeros(value: ast.expr | None) -> bool:
@@ -32,16 +48,18 @@ def _zeros(value: ast.expr | None) -> bool:
 
 
 def chooses_padding(place: Place, flag: str) -> bool:
-    """Whether a flag begins as False and is only read in `pad(x, …) if flag else x`."""
+    """Whether a flag begins as False and is only read in `pad(x, …) if flag else x`, where nobody sees a copy."""
     if not all(isinstance(value, ast.Constant) and isinstance(value.value, bool) for value in place.assigned(flag)):
         return False
     reads = {id(n) for n in place.nodes if isinstance(n, ast.Name) and n.id == flag and isinstance(n.ctx, ast.Load)}
+    chosen: list[ast.AST] = []
     for node in place.nodes:
         if isinstance(node, ast.IfExp) and id(node.test) in reads and isinstance(node.body, ast.Call):
             name, arguments = called(node.body), node.body.args
             if (NEUTRAL.search(name) or PADDING.search(name)) and arguments and same(arguments[0], node.orelse):
                 reads.discard(id(node.test))
-    return not reads
+                chosen.append(node)
+    return not reads and not copy_is_seen(place, chosen)
 
 
 def is_extent(place: Place, size: ast.expr, tensor: str, dimension: ast.expr) -> bool:
