@@ -47,8 +47,10 @@ def _callers_only_read(place: Place, copied: Memory, above: tuple[str, ...]) -> 
         return False
     named = {id(n) for n in nodes if name in (getattr(n, "id", None), getattr(n, "attr", None))}
     for other in (node for node in nodes if isinstance(node, ast.ClassDef)):
-        own = [member for member in other.body if getattr(member, "name", "") == name]
-        if own and place.function.lineno not in [member.lineno for member in own]:  # its `self.name` is another one
+        members = [member for member in other.body if getattr(member, "name", "") == name]
+        if members and place.function.lineno not in [
+            member.lineno for member in members
+        ]:  # its `self.name` is another one
             named -= {id(node) for node in ast.walk(other) if dotted(node) == f"self.{name}"}
     functions = [node for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
     for function in functions:

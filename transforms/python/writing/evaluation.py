@@ -165,8 +165,8 @@ class Evaluated:
 
     def _may_decide(self, node: ast.BoolOp, present: Mapping[str, bool]) -> bool:
         """Whether each operand may be evaluated where those before it let Python come to it."""
-        ranks = {"ranks": dict(self.ranks), "exact": dict(self.exact), "shapes": dict(self.shapes)}
-        reached = replace(self, texts=set(self.texts), **ranks)
+        reached = replace(self, texts=set(self.texts), ranks=dict(self.ranks), shapes=dict(self.shapes))
+        reached.exact = dict(self.exact)
         for operand in node.values:
             if not reached.may_move(operand, present):
                 return False

@@ -353,7 +353,7 @@ class Memory:
         if self._copied:
             of_object = dotted(node.func).partition(".")[0] in self._names or not dotted(node.func)
             self._calls.append(_Event(node.lineno, surely, of_object and self._layers.may_write(node)))
-        return self._of_kind(node, dict.fromkeys(joined([given, owner]), False) | own)
+        return self._of_kind(node, {**dict.fromkeys(joined([given, owner]), False), **own})
 
     # What happens.
 

@@ -36,5 +36,6 @@ def test_nothing_else_happens_in_the_branch(look: Any, value: str, kept: bool) -
 
 @pytest.mark.parametrize(("below", "kept"), [("return z + 1", True), ("return z.add_(1)", False)])
 def test_what_a_flag_has_padded_is_not_written_in_place(look: Any, below: str, kept: bool) -> None:
-    body = "        grown = True\n        pads[3] = n - x.size(0)\n    z = torch.constant_pad_nd(x, pads) if grown else x\n"
+    body = "        grown = True\n        pads[3] = n - x.size(0)\n"
+    body += "    z = torch.constant_pad_nd(x, pads) if grown else x\n"
     assert _is_rewritten(look, f"{PADS.format('grown = False')}{body}    {below}\n") is kept
