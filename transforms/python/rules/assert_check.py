@@ -9,7 +9,8 @@ What it does: known sizes raise and guard as before; unknown ones are checked wh
 Why: `assert` needs an answer while tracing.
 
 Fix safety: safe; for review where the condition holds an `or`, whose guard is then one instead of two, and where there
-is no message to give. Not offered where Dynamo reads the function: it knows `assert` itself; torch._assert is named.
+is no message to give, or one that reads the frame it is made in. Not offered where Dynamo reads the function: it knows
+`assert` itself; torch._assert is named, as it is where making its message does more than read.
 
 References: torch/__init__.py (_check_with, _assert), torch/fx/experimental/symbolic_shapes.py (expect_true).
 """
@@ -25,6 +26,7 @@ from codemod.model.transform import Example
 from transforms.python.flow.nodes import dotted
 from transforms.python.writing.checks import is_caught
 from transforms.python.writing.logic import Undecided
+from transforms.python.writing.messages import check_lazy, only_reads
 from transforms.python.writing.nodes import code
 from transforms.python.writing.place import Change, Place, Rewrite
 
@@ -72,7 +74,7 @@ def rewrite(place: Place) -> Rewrite | None:
         with suppress(Undecided):  # an operand that may not be moved is asked by itself, below
             condition = place.conditions.symbolic(tree)
             if place.conditions.surely_bool(condition):
-                return _check(place, node, code(condition), place.text(node.msg))
+                return _check(place, node, code(condition), node.msg)
         place.names.used = set()
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node.test, place.conditions.expected(tree)))
 
@@ -86,12 +88,13 @@ def _of_call(place: Place, node: ast.Call) -> Rewrite:
     if is_caught(place, statement):
         raise Undecided(CAUGHT)
     condition = place.conditions.symbolic(place.tree(node.args[0]))
-    if not place.conditions.surely_bool(condition):
+    if not place.conditions.surely_bool(condition) or not only_reads(node.args[1]):
         return Rewrite(Level.MANUAL, MESSAGE, reason=ASKED, refusal="asserted")
-    return _check(place, node, code(condition), place.text(node.args[1]))
+    return _check(place, node, code(condition), node.args[1])
 
 
-def _check(place: Place, node: ast.Assert | ast.Call, condition: str, message: str) -> Rewrite:
-    text = f"{place.names.torch}._check_with(AssertionError, {condition}, lambda: {message})"
+def _check(place: Place, node: ast.Assert | ast.Call, condition: str, message: ast.expr) -> Rewrite:
+    check_lazy(message)
+    text = f"{place.names.torch}._check_with(AssertionError, {condition}, lambda: {place.text(message)})"
     level = Level.REVIEW if re.search(r"\bsym_(?:or|not)\(", condition) else Level.SAFE
     return Rewrite(level, MESSAGE, (Change(place.layout.start(node), place.layout.end(node), text),))

@@ -10,8 +10,9 @@ What it does: for sizes that are known the same exception is raised and the same
 check is made when the code runs. The exception keeps its type: `_check` raises RuntimeError, `_check_value` ValueError,
 `_check_index` IndexError, `_check_type` TypeError, `_check_not_implemented` NotImplementedError, and `_check_with` any.
 A message that is made on the line before is made in the check. Where no such call may stand, in an `elif`, beside an
-`else`, or where an operand behind `or` may itself raise, the branch stays and its condition is expected to be false:
-`expect_true` says what is known, and else yes, and then it is checked when the code runs.
+`else`, where an operand behind `or` may itself raise, or where the message reads the frame it is made in (`locals()`,
+`sys._getframe()`) or is read elsewhere (a global, in a `finally`), the branch stays and its condition is expected to be
+false: `expect_true` says what is known, and else yes, and then it is checked when the code runs.
 
 Why: the branch needs an answer while tracing, and fails where there is none.
 
@@ -123,7 +124,7 @@ def rewrite(place: Place) -> Rewrite | None:
     test = place.tree(branch.test)
     if raises(branch.orelse):
         return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, place.conditions.expected(test)))
-    function, message = folded_raise(branch)
+    function, message = folded_raise(place, branch)
     whole = function and not branch.orelse and not is_elif(place, branch) and place.layout.indent(branch) is not None
     if whole and not place.shared and not (place.inlined and closes_over(message)):
         with suppress(Undecided):  # an operand that may not be moved is asked by itself, below

@@ -5,16 +5,19 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Sequence
+from typing import TypeGuard
 
 import libcst as cst
 
 from transforms.python.flow.nodes import called
 from transforms.python.flow.torch_names import CHECKS
 from transforms.python.writing.logic import Undecided
+from transforms.python.writing.messages import check_lazy, is_read_elsewhere
 from transforms.python.writing.nodes import check_depth, code, parenthesized
 from transforms.python.writing.place import Change, Place, expectation
 
 _TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))  # TryStar since Python 3.11
+_SUPPRESSING = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
 _BY_EXCEPTION = {
     "RuntimeError": "_check",
     "ValueError": "_check_value",
@@ -40,10 +43,10 @@ def exception_check(raised: ast.Raise) -> tuple[str, ast.expr | None]:
     return _BY_EXCEPTION.get(kind.id, f"_check_with({kind.id}, "), arguments[0] if arguments else None
 
 
-def folded_raise(branch: ast.If) -> tuple[str, ast.expr | None]:
+def folded_raise(place: Place, branch: ast.If) -> tuple[str, ast.expr | None]:
     """The check that a branch's body amounts to ("" where to none), and the message.
 
-    The body is a `raise`, or an assignment of the message before it.
+    The body is a `raise`, or before it an assignment of the message, which nothing else reads.
     """
     *before, raised = branch.body
     if not isinstance(raised, ast.Raise):
@@ -57,6 +60,7 @@ def folded_raise(branch: ast.If) -> tuple[str, ast.expr | None]:
         and isinstance(assignment, ast.Assign)
         and isinstance(message, ast.Name)
         and [ast.unparse(target) for target in assignment.targets] == [message.id]
+        and not is_read_elsewhere(place.function, branch, message.id)
     ):
         return function, assignment.value
     return "", None
@@ -71,6 +75,7 @@ def check_statement(
     place: Place, branch: ast.If, function: str, condition: cst.BaseExpression, message: ast.expr | None
 ) -> Change:
     """`function` called with the condition and a lazy message, in place of the branch; its comments stand above."""
+    check_lazy(message)
     layout = place.layout
     indent, newline = layout.indent(branch) or "", layout.newline
     name, _, kind = function.partition("(")
@@ -120,9 +125,17 @@ def is_caught(place: Place, statement: ast.stmt) -> bool:
 
 @functools.lru_cache(maxsize=2)
 def _caught(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[int]:
-    """The ids of the nodes of a function that stand in a `try` with handlers."""
-    tries = (node for node in ast.walk(function) if isinstance(node, _TRY) and node.handlers)
-    return frozenset(id(part) for node in tries for inner in node.body for part in ast.walk(inner))
+    """The ids of the nodes of a function that stand in a `try` with handlers, or in a `with` that may suppress."""
+    catching = (node for node in ast.walk(function) if _catches(node))
+    return frozenset(id(part) for node in catching for inner in node.body for part in ast.walk(inner))
+
+
+def _catches(node: ast.AST) -> TypeGuard[ast.Try | ast.With | ast.AsyncWith]:
+    if isinstance(node, _TRY):
+        return bool(node.handlers)
+    return isinstance(node, (ast.With, ast.AsyncWith)) and any(
+        called(item.context_expr) in _SUPPRESSING for item in node.items
+    )
 
 
 def condition_of(check: ast.stmt) -> ast.expr | None:
@@ -155,6 +168,7 @@ def checked_unless(place: Place, unless: Sequence[cst.BaseExpression], check: as
     written = code(place.conditions.symbolic(joined))
     if isinstance(check, ast.Assert) and check.msg is not None:
         place.names("torch._check_with")
+        check_lazy(check.msg)
         return f"{place.names.torch}._check_with(AssertionError, {written}, lambda: {place.text(check.msg)})"
     text, start = place.text(check).encode(), place.layout.start(check)
     before, after = text[: place.layout.start(condition) - start], text[place.layout.end(condition) - start :]
