@@ -58,7 +58,8 @@ def test_other_calls_are_made_in_the_check(rewrite: Any, message: str) -> None:
         ),
         (
             "def f(x: Tensor, n: int):\n    msg = None\n    try:\n        if x.size(0) != n:\n"
-            "            msg = f'{n}'\n            raise ValueError(msg)\n        return n\n    finally:\n        note(msg)\n"
+            "            msg = f'{n}'\n            raise ValueError(msg)\n"
+            "        return n\n    finally:\n        note(msg)\n"
         ),
         (
             "def f(x: Tensor, n: int):\n    msg = None\n    keep(lambda: msg)\n    if x.size(0) != n:\n"
