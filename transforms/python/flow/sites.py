@@ -11,6 +11,7 @@ from typing import NamedTuple
 from transforms.python.flow.asking import asks, coerces
 from transforms.python.flow.demands import TRACED, demands
 from transforms.python.flow.guesses import not_empty
+from transforms.python.flow.inferring import inferred
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import called, dotted, operands_traced, outcome_traced
 from transforms.python.flow.torch_names import CHECKS, COUNTED, OF_NUMBERS, TORCH_MODULES
@@ -261,47 +262,6 @@ def _constructs(node: ast.Lambda, nodes: Sequence[ast.AST]) -> bool:
         and any(value is node for value in returned)
         and any(dotted(value).rpartition(".")[2] in ("sym_float", "sym_int") for value in returned if value is not None)
     )
-
-
-class Inferred(NamedTuple):
-    """A `-1` among sizes, and `x.shape[start:]` behind it."""
-
-    unknown: ast.expr
-    tail: ast.Subscript
-    start: ast.expr
-
-
-def inferred(node: ast.Call, nodes: Sequence[ast.AST]) -> Inferred | None:
-    """The `-1` in `x.reshape(sizes)` where the other sizes are the tail of x's own shape; None for all else.
-
-    `sizes` may be a variable that the statement just above assigns.
-    """
-    if not isinstance(node.func, ast.Attribute) or not node.args:
-        return None
-    sizes: ast.expr = ast.Tuple(node.args, ast.Load()) if len(node.args) > 1 else node.args[0]
-    if isinstance(sizes, ast.Name):
-        above = [
-            assignment for assignment in nodes if isinstance(assignment, ast.Assign) and assignment.lineno < node.lineno
-        ]
-        if not above or [ast.unparse(target) for target in above[-1].targets] != [sizes.id]:
-            return None
-        sizes = above[-1].value
-    parts: list[ast.expr] = [sizes.left, sizes.right] if isinstance(sizes, ast.BinOp) else [sizes]
-    elements: list[ast.expr] = []
-    for part in parts:
-        if isinstance(part, ast.Call) and called(part) in ("list", "tuple") and len(part.args) == 1:
-            part = part.args[0]
-        elements += part.elts if isinstance(part, (ast.List, ast.Tuple)) else [part]
-    if len(elements) != 2 or ast.unparse(elements[0]) != "-1":
-        return None
-    tail = elements[1].value if isinstance(elements[1], ast.Starred) else elements[1]
-    if not isinstance(tail, ast.Subscript) or not isinstance(tail.slice, ast.Slice):
-        return None
-    if tail.slice.upper or tail.slice.step or not isinstance(tail.slice.lower, (ast.Name, ast.Constant)):
-        return None
-    if ast.unparse(tail.value) != f"{ast.unparse(node.func.value)}.shape":
-        return None
-    return Inferred(elements[0], tail, tail.slice.lower)
 
 
 def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:

@@ -7,7 +7,8 @@ What it does: the size is computed instead of inferred.
 
 Why: to infer a size, `reshape` divides by the product of the others, and asks whether that is 0.
 
-Fix safety: review. The size is the same; an empty tensor, whose size could not be inferred, is reshaped as well.
+Fix safety: review. The size is the same; an empty tensor, whose size could not be inferred, is reshaped as well. Left
+are sizes in a variable that anything else reads: there the `-1` may fit another tensor.
 
 References: aten/src/ATen/InferSize.h (infer_size_impl).
 """
@@ -20,7 +21,7 @@ import libcst as cst
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.flow.sites import inferred
+from transforms.python.flow.inferring import inferred
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import call
 from transforms.python.writing.place import Place, Rewrite
@@ -38,6 +39,12 @@ EXAMPLES = (
     ),
     Example(
         "def f(x: Tensor):\n    return x.reshape([-1] + list(x.shape[1:]))\n", None, "a file without `import math`"
+    ),
+    Example(
+        "import math\n\n\ndef f(x: Tensor, y: Tensor):\n    sizes = [-1] + list(x.shape[1:])\n"
+        "    x = x.reshape(sizes)\n    return x, y.reshape(sizes)\n",
+        None,
+        "the sizes serve another tensor too",
     ),
     Example(
         "import math\n\n\ndef f(x: Tensor, k: int):\n    return x.reshape(-1, *x.shape[k:])\n",

@@ -1,0 +1,32 @@
+"""A size that follows from the tensor's own shape is computed only where nothing else may use it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+HEAD = "import math\n\n\ndef f(x: Tensor, y: Tensor, k: int):\n"
+SIZES = "    sizes = [-1] + list(x.shape[k:])\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{SIZES}    x = x.reshape(sizes)\n    y = y.reshape(sizes)\n    return x, y\n",
+        f"{SIZES}    return [x.reshape(sizes) for x in (x, y)]\n",
+        f"{SIZES}    return g(lambda x: x.reshape(sizes))\n",
+        f"{SIZES}    for x in (x, y):\n        x = x.reshape(sizes)\n    return x\n",
+        f"{SIZES}    x = x.reshape(sizes)\n    def inner():\n        return sizes\n    return x, inner\n",
+        "    return g(y).reshape(-1, *g(y).shape[k:])\n",
+    ],
+)
+def test_what_may_fit_another_tensor_is_left(look: Any, body: str) -> None:
+    assert not any(finding.edits for finding in look(HEAD + body))
+
+
+@pytest.mark.parametrize(
+    "use", ["x = x.view(sizes)", "return x.reshape(sizes)", "y += x.reshape(sizes) * 2", "g(x.view(sizes))"]
+)
+def test_what_serves_one_tensor_is_computed(rewrite: Any, use: str) -> None:
+    assert "math.prod(x.shape[:k])" in rewrite(f"{HEAD}{SIZES}    {use}\n    return x\n")
