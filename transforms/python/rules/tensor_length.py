@@ -7,7 +7,7 @@ What it does: `len` must return an int; `size(0)` may be a symbol.
 Why: an unknown size fails in `len`, a known one is baked into the graph.
 
 Fix safety: review. The number is the same for tensors of one dimension and more; `len` of a tensor of none raises
-TypeError, `size(0)` IndexError.
+TypeError, `size(0)` IndexError, so that it is left where the function handles what is raised.
 
 References: torch/_tensor.py (Tensor.__len__).
 """
@@ -18,6 +18,8 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
+from transforms.python.writing.checks import is_caught
+from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import parenthesized
 from transforms.python.writing.place import Place, Rewrite
 
@@ -34,6 +36,11 @@ EXAMPLES = (
         None,
         "a list on one of the paths",
     ),
+    Example(
+        "def f(x: Tensor):\n    try:\n        return len(x)\n    except TypeError:\n        return 1\n",
+        None,
+        "a tensor of no dimension is handled",
+    ),
     Example("def f(x: Tensor):\n    return len(x)\n", "def f(x: Tensor):\n    return x.size(0)\n"),
 )
 
@@ -45,6 +52,8 @@ def rewrite(place: Place) -> Rewrite | None:
     node = place.site.node
     if place.site.kind != "coercion" or not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "len":
         return None
+    if is_caught(place, node):
+        raise Undecided("a handler around it may take the TypeError of a tensor of no dimension")
     import libcst as cst
 
     receiver = parenthesized(place.tree(node.args[0]))

@@ -118,9 +118,9 @@ def _comments(place: Place, branch: ast.If, message: ast.expr | None) -> list[st
     return [comment for comment in comments if comment not in inside and comment not in test]
 
 
-def is_caught(place: Place, statement: ast.stmt) -> bool:
-    """Whether the function itself may catch what a statement raises: then the answer is needed while tracing."""
-    return id(statement) in _caught(place.function)
+def is_caught(place: Place, node: ast.stmt | ast.expr) -> bool:
+    """Whether the function itself may catch what a node raises: then the answer is needed while tracing."""
+    return id(node) in _caught(place.function)
 
 
 @functools.lru_cache(maxsize=2)
