@@ -10,7 +10,8 @@ Why: the `out=` variants of these operators compare the buffer's size with a num
 compiled again for every size (pytorch/pytorch issue 135859).
 
 Fix safety: review. `out=` resizes a buffer of another shape, `copy_` does not: where the buffer is made empty in the
-function, or the result's own type is used, the call is left. The buffer must not need a gradient in either form.
+function, or the result's own type is used, the call is left. So it is where the buffer may be None, and where it is not
+to be seen whether the call gives one result or several. The buffer must not need a gradient in either form.
 
 References: `_resize_output_check` in aten/src/ATen/native/Resize.cpp.
 """
@@ -23,6 +24,9 @@ import libcst as cst
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
+from transforms.python.flow.nodes import called, named_parameters
+from transforms.python.flow.parameters import none_by_default
+from transforms.python.flow.values import OPTIONAL
 from transforms.python.writing.nodes import code, parenthesized
 from transforms.python.writing.place import Change, Place, Rewrite
 
@@ -40,6 +44,7 @@ EXAMPLES = (
         "the resize is relied on",
     ),
     Example(HEAD + "    return torch.topk(x, k, out=(values, indices))\n", None, "a named tuple is returned"),
+    Example(HEAD + "    return torch.max(x, k, out=values)\n", None, "of two tensors, or a pair along a dimension"),
     Example(
         HEAD + "    return torch.linalg.norm(x, dim=0, out=values)\n",
         HEAD + "    return values.copy_(torch.linalg.norm(x, dim=0))\n",
@@ -53,6 +58,11 @@ EXAMPLES = (
 )
 
 MESSAGE = "an out= variant is compiled again for every size"
+SEVERAL = frozenset(
+    {"topk", "sort", "kthvalue", "median", "mode", "cummax", "cummin", "cholesky_ex", "eig", "eigh", "inv_ex", "qr",
+     "ldl_factor", "ldl_factor_ex", "lstsq", "lu", "lu_factor", "lu_factor_ex", "slogdet", "solve_ex", "svd"}
+)  # fmt: skip
+"""The operators of flow.sites.OUT_VARIANTS that give a named tuple; max and min do along a dimension."""
 EMPTY = frozenset({"empty", "zeros", "new_empty", "new_zeros", "tensor", "new_tensor"})
 
 
@@ -65,14 +75,21 @@ def rewrite(place: Place) -> Rewrite | None:
     buffers = out.elts if isinstance(out, (ast.Tuple, ast.List)) else [out]
     if any(isinstance(buffer, ast.Constant) for buffer in buffers):
         return Rewrite(Level.MANUAL, MESSAGE, reason="out=None gives no buffer", refusal="no-buffer")
+    if any(_may_be_none(place, buffer) for buffer in buffers):
+        reason = "the buffer may be None, and then the call gives a tensor of its own"
+        return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="no-buffer")
     if any(_made_empty(place, buffer) for buffer in buffers):
         reason = "the buffer is made empty, so the call is relied on to resize it"
         return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="resized-buffer")
+    several = isinstance(out, (ast.Tuple, ast.List)) or _gives_several(place, node)
+    if several is None:
+        reason = "whether the call gives one result or several is not to be seen"
+        return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="named-tuple")
     tree = cst.ensure_type(place.tree(node), cst.Call)
     arguments = [argument for argument in tree.args if argument.keyword is None or argument.keyword.value != "out"]
     arguments[-1] = arguments[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
     functional = tree.with_changes(args=arguments)
-    if not isinstance(out, (ast.Tuple, ast.List)):
+    if not several:
         buffer = code(parenthesized(place.tree(out)))
         text = f"{buffer}.copy_({code(functional)})"
         return Rewrite(Level.REVIEW, MESSAGE, (Change(place.layout.start(node), place.layout.end(node), text),))
@@ -83,13 +100,33 @@ def rewrite(place: Place) -> Rewrite | None:
     if statement is None or indent is None:
         reason = "the result is a named tuple of the buffers, which copy_ does not give"
         return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="named-tuple")
-    buffer_name, result_name = (
-        ("_buffer", "_result") if {"buffer", "result"} & place.values.variables.keys() else ("buffer", "result")
-    )
+    used = {name.id for name in ast.walk(place.function) if isinstance(name, ast.Name)} | place.values.variables.keys()
+    buffer_name, result_name = ("_buffer", "_result") if {"buffer", "result"} & used else ("buffer", "result")
     newline = place.layout.newline
     header = f"for {buffer_name}, {result_name} in zip({place.text(out)}, {code(functional)}):"
     text = f"{header}{newline}{indent}    {buffer_name}.copy_({result_name})"
     return Rewrite(Level.REVIEW, MESSAGE, (Change(place.layout.start(node), place.layout.end(node), text),))
+
+
+def _gives_several(place: Place, node: ast.Call) -> bool | None:
+    """Whether a call gives a named tuple, by its operator; None where that depends on what it is given."""
+    name = called(node)
+    if name not in ("max", "min"):
+        return name in SEVERAL
+    dimensions = [*node.args[1:], *(keyword.value for keyword in node.keywords if keyword.arg in ("dim", "other"))]
+    if not dimensions or place.values.surely_tensor(dimensions[0]):
+        return False
+    return True if isinstance(dimensions[0], (ast.Constant, ast.UnaryOp)) else None
+
+
+def _may_be_none(place: Place, buffer: ast.expr) -> bool:
+    """Whether a variable is a parameter that may be left out, or is assigned None."""
+    if not isinstance(buffer, ast.Name):
+        return False
+    annotations = (p.annotation for p in named_parameters(place.function.args) if p.arg == buffer.id and p.annotation)
+    if buffer.id in none_by_default(place.function.args) or any(OPTIONAL.search(ast.unparse(a)) for a in annotations):
+        return True
+    return any(isinstance(value, ast.Constant) and value.value is None for value in place.assigned(buffer.id))
 
 
 def _made_empty(place: Place, buffer: ast.expr) -> bool:
