@@ -95,6 +95,7 @@ def _of_call(place: Place, node: ast.Call) -> Rewrite:
 
 def _check(place: Place, node: ast.Assert | ast.Call, condition: str, message: ast.expr) -> Rewrite:
     check_lazy(message)
+    place.names.builtin("AssertionError")
     text = f"{place.names.torch}._check_with(AssertionError, {condition}, lambda: {place.text(message)})"
     level = Level.REVIEW if re.search(r"\bsym_(?:or|not)\(", condition) else Level.SAFE
     return Rewrite(level, MESSAGE, (Change(place.layout.start(node), place.layout.end(node), text),))

@@ -76,9 +76,10 @@ def check_statement(
 ) -> Change:
     """`function` called with the condition and a lazy message, in place of the branch; its comments stand above."""
     check_lazy(message)
+    name, _, kind = function.partition("(")
+    place.names.builtin(kind.rstrip(", ") or next(e for e, check in _BY_EXCEPTION.items() if check == name))
     layout = place.layout
     indent, newline = layout.indent(branch) or "", layout.newline
-    name, _, kind = function.partition("(")
     place.names("torch._check")  # Undecided where no check serves
     opening = f"{place.names.torch}.{name}("
     first = f"{kind}{code(condition)}".replace(newline, "\n").replace("\n", newline)
@@ -168,6 +169,7 @@ def checked_unless(place: Place, unless: Sequence[cst.BaseExpression], check: as
     written = code(place.conditions.symbolic(joined))
     if isinstance(check, ast.Assert) and check.msg is not None:
         place.names("torch._check_with")
+        place.names.builtin("AssertionError")
         check_lazy(check.msg)
         return f"{place.names.torch}._check_with(AssertionError, {written}, lambda: {place.text(check.msg)})"
     text, start = place.text(check).encode(), place.layout.start(check)

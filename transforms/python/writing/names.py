@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import ast
 import bisect
+import functools
 import itertools
 import re
 from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
+from transforms.python.writing.bindings import Bound, binds, bound, takes_all, torch_below
 from transforms.python.writing.evaluation import only_arithmetic
 from transforms.python.writing.helpers import HELPERS, HOME, HOME_MODULE, SHAPE_HELPERS, Home
 from transforms.python.writing.imports import Fits, Insertion, Written, added, extended, statement
@@ -29,8 +31,6 @@ SYMBOLIC_ONLY = frozenset(
 )  # fmt: skip
 SCRIPTED_BESIDE = frozenset({"torch.sym_ite", "torch.sym_min", "torch.sym_max", "torch.sym_int", "torch.sym_float"})
 """What may stand behind `if torch.jit.is_scripting() else` where TorchScript reads the function and eager does not."""
-_TORCH_BELOW = re.compile(rb"^[ \t]+import torch\s*$|^from [\w.]+ import \*", re.MULTILINE)
-"""Torch by its name where no statement at the top imports it: below a condition, or with all that a module has."""
 NOT_TRACED = frozenset({"sym_eq", "expect_true"})
 """What Dynamo does not trace in a function that it inlines (torch/_dynamo/variables/torch.py)."""
 
@@ -104,8 +104,8 @@ class TopLevel:
         self.modules: dict[str, str] = {}
         for node in tree.body:
             self._read_import(node)
-        if not self.torch and _TORCH_BELOW.search(source):
-            self.torch = "torch"
+        self.source = source
+        self.torch = self.torch or torch_below(source)
         self.arithmetic = frozenset(
             node.name for node in tree.body if isinstance(node, ast.FunctionDef) and only_arithmetic(node)
         )
@@ -159,10 +159,42 @@ class Names:
 
     @property
     def torch(self) -> str:
-        """What the file calls torch. Raises Undecided where it never names it."""
-        if not self.top.torch:
+        """What torch is called where the function runs. Raises Undecided where nothing there names it."""
+        name = self.top.torch
+        if not name and takes_all(self.top.source) and any(scope.uses_torch for scope in self._scopes):
+            name = "torch"
+        for scope in self._scopes:
+            if scope.torch and name in ("", scope.torch):
+                return scope.torch
+            if name in scope.names:
+                raise Undecided(f"{name} is another thing in the function")
+        if not name:
             raise Undecided("the file does not import torch: import it, then run symfix again")
-        return self.top.torch
+        return name
+
+    @functools.cached_property
+    def _scopes(self) -> list[Bound]:
+        """What the function and those around it bind, innermost first."""
+        return [bound(function, MODULE) for function in self.functions]
+
+    def builtin(self, name: str) -> str:
+        """The name of a builtin. Raises Undecided where the file calls something else so."""
+        if any(name in scope.names for scope in self._scopes) or binds(self.top.body, self.top.source, name, ""):
+            raise Undecided(f"{name} is no builtin here")
+        return name
+
+    def _free(self, name: str, imported: bool) -> str:
+        """A function of symbolic_shapes by its name. Raises Undecided where that is another thing here.
+
+        It is either `imported` at the top of the file or about to be.
+        """
+        taken = any(name in scope.names and name not in scope.imported for scope in self._scopes)
+        if not imported and not taken and not self.path.endswith(MODULE.replace(".", "/") + ".py"):
+            read = self.module_wide or any(name in scope.read for scope in self._scopes[:1])
+            taken = read and binds(self.top.body, self.top.source, name, MODULE)
+        if taken:
+            raise Undecided(f"{name} is another thing here")
+        return name
 
     def module(self, name: str) -> str:
         """What the file calls a module that it imports with `import … as …`, or ""."""
@@ -184,10 +216,10 @@ class Names:
         if name.startswith("torch."):
             return self.torch + name[5:]
         if name in self.top.imported_functions:
-            return self.top.imported_functions[name]
+            return self._free(self.top.imported_functions[name], True)
         if self.top.alias:
-            return f"{self.top.alias}.{name}"
-        self.used.add(name)
+            return f"{self._free(self.top.alias, True)}.{name}"
+        self.used.add(self._free(name, False))
         return name
 
     def of_shapes(self, guard: str) -> str:

@@ -14,7 +14,14 @@ EXTREMUM = "def f(x: Tensor, y: Tensor):\n    return x.new_empty((min(x.shape[0]
     [
         ("import torch\n", "torch.sym_min"),
         ("import torch as t\n", "t.sym_min"),
-        ("from helpers import *\n", "torch.sym_min"),
+        ("from helpers import *\n", "(min("),
+        ("from helpers import *\n\n@torch.jit.ignore\n", "torch.sym_min"),
+        ("if not TYPE_CHECKING:\n    import torch\n", "torch.sym_min"),
+        ("if X:\n    with y:\n        import torch as t\n", "t.sym_min"),
+        ("if TYPE_CHECKING:\n    pass\nelse:\n    import torch\n", "torch.sym_min"),
+        ("if TYPE_CHECKING:\n    import torch\n", "(min("),
+        ("if typing.TYPE_CHECKING:\n    import torch\n", "(min("),
+        ("def g():\n    import torch\n\n", "(min("),
         ("try:\n    import torch\nexcept ImportError:\n    pass\n", "torch.sym_min"),
         ("import os\n", "(min("),
         ("from torch import Tensor\n", "(min("),
@@ -22,3 +29,46 @@ EXTREMUM = "def f(x: Tensor, y: Tensor):\n    return x.new_empty((min(x.shape[0]
 )
 def test_what_the_file_names_is_used(rewrite: Rewrite, head: str, written: str) -> None:
     assert written in rewrite(head + EXTREMUM, torch=False)
+
+
+@pytest.mark.parametrize(
+    ("body", "written"),
+    [
+        ("'Doc.'\n    import torch\n    ", "torch.sym_min"),
+        ("import torch as t\n    ", "t.sym_min"),
+        ("if g():\n        import torch\n    ", "(min("),
+        ("torch = g()\n    ", "(min("),
+        ("for torch in y:\n        g()\n    ", "(min("),
+    ],
+)
+def test_a_function_may_import_it_or_take_the_name(rewrite: Rewrite, body: str, written: str) -> None:
+    above = "" if "import torch" in body else "import torch\n"
+    assert written in rewrite(above + EXTREMUM.replace("return", f"{body}return"), torch=False)
+
+
+GUARD = "def f(x: Tensor, y: Tensor):\n    if x.numel() == 0:\n        return x.clone()\n    return x * y\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("y: Tensor", "guard_or_false: Tensor"),
+        ("x * y", "x * guard_or_false(x)"),
+        ("    if", "    guard_or_false = 1\n    if"),
+    ],
+)
+def test_a_guard_takes_the_name_of_nothing_else(rewrite: Rewrite, old: str, new: str) -> None:
+    own = "def guard_or_false(x):\n    return x * 3\n\n\n"
+    assert "import guard_or_false" in rewrite(own + GUARD)
+    assert "symbolic_shapes" not in rewrite(own + GUARD.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["class ValueError(Exception):\n    pass\n", "from errors import ValueError\n", "ValueError = make()\n"],
+)
+def test_an_exception_of_the_files_own_is_raised_as_it_was(rewrite: Rewrite, head: str) -> None:
+    source = f"{head}def f(x: Tensor):\n    if x.size(0) != 2:\n        raise ValueError('two')\n    return x\n"
+    written = rewrite(source)
+    assert "expect_true(" in written
+    assert "_check_value" not in written
