@@ -3,7 +3,7 @@
     guard_size_oblivious(n == 0)      guard_or_false(n == 0)
     guard_size_oblivious(n != 1)      guard_or_true(n != 1)
     definitely_true(c)                guard_or_false(c)
-    torch._check_is_size(n)           torch._check(n >= 0), nothing where that stands beside it
+    torch._check_is_size(n)           torch._check(n >= 0), nothing where that stands beside it with the same message
 
 What it does: `guard_size_oblivious` took unknown sizes to be neither 0 nor 1; `guard_or_false` and `guard_or_true` say
 which outcome to take. The polarity follows from the comparison.
@@ -19,7 +19,7 @@ References: torch/fx/experimental/symbolic_shapes.py, torch/__init__.py (_check_
 from __future__ import annotations
 
 import ast
-import itertools
+from collections.abc import Iterator
 
 import libcst as cst
 
@@ -47,6 +47,13 @@ EXAMPLES = (
         "one check says it",
     ),
     Example(
+        "def f(x: Tensor):\n    n = x.size(0)\n    torch._check_is_size(n, lambda: 'a')\n"
+        "    torch._check(n >= 1, lambda: 'b')\n",
+        "def f(x: Tensor):\n    n = x.size(0)\n    torch._check(n >= 0, lambda: 'a')\n"
+        "    torch._check(n >= 1, lambda: 'b')\n",
+        "each says what it said",
+    ),
+    Example(
         "def f(x: Tensor):\n"
         "    from torch.fx.experimental.symbolic_shapes import guard_size_oblivious\n\n"
         "    return guard_size_oblivious(x.size(0) != 1)\n",
@@ -56,6 +63,7 @@ EXAMPLES = (
     ),
 )
 
+_PLAIN = (ast.Name, ast.Constant, ast.Compare, ast.cmpop, ast.expr_context)
 MESSAGE = "the function is deprecated"
 
 
@@ -92,17 +100,15 @@ def rewrite(place: Place) -> Rewrite | None:
 
 
 def _needless(place: Place, node: ast.Call) -> Change | None:
-    """The line of a check gone, where one beside it says as much: `torch._check(n >= 1)`."""
+    """The line of a check gone, where one beside it says as much in the same words: `torch._check(n >= 1)`."""
     blocks = (getattr(holder, name, ()) for holder in place.nodes for name in ("body", "orelse", "finalbody"))
     blocks = (block for block in (*blocks, place.function.body) if isinstance(block, list))
     for block in blocks:
         statement = next((s for s in block if isinstance(s, ast.Expr) and s.value is node), None)
         if statement is None:
             continue
-        beside = [list(checks) for is_check, checks in itertools.groupby(block, _is_check) if is_check]
-        if any(
-            statement in checks and any(_is_bound(c, ast.unparse(node.args[0])) for c in checks) for checks in beside
-        ):
+        at = block.index(statement)
+        if any(_says_it(node, neighbour) for neighbour in (*_run(block[:at][::-1]), *_run(block[at + 1 :]))):
             layout, row = place.layout, statement.lineno - 1
             first, last = layout.offsets[row], layout.offsets[row + 1]
             alone = layout.text(first, last).strip() == place.text(statement)
@@ -110,15 +116,27 @@ def _needless(place: Place, node: ast.Call) -> Change | None:
     return None
 
 
-def _is_check(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and called(statement.value).startswith("_check")
+def _run(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements up to the first that may raise something else: checks of names without a message go by."""
+    for statement in statements:
+        yield statement
+        check = statement.value if isinstance(statement, ast.Expr) else None
+        if called(check) not in ("_check", "_check_is_size") or not isinstance(check, ast.Call):
+            return
+        if len(check.args) != 1 or check.keywords or not all(isinstance(n, _PLAIN) for n in ast.walk(check.args[0])):
+            return
 
 
-def _is_bound(statement: ast.stmt, number: str) -> bool:
-    """Whether a statement checks that a number is not negative."""
-    if not isinstance(statement, ast.Expr) or called(statement.value) != "_check":
+def _says_it(node: ast.Call, statement: ast.stmt) -> bool:
+    """Whether a statement checks, with the same message, that a number is not negative."""
+    check = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(check, ast.Call) or called(check) != "_check" or len(check.args) not in (1, 2):
         return False
-    match statement.value:
-        case ast.Call(args=[ast.Compare(left=left, ops=[ast.GtE()], comparators=[ast.Constant(value=0 | 1)]), *_]):
-            return ast.unparse(left) == number
+    match check.args[0]:
+        case ast.Compare(left=left, ops=[ast.GtE()], comparators=[ast.Constant(value=0 | 1)]):
+            return ast.unparse(left) == ast.unparse(node.args[0]) and _message(check) == _message(node)
     return False
+
+
+def _message(check: ast.Call) -> list[str]:
+    return [*map(ast.unparse, check.args[1:]), *(ast.unparse(keyword.value) for keyword in check.keywords)]
