@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import all_nodes, called, is_read
+from transforms.python.flow.nodes import all_nodes, called, holder, is_read
 from transforms.python.writing.evaluation import evaluated_before
 from transforms.python.writing.place import Place
 
@@ -73,11 +73,45 @@ def held_value(place: Place, variable: ast.Name, evaluated: Collection[str] | No
 
 
 def _is_changed(place: Place, value: ast.expr) -> bool:
-    """Whether a variable that a value is made of is assigned between it and the branch."""
+    """Whether what a value is made of may be another at the branch: assigned anew, or changed by a call between."""
     names = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
-    stores = (part for part in place.nodes if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
+    declared = (part.names for part in all_nodes([place.function]) if isinstance(part, (ast.Global, ast.Nonlocal)))
+    if any(names.intersection(shared) for shared in declared):
+        return True
     end = getattr(place.site.node, "lineno", 0)
-    return any(s.id in names and value.lineno < s.lineno < end for s in stores)
+    since = [part for part in place.nodes if value.lineno < getattr(part, "lineno", 0) < end]
+    stores = (part for part in since if isinstance(getattr(part, "ctx", None), (ast.Store, ast.Del)))
+    if any(getattr(holder(part), "id", "") in names for part in stores):
+        return True
+    owners = {ast.unparse(owner): owner for owner in map(holder, _owners(value))}
+    calls = [part for part in since if isinstance(part, ast.Call)]
+    return any(_may_change(place, call, name, owner) for call in calls for name, owner in owners.items())
+
+
+def _owners(value: ast.expr) -> Iterator[ast.expr]:
+    """What a value is read from: `x` of `x.size(0)` and `sizes` of `sizes[0]`."""
+    for part in ast.walk(value):
+        if isinstance(part, (ast.Attribute, ast.Subscript)):
+            yield part.value
+        elif isinstance(part, ast.Call):
+            yield from part.args
+
+
+def _may_change(place: Place, call: ast.Call, name: str, owner: ast.AST) -> bool:
+    """Whether a call may change what is read from a variable, as its method, given it, or from a function inside.
+
+    The sizes of a Tensor are changed by functions whose names end in `_`, and by those that write to it as `out`.
+    """
+    given = [*call.args, *(keyword.value for keyword in call.keywords), *_owners(call.func)]
+    is_given = any(getattr(holder(part), "id", "") == name for part in given)
+    if isinstance(owner, ast.expr) and place.values.surely_tensor(owner):
+        into = any(keyword.arg == "out" for keyword in call.keywords)
+        return is_given and (into or called(call).rstrip("_") != called(call))
+    inner = (part for part in place.nodes if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)))
+    shared = (part for function in inner for part in ast.walk(function) if isinstance(part, ast.Name))
+    if called(call) in _TELLING:
+        return False
+    return is_given or any(part.id == name for part in shared)
 
 
 def rounded(place: Place, found: Remainder, rest: ast.expr, exact: ast.expr) -> str:

@@ -68,3 +68,27 @@ def function(source: str) -> Any:
 )
 def test_other_choices_stay(look: Any, body: str) -> None:
     assert not any(finding.rule == "rounded-size" for finding in look(HEAD + body))
+
+
+@pytest.mark.parametrize(
+    ("value", "between", "changed"),
+    [
+        ("n % m", "def grow():\n        nonlocal n\n        n += 1\n    grow()", True),
+        ("n % m", "g(n)", False),
+        ("sizes[0] % m", "sizes.insert(0, 3)", True),
+        ("sizes[0] % m", "g(sizes)", True),
+        ("sizes[0] % m", "sizes[0] = 3", True),
+        ("sizes[0] % m", "g(lambda: sizes)", True),
+        ("sizes[0] % m", "len(sizes)", False),
+        ("x.size(0) % m", "x.t_()", True),
+        ("x.size(0) % m", "torch.add(y, 1, out=x)", True),
+        ("x.size(0) % m", "x.t()", False),
+        ("x.size(0) % m", "y.add_(1)", False),
+    ],
+)
+def test_what_the_remainder_was_taken_of_is_the_same(look: Any, value: str, between: str, changed: bool) -> None:
+    number = value.removesuffix(" % m")
+    body = (
+        f"    sizes = [n]\n    rest = {value}\n    {between}\n    return {number} // m + 1 if rest else {number} // m\n"
+    )
+    assert any(finding.rule == "rounded-size" for finding in look(HEAD + body)) is not changed
