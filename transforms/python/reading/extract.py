@@ -14,10 +14,15 @@ from typing import NamedTuple
 
 from codemod.errors import SymfixError
 from transforms.python.flow.nodes import TELLING_OF_VALUES, dotted, named_parameters, own_nodes, telling_nodes, written
+from transforms.python.flow.torch_names import METHODS
+from transforms.python.flow.values import A_SHAPE, A_SIZE
 from transforms.python.reading.facts import FileFacts, Function
 from transforms.python.reading.registering import Collector, unparsed
 
-_SIZES = (b".size(", b".numel(", b".stride(", b"SymInt", b"IntLike", b"_check", b"guard_", b"sizevars")
+_SIZES = (
+    *(f".{name}(".encode() for name, value in METHODS.items() if value in (A_SIZE, A_SHAPE)),
+    *(b".item(", b"chunk(", b".nbytes", b"SymInt", b"IntLike", b"_check", b"guard_", b"sizevars"),
+)
 _SHAPE, _OUT = re.compile(rb"\.shape\b"), re.compile(rb"\bout=")
 """What a file holds that may ask for a size: texts, which are found several times as fast as one pattern of all."""
 LEFT_TO_EAGER = re.compile(r"(?:(?:torch\.)?(?:compiler|_dynamo)\.)?(?:disable|_disable_dynamo)")
@@ -191,6 +196,8 @@ def extract(path: str, source: bytes) -> FileFacts:
 
 def _asks_for_sizes(source: bytes) -> bool:
     if any(text in source for text in _SIZES) or _SHAPE.search(source):
+        return True
+    if b"len(" in source and b"Tensor" in source:
         return True
     return b"out=" in source and _OUT.search(source) is not None
 
