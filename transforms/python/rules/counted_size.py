@@ -19,6 +19,7 @@ from __future__ import annotations
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.sites import counted
+from transforms.python.writing.nodes import code, parenthesized, parse_expression
 from transforms.python.writing.place import Change, Place, Rewrite
 
 NAME = "counted-size"
@@ -48,6 +49,7 @@ def rewrite(place: Place) -> Rewrite | None:
     parts = counted(sum_of, place.values) if place.site.kind == "counted" else None
     if parts is None:
         return None
-    text = f"({place.text(parts.tensor)}.to({place.names.torch}.int64) + {place.text(parts.number)}).item()"
+    tensor = code(parenthesized(parse_expression(place.text(parts.tensor))))
+    text = f"({tensor}.to({place.names.torch}.int64) + {place.text(parts.number)}).item()"
     change = Change(place.layout.start(sum_of), place.layout.end(sum_of), text)
     return Rewrite(Level.REVIEW, MESSAGE, (change,))

@@ -46,3 +46,9 @@ def test_what_is_traced_or_run_as_it_is_stays(look: Any, how: dict[str, bool]) -
     assert "counted-size" in rules(look, source)
     assert "counted-size" not in rules(look, source, **how)
     assert "counted-size" not in rules(look, source.removeprefix(REGISTERED))
+
+
+@pytest.mark.parametrize("tensor", ["x.max() - x.min()", "-x.max() if x.dim() else x.max()"])
+def test_all_of_the_tensor_is_converted(rewrite: Any, tensor: str) -> None:
+    source = f"{REGISTERED}def f(x: Tensor):\n    n = int(({tensor}).item()) + 1\n    return x.new_zeros(n)\n"
+    assert f"(({tensor}).to(torch.int64) + 1).item()" in rewrite(source)
