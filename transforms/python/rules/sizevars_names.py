@@ -8,7 +8,7 @@ What it does: the new method does what the old one did; a known size is guarded 
 Why: a lowering written for an older release fails with AttributeError. `size_hint` has no successor that may decide
 anything: `optimization_hint` is for heuristics only, so that a person has to choose.
 
-Fix safety: review.
+Fix safety: review. Left is what a handler, `hasattr` or a version keeps for an older torch.
 
 References: torch/_inductor/sizevars.py (SizeVarAllocator).
 """
@@ -16,10 +16,12 @@ References: torch/_inductor/sizevars.py (SizeVarAllocator).
 from __future__ import annotations
 
 import ast
+import re
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.nodes import called
+from transforms.python.writing.checks import is_caught
 from transforms.python.writing.place import Change, Place, Rewrite
 
 NAME = "sizevars-names"
@@ -28,6 +30,12 @@ LEVEL = Level.REVIEW
 PRECEDENCE = 20
 EXAMPLES = (
     Example("def f(n):\n    return V.graph.sizevars.size_hint(n)\n", None, "decide or estimate: a person knows"),
+    Example(
+        "def f(n):\n    sizes = V.graph.sizevars\n    if hasattr(sizes, 'guard_int'):\n"
+        "        return sizes.guard_int(n)\n    else:\n        return V.graph.sizevars.evaluate_static_shape(n)\n",
+        None,
+        "for a torch without the new name",
+    ),
     Example("def f(n):\n    return V.graph.sizevars.guard_int(n)\n", None, "the version has it"),
     Example(
         "def f(n, m):\n    V.graph.sizevars.guard_equals(n, m)\n    return V.graph.sizevars.evaluate_static_shape(n)\n",
@@ -47,6 +55,8 @@ SUCCESSORS = {
 }
 HINT = "size_hint decided something or fed a heuristic: guard_int for the one, optimization_hint for the other"
 
+BOTH = "the code asks which methods or which torch there are, so the old name is for the torch that has it"
+
 
 def rewrite(place: Place) -> Rewrite | None:
     """The call by its new name; a refusal for `size_hint`."""
@@ -56,6 +66,16 @@ def rewrite(place: Place) -> Rewrite | None:
     new = SUCCESSORS.get(called(node))
     if new is None:
         return Rewrite(Level.MANUAL, MESSAGE, reason=HINT, refusal="size-hint")
+    if is_caught(place, node) or _asks_for_version(place, node):
+        return Rewrite(Level.MANUAL, MESSAGE, reason=BOTH, refusal="older-torch")
     place.names.used.add(f"sizevars.{new}")
     end = place.layout.end(node.func)
     return Rewrite(Level.REVIEW, MESSAGE, (Change(end - len(node.func.attr), end, new),))
+
+
+def _asks_for_version(place: Place, node: ast.Call) -> bool:
+    """Whether a condition around a call asks for an attribute or a version."""
+    around = (
+        n for n in place.nodes if isinstance(n, (ast.If, ast.IfExp)) and any(part is node for part in ast.walk(n))
+    )
+    return any(re.search(r"(?i)hasattr|version|torch_?\d", ast.unparse(branch.test)) for branch in around)
