@@ -8,7 +8,8 @@ Why: `to` first asks, in C++, whether the tensor is in the format already, which
 
 Fix safety: review. Shape, dtype and device are the same. Where a dimension of size 1 makes a contiguous tensor count as
 one in the format, `to` kept its strides; now they are those of the format, as kernels make them. Only for formats that
-`suggest_memory_format` gives or that are named, since `preserve_format` makes no tensor.
+`suggest_memory_format` gives or that are named, since `preserve_format` makes no tensor. Left is
+a dtype that may be None, which is the tensor's own to `new_empty` and the default one to `torch.empty`.
 
 References: torch/_meta_registrations.py (the meta of pixel_shuffle does the same), c10/core/MemoryFormat.h.
 """
@@ -20,6 +21,8 @@ import re
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
+from transforms.python.flow.nodes import dotted, named_parameters
+from transforms.python.flow.parameters import default_none
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.place import Change, Place, Rewrite
 
@@ -71,8 +74,24 @@ def rewrite(place: Place) -> Rewrite | None:
         candidate is not None and FORMATS.search(ast.unparse(candidate)) for candidate in formats
     ):
         raise Undecided("the memory format may be preserve_format, in which no tensor is made")
-    dtype = next((place.text(keyword.value) for keyword in allocation.keywords), f"{tensor}.dtype")
+    given = allocation.keywords[0].value if allocation.keywords else None
+    if given is not None and not _is_dtype(place, given):
+        raise Undecided("the dtype may be None, which is the tensor's own")
+    dtype = place.text(given) if given is not None else f"{tensor}.dtype"
     arguments = [sizes, f"dtype={dtype}", f"device={tensor}.device", f"memory_format={place.text(memory_format)}"]
     text = f"{place.names.torch}.empty({', '.join(arguments)})"
     layout = place.layout
     return Rewrite(Level.REVIEW, MESSAGE, (Change(layout.start(node), layout.end(node), text),))
+
+
+def _is_dtype(place: Place, dtype: ast.expr) -> bool:
+    """Whether a dtype is surely no None: a tensor's, one of torch's, or a parameter that is annotated as one."""
+    if not isinstance(dtype, ast.Name):
+        return isinstance(dtype, ast.Attribute) and (dtype.attr == "dtype" or dotted(dtype.value) == place.names.torch)
+    arguments = place.function.args
+    annotated = {p.arg: ast.unparse(p.annotation) for p in named_parameters(arguments) if p.annotation}
+    whole = re.fullmatch(r"(?:torch\.)?dtype", annotated.get(dtype.id, "")) and dtype.id not in default_none(arguments)
+    values = place.assigned(dtype.id)
+    return bool(values) and all(
+        _is_dtype(place, v) if isinstance(v, ast.Attribute) else v is None and bool(whole) for v in values
+    )
