@@ -26,6 +26,7 @@ import libcst as cst
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
+from transforms.python.flow.nodes import dotted
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import bare, code, flattened
 from transforms.python.writing.place import Change, Place, Rewrite
@@ -74,6 +75,8 @@ def rewrite(place: Place) -> Rewrite | None:
     """The condition in its symbolic form, as several checks where an operand may not be moved."""
     if place.site.kind not in ("check", "guard"):
         return None
+    if place.site.kind == "check" and isinstance(place.site.node, ast.Call):
+        place.names.check_torchs(dotted(place.site.node.func))
     expression = place.site.expression
     tree = place.tree(expression)
     try:

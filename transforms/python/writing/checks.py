@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 import libcst as cst
 
-from transforms.python.flow.nodes import called
+from transforms.python.flow.nodes import called, dotted
 from transforms.python.flow.torch_names import CHECKS
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.messages import check_lazy, is_read_elsewhere
@@ -156,6 +156,8 @@ def checked_unless(place: Place, unless: Sequence[cst.BaseExpression], check: as
     """
     condition = condition_of(check)
     assert condition is not None
+    if isinstance(check, ast.Expr) and isinstance(check.value, ast.Call):
+        place.names.check_torchs(dotted(check.value.func))
     if place.inlined and (isinstance(check, ast.Assert) or any(map(closes_over, _messages(check)))):
         raise Undecided("Dynamo takes no check whose message holds values: write the message without them")
     operands = [*unless, place.tree(condition)]

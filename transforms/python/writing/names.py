@@ -177,6 +177,15 @@ class Names:
         """What the function and those around it bind, innermost first."""
         return [bound(function, MODULE) for function in self.functions]
 
+    def check_torchs(self, function: str) -> None:
+        """Raise Undecided where a dotted name that is called as a check of torch is another function."""
+        owner, _, name = function.rpartition(".")
+        imports = (n for n in self.top.body if isinstance(n, ast.ImportFrom) and (n.module or "").startswith("torch"))
+        imported = {alias.asname or alias.name for node in imports for alias in node.names}
+        known = {"torch", self.top.torch, *imported}
+        if owner.partition(".")[0] not in known if owner else name not in imported and self.path != "torch/__init__.py":
+            raise Undecided(f"{function} is no check of torch")
+
     def builtin(self, name: str) -> str:
         """The name of a builtin. Raises Undecided where the file calls something else so."""
         if any(name in scope.names for scope in self._scopes) or binds(self.top.body, self.top.source, name, ""):

@@ -72,3 +72,14 @@ def test_an_exception_of_the_files_own_is_raised_as_it_was(rewrite: Rewrite, hea
     written = rewrite(source)
     assert "expect_true(" in written
     assert "_check_value" not in written
+
+
+@pytest.mark.parametrize("call", ["_check(m == n and m < 9, 'no')", "self._check(m == n and m < 9)"])
+@pytest.mark.parametrize("branch", ["", "if m > 2:\n        "])
+def test_a_check_of_the_files_own_is_called_as_it_was(rewrite: Rewrite, branch: str, call: str) -> None:
+    own = "def _check(ok, text):\n    problems.append(ok)\n\n\n"
+    source = f"{own}def f(x: Tensor):\n    m, n = x.shape\n    {branch}{call}\n    return x\n"
+    assert call in rewrite(source)
+    ours = source.replace("self.", "torch.").replace(" _check", " torch._check").replace("def torch.", "def ")
+    assert "sym_and" in rewrite(ours)
+    assert "sym_and" in rewrite("from torch import _check\n" + ours.removeprefix(own).replace("torch._", "_"))
