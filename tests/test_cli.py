@@ -206,6 +206,25 @@ def test_a_saved_plan_is_applied_as_it_stands(tree: Path, symfix: Symfix, tmp_pa
     assert err == "symfix: sub/b.cc: changed since the plan was made; run symfix scan again\n"
 
 
+def test_paths_narrow_a_saved_plan_to_what_lies_in_them_as_a_whole(
+    make_tree: MakeTree, symfix: Symfix, tmp_path: Path
+) -> None:
+    files = {
+        "a.cc": b"size\n",
+        "sub/b.cc": b"size\nsize @near\nsize @far\n",
+        "sub/c.cc": b"size @near\n",
+        "d.cc": b"size @far\n",
+    }
+    tree = make_tree(files)
+    (tmp_path / "p.json").write_bytes(symfix("scan", "--format", "json", cwd=tree).out)
+    plan = ("--plan", tmp_path / "p.json")
+    changed = {"sub/b.cc": b"sym_size\nsym_size @near\nsize @far\n", "sub/c.cc": b"sym_size @near\n"}
+    diff = symfix("diff", *plan, "sub", cwd=tree).out
+    assert [b"b/" + path.encode() in diff for path in files] == [path in changed for path in files]
+    assert symfix("apply", *plan, "sub", cwd=tree).code == 1
+    assert {path: (tree / path).read_bytes() for path in files} == files | changed
+
+
 def test_a_plan_whose_edits_do_not_fit_is_refused(tree: Path, symfix: Symfix, tmp_path: Path) -> None:
     document = json.loads(symfix("scan", "--format", "json", cwd=tree).out)
     document["findings"][0]["edits"][0]["old"] = "SIZE"

@@ -65,7 +65,10 @@ def test_a_saved_plan_holds_its_scope(make_tree: MakeTree, symfix: Symfix) -> No
     tree = make_tree(FILES)
     plan = tree.parent / "plan.json"
     plan.write_bytes(symfix("scan", "--format", "json", "--scope", "modules", cwd=tree).out)
-    assert symfix("apply", "--level", "review", "--plan", str(plan), cwd=tree).code == 1
+    given = ("--level", "review", "--plan", str(plan))
+    code, _, err = symfix("apply", *given, "--scope", "all", cwd=tree)
+    assert (code, err) == (2, "symfix: --scope all: the plan was made with --scope modules; make it anew\n")
+    assert symfix("apply", *given, "--scope", "modules", cwd=tree).code == 1
     assert {path for path in FILES if (tree / path).read_bytes() != FILES[path]} == WIDE
 
 

@@ -16,11 +16,13 @@ from codemod.borders.files import read_below
 from codemod.cli.run import Run, start
 from codemod.errors import SymfixError, nearest
 from codemod.model import transform
+from codemod.model.choices import ALL
 from codemod.model.decisions import Choice, followed, standing
 from codemod.model.findings import Level
 from codemod.model.groups import Group, make_groups
 from codemod.model.plan import Plan
 from codemod.planning.operators import Operators, TreeNames
+from codemod.planning.selection import within
 from codemod.terminal import and_more, note, style
 from codemod.tree.checkout import Checkout
 
@@ -58,9 +60,9 @@ def load_plan(run: Run) -> tuple[Run, Plan]:
     """The plan of `--plan`, else that of a new analysis, and `run` with the names that the plan has for `--op`.
 
     A new analysis has the metas that were drawn in this checkout too.
-    The plan's decisions are those made in this checkout, before those that a saved plan brings along. What it could
-    not do is noted on stderr. Raises SymfixError where the saved plan cannot be read, files have changed since it was
-    made, or `--op` names no operator of the tree.
+    PATHS narrow a saved plan too. The plan's decisions are those made in this checkout, before those that a saved plan
+    brings along. What it could not do is noted on stderr. Raises SymfixError where the saved plan cannot be read, is of
+    another `--scope`, files have changed since it was made, or `--op` names no operator of the tree.
     """
     from codemod.planning.analysis import analyse
     from codemod.planning.decision_store import DecisionStore
@@ -80,6 +82,7 @@ def load_plan(run: Run) -> tuple[Run, Plan]:
         except OSError as error:
             raise SymfixError(f"{plan_file}: the plan cannot be read: {error.strerror}") from error
         check_plan(run.project.listing, plan)
+        plan = _narrowed(run, plan)
     if plan_file is None and all(map(os.path.isabs, plan.files)) and not plan.failures:
         raise SymfixError(f"{run.checkout.root}: holds no C++ or Python that symfix reads; name a checkout that does")
     for folder in run.checkout.repositories(run.project.names):
@@ -95,6 +98,19 @@ def load_plan(run: Run) -> tuple[Run, Plan]:
     decisions = [*plan.decisions, *stored]
     holding = tuple(standing(make_groups(plan.findings), plan.files, decisions))
     return run, dataclasses.replace(plan, decisions=holding)
+
+
+def _narrowed(run: Run, plan: Plan) -> Plan:
+    """What of a saved plan the command line's PATHS ask for; a configured path said what the plan was made of.
+
+    Raises SymfixError where the command line has another `--scope`, which only a new analysis can answer.
+    """
+    made = plan.options.get("scope", ALL)
+    if run.values["scope"] not in (None, made) and "scope" not in run.configured:
+        raise SymfixError(f"--scope {run.values['scope']}: the plan was made with --scope {made}; make it anew")
+    if "paths" in run.configured or not run.project.paths:
+        return plan
+    return dataclasses.replace(plan, findings=tuple(within(plan.findings, run.project.selected)))
 
 
 def operators_of(run: Run, plan: Plan) -> Operators:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from codemod.model.findings import Finding, Level
 from codemod.model.groups import Group, make_groups
 from codemod.planning.naming import matches_operator, matches_shard
 from codemod.tree.touched import Touched
+
+
+def within(findings: Iterable[Finding], selected: Callable[[str], bool]) -> list[Finding]:
+    """Those of the groups that lie in `selected` files as a whole, with all that they edit."""
+    groups = make_groups(findings)
+    chosen = (group for group in groups if all(map(selected, (*group.paths, *(f.path for f in group.findings)))))
+    return [finding for group in chosen for finding in group.findings]
 
 
 @dataclass(frozen=True, slots=True)
