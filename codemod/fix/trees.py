@@ -31,7 +31,7 @@ class Tree:
 
     def relative(self, path: str) -> str:
         """The POSIX path below the root; "" for one that lies elsewhere."""
-        real, base = os.path.realpath(path), f"{self.root}/"
+        real, base = os.path.realpath(path), _inside(self.root)
         return real[len(base) :] if real.startswith(base) else ""
 
     def unit(self, path: str) -> str:
@@ -106,8 +106,8 @@ class Copy:
     def original(self, path: str) -> str:
         """The file that a path of the run is a copy of; the path itself where it is none."""
         for tree, folder in self.folders.items():
-            if path.startswith(f"{folder}{os.sep}"):
-                return f"{tree.root}{path[len(str(folder)) :]}"
+            if path.startswith(_inside(folder)):
+                return _inside(tree.root) + path[len(_inside(folder)) :]
         return path
 
 
@@ -198,7 +198,12 @@ def _executable(program: Program) -> str:
 
 
 def _below(path: str, root: Path) -> bool:
-    return path == str(root) or path.startswith(f"{root}{os.sep}")
+    return path == str(root) or path.startswith(_inside(root))
+
+
+def _inside(folder: Path) -> str:
+    """What the paths in a folder begin with; the root of the file system ends with its separator already."""
+    return os.path.join(folder, "")
 
 
 def _not_python(folder: str, names: list[str]) -> list[str]:

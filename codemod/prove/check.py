@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -83,8 +84,8 @@ def blamed(error: Diagnostic, side: Side, changes: Sequence[Change]) -> tuple[Ch
 
 def _relative(path: str, side: Side) -> str:
     for root in (side.tree, side.headers, side.settings.root, side.settings.target.package):
-        if root is not None and path.startswith(f"{root}/"):
-            return path[len(str(root)) + 1 :]
+        if root is not None and path.startswith(inside := os.path.join(root, "")):
+            return path[len(inside) :]
     return path
 
 

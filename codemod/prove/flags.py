@@ -94,10 +94,10 @@ def compile_flags(root: Path) -> Database:
         for entry in document:
             folder = os.path.join(root, entry["directory"])
             source = os.path.normpath(os.path.join(folder, entry["file"]))
-            if source.startswith(f"{root}/"):
+            if source.startswith(inside := os.path.join(root, "")):
                 arguments = entry["arguments"] if "arguments" in entry else shlex.split(entry.get("command", ""))
                 flags = tuple(_allowed_flags(arguments[1:], folder, root, database.left_out))
-                database.flags[source[len(str(root)) + 1 :]] = flags
+                database.flags[source[len(inside) :]] = flags
     except (OSError, ValueError) as error:
         raise SymfixError(f"{path}: not a compilation database: {error}; {_REMEDY}") from error
     return database

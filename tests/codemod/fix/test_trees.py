@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from codemod.fix.trees import Tree, patched, tree_of
+from codemod.fix.trees import Copy, Tree, patched, tree_of
 from codemod.probe.script import Program
 from codemod.runner.recording import WATCHED
 
@@ -105,6 +105,13 @@ def test_what_is_installed_is_nobodys_checkout(tmp_path: Path) -> None:
     assert tree_of(str(egg / "op" / "ops.py")) == Tree(egg / "op", "op")
     assert tree_of(str(packages / "lone.py")) is None
     assert tree_of(str(packages / "some.libs" / "a.py")) is None
+
+
+def test_a_script_at_the_root_of_the_file_system() -> None:
+    tree = Tree(Path("/"))
+    assert (tree.relative("/train.py"), tree.relative("/none/ops.py")) == ("train.py", "none/ops.py")
+    copy = Copy(Program(("python", "/train.py"), Path("/")), {tree: Path("/copies/a")})
+    assert [copy.original(path) for path in ("/copies/a/train.py", "/copies/b/a.py")] == ["/train.py", "/copies/b/a.py"]
 
 
 def test_torch_and_python_itself_are_nobodys_tree(tmp_path: Path) -> None:
