@@ -15,7 +15,7 @@ _LEAVES = frozenset(
 _NAMES = _LEAVES | {ast.Name, ast.Constant}
 _SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
 # Names of fields that hold no nodes but leaves, whatever the node (Python's abstract grammar, Parser/Python.asdl).
-_TELLING = ("size", "numel", "dim", "len")
+SIZE_READERS = frozenset({"size", "numel", "dim", "len"})
 _PLAIN = frozenset({"id", "attr", "ctx", "op", "ops", "asname", "module", "level", "is_async", "simple", "conversion"})
 TELLING = frozenset(
     {ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Return}
@@ -184,7 +184,7 @@ def is_read(node: ast.expr, also: Collection[str] = ()) -> bool:
     parts = list(ast.walk(node))
     if any(isinstance(part, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)) for part in parts):
         return False
-    return {called(part) for part in parts if isinstance(part, ast.Call)} <= {*_TELLING, *also}
+    return {called(part) for part in parts if isinstance(part, ast.Call)} <= {*SIZE_READERS, *also}
 
 
 def spoken(condition: ast.expr) -> ast.expr:

@@ -9,8 +9,9 @@ What it does: known sizes raise and guard as before; unknown ones are checked wh
 Why: `assert` needs an answer while tracing.
 
 Fix safety: safe; for review where the condition holds an `or`, whose guard is then one instead of two, and where there
-is no message to give, or one that reads the frame it is made in. Not offered where Dynamo reads the function: it knows
-`assert` itself; torch._assert is named, as it is where making its message does more than read.
+is no message to give, or one that reads the frame it is made in. Not offered where Dynamo reads the function: it makes
+a check of an `assert` of one comparison with a constant message or none. Of all others it asks, and what to write
+instead is said; torch._assert is named, as it is where making its message does more than read.
 
 References: torch/__init__.py (_check_with, _assert), torch/fx/experimental/symbolic_shapes.py (expect_true).
 """
@@ -29,6 +30,7 @@ from transforms.python.writing.logic import Undecided
 from transforms.python.writing.messages import check_lazy, only_reads
 from transforms.python.writing.nodes import code
 from transforms.python.writing.place import Change, Place, Rewrite
+from transforms.python.writing.traced import asked_of
 
 NAME = "assert-check"
 MODE = Mode.PYTHON_BRANCH
@@ -54,6 +56,7 @@ EXAMPLES = (
 
 MESSAGE = "an assertion on sizes is a check"
 CAUGHT = "the function catches what the assertion raises, so the answer is needed while tracing"
+TRACED, ASKING = "Dynamo turns this assertion into a check by itself", "asked-assert"
 ASKED = "torch._assert asks for the answer, in Dynamo too: torch._check with the same condition defers it"
 
 
@@ -65,8 +68,8 @@ def rewrite(place: Place) -> Rewrite | None:
     if not isinstance(node, ast.Assert):
         return None
     if place.inlined:
-        reason = "Dynamo turns assertions on sizes into checks by itself"
-        return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="traced-assert")
+        reason = asked_of(node, place.values) or TRACED
+        return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="traced-assert" if reason == TRACED else ASKING)
     if is_caught(place, node):
         raise Undecided(CAUGHT)
     tree = place.tree(node.test)

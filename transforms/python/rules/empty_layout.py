@@ -22,7 +22,7 @@ import re
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.nodes import dotted, named_parameters
-from transforms.python.flow.parameters import default_none
+from transforms.python.flow.parameters import none_by_default
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.place import Change, Place, Rewrite
 
@@ -90,7 +90,9 @@ def _is_dtype(place: Place, dtype: ast.expr) -> bool:
         return isinstance(dtype, ast.Attribute) and (dtype.attr == "dtype" or dotted(dtype.value) == place.names.torch)
     arguments = place.function.args
     annotated = {p.arg: ast.unparse(p.annotation) for p in named_parameters(arguments) if p.annotation}
-    whole = re.fullmatch(r"(?:torch\.)?dtype", annotated.get(dtype.id, "")) and dtype.id not in default_none(arguments)
+    whole = re.fullmatch(r"(?:torch\.)?dtype", annotated.get(dtype.id, "")) and dtype.id not in none_by_default(
+        arguments
+    )
     values = place.assigned(dtype.id)
     return bool(values) and all(
         _is_dtype(place, v) if isinstance(v, ast.Attribute) else v is None and bool(whole) for v in values

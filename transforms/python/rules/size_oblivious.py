@@ -101,9 +101,11 @@ def rewrite(place: Place) -> Rewrite | None:
 
 def _needless(place: Place, node: ast.Call) -> Change | None:
     """The line of a check gone, where one beside it says as much in the same words: `torch._check(n >= 1)`."""
-    blocks = (getattr(holder, name, ()) for holder in place.nodes for name in ("body", "orelse", "finalbody"))
-    blocks = (block for block in (*blocks, place.function.body) if isinstance(block, list))
-    for block in blocks:
+    names = ("body", "orelse", "finalbody")
+    inner: list[object] = [getattr(holder, name, None) for holder in place.nodes for name in names]
+    for block in (*inner, place.function.body):
+        if not isinstance(block, list):
+            continue
         statement = next((s for s in block if isinstance(s, ast.Expr) and s.value is node), None)
         if statement is None:
             continue
@@ -121,7 +123,7 @@ def _run(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in statements:
         yield statement
         check = statement.value if isinstance(statement, ast.Expr) else None
-        if called(check) not in ("_check", "_check_is_size") or not isinstance(check, ast.Call):
+        if not isinstance(check, ast.Call) or called(check) not in ("_check", "_check_is_size"):
             return
         if len(check.args) != 1 or check.keywords or not all(isinstance(n, _PLAIN) for n in ast.walk(check.args[0])):
             return

@@ -32,7 +32,7 @@ _NEW_LAYERS = re.compile(
     r"^(?:Conv(?:Transpose)?[123]d|Linear|Bilinear|Embedding|(?:Layer|Group|RMS)Norm|(?:Batch|Instance)Norm[123]d"
     r"|(?:Max|Avg)Pool[123]d|GELU|Sigmoid|Tanh)$"
 )
-_TELLING = (METHODS.keys() - {"item", "join", "get", "format"}) | GUARDS
+_TELLING = (METHODS.keys() - {"item", "join", "get", "format"}) | GUARDS.keys()
 _HOLDING = frozenset(
     {"list", "tuple", "reversed", "zip", "enumerate", "iter", "next", "sorted", "dict", "set", "filter", "getattr",
      "cast", "annotate", "copy"}

@@ -7,7 +7,7 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 
-from transforms.python.flow.interpret import asks
+from transforms.python.flow.asking import asks
 from transforms.python.flow.nodes import called, dotted, spoken
 from transforms.python.flow.torch_names import TORCH_MODULES
 from transforms.python.writing.evaluation import Evaluated, evaluated_before

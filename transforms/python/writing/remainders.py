@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import all_nodes, called, holder, is_read
+from transforms.python.flow.nodes import SIZE_READERS, all_nodes, called, holder, is_read
 from transforms.python.writing.evaluation import evaluated_before
 from transforms.python.writing.place import Place
 
@@ -109,7 +109,7 @@ def _may_change(place: Place, call: ast.Call, name: str, owner: ast.AST) -> bool
         return is_given and (into or called(call).rstrip("_") != called(call))
     inner = (part for part in place.nodes if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)))
     shared = (part for function in inner for part in ast.walk(function) if isinstance(part, ast.Name))
-    if called(call) in _TELLING:
+    if called(call) in SIZE_READERS:
         return False
     return is_given or any(part.id == name for part in shared)
 

@@ -42,3 +42,18 @@ def test_what_asks_for_no_size_is_left(look: Any, call: str) -> None:
 def test_what_is_caught_decides(look: Any) -> None:
     source = f"{HEAD}    try:\n        {CHECK}\n    except AssertionError:\n        return -x\n    return x\n"
     assert [(finding.rule, bool(finding.edits)) for finding in look(source)] == [("assert-check", False)]
+
+
+@pytest.mark.parametrize(
+    ("asserted", "refusal", "said"),
+    [
+        ("x.size(0) == n, 'rows'", "traced-assert", "into a check by itself"),
+        ("x.dim() == 2 and x.size(0) == n", "traced-assert", "into a check by itself"),
+        ("x.size(0) == n, f'{n} rows'", "asked-assert", "if its message is a constant"),
+        ("x.size(0) == n and x.size(1) == n", "asked-assert", "one assert for each"),
+        ("not x.size(0) % 2", "asked-assert", "the opposite comparison"),
+    ],
+)
+def test_what_dynamo_makes_of_an_assertion(look: Any, asserted: str, refusal: str, said: str) -> None:
+    (found,) = look(f"{HEAD}    assert {asserted}\n    return x\n", inlined=True)
+    assert (found.rule, found.refusal, said in found.reason) == ("assert-check", refusal, True)
