@@ -8,6 +8,7 @@ import re
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
@@ -23,7 +24,7 @@ from codemod.model.groups import make_groups
 from codemod.model.plan import Plan
 from codemod.tree.config import user_config
 from tests.codemod.fake import FakeTransform
-from tests.conftest import MakeTree, Symfix
+from tests.conftest import ROOT, MakeTree, Symfix
 
 LEVELS = st.sampled_from(["safe", "review", "manual"])
 PIECES = st.sampled_from(
@@ -179,3 +180,32 @@ def test_the_diff_is_deterministic_and_taken_by_git(
     git("checkout", "-q", ".", cwd=tree)
     git("apply", "-", cwd=tree, stdin=diff)
     assert all(source.endswith(b"sym_size\n") for source in contents(tree).values())
+
+
+AUDITED = """
+import sys
+sys.addaudithook(lambda event, given: event == "subprocess.Popen" and print("starts", given[1][0], file=sys.stderr))
+from codemod.cli import main
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("command", [("scan",), ("apply", "--no-check"), ("rule",)])
+def test_security_names_what_a_command_starts(
+    make_tree: MakeTree, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "clang-format").symlink_to(shutil.which("false") or "false")
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:{tmp_path / 'bin'}")
+    library = ROOT / "examples/library/csrc"
+    tree = make_tree(
+        {".clang-format": b"ColumnLimit: 0\n"} | {path.name: path.read_bytes() for path in library.iterdir()}
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", AUDITED, *command], cwd=tree, capture_output=True, text=True, check=False
+    )
+    started = {os.path.basename(line.split()[1]) for line in done.stderr.splitlines() if line.startswith("starts ")}
+    rows = (ROOT / "SECURITY.md").read_text().splitlines()
+    said = next(row for row in rows if row.startswith("| ") and f"`{command[0]}`" in row.split("|")[1])
+    first = next(row for row in rows if row.startswith("| `scan`")) if "the same" in said else ""
+    assert started == {name for name in ("git", "clang-format") if name in said + first}
