@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 
-from transforms.python.flow.interpret import Interpreter, asks
+from transforms.python.flow.asking import asks
+from transforms.python.flow.interpret import Interpreter
 
 AND = "Dynamo asks for each operand of `and` but the last: write one assert for each"
 OR = "Dynamo asks for each operand of `or` but the last: write `in` a tuple, or sym_or, which ask for none"
