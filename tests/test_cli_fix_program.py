@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,10 @@ class Runs:
         self.reached = True
         monkeypatch.setattr(repair, "run_trial", self.run_trial)
 
+    def files(self, program: Program) -> frozenset[str]:
+        """The file that a program runs."""
+        return frozenset({str(program.folder.resolve() / "case.py")})
+
     def run_trial(self, program: Program, eager: bool = False, seconds: float | None = None) -> Trial:
         """As `codemod.fix.trial.run_trial`."""
         self.ran += 1
@@ -40,7 +45,7 @@ class Runs:
         cured = self.cure in path.read_bytes()
         if eager or cured:
             status = self.eager_status if eager else 0
-            loaded = frozenset({str(path)} if self.reached else ())
+            loaded = self.files(program) if self.reached else frozenset[str]()
             return Trial(status, "", "1\n", ({"returned": {"number": 1}},), (), Report("", (), ()), loaded)
         line = Frame(str(path), 5, "f", "if a != b:")
         error = Answer("error", "Could not guard on data-dependent expression Ne(u0, 2)", "your code", line, None, "f")
@@ -85,6 +90,24 @@ def test_a_change_that_the_program_does_not_run_is_not_judged(tree: Path, symfix
     assert outcome.code == 1
     out = " ".join(outcome.out.decode().split())
     assert "case.py, so it is not tried" in out
+    assert "no change is offered: the program does not run from a copy" in out
+
+
+def test_a_program_that_fails_in_any_copy_is_not_judged(
+    tree: Path, symfix: Symfix, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = runs.run_trial
+
+    def failing(program: Program, eager: bool = False, seconds: float | None = None) -> Trial:
+        trial = first(program, eager, seconds)
+        copied = program.folder.resolve() != tree.resolve()
+        return replace(trial, status=1, error="OSError: a link", loaded=runs.files(program)) if copied else trial
+
+    monkeypatch.setattr(repair, "run_trial", failing)
+    outcome = symfix("fix", "--yes", *COMMAND, cwd=tree)
+    assert (outcome.code, runs.ran) == (1, 4)
+    out = " ".join(outcome.out.decode().split())
+    assert "left from a copy, without the change, it fails: OSError: a link" in out
     assert "no change is offered: the program does not run from a copy" in out
 
 

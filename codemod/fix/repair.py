@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from codemod.fix.candidates import Candidate, Sources, candidates_for, conflict_free, contents_of
 from codemod.fix.trees import Copy, patched
-from codemod.fix.trial import Trial, run_trial
+from codemod.fix.trial import Trial, run_trial, same_text
 from codemod.fix.verdict import Verdict, compare, wrong_values
 from codemod.model.findings import Level
 from codemod.probe.script import OUT_OF_TIME, Program
@@ -36,6 +36,10 @@ class Repair:
     missed: dict[tuple[Candidate, ...], str] = field(default_factory=dict)
     """Those of `refused` that the program did not run."""
     _limit: float = 0.0
+    _end: str = ""
+    """How the program ends as it is."""
+    _copied: str | None = None
+    """Why it does not run from a copy; None as long as nobody asked."""
 
     def run(self) -> tuple[Trial, Trial, Trial]:
         """Run the program before, without torch.compile, and with what cures it: the three runs.
@@ -44,6 +48,7 @@ class Repair:
         """
         started = time.monotonic()
         before = run_trial(self.program)
+        self._end = before.end
         self._limit = 3 * (time.monotonic() - started) + _SLACK
         if not (before.report.answers or before.returned or before.compilations):
             return before, before, before  # nothing is compiled
@@ -85,8 +90,9 @@ class Repair:
             with patched(self.program, contents_of(together)) as place:
                 after = run_trial(place.program, seconds=self._limit)
             missed = place.missed(after.files) if after.status >= 0 and after.status != OUT_OF_TIME else ""
-            if missed:
-                self.missed[chain] = self.refused[chain] = f"the program runs no copy of {missed}, so it is not tried"
+            reason = f"the program runs no copy of {missed}, so it is not tried" if missed else ""
+            if reason or (after.status and (reason := self._fails_copied(together, after))):
+                self.missed[chain] = self.refused[chain] = reason
                 self.tell("left", f"{candidate.what}: {self.missed[chain]}")
                 continue
             verdict = compare(latest, after, eager)
@@ -99,3 +105,13 @@ class Repair:
                 if further is not None:
                     return further
         return None
+
+    def _fails_copied(self, together: Sequence[Candidate], after: Trial) -> str:
+        """Why the failure of `after` may be the copy's, as a copy without a change fails otherwise than the program."""
+        if self._copied is None and not same_text(after.end, self._end):
+            contents = contents_of(together)
+            plain = {tree: {path: (tree.root / path).read_bytes() for path in own} for tree, own in contents.items()}
+            with patched(self.program, plain) as place:
+                end = run_trial(place.program, seconds=self._limit).end
+            self._copied = "" if same_text(end, self._end) else f"from a copy, without the change, it {end}"
+        return self._copied or ""

@@ -34,6 +34,8 @@ _MOST_VALUES = 64
 _DEEPEST = 6
 
 _STARTED = f"{time.time_ns():020}"
+_SCRIPT = os.path.abspath(sys.argv[0]) if getattr(sys, "argv", None) else ""
+"""The program's script, whose module has no `__file__` any more where the process ends."""
 _state = threading.local()
 _loaded: set[str] = set()
 _count = 0
@@ -56,8 +58,8 @@ def tell_loaded() -> None:
     try:
         if watched <= _loaded:
             return
-        for module in list(sys.modules.values()):
-            path = getattr(module, "__dict__", {}).get("__file__")
+        files = [getattr(module, "__dict__", {}).get("__file__") for module in list(sys.modules.values())]
+        for path in (_SCRIPT, *files):
             if isinstance(path, str) and os.path.basename(path) in names:
                 _loaded.update(watched & {os.path.realpath(path)})
         with open(os.path.join(os.environ[LOADED], str(os.getpid())), "w", encoding="utf-8") as file:

@@ -64,6 +64,10 @@ def test_files_that_modules_are_made_of_are_told(tmp_path: Path) -> None:
     trial = run_trial(Program(program.command, tmp_path, environment))
     assert trial.loaded == watched
     assert watched <= trial.files
+    for ending in ("", "raise ValueError\n"):
+        plain = make(tmp_path / f"plain{len(ending)}", ending)
+        environment = {WATCHED: str(plain.folder / "case.py")}
+        assert len(run_trial(Program(plain.command, plain.folder, environment)).loaded) == 1
     killed = make(tmp_path / "killed", CASE + "import os; os._exit(0)\n")
     environment = {WATCHED: str(tmp_path / "killed" / "case.py")}
     assert len(run_trial(Program(killed.command, killed.folder, environment)).loaded) == 1
