@@ -32,6 +32,8 @@ class Job:
     composite: Composite | None = None
     root: Root = Root.OPERATOR
     called_here: bool = False
+    caught: frozenset[str] = frozenset()
+    """The exceptions that callers may catch: names in flow.catching.RAISED."""
 
 
 @dataclass(frozen=True, slots=True)

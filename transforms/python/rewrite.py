@@ -120,6 +120,7 @@ def _rewritten(
         eager=reached.eager,
         scripted=reached.scripted,
         sympy=reached.sympy,
+        caught=reached.caught,
         home=job.home,
     )
     rewritten = Rewritten(scope.name, reached, names, answers(scope, values, layout, names, reached, job))

@@ -15,6 +15,7 @@ from codemod.tree.checkout import NATIVE_FUNCTIONS
 from transforms.python.metas.drawn import findings as metas_of
 from transforms.python.reach.bodies import Bodies
 from transforms.python.reach.callers import called_here
+from transforms.python.reach.catching import caught_by_callers
 from transforms.python.reach.composites import Composite, composites, entries_of, stand_ins
 from transforms.python.reach.kernels import registrations_of, root_package
 from transforms.python.reach.naming import decorated_operators
@@ -143,6 +144,7 @@ class PythonTransform:
         # What the scope leaves out is rewritten by itself: functions of one file may share imports and lines.
         chosen: dict[tuple[str, bool], dict[str, Job]] = {}
         read_by_torchscript = scripted(tree, functions)
+        caught = caught_by_callers(tree, functions)
         sympy = given_sympy(tree, functions, with_sympy)
         pads = [d for d, r in functions.items() if r.caller and any(map(_PADS.search, d.function.calls))]
         here = called_here(tree, pads)
@@ -166,6 +168,7 @@ class PythonTransform:
                     composite=composite,
                     root=reached.root,
                     called_here=definition in here,
+                    caught=caught.get(definition, frozenset()),
                 )
         home = next((home_of(path, project.read(path)) for path in tree.facts if tree_path(tree, path) == HOME), None)
         tops = [path for path in tree.facts if torch is None and tree_path(tree, path) == TOP]

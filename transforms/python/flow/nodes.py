@@ -21,6 +21,7 @@ TELLING = frozenset(
     {ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Return}
     | {ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.comprehension, ast.For, ast.AsyncFor, ast.While}
     | {ast.If, ast.IfExp, ast.Assert, ast.Raise, ast.JoinedStr, ast.Call, ast.BoolOp}
+    | {ast.Try, getattr(ast, "TryStar", ast.Try), ast.With, ast.AsyncWith}
     | {ast.Set, ast.SetComp, ast.Dict, ast.DictComp}
 )
 """The kinds of nodes that a question about a scope may be about, but for names, attributes and operators."""

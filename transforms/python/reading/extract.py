@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from codemod.errors import SymfixError
+from transforms.python.flow.catching import caught_calls
 from transforms.python.flow.nodes import TELLING_OF_VALUES, dotted, named_parameters, own_nodes, telling_nodes, written
 from transforms.python.flow.torch_names import METHODS
 from transforms.python.flow.values import A_SHAPE, A_SIZE
@@ -303,6 +304,7 @@ def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, callee
         tuple(sorted(callees)),
         method=scope.owner is not None,
         bases=tuple(map(written, scope.owner.bases)) if scope.owner else (),
+        caught=tuple(sorted({(name, " ".join(sorted(kinds))) for name, kinds in caught_calls(scope.telling)})),
     )
     if any("register_decomposition" in decorator for decorator in function.decorators):
         function = function._replace(defaults=tuple(_defaults(arguments)))

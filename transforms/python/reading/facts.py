@@ -55,6 +55,8 @@ class Function(NamedTuple):
     """Of the class a method belongs to."""
     defaults: tuple[tuple[str, str], ...] = ()
     """Of a registered decomposition: the parameters that have a default, with it as written."""
+    caught: tuple[tuple[str, str], ...] = ()
+    """Of `calls` those whose exceptions may end in the function, with the names of these, each behind a space."""
 
     @property
     def own_name(self) -> str:

@@ -11,7 +11,8 @@ Why: `assert` needs an answer while tracing.
 Fix safety: safe; for review where the condition holds an `or`, whose guard is then one instead of two, and where there
 is no message to give, or one that reads the frame it is made in. Not offered where Dynamo reads the function: it makes
 a check of an `assert` of one comparison with a constant message or none. Of all others it asks, and what to write
-instead is said; torch._assert is named, as it is where making its message does more than read.
+instead is said; torch._assert is named, as it is where making its message does more than read. Left is
+what the function or a caller that symbols reach may catch.
 
 References: torch/__init__.py (_check_with, _assert), torch/fx/experimental/symbolic_shapes.py (expect_true).
 """
@@ -55,7 +56,7 @@ EXAMPLES = (
 )
 
 MESSAGE = "an assertion on sizes is a check"
-CAUGHT = "the function catches what the assertion raises, so the answer is needed while tracing"
+CAUGHT = "the function or a caller may catch what the assertion raises, so the answer is needed while tracing"
 TRACED, ASKING = "Dynamo turns this assertion into a check by itself", "asked-assert"
 ASKED = "torch._assert asks for the answer, in Dynamo too: torch._check with the same condition defers it"
 

@@ -19,7 +19,8 @@ Why: the branch needs an answer while tracing, and fails where there is none.
 Fix safety: safe as a call, for review as an expectation. Code that eager or TorchScript run too, and code that Inductor
 runs with sympy expressions, is written with the helpers of torch._prims_common, which cost a bool nothing. Where Dynamo
 traces a function of the user's, the message may not close over sizes (the handler of torch._check in
-torch/_dynamo/variables/torch.py); such a branch is left.
+torch/_dynamo/variables/torch.py); such a branch is left, and so is one whose exception the function or a caller that
+symbols reach may catch: the answer picks the path there.
 
 References: torch/__init__.py (_check and its kin), torch/fx/experimental/symbolic_shapes.py (expect_true).
 """
@@ -120,7 +121,9 @@ def rewrite(place: Place) -> Rewrite | None:
     if place.site.kind != "if" or not isinstance(branch, ast.If) or raises(branch.body) == raises(branch.orelse):
         return None
     if is_caught(place, branch):
-        raise Undecided("the function catches what the branch raises, so the answer is needed while tracing")
+        raise Undecided(
+            "the function or a caller may catch what the branch raises, so the answer is needed while tracing"
+        )
     test = place.tree(branch.test)
     if raises(branch.orelse):
         return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, place.conditions.expected(test)))

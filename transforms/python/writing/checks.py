@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Sequence
-from typing import TypeGuard
 
 import libcst as cst
 
+from transforms.python.flow.catching import OTHER, RAISED, raised, taken
 from transforms.python.flow.nodes import called, dotted
 from transforms.python.flow.torch_names import CHECKS
 from transforms.python.writing.logic import Undecided
@@ -16,8 +16,6 @@ from transforms.python.writing.messages import check_lazy, is_read_elsewhere
 from transforms.python.writing.nodes import check_depth, code, parenthesized
 from transforms.python.writing.place import Change, Place, expectation
 
-_TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))  # TryStar since Python 3.11
-_SUPPRESSING = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
 _BY_EXCEPTION = {
     "RuntimeError": "_check",
     "ValueError": "_check_value",
@@ -120,23 +118,33 @@ def _comments(place: Place, branch: ast.If, message: ast.expr | None) -> list[st
 
 
 def is_caught(place: Place, node: ast.stmt | ast.expr) -> bool:
-    """Whether the function itself may catch what a node raises: then the answer is needed while tracing."""
-    return id(node) in _caught(place.function)
+    """Whether the function or its caller may catch what a node raises: then the answer is needed while tracing."""
+    return not _raised(node).isdisjoint(_caught(place.function).get(id(node), frozenset()) | place.names.caught)
 
 
 @functools.lru_cache(maxsize=2)
-def _caught(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[int]:
-    """The ids of the nodes of a function that stand in a `try` with handlers, or in a `with` that may suppress."""
-    catching = (node for node in ast.walk(function) if _catches(node))
-    return frozenset(id(part) for node in catching for inner in node.body for part in ast.walk(inner))
+def _caught(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[int, frozenset[str]]:
+    """The exceptions that end at a statement around a node, by the id of the node."""
+    caught: dict[int, frozenset[str]] = {}
+    for node in ast.walk(function):
+        if exceptions := taken(node):
+            for inner in getattr(node, "body", []):
+                for part in ast.walk(inner):
+                    caught[id(part)] = exceptions.union(caught.get(id(part), ()))
+    return caught
 
 
-def _catches(node: ast.AST) -> TypeGuard[ast.Try | ast.With | ast.AsyncWith]:
-    if isinstance(node, _TRY):
-        return bool(node.handlers)
-    return isinstance(node, (ast.With, ast.AsyncWith)) and any(
-        called(item.context_expr) in _SUPPRESSING for item in node.items
-    )
+def _raised(node: ast.AST) -> frozenset[str]:
+    """The exceptions that a node raises, or has checks raise; all where none is seen."""
+    names: set[str] = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Assert):
+            names.add("AssertionError")
+        elif isinstance(part, ast.Raise):
+            names.add(raised(part.exc))
+        elif isinstance(part, ast.Call) and called(part) in CHECKS:
+            names.add(next((kind for kind, check in _BY_EXCEPTION.items() if check == called(part)), OTHER))
+    return frozenset(names) or RAISED
 
 
 def condition_of(check: ast.stmt) -> ast.expr | None:

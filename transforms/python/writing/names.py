@@ -132,7 +132,8 @@ class Names:
     """The names of one function's rewrites.
 
     `inlined` says that Dynamo traces it. Where `eager`, TorchScript (`scripted`) or Inductor with values of `sympy` run
-    the same code it is `shared`, and written with the helpers of the tree, whose place is `home`.
+    the same code it is `shared`, and written with the helpers of the tree, whose place is `home`. `caught` are the
+    exceptions that callers may catch.
     """
 
     def __init__(
@@ -145,6 +146,7 @@ class Names:
         eager: bool = False,
         scripted: bool = False,
         sympy: bool = False,
+        caught: frozenset[str] = frozenset(),
         home: Home | None = None,
     ) -> None:
         self.top = top
@@ -154,6 +156,7 @@ class Names:
         self.inlined = inlined
         self.shared = eager or scripted or sympy
         self.scripted = scripted and not eager
+        self.caught = caught
         self.home = home
         self.used: set[str] = set()
 
