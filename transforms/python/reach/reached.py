@@ -29,6 +29,8 @@ COMPILED = re.compile(
 NOT_COMPILED = re.compile(r"\b(?:disable|_disable_dynamo|ignore|unused)\b")
 DISABLED = re.compile(r"^(?:\w+\.)*(?:disable|_disable_dynamo)\b(?!.*\brecursive=False)")
 """Where Dynamo leaves a function to eager, with all that it calls."""
+LOWERING = re.compile(r"\b(?:register_)?lowering$")
+"""Why a function is reached that Inductor calls to lower an operator."""
 EXCUSED = re.compile(r"\b(?:_jit_)?(?:unused|ignore)\b")
 # Folders and files of PyTorch whose functions run under fake tensors without being registered one by one.
 TRACED = re.compile(r"^torch/(?:_refs|_prims|_prims_common|_decomp)/|^torch/_meta_registrations\.py$")
@@ -252,22 +254,30 @@ def _seed(reached: Reached) -> None:
 def given_sympy(
     tree: SourceTree, functions: Mapping[Definition, Reached], with_sympy: Sequence[SympyCalls]
 ) -> set[Definition]:
-    """The functions that files which work with sympy expressions call, and what those call in their own files."""
-    queue = [
+    """The functions that files which work with sympy expressions call, and what those call in their own files.
+
+    And Inductor's lowerings, which get its own buffers, whose sizes are such expressions, with all that they call.
+    """
+    lowering = {d for d, reached in functions.items() if reached.caller is None and LOWERING.search(reached.why)}
+    result = lowering | {
         definition
         for definition in functions
         if any(
             definition.function.name in calls.names and tree.module_name(definition.path) in calls.modules
             for calls in with_sympy
         )
-    ]
-    result = set(queue)
+    }
+    queue = list(result)
     while queue:
         definition = queue.pop()
         for name in definition.function.calls:
             callee = tree.resolve(definition, name)
-            if callee is not None and callee in functions and callee not in result and callee.path == definition.path:
+            if callee is None or callee not in functions:
+                continue
+            lowered = definition in lowering and callee not in lowering
+            if lowered or (callee not in result and callee.path == definition.path):
                 result.add(callee)
+                lowering.update([callee] * lowered)
                 queue.append(callee)
     return result
 

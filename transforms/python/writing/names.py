@@ -157,6 +157,7 @@ class Names:
         self.shared = eager or scripted or sympy
         self.scripted = scripted and not eager
         self.caught = caught
+        self.sympy = sympy
         self.home = home
         self.used: set[str] = set()
 
@@ -240,6 +241,8 @@ class Names:
 
     def _helper(self, helper: str) -> str:
         if self.home is None:
+            if self.sympy:
+                raise Undecided("Inductor gives this function expressions of sympy: ask V.graph.sizevars of them")
             compiled = ": ask torch.compiler.is_compiling() first, if compiled code may go one way for all sizes"
             raise Undecided(
                 "eager runs this function too, and the tree has no place for a guard that costs it nothing"

@@ -219,6 +219,21 @@ def test_functions_that_are_given_sympy_expressions(old: str, new: str, names: s
     assert {definition.function.name for definition in given_sympy(tree, reach(tree), [calls])} == names
 
 
+def test_lowerings_are_given_sympy_expressions_and_what_they_call(tmp_path: Path) -> None:
+    head = "import torch\nfrom torch._inductor.lowering import register_lowering\nfrom own.b import check\n"
+    body = "    if x.shape[0] < 1:\n        raise ValueError('few')\n    return x\n"
+    files = {
+        "own/__init__.py": "",
+        "own/a.py": f"{head}@register_lowering(torch.ops.own.f)\ndef f(x):\n    check(x)\n{body}",
+        "own/b.py": f"import torch\ndef check(x: torch.Tensor):\n{body}",
+    }
+    fake = f"import torch\n@torch.library.register_fake('own::f')\ndef f(x: torch.Tensor):\n{body}"
+    for others in ({}, {"own/c.py": fake}):
+        found = [*PythonTransform().analyse(MemoryProject(tmp_path, {**files, **others}, tmp_path / "none.yaml"))]
+        assert [one.path for one in found if one.edits] == [*others]
+        assert {one.path for one in found if "sympy" in one.reason} == {"own/a.py", "own/b.py"}
+
+
 @pytest.mark.parametrize(
     ("path", "caller", "eager"),
     [
