@@ -13,7 +13,7 @@ def convert(flow: Flow, node: Node, spelled: Node, value_node: Node, kind: Type,
     """A cast, in any of its three spellings."""
     if not value.symbolic:
         return kind if kind.kind != "unknown" else value
-    if kind.kind == "float" and value.kind in ("int", "float"):
+    if kind.kind == "float" and kind.name != "float" and value.kind in ("int", "float"):
         flow.announce(FloatCast(value.origins, spelled))
         return FLOAT.with_origins(value.origins)
     if kind.kind == "int" and value.kind == "int" and kind.name in ("int64_t", "long", "SymInt"):

@@ -9,11 +9,12 @@ from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.events import CompoundAssignment, FloatOperand, Step
 from transforms.cpp.flow.members import behind, member, own_member
+from transforms.cpp.flow.numbers import differs, literal, promoted, refuse_mixed
 from transforms.cpp.flow.saved import escapes
 from transforms.cpp.flow.storing import assign, coerce, owner_of
 from transforms.cpp.flow.truth import truth
 from transforms.cpp.reading.tree import Node
-from transforms.cpp.reading.types import BOOL, FLOAT, INT, SIZE_T, STRING, TENSOR, UNKNOWN, Type
+from transforms.cpp.reading.types import BOOL, INT, STRING, TENSOR, UNKNOWN, Type
 
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%"})
@@ -24,8 +25,7 @@ def _literal(kind: Type) -> Callable[[Flow, Node], Type]:
 
 
 def _number(flow: Flow, node: Node) -> Type:
-    literal = node.text.lower()
-    return FLOAT if not literal.startswith("0x") and any(c in literal for c in ".ef") else INT
+    return literal(node.text)
 
 
 def _identifier(flow: Flow, node: Node) -> Type:
@@ -121,9 +121,9 @@ def _number_of(left: Type, symbolic: bool, right: Type) -> Type | None:
     symbolic = symbolic or left.symbolic
     if right.symbolic and right.kind == "float" and not (symbolic and left.kind == "float"):
         return None
-    if "float" in kinds:
-        return FLOAT
-    return SIZE_T if "size_t" in (left.name, right.name) and not (symbolic or right.symbolic) else INT
+    if (symbolic or right.symbolic) and differs(left, right):
+        return None
+    return promoted(left, right)
 
 
 def _operation(flow: Flow, node: Node, operands: tuple[Node, Node], left: Type, right: Type) -> Type:
@@ -134,6 +134,7 @@ def _operation(flow: Flow, node: Node, operands: tuple[Node, Node], left: Type, 
         return BOOL
     if operator in _COMPARISONS | _ARITHMETIC:
         _float_operands(flow, node, left_node, left, right)
+        refuse_mixed(flow, node, operator, operands, left, right)
     kinds = {left.kind, right.kind}
     if operator in _COMPARISONS:
         if "tensor" in kinds:
@@ -185,14 +186,12 @@ def _arithmetic(flow: Flow, node: Node, left: Type, right: Type) -> Type:
         flow.sink(node, "pointer-arithmetic", "is added to a pointer or iterator", offset)
         return pointer
     if "float" in kinds:
-        return FLOAT.with_origins(join(left, right).origins)
+        return promoted(left, right).with_origins(join(left, right).origins)
     if "scalar" in kinds:
         flow.sink(node, "unknown-use", "is combined with a Scalar", left, right)
         return Type("scalar")
     if "int" in kinds and (kinds <= {"int", "bool", "unknown", "other"}):
-        origins = join(left, right).origins
-        unsigned = origins is None and {left.name, right.name} & {"size_t"}
-        return Type("int", "size_t" if unsigned else "int64_t", origins=origins)
+        return promoted(left, right).with_origins(join(left, right).origins)
     flow.sink(node, "unknown-use", "is combined with a value of unknown type", left, right)
     return UNKNOWN
 
@@ -216,7 +215,9 @@ def _assignment(flow: Flow, node: Node) -> Type:
             assign(flow, left, Type("float", "double", origins=value.origins), node)
         elif value.symbolic:
             assign(flow, left, value, node)
-        _compound_assignment(flow, node, (left, right), evaluate(flow, left), value)
+        current = evaluate(flow, left)
+        refuse_mixed(flow, node, node.token[0], (left, right), current, value, kept=True)
+        _compound_assignment(flow, node, (left, right), current, value)
         return current
     flow.sink(node, "bit-operation", f"is an operand of `{node.token}`", value, evaluate(flow, left))
     return UNKNOWN
@@ -274,6 +275,7 @@ def _chosen(flow: Flow, node: Node, left: Type, right: Type) -> Type:
     """The type of one `?:` whose sides are `left` and `right`."""
     yes, no = node.fields["consequence"], node.fields["alternative"]
     both = join(left, right)
+    refuse_mixed(flow, node, "?", (yes, no), left, right)
     if both.symbolic and both.kind == "int":
         chosen_size(flow, node)
     if both.symbolic and left.symbolic != right.symbolic and both.kind in ("ints", "wrap", "braces"):

@@ -22,18 +22,18 @@ def is_size(flow: Flow, outer: Node, following: int = 10) -> bool:
         return _is_shape(flow, node.children[0], following)
     if node.kind == "binary_expression" and node.token == "*":
         return all(is_size(flow, child, following) for child in node.children)
-    initial = _initial(flow, node) if following else None
+    initial = unchanged_initial(flow, node) if following else None
     return initial is not None and is_size(flow, initial, following - 1)
 
 
 def _is_shape(flow: Flow, node: Node, following: int) -> bool:
     if node.kind == "call_expression":
         return method(node) in ("sizes", "sym_sizes")
-    initial = _initial(flow, node) if following else None
+    initial = unchanged_initial(flow, node) if following else None
     return initial is not None and _is_shape(flow, initial, following - 1)
 
 
-def _initial(flow: Flow, node: Node) -> Node | None:
+def unchanged_initial(flow: Flow, node: Node) -> Node | None:
     """What a variable is initialised with and never changed; None for a parameter."""
     variable = flow.lookup(node.text) if node.kind == "identifier" else None
     if variable is None or variable.initial is None:

@@ -6,6 +6,7 @@ from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.events import AccumulateOperation, AccumulateStart, Extremum, ExtremumOperand, ExtremumTemplate
 from transforms.cpp.flow.members import fill, member_slot
+from transforms.cpp.flow.numbers import UNSIGNED, never_negative
 from transforms.cpp.flow.storing import owner_of, same_range
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import BOOL, INT, SIZE_T, STRING, UNKNOWN, Type
@@ -130,6 +131,9 @@ def _min_max(flow: Flow, node: Node, bare: str, template: Node | None, arguments
             flow.sink(node, "callee-takes-int", f"stands beside integers in `std::{bare}({{…}})`", both)
         return Type("int", "int64_t", origins=origins)
     if template is not None:
+        spelled = flow.type_of(template.text).name
+        if spelled in UNSIGNED and not all(never_negative(flow, argument) for argument in arguments):
+            flow.sink(node, "size_t", f"is compared as a `{template.text}` by `std::{bare}`", both)
         flow.announce(ExtremumTemplate(origins, template))
         return Type("int", "int64_t", origins=origins)
     for argument, value in zip(arguments[:2], values[:2], strict=True):

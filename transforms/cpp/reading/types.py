@@ -46,7 +46,10 @@ VOID = Type("void")
 STRING = Type("string")
 
 _SIGNED = {"int64_t", "int", "int32_t", "long", "long long", "ptrdiff_t", "short", "int16_t", "int8_t", "SymIntType"}
-_UNSIGNED = {"size_t", "uint64_t", "uint32_t", "unsigned", "unsigned int", "unsigned long", "uint8_t", "uint16_t"}
+_UNSIGNED = {"size_t", "uint64_t", "uint32_t", "unsigned", "unsigned int", "uint8_t", "uint16_t"} | {
+    "unsigned long",
+    "unsigned long long",
+}
 _FLOATS = {"double", "float"}
 _TENSORS = {"Tensor", "TensorBase", "Variable"}
 _TENSOR_LISTS = {
@@ -192,7 +195,7 @@ _SCALAR = re.compile(r"(?<![\w:])(?:std::)?(?:int64_t|int32_t|long long|long|int
 def symbolic_spelling(spelled: str) -> str | None:
     """`spelled` with integers made SymInt: `const std::vector<int64_t>&` → `const std::vector<c10::SymInt>&`.
 
-    None where the type has no symbolic counterpart (an unsigned integer, a class, a pointer).
+    None where the type has no symbolic counterpart (an unsigned integer, a `float`, a class, a pointer).
     """
     kind = parse_type(spelled)
     if kind.kind == "wrap" and kind.name == "*":
@@ -200,7 +203,7 @@ def symbolic_spelling(spelled: str) -> str | None:
     if kind.kind == "int":
         return _SCALAR.sub("c10::SymInt", spelled, count=1) if kind.name in _SIGNED else None
     if kind.kind == "float":
-        return re.sub(r"\b(?:double|float)\b", "c10::SymFloat", spelled, count=1)
+        return re.sub(r"\bdouble\b", "c10::SymFloat", spelled, count=1) if kind.name != "float" else None
     if kind.kind not in ("ints", "wrap", "tuple"):
         return None
     out = spelled

@@ -1,11 +1,12 @@
 """Casts of sizes to floating point become SymFloat.
 
-What it does: `static_cast<double>(n)`, `double(n)` and `(float)n` become `static_cast<c10::SymFloat>(n)` and so on; a
+What it does: `static_cast<double>(n)`, `double(n)` and `(double)n` become `static_cast<c10::SymFloat>(n)` and so on; a
 number to the left of such a value becomes a SymFloat too, and so does `0.5` in `c ? n : 0.5`.
 
 Why: a SymInt has no conversion to double, and a double beside it in `?:` would become a SymInt, without its fraction.
 
-Fix safety: safe. For a concrete size the value is the same.
+Fix safety: safe. For a concrete size the value is the same. A `float` is less precise than a SymFloat, so casts to it
+are left, as is arithmetic of sizes that comes to one.
 
 References: c10/core/SymFloat.h.
 """

@@ -1,0 +1,66 @@
+"""Numbers beside sizes: what a SymInt or a SymFloat would make otherwise stays as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.transforms.cpp.snippets import converted, refusals
+
+STOPPED = [
+    ("float", "return x.mul(x.size(0) * 0.1f);"),
+    ("float", "return x.mul(1 + x.size(0) * 0.1f + 2);"),
+    ("float", "return x.mul(3 / (0.5f * x.size(0)));"),
+    ("float", "return x.mul(b ? x.numel() : 0.5f);"),
+    ("float", "return x.size(0) > 1.5f ? x : x.sum();"),
+    ("stored", "float s = 1. / x.size(0); return x.mul(s);"),
+    ("float", "float s = 1; s *= x.size(0); return x.mul(s);"),
+    ("cast", "const auto s = 1. / static_cast<float>(x.size(0)); return x.mul(s);"),
+    ("cast", "const auto s = 1. / (float)x.size(0); return x.mul(s);"),
+    ("size_t", 'auto room = x.size(0) - ys.size(); TORCH_CHECK(room >= 0, "many"); return x;'),
+    ("size_t", "if (x.size(0) - ys.size() > 0) { return x; } return x.sum();"),
+    ("size_t", "auto n = x.size(0) - 1; return n < ys.size() ? x : x.sum();"),
+    ("size_t", "auto n = x.size(0) - 1; return x.view({n / ys.size()});"),
+    ("size_t", "auto n = x.size(0); n -= 3; return x.view({n % ys.size(), -1});"),
+    ("size_t", "auto n = x.size(0) - 3; n /= ys.size(); return x.view({n});"),
+    ("size_t", "auto n = x.numel() * x.itemsize(); auto m = n - 5; return m > 0 ? x : x.sum();"),
+    ("size_t", "return x.mul((x.size(0) - 3) * sizeof(int) / 2.);"),
+    ("size_t", "return x.view({std::min<size_t>(x.size(0) - 3, ys.size())});"),
+    ("long-long", "return x.view({x.size(0) * 2LL});"),
+    ("long-long", "auto n = x.size(0); return n > 2ULL ? x : x.view({n + 1ull});"),
+    ("long-long", "long long k = 3; return x.view({x.size(0) - k});"),
+]
+CONVERTED = [
+    ("return x.mul(x.size(0) * 0.1);", "return x.mul(x.sym_size(0) * 0.1);"),
+    ("double s = 3. / x.size(0); return x.mul(s);", "c10::SymFloat s = 3. / x.sym_size(0); return x.mul(s);"),
+    (
+        "return x.mul(0.5f * static_cast<double>(x.size(0)));",
+        "return x.mul(c10::SymFloat(0.5f) * static_cast<c10::SymFloat>(x.sym_size(0)));",
+    ),
+    (
+        "auto n = x.numel() * sizeof(int); return at::zeros({n + ys.size()});",
+        "auto n = x.sym_numel() * sizeof(int); return at::zeros_symint({n + ys.size()});",
+    ),
+    (
+        "const auto n = x.size(0); return n < ys.size() ? x : x.narrow(0, 0, n / ys.size());",
+        "const auto n = x.sym_size(0); return n < ys.size() ? x : x.narrow_symint(0, 0, n / ys.size());",
+    ),
+    ("auto n = x.size(0); n -= ys.size(); return x.view({n});", None),
+    ("const int64_t n = b ? x.size(0) : 1LL; return x.view({n});", None),
+    ("auto n = x.size(0) - 2u; return x.view({n * 2l, -1});", None),
+    ("auto n = x.size(0) - 1; return n == ys.size() ? x : x.view({n});", None),
+]
+
+
+@pytest.mark.parametrize(("refusal", "body"), STOPPED)
+def test_what_would_be_another_number_stays(tmp_path: Path, refusal: str, body: str) -> None:
+    source = f"Tensor f(const Tensor& x, TensorList ys, bool b) {{ {body} }}"
+    assert converted(tmp_path, source) == source
+    assert refusal in refusals(tmp_path, source)
+
+
+@pytest.mark.parametrize(("body", "wanted"), CONVERTED)
+def test_the_same_numbers_convert(tmp_path: Path, body: str, wanted: str | None) -> None:
+    result = converted(tmp_path, f"Tensor f(const Tensor& x, TensorList ys, bool b) {{ {body} }}")
+    assert (wanted or "sym_size(0)") in result
