@@ -45,7 +45,8 @@ def _expected(flow: Flow, outer: Node, origins: set[int]) -> list[Comparison] | 
         asking = next((index for index, asked in enumerate(expected) if asked is None or asked), len(parts))
         if None in expected:
             return None
-        if node.token == "||" and not (_exclusive(parts[asking:]) and all(_decides(flow, p) for p in parts[:asking])):
+        either = node.token == "||"
+        if either and not (_exclusive(flow, parts[asking:]) and all(_decides(flow, p) for p in parts[:asking])):
             return None
         return [comparison for asked in expected for comparison in asked or ()]
     comparison = read(flow, outer, origins)
@@ -59,17 +60,22 @@ def _decides(flow: Flow, node: Node) -> bool:
     return evaluate(flow, node).kind == "bool" and not asks(flow, node)
 
 
-def _exclusive(alternatives: Sequence[Node]) -> bool:
-    """Whether at most one of them can hold: each begins with the same value, `==` another number, before an `&&`."""
-    selected = [_selected(alternative.bare) for alternative in alternatives]
+def _exclusive(flow: Flow, alternatives: Sequence[Node]) -> bool:
+    """Whether at most one of them can hold: each begins with the same value, `==` another number, before an `&&`.
+
+    The value is no size: the first alternative would be expected of one, where the others may hold as well.
+    """
+    selected = [_selected(flow, alternative.bare) for alternative in alternatives]
     values, numbers = {value for value, _ in selected}, {number for _, number in selected}
     return len(alternatives) < 2 or (len(values) == 1 and len(numbers) == len(selected) and "" not in numbers)
 
 
-def _selected(alternative: Node) -> tuple[str, str]:
+def _selected(flow: Flow, alternative: Node) -> tuple[str, str]:
     first = operands(alternative)[-1].bare if alternative.token == "&&" else alternative
     left, right = first.field("left"), first.field("right")
     if left is None or right is None or first.token != "==" or right.kind != "number_literal":
+        return "", ""
+    if asks(flow, first) or read(flow, first, set()) is not None:
         return "", ""
     return left.text, right.text
 

@@ -4,7 +4,8 @@ What it does: `TORCH_CHECK(x.sym_size(0) == n, "…")` becomes `TORCH_SYM_CHECK(
 Comparisons joined by `&&` and `||` are joined by `sym_and` and `sym_or`, where the second may be asked whatever the
 first says; after a bool of C++ (`!b.defined() || …`) they are asked only where that does not decide, as before.
 Where neither will do, each comparison that must hold is expected where it is asked, and the macro stays:
-`TORCH_CHECK(n.sym_ge(1).expect_true(__FILE__, __LINE__) && …)`; of `(d == 1 && …) || (d == 2 && …)` one alternative is.
+`TORCH_CHECK(n.sym_ge(1).expect_true(__FILE__, __LINE__) && …)`; of `(d == 1 && …) || (d == 2 && …)` one alternative is,
+as `d` is no size: of sizes in alternatives a graph would expect the first, so such a condition is left.
 Of a template that asks `at::symint::size<T>`, a number of the type T is compared as a SymInt, `c10::SymInt(n)`.
 Shapes, `x.sizes() == y.sizes()`, are compared by `sym_equals` where the version has it. A macro without a twin, such as
 TORCH_CHECK_VALUE, keeps its name, and the condition is `….expect_true(__FILE__, __LINE__)`, as in TORCH_SYM_CHECK.

@@ -76,6 +76,9 @@ def test_comparisons_are_expected_one_by_one(tmp_path: Path, condition: str, exp
         "(k == 1 && n > 1 && x.sym_size(1) > 1) || k > 0",  # may hold whatever the sizes are
         "(k == 1 && n > 1 && x.sym_size(1) > 1) || (k + 1 == 2 && x.sym_size(0) > 1 && x.sym_size(1) > 2)",
         "!(n != 0 && x.sym_size(1) != 0)",
+        "x.sym_size(1) == 3 || x.sym_size(1) == 4",  # expected of the first, it would never come to the second
+        "x.dim() == 1 || n == 3 || n == 4",
+        "(n == 3 && x.sym_size(0) == 2) || (n == 4 && x.sym_size(0) == 1)",
         "x.dim() == 2",
         "x.sym_size(0) /* rows */ == 2",
         "x.defined()",
@@ -154,7 +157,7 @@ def test_a_number_of_a_template_is_a_symint_where_it_may_be(tmp_path: Path, cond
     assert converted(tmp_path, after) == after
 
 
-@pytest.mark.parametrize("condition", ["n.lower() == 0", "n == w", "k > 2"])
+@pytest.mark.parametrize("condition", ["n.lower() == 0", "n == w", "k > 2", "w.dim() == 1 || n == 3 || n == 4"])
 def test_other_values_of_a_template_stay(tmp_path: Path, condition: str) -> None:
     source = TEMPLATE.format(condition, "numel")
     assert converted(tmp_path, source) == source
