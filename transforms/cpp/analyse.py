@@ -122,7 +122,8 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     families, names_of_kernels = _families(tree, device, Schemas(facts, own, None if at_home else schemas, formulas))
     libraries = facts if own is None else {path: file for path, file in facts.items() if not is_pytorchs(path)}
     families += operator_families(libraries, reacher.registered, project.read) if with_body else ()
-    vocabulary = replace(vocabulary, defined=definitions(libraries))
+    asking = frozenset(name for file in facts.values() for name in file.asking_macros)
+    vocabulary = replace(vocabulary, defined=definitions(libraries), asking_macros=asking)
     answers: dict[Question, Outcome] = {}
 
     def propagated(outcomes: Mapping[Key, Outcome], tree: Tree, vocabulary: Vocabulary) -> Propagation:

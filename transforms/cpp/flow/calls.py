@@ -100,10 +100,23 @@ def call(flow: Flow, node: Node) -> Type:
     if bare in ACCESSORS and name == bare and flow.function.parent.endswith("TensorImpl"):
         dimensions = [(argument, evaluate(flow, argument)) for argument in arguments]
         return _site(flow, node, function.start, bare, "this", dimensions)
+    if name in flow.vocabulary.asking_macros:
+        return _asking_macro(flow, node, name, arguments)
     result = standard.call(flow, node, function, name, template, arguments)
     if result is not None:
         return result
     return helpers.call(flow, node, function, name, arguments)
+
+
+def _asking_macro(flow: Flow, node: Node, name: str, arguments: list[Node]) -> Type:
+    """A macro whose body asks a tensor for sizes: an accessor that stays as it is."""
+    values = [evaluate(flow, argument) for argument in arguments]
+    for argument, value in zip(arguments, values, strict=True):
+        flow.sink(argument, "callee-unknown", f"is an argument of the macro `{name}`", value)
+    if any(value.kind in ("tensor", "wrap", "list", "unknown") for value in values):
+        flow.sites[node.start] = Site(node.start, node.start, node.end, name, "", free=True)
+        flow.sink(node, "macro", "is asked for by the body of a macro", INT.with_origins({node.start}))
+    return UNKNOWN
 
 
 def callee(function: Node) -> tuple[str, Node | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.members import built_whole, fill, member_slot
-from transforms.cpp.flow.storing import coerce, owner_of, same_range
+from transforms.cpp.flow.storing import coerce, owner_of, read_as_number, same_range
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import BOOL, SIZE_T, UNKNOWN, Type, symbolic_spelling
 
@@ -52,6 +52,10 @@ def _constructed(flow: Flow, node: Node, kind: Type, arguments: list[Node], valu
     if kind.kind == "wrap" and values:
         return kind.with_origins(join(*values).origins)
     if kind.kind == "scalar":
+        outer = node.parent
+        named = outer.field("declarator") if outer is not None and outer.kind == "init_declarator" else None
+        if (outer is not None and outer.kind == "field_expression") or (named and read_as_number(flow, named.text)):
+            flow.sink(node, "stored", "is in a Scalar that is asked for a number", *values)
         return kind
     if arguments:
         built_whole(flow, kind)

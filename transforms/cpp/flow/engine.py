@@ -245,6 +245,10 @@ class Flow:
                     slot=slot if variable.type.kind in ("int", "ints", "wrap") else None,
                 )
             return
+        if variable.type.kind == "wrap" and variable.type.name == "*":
+            reason = f"is stored in `{variable.name}`, an array of C or a pointer"
+            self.sink(node, "stored", reason, variable.type.with_origins(origins))
+            return
         if not (origins <= (variable.origins or NOTHING)):
             variable.origins = (variable.origins or NOTHING) | origins
             self.changed = True
@@ -272,12 +276,16 @@ class Flow:
             self.sink(variable.declarator, *self._storage(variable), variable.type.with_origins(variable.origins))
 
     def _storage(self, variable: Variable) -> tuple[str, str]:
+        if outlives(variable.declaration):
+            return "stored", f"is stored in `{variable.name}`, which outlives the call"
         if variable.type.kind == "int" and symbolic_spelling(variable.type.name or "int64_t") is None:
             return "size_t", f"is stored in `{variable.name}`, a `{variable.type.name}`"
         return "stored", f"is stored in `{variable.name}`, which has no symbolic type"
 
     def _retype(self, variable: Variable) -> bool:
         declaration = variable.declaration
+        if outlives(declaration):
+            return False
         if variable.deduced:
             return declaration is not None or variable.type.symbolic
         spelled = declaration.field("type") if declaration is not None else None
@@ -298,6 +306,12 @@ class Flow:
     def available(self, name: str) -> bool:
         """Whether the version at hand has `name` in its headers."""
         return name in self.vocabulary.names
+
+
+def outlives(declaration: Node | None) -> bool:
+    """Whether a variable is `static` or `thread_local`: it would keep the symbols of one trace."""
+    children = declaration.children if declaration is not None else ()
+    return any(c.kind == "storage_class_specifier" and c.text in ("static", "thread_local") for c in children)
 
 
 def join(*types: Type) -> Type:

@@ -11,6 +11,8 @@ from transforms.cpp.flow.events import CompoundAssignment, FloatOperand, Step
 from transforms.cpp.flow.members import behind, member, own_member
 from transforms.cpp.flow.numbers import differs, literal, promoted, refuse_mixed
 from transforms.cpp.flow.saved import escapes
+from transforms.cpp.flow.standard import ALGORITHMS
+from transforms.cpp.flow.state import given_away
 from transforms.cpp.flow.storing import assign, coerce, owner_of
 from transforms.cpp.flow.truth import truth
 from transforms.cpp.reading.tree import Node
@@ -30,6 +32,10 @@ def _number(flow: Flow, node: Node) -> Type:
 
 def _identifier(flow: Flow, node: Node) -> Type:
     variable = flow.lookup(node.text)
+    if variable is not None and variable.type.kind == "lambda" and given_away(node, ALGORITHMS):
+        owner = flow.lambdas[variable.type.name]
+        held = (owner.result, *(parameter.value for parameter in owner.parameters))
+        flow.sink(node, "callee-unknown", f"is in the lambda `{node.text}`, which others call", *held)
     return variable.value if variable is not None else own_member(flow, node)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate, run
 from transforms.cpp.flow.engine import Flow, join
-from transforms.cpp.flow.state import Lambda
+from transforms.cpp.flow.standard import ALGORITHMS
+from transforms.cpp.flow.state import Lambda, given_away
 from transforms.cpp.flow.statements import declare_parameters
 from transforms.cpp.flow.truth import truth
 from transforms.cpp.reading.tree import Node
@@ -27,6 +28,8 @@ def _lambda(flow: Flow, node: Node) -> Type:
         finally:
             flow.active_lambdas.pop()
     _lambda_result(flow, owner)
+    if given_away(node, ALGORITHMS):
+        flow.sink(node, "callee-unknown", "is returned by a lambda that others call", owner.result)
     key = f"lambda:{node.start}"
     flow.lambdas[key] = owner
     return Type("lambda", key)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.events import AccumulateOperation, AccumulateStart, Extremum, ExtremumOperand, ExtremumTemplate
@@ -20,6 +22,11 @@ _SILENT = frozenset(
 _NUMERIC = frozenset(
     {"abs", "pow", "sqrt", "floor", "ceil", "log", "log2", "exp", "round", "fabs", "lround", "isnan", "isinf"}
 )
+ALGORITHMS = _PREDICATES | _COPIES | _SILENT | {"accumulate", "reduce", "inner_product"}
+"""Those whose operations and predicates are read here."""
+_TYPED = "iter", "int", "ints", "wrap", "bool", "float"
+_ANY_ORDER = re.compile(r"(?:std::)?(?:less|greater|equal_to|not_equal_to)(?:_equal)?<(?:void)?>(?:\(\)|\{\})")
+_ANY_TYPE = re.compile(r"(?:std::)?\w+<(?:void)?>(?:\(\)|\{\})")
 _GUARDS = frozenset({"TORCH_GUARD_SIZE_OBLIVIOUS", "TORCH_GUARD_OR_FALSE", "TORCH_GUARD_OR_TRUE"})
 
 
@@ -78,7 +85,7 @@ def _standard(flow: Flow, node: Node, bare: str, template: Node | None, argument
         parts = tuple(evaluate(flow, argument) for argument in arguments)
         return Type("tuple", args=parts, origins=join(*parts).origins)
     if bare in ("accumulate", "reduce", "inner_product"):
-        return _accumulate(flow, arguments)
+        return _accumulate(flow, arguments, 3 if bare == "inner_product" else 2)
     if bare in _PREDICATES:
         return _predicate(flow, bare, arguments)
     if bare in _COPIES:
@@ -90,8 +97,10 @@ def _standard(flow: Flow, node: Node, bare: str, template: Node | None, argument
             evaluate(flow, argument)
         return SIZE_T
     if bare in _SILENT:
-        for argument in arguments:
-            evaluate(flow, argument)
+        values = [evaluate(flow, argument) for argument in arguments]
+        for argument, value in zip(arguments, values, strict=True):
+            if value.kind not in _TYPED and not _ANY_ORDER.fullmatch(argument.text):
+                flow.sink(argument, "callee-unknown", f"is given to `{argument.beginning(60)}`", *values)
         return BOOL if bare == "equal" else INT if bare == "distance" else Type("iter")
     if bare in _NUMERIC or bare == "to_string":
         values = [evaluate(flow, argument) for argument in arguments]
@@ -144,21 +153,27 @@ def _min_max(flow: Flow, node: Node, bare: str, template: Node | None, arguments
     return Type("int", "int64_t", origins=origins)
 
 
-def _accumulate(flow: Flow, arguments: list[Node]) -> Type:
-    """`std::accumulate(b, e, 1, std::multiplies<int64_t>())` computes in the type of its third argument."""
-    values = [evaluate(flow, argument) for argument in arguments[:3]]
+def _accumulate(flow: Flow, arguments: list[Node], start: int) -> Type:
+    """`std::accumulate(b, e, 1, std::multiplies<int64_t>())` computes in the type of its argument `start`."""
+    values = [evaluate(flow, argument) for argument in arguments[: start + 1]]
     origins = join(*values).origins if values else None
-    if not origins or len(arguments) < 3:
-        return values[2] if len(values) > 2 else UNKNOWN
-    if not values[2].symbolic:
-        flow.announce(AccumulateStart(origins, arguments[2]))
-    for operation in arguments[3:]:
+    if not origins or len(arguments) <= start:
+        return values[start] if len(values) > start else UNKNOWN
+    initial = values[start]
+    if initial.kind != "int" or (initial.name in UNSIGNED and not initial.symbolic):
+        flow.sink(arguments[start], "callee-takes-int", "is folded in another type", Type("int", origins=origins))
+    if not initial.symbolic:
+        flow.announce(AccumulateStart(origins, arguments[start]))
+    for operation in arguments[start + 1 :]:
         if operation.kind == "lambda_expression":
             flow.sink(operation, "callee-unknown", "is folded by a lambda", Type("int", origins=origins))
             continue
         element = _element(flow, operation)
         if element is not None:
             flow.announce(AccumulateOperation(origins, operation, element))
+        elif not _ANY_TYPE.fullmatch(operation.text):
+            reason = f"is folded by `{operation.beginning(60)}`"
+            flow.sink(operation, "callee-unknown", reason, Type("int", origins=origins))
     return Type("int", "int64_t", origins=origins)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from transforms.cpp.reading.facts import Function, Slot
@@ -41,6 +42,22 @@ class Lambda:
     parameters: list[Variable]
     result: Type = UNKNOWN
     returns: list[tuple[Node | None, Type]] = field(default_factory=list)
+
+
+def given_away(node: Node, algorithms: Container[str]) -> bool:
+    """Whether a lambda, or the name of one, goes where others call it: into a type of its own, to a function."""
+    outer = node.parent
+    while outer is not None and outer.kind == "parenthesized_expression":
+        node, outer = outer, outer.parent
+    if outer is None or outer.kind == "call_expression":
+        return False
+    if outer.kind == "init_declarator":
+        spelled = outer.parent.field("type") if outer.parent is not None else None
+        return spelled is None or "auto" not in spelled.text.split()
+    if outer.kind == "argument_list":
+        function = outer.parent.field("function") if outer.parent is not None else None
+        return function is None or function.text.removeprefix("std::") not in algorithms
+    return outer.kind not in ("lambda_capture_initializer", "expression_statement")
 
 
 @dataclass(frozen=True, slots=True)

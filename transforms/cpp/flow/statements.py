@@ -7,7 +7,7 @@ from transforms.cpp.flow.checks import exits
 from transforms.cpp.flow.containers import construct
 from transforms.cpp.flow.deciding import decide
 from transforms.cpp.flow.dispatch import STATEMENTS, evaluate, run
-from transforms.cpp.flow.engine import NOTHING, Flow, parameter_origin
+from transforms.cpp.flow.engine import NOTHING, Flow, outlives, parameter_origin
 from transforms.cpp.flow.returning import returned
 from transforms.cpp.flow.state import Lambda, Variable
 from transforms.cpp.flow.storing import coerce, store
@@ -128,6 +128,8 @@ def _declaration(flow: Flow, node: Node) -> None:
             value = _initial(flow, initial, UNKNOWN) if initial is not None else UNKNOWN
             variable = flow.declare(name, value, identifier, node, deduced=True)
             variable.initial = initial
+            if outlives(node):
+                flow.sink(identifier, "stored", f"is stored in `{name}`, which outlives the call", value)
             if value.kind == "lambda":
                 variable.type = value
             if variable.origins and not value.symbolic and initial is not None:
@@ -162,7 +164,7 @@ def _share_type(flow: Flow, declared: list[Variable], node: Node) -> None:
 
 def _bind(flow: Flow, declarator: Node, value: Type) -> None:
     for index, identifier in enumerate(declarator.children):
-        part = value.args[index] if value.kind == "tuple" and index < len(value.args) else UNKNOWN
+        part = value.args[index] if value.kind == "tuple" and index < len(value.args) else _element(value)
         flow.declare(identifier.text, part, identifier, deduced=True)
 
 

@@ -108,6 +108,12 @@ def owner_of(flow: Flow, node: Node) -> Variable | None:
             return None
 
 
+def read_as_number(flow: Flow, name: str) -> bool:
+    """Whether a method of the variable `name`, a Scalar, is called: `s.toLong()` of one with a symbol asks a guard."""
+    accesses = (part.field("argument") for part in flow.root.walk() if part.kind == "field_expression")
+    return any(receiver is not None and receiver.text == name for receiver in accesses)
+
+
 def store(flow: Flow, variable: Variable, value: Type, node: Node) -> None:
     """`variable = value`: the variable becomes symbolic with the value, or the value may not be."""
     if not value.symbolic:
@@ -123,7 +129,9 @@ def store(flow: Flow, variable: Variable, value: Type, node: Node) -> None:
         ("wrap", "wrap"),
     }
     pairs |= {("wrap", "ints"), ("wrap", "int"), ("int", "braces"), ("wrap", "braces"), ("unknown", value.kind)}
-    if target.kind == "bool" and value.kind == "int":
+    if target.kind == "scalar" and read_as_number(flow, variable.name):
+        flow.sink(node, "stored", f"is stored in `{variable.name}`, a Scalar that is asked for a number", value)
+    elif target.kind == "bool" and value.kind == "int":
         truth(flow, node, value)
     elif target.kind in ("scalar", "string", "tensor") or value.kind in ("tensor", "list", "bool"):
         return

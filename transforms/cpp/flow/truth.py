@@ -23,6 +23,17 @@ def truth(flow: Flow, node: Node, value: Type) -> None:
     flow.announce(ShortcutNumber(value.origins, node, guards) if guards else Condition(value.origins, node))
 
 
+def stands_in_operator(negated: Node) -> bool:
+    """Whether a `!` is an operand of what binds as close as `==`, as in `!!n` and `b == !n`."""
+    outer = negated.parent
+    return (
+        outer is not None
+        and outer.kind.endswith("_expression")
+        and outer.kind not in ("parenthesized_expression", "conditional_expression", "assignment_expression")
+        and outer.token not in ("&&", "||")
+    )
+
+
 def operand(condition: Node) -> tuple[Node, Node | None]:
     """What is asked inside the parentheses of a condition, and the `!` right before that, or None."""
     target = condition.bare

@@ -50,6 +50,8 @@ class Vocabulary:
     """Base names of operators of the tree that no symbolic tensor gets through, though they have a kernel for it."""
     defined: Mapping[str, Definition] = field(default_factory=dict)
     """The operators with a schema in the tree's C++, as `ns::op.overload`."""
+    asking_macros: frozenset[str] = frozenset()
+    """Names of macros of the tree whose bodies ask a tensor for sizes."""
     _symbolic: dict[str, list[Function]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def symbolic(self, name: str) -> Sequence[Function]:

@@ -17,7 +17,7 @@ from transforms.cpp.reading.blocks import (
 )
 from transforms.cpp.reading.facts import Call, FileFacts, Function, Lookup
 from transforms.cpp.reading.literals import without_defines, without_literals
-from transforms.cpp.reading.macros import block_macros, definitions, expansions, launching_macros
+from transforms.cpp.reading.macros import asking_macros, block_macros, definitions, expansions, launching_macros
 from transforms.cpp.reading.marks import masked
 from transforms.cpp.reading.registrations import bound, classes, registrations
 from transforms.cpp.reading.signatures import decode
@@ -83,8 +83,9 @@ def extract(path: str, source: bytes) -> FileFacts:
     source = masked(source).source
     defined = definitions(source)
     macros = tuple(name.decode() for name, _ in defined)
+    asking = tuple(asking_macros(source, defined))
     if _INTEREST.search(source) is None:
-        return FileFacts(path, macros=macros)
+        return FileFacts(path, macros=macros, asking_macros=asking)
     text = without_defines(without_literals(source))
     blocks, statements = read_blocks(text)
     lines = _Lines(source)
@@ -111,6 +112,7 @@ def extract(path: str, source: bytes) -> FileFacts:
         generated,
         library_blocks,
         tuple(block_macros(source, defined)),
+        asking,
         classes(text),
         bound(text, functions),
         b"__global__" in text or b"<<<" in text or bool(launching),

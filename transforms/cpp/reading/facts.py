@@ -137,6 +137,8 @@ class FileFacts:
     """What `registrations` lacks, and the blocks of them that call functions with their library."""
     block_macros: tuple[str, ...] = ()
     """The macros whose bodies hold whole blocks of registrations."""
+    asking_macros: tuple[str, ...] = ()
+    """The macros whose bodies ask a tensor for sizes."""
     classes: int = 0
     """How many classes it registers, with `m.class_<T>("T")` or `torch::class_<T>("ns", "T")`."""
     bound: int = 0

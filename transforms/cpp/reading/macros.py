@@ -13,6 +13,7 @@ _DEFINE = re.compile(rb"#[ \t]*define[ \t]+(\w+)")
 _REST = re.compile(rb"\(([\w\s,.\\]*)\)((?:[^\n\\]|\\\r?\n|\\.)*)")
 _SIGNATURE = re.compile(rb"\w\s*\([^;{}]*\)\s*(?:const\s*)?\\?\s*\{")
 _BLOCK = re.compile(rb"\b(?:STABLE_)?TORCH_LIBRARY\w*\s*\([^;{}]*\)[\s\\]*\{")
+_ASKS = re.compile(rb"(?:\.|->)\s*(?:(?:sizes|strides|numel|storage_offset)\s*\(\s*\)|(?:size|stride)\s*\(\s*[^\s)])")
 CONTINUATION = re.compile(rb"\\\r?\n")
 _WORD = re.compile(rb"\b[A-Za-z_]\w*")
 _PASTE = re.compile(rb"\s*##\s*")
@@ -35,6 +36,23 @@ def block_macros(source: bytes, macros: Sequence[tuple[bytes, int]]) -> Iterator
             rest = _REST.match(source, end)
             if rest is not None and _BLOCK.search(rest[2]) is not None:
                 yield name.decode()
+
+
+def asking_macros(source: bytes, macros: Sequence[tuple[bytes, int]]) -> Iterator[str]:
+    """The names of those of `macros`, the definitions of `source`, that ask a tensor for sizes or call such a macro."""
+    bodies = {}
+    for name, end in macros:
+        rest = _REST.match(source, end)
+        if rest is not None:
+            bodies[name] = rest[2]
+    pending = [name for name, body in bodies.items() if _ASKS.search(body) is not None]
+    asking: set[bytes] = set()
+    while pending:
+        name = pending.pop()
+        if name not in asking:
+            asking.add(name)
+            pending += (other for other, body in bodies.items() if name in _WORD.findall(body))
+    yield from sorted(name.decode() for name in asking)
 
 
 def launching_macros(source: bytes, macros: Sequence[tuple[bytes, int]]) -> Iterator[bytes]:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.cpp.flow.events import Condition, Replacement
-from transforms.cpp.flow.truth import operand
+from transforms.cpp.flow.truth import operand, stands_in_operator
 
 NAME = "truthiness"
 MODE = Mode.DIRECT_THROW
@@ -38,8 +38,9 @@ def rewrite(event: Condition) -> Iterator[Replacement]:
     """Compare the condition with 0; a `!` right before it is folded into `==`."""
     target, negated = operand(event.node)
     message = f"`{target.excerpt}` is compared with 0"
+    enclosed = negated is not None and stands_in_operator(negated)
     if negated is not None:
-        yield Replacement(negated.start, target.start, "", message)
+        yield Replacement(negated.start, target.start, "(" if enclosed else "", message)
     wrap = target is event.node and target.kind in (
         "binary_expression",
         "conditional_expression",
@@ -47,4 +48,6 @@ def rewrite(event: Condition) -> Iterator[Replacement]:
     )
     if wrap:
         yield Replacement(target.start, target.start, "(", message)
-    yield Replacement(target.end, target.end, f"{')' if wrap else ''} {'==' if negated else '!='} 0", message)
+    yield Replacement(
+        target.end, target.end, f"{')' if wrap else ''} {'==' if negated else '!='} 0{')' * enclosed}", message
+    )

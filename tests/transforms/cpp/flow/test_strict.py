@@ -1,0 +1,116 @@
+"""Values that meet what is made for integers alone: they stay as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.transforms.cpp.snippets import converted, refusals
+
+STOPPED = [
+    ("macro", "#define ROWS(t) (t).size(0)\n", "return at::zeros({ROWS(x), x.size(1)});"),
+    (
+        "macro",
+        "#define ROWS(t) (t).size(0)\n#define TWICE(t) 2 * ROWS(t)\n",
+        "return at::zeros({TWICE(x), x.size(1)});",
+    ),
+    ("stored", "", "at::Scalar s = x.size(0); return at::zeros({s.toLong()});"),
+    ("stored", "", "auto s = at::Scalar(x.size(0)); return x.mul(s.to<double>());"),
+    ("stored", "", "return x.mul(at::Scalar(x.size(0)).to<double>());"),
+    ("stored", "", "static const int64_t n = x.size(0); return at::zeros({n});"),
+    ("stored", "", "thread_local auto n = x.size(0); return at::zeros({n});"),
+    ("stored", "", "int64_t a[2] = {x.size(0), x.size(1)}; return at::zeros({a[0] * a[1]});"),
+    ("stored", "", "int64_t a[2]; a[0] = x.size(0); return at::zeros({a[0]});"),
+    (
+        "callee-unknown",
+        "",
+        "auto v = x.sizes().vec(); std::sort(v.begin(), v.end(), std::greater<int64_t>()); return at::zeros(v);",
+    ),
+    (
+        "callee-unknown",
+        "",
+        (
+            "auto v = x.sizes().vec(); std::sort(v.begin(), v.end(), [](int64_t a, int64_t b) { return a > b; }); "
+            "return at::zeros(v);"
+        ),
+    ),
+    (
+        "callee-takes-int",
+        "",
+        (
+            "auto s = x.sizes(); auto n = std::accumulate(s.begin(), s.end(), 1.0, std::multiplies<double>()); "
+            "return x.mul(n);"
+        ),
+    ),
+    (
+        "callee-takes-int",
+        "",
+        "auto s = x.sizes(); return at::zeros({std::accumulate(s.begin(), s.end(), size_t(0))});",
+    ),
+    (
+        "callee-unknown",
+        "",
+        "auto s = x.sizes(); return at::zeros({std::accumulate(s.begin(), s.end(), 1, std::multiplies<double>())});",
+    ),
+    (
+        "callee-unknown",
+        "",
+        "std::function<int64_t(Tensor)> f = [](Tensor t) { return t.size(0); }; return at::zeros({f(x)});",
+    ),
+    (
+        "callee-unknown",
+        "",
+        (
+            "auto f = [](const Tensor& t) { return t.size(0); }; std::function<int64_t(const Tensor&)> g = f; "
+            "return at::zeros({f(x)});"
+        ),
+    ),
+    (
+        "callee-unknown",
+        "",
+        "auto f = [](int64_t n) { return 2 * n; }; each(f); return at::zeros({f(x.size(0))});",
+    ),
+]
+CONVERTED = [
+    ("#define ROWS(t) (t).size(0)\n", "auto n = x.size(1); return at::zeros({n});", "x.sym_size(1)"),
+    ("", "at::Scalar s = x.size(0); return x.mul(s);", "s = x.sym_size(0)"),
+    ("", "bool b = !!x.numel(); return x;", "b = !(x.sym_numel() == 0);"),
+    ("", "return x.sum(1, x.dim() == !x.numel());", "x.dim() == (x.sym_numel() == 0)"),
+    ("", "return !x.numel() && x.dim() ? x : x.sum();", "return x.sym_numel() == 0 && x.dim() ?"),
+    (
+        "",
+        "std::array<int64_t, 2> p = {x.size(0), 2}; auto [a, b] = p; return at::zeros({a * b});",
+        "auto [a, b] = p; return at::zeros_symint({a * b});",
+    ),
+    (
+        "",
+        "auto v = x.sizes().vec(); std::sort(v.begin(), v.end(), std::greater<>()); return at::zeros(v);",
+        "x.sym_sizes().vec()",
+    ),
+    (
+        "",
+        (
+            "auto s = x.sizes(), t = x.strides(); "
+            "return at::zeros({std::inner_product(s.begin(), s.end(), t.begin(), int64_t(0))});"
+        ),
+        "t.begin(), c10::SymInt(0))",
+    ),
+    (
+        "",
+        "auto f = [](const Tensor& t) { return t.size(0); }; return at::zeros({f(x)});",
+        "return t.sym_size(0); }; return at::zeros_symint({f(x)});",
+    ),
+]
+
+
+@pytest.mark.parametrize(("refusal", "before", "body"), STOPPED)
+def test_what_takes_integers_alone_stops_them(tmp_path: Path, refusal: str, before: str, body: str) -> None:
+    source = f"{before}Tensor f(const Tensor& x) {{ {body} }}"
+    assert converted(tmp_path, source) == source
+    assert refusal in refusals(tmp_path, source)
+
+
+@pytest.mark.parametrize(("before", "body", "wanted"), CONVERTED)
+def test_what_takes_any_lets_them_by(tmp_path: Path, before: str, body: str, wanted: str) -> None:
+    assert wanted in converted(tmp_path, f"{before}Tensor f(const Tensor& x) {{ {body} }}")
