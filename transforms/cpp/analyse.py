@@ -25,6 +25,7 @@ from transforms.cpp.reach import headers, kernels
 from transforms.cpp.reach.calls import KernelsAlone, comes_to_kernel, is_autograd_function, is_kernel
 from transforms.cpp.reach.device import is_device_code
 from transforms.cpp.reach.fakes import with_symbols
+from transforms.cpp.reach.kept import Kept
 from transforms.cpp.reach.operator_schemas import definitions, operator_families
 from transforms.cpp.reach.reached import Reacher
 from transforms.cpp.reach.registered_kernels import Naming, namings, renamable
@@ -119,6 +120,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     names = _fixed_names(tree)
     integers = integer_arguments(facts)
     device = DeviceCode(project)
+    kept = Kept(project, paths, functions)
     families, names_of_kernels = _families(tree, device, Schemas(facts, own, None if at_home else schemas, formulas))
     libraries = facts if own is None else {path: file for path, file in facts.items() if not is_pytorchs(path)}
     families += operator_families(libraries, reacher.registered, project.read) if with_body else ()
@@ -136,6 +138,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
             lambda function, index: (
                 (function.path, function.start) not in vocabulary.dead_ends
                 and _may_change(tree, names, device, function, index)
+                and not kept.keeps(function, index)
                 and not ((function.name, index) in integers and not function.internal and not _is_wrapper(function))
                 and not has_symbolic_twin(vocabulary, function)
             ),
@@ -144,6 +147,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
             lambda function: (
                 (function.path, function.start) not in vocabulary.dead_ends
                 and _may_have_twin(tree, names, vocabulary, function)
+                and kept.may_have_symbols(function)
             ),
         ).run(_with_sites(outcomes, tree, vocabulary))
 

@@ -13,8 +13,9 @@ from transforms.cpp.flow.returning import settled_parts, tuple_argument
 from transforms.cpp.flow.storing import coerce
 from transforms.cpp.flow.twins import asking_twin, note_use, twins
 from transforms.cpp.reach.calls import encloses, is_autograd_function, is_kernel, space
+from transforms.cpp.reach.kept import is_rival
 from transforms.cpp.reach.vocabulary import base_name, symbolic_twins, symint_name
-from transforms.cpp.reading.facts import Function, Slot
+from transforms.cpp.reading.facts import Function, Param, Slot
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import UNKNOWN, Type, parse_type, symbolic_spelling
 
@@ -217,8 +218,8 @@ def _function(
         return _result(flow, node, best)
     for candidate in candidates:
         if all(accepts(flow, candidate, index, value) == "ok" for index, value in symbolic):
-            if candidate.template and any(_sequence(value) and not value.symbolic for value in values):
-                continue  # one template parameter may have to fit both
+            if candidate.template and not _instantiates(flow, function, bare, candidate, values):
+                continue
             _serve(flow, function, candidate, arguments, values)
             _match_sequences(flow, candidate, arguments, values)
             return _result(flow, node, candidate, join(*(value for _, value in symbolic)).origins)
@@ -227,6 +228,32 @@ def _function(
             _match_sequences(flow, twin, arguments, values)
             return _call_twin(flow, node, function, bare, twin, join(*values).origins)
     return _ask(flow, node, bare, _best(candidates, values), symbolic, arguments)
+
+
+def _instantiates(flow: Flow, written: Node, name: str, template: Function, values: list[Type]) -> bool:
+    """Whether a template can be called with values of which some are symbolic, and does the same with those."""
+    if any(_sequence(value) and not value.symbolic for value in values):
+        return False  # one template parameter may have to fit both
+    deduced = {index: _bare(param.type) for index, param in enumerate(template.params) if _is_deduced(flow, param)}
+    given = [index for index, value in enumerate(values) if value.origins and index in deduced]
+    if not given:
+        return True
+    others = [f for f in flow.vocabulary.functions.get(name, ()) if fits(f, len(values))]
+    types = {deduced[index] for index in given}
+    return (
+        "generic" in template.features
+        and "<" not in written.text
+        and all(value.symbolic for index, value in enumerate(values) if deduced.get(index) in types)
+        and not any(is_rival(template, other, index) for other in others for index in given)
+    )
+
+
+def _is_deduced(flow: Flow, param: Param) -> bool:
+    return flow.type_of(param.type).kind in ("unknown", "other")
+
+
+def _bare(spelled: str) -> str:
+    return " ".join(spelled.replace("&", " ").replace("const ", " ").split())
 
 
 def _call_twin(

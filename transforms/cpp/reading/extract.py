@@ -16,6 +16,7 @@ from transforms.cpp.reading.blocks import (
     read_blocks,
 )
 from transforms.cpp.reading.facts import Call, FileFacts, Function, Lookup
+from transforms.cpp.reading.generic import takes_symbols
 from transforms.cpp.reading.literals import without_defines, without_literals
 from transforms.cpp.reading.macros import asking_macros, block_macros, definitions, expansions, launching_macros
 from transforms.cpp.reading.marks import masked
@@ -195,6 +196,8 @@ def _function(
         held = [feature for feature, words in featuring for word in words if word in code]
         features = frozenset(held) if held else _NO_FEATURES
         calls, candidates = _calls(code, begin, lines)
+        if head.template and takes_symbols(_before(text, head.start), text[block.body : block.end], head):
+            features |= {"generic"}
     return Function(
         name,
         qualified,
@@ -213,6 +216,11 @@ def _function(
         calls,
         candidates,
     )
+
+
+def _before(text: bytes, start: int) -> bytes:
+    """What stands between the last statement or brace and the head of a function: its `template <…>`."""
+    return re.split(rb"[;{}]", text[max(0, start - 500) : start])[-1]
 
 
 def _parent(scopes: tuple[Scope, ...], written: str) -> str:

@@ -67,7 +67,7 @@ class Function:
     """"META" or "IMPL" for TORCH_META_FUNC / TORCH_IMPL_FUNC."""
     features: frozenset[str] = frozenset()
     """Of "dispatch" (AT_DISPATCH_*), "parallel", "data_ptr", "iterator" (builds a TensorIterator), "item" (reads a
-    value), "accessor", "launch" (of a device's kernel)."""
+    value), "accessor", "launch" (of a device's kernel), "generic" (a template that takes a SymInt for an int64_t)."""
     calls: tuple[Call, ...] = ()
     """One for each callee, argument count and `member`: the first of its kind. Macros and the accessors of Tensors and
     of the standard containers are left out."""

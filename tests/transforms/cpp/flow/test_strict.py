@@ -114,3 +114,48 @@ def test_what_takes_integers_alone_stops_them(tmp_path: Path, refusal: str, befo
 @pytest.mark.parametrize(("before", "body", "wanted"), CONVERTED)
 def test_what_takes_any_lets_them_by(tmp_path: Path, before: str, body: str, wanted: str) -> None:
     assert wanted in converted(tmp_path, f"{before}Tensor f(const Tensor& x) {{ {body} }}")
+
+
+TEMPLATE = "template <typename T> T half(T a, T b) { return (a + b - 1) / b; }\n"
+BOTH = "half(x.size(0), x.size(1))"
+SPECIAL = "template <> inline int64_t half<int64_t>(int64_t a, int64_t b) { return 2; }\n"
+CUT = "template <typename T> int64_t cut(const Tensor& x, T n) { x.narrow(0, 0, n); return n; }\n"
+
+
+@pytest.mark.parametrize(
+    ("template", "call"),
+    [
+        (TEMPLATE, "half(x.size(0), k)"),
+        (TEMPLATE, "half(x.size(0), 2)"),
+        (TEMPLATE, "half<int64_t>(x.size(0), x.size(1))"),
+        (TEMPLATE + SPECIAL, BOTH),
+        (TEMPLATE.replace("return", "return sizeof(T) *"), BOTH),
+        (TEMPLATE.replace("T half", "int half"), BOTH),
+        (TEMPLATE.replace("(a + b - 1)", "static_cast<int>(a)"), BOTH),
+        (TEMPLATE.replace("(a + b - 1)", "(int)(a)"), BOTH),
+        (TEMPLATE.replace("(a + b - 1)", "a >> 1"), BOTH),
+        (TEMPLATE.replace("(a + b - 1)", "Traits<T>::twice(a)"), BOTH),
+        (
+            TEMPLATE.replace("return", "if constexpr (std::is_integral_v<T>) { return a; } return"),
+            BOTH,
+        ),
+        (
+            TEMPLATE.replace("T> T", "T, typename = std::enable_if_t<std::is_integral_v<T>>> T"),
+            BOTH,
+        ),
+        (CUT, "cut(x, x.size(0))"),
+    ],
+)
+def test_a_template_that_may_do_otherwise_keeps_integers(tmp_path: Path, template: str, call: str) -> None:
+    source = f"{template}Tensor f(const Tensor& x, int64_t k) {{ return at::zeros({{{call}}}); }}"
+    assert converted(tmp_path, source) == source
+    assert "callee-takes-int" in refusals(tmp_path, source)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [TEMPLATE, TEMPLATE.replace("T a, T b", "const T& a, const T& b").replace("return", "const T c = a; return")],
+)
+def test_a_template_of_sums_and_products_takes_sizes(tmp_path: Path, template: str) -> None:
+    source = f"{template}Tensor f(const Tensor& x) {{ return at::zeros({{half(x.size(0), x.size(1))}}); }}"
+    assert "zeros_symint({half(x.sym_size(0), x.sym_size(1))})" in converted(tmp_path, source)

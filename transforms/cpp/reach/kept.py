@@ -1,0 +1,135 @@
+"""Functions whose signatures stay: their address is taken, another overload stands by, a constant is made of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from tree_sitter import Node
+
+from codemod.model.transform import Project
+from transforms.cpp.reach.calls import encloses
+from transforms.cpp.reach.headers import same_function
+from transforms.cpp.reading.facts import Function
+from transforms.cpp.reading.syntax import parse
+from transforms.cpp.reading.types import Type, parse_type
+
+_STANDING = re.compile(rb"(?:[(,{=&<?:]|\breturn)\s*(?:\w+\s*::\s*)*([A-Za-z_]\w*)(?=\s*[,)};>:?])")
+"""Names where a value may stand, and none that is called."""
+_CONSTANT = re.compile(rb"\b(?:constexpr|consteval)\b")
+_TORCH = re.compile(rb"\b(?:torch|ATen|c10|at|Tensor|TORCH_\w+)\b")
+_DECLARED = (
+    rb"(?:[\w>\]](?<!\breturn)(?<!\belse)(?<!\bcase)(?<!\bthrow)(?:\s+|\s*[&*]+\s*)|\[[^\]()]*)"
+    rb"\b%s\s*[=;,){\[:\]]"
+)
+_NO_NUMBER = frozenset({"tensor", "list", "string", "options"})
+"""Kinds of parameters that no number converts to."""
+_KNOWN = _NO_NUMBER | {"int", "float", "bool", "ints", "scalar"}
+
+
+class Kept:
+    """What keeps the signature of a function of a tree."""
+
+    def __init__(self, project: Project, paths: Sequence[str], functions: Mapping[str, Sequence[Function]]) -> None:
+        """`paths` are the files of the tree, `functions` its definitions and declarations by name."""
+        self._project = project
+        self._paths = paths
+        self._functions = functions
+        self._standing: dict[str, list[str]] | None = None
+        self._values: dict[str, frozenset[str]] = {}
+
+    def keeps(self, function: Function, index: int) -> bool:
+        """Whether a parameter or the result of a function stays an integer for others' sake."""
+        return (
+            not self.may_have_symbols(function)
+            or (index >= 0 and any(is_rival(function, other, index) for other in self._functions[function.name]))
+            or self._is_value(function)
+        )
+
+    def may_have_symbols(self, function: Function) -> bool:
+        """Whether a function, or a twin of it, is no constant's, and every file that declares it may know of SymInt."""
+        own = same_function(function)
+        same = [other for other in self._functions[function.name] if same_function(other) == own]
+        sources = [(other, self._project.read(other.path)) for other in same]
+        heads = (source[other.start : other.body if other.body >= 0 else other.end] for other, source in sources)
+        return not any(map(_CONSTANT.search, heads)) and all(_TORCH.search(source) for _, source in sources)
+
+    def _is_value(self, function: Function) -> bool:
+        """Whether a function is named where it is not called: others call it by its address then."""
+        name = function.name
+        if name not in self._values:
+            self._values[name] = frozenset(path for path in self._where(name) if self._stands_in(path, name))
+        paths = self._values[name]
+        return function.path in paths if function.internal and function.path.endswith((".cpp", ".cc")) else bool(paths)
+
+    def _where(self, name: str) -> Sequence[str]:
+        if self._standing is None:
+            self._standing = {}
+            for path, names in self._project.facts(standing, self._paths).items():
+                for found in names:
+                    self._standing.setdefault(found, []).append(path)
+        return self._standing.get(name, ())
+
+    def _stands_in(self, path: str, name: str) -> bool:
+        tree, source = parse(self._project.read(path))
+        matches = (m for m in _STANDING.finditer(source) if m[1].decode() == name)
+        nodes = (tree.root_node.descendant_for_byte_range(m.start(1), m.end(1)) for m in matches)
+        return any(node is not None and _is_value(node, source) for node in nodes)
+
+
+def standing(path: str, source: bytes) -> tuple[str, ...]:
+    """The names that stand in a file where a value may, sorted."""
+    return tuple(sorted({name.decode() for name in _STANDING.findall(source)}))
+
+
+def _is_value(node: Node, source: bytes) -> bool:
+    """Whether a name stands for a value, and is no variable of the function around it."""
+    name, inner = re.escape(source[node.start_byte : node.end_byte]), node
+    outer = inner.parent
+    while outer is not None and outer.type in ("qualified_identifier", "template_function", "type_descriptor"):
+        inner, outer = outer, outer.parent
+    if outer is None or node.type not in ("identifier", "type_identifier") or outer.type.startswith("preproc_"):
+        return False
+    if node.type == "type_identifier" and outer.type != "template_argument_list":
+        return False
+    if outer.type == "using_declaration" or outer.child_by_field_name("declarator") == inner:
+        return False
+    if outer.type in ("enumerator", "labeled_statement", "goto_statement", "template_parameter_list"):
+        return False
+    around: Node | None = outer
+    while around is not None:
+        if around.type in ("function_definition", "lambda_expression"):
+            text = source[around.start_byte : around.end_byte]
+            if re.search(_DECLARED % name, text) is not None:
+                return False
+        around = around.parent
+    return True
+
+
+def is_rival(function: Function, other: Function, index: int) -> bool:
+    """Whether calls that give an integer may mean another overload once the parameter `index` is a SymInt."""
+    if other.template:
+        return same_function(other) != same_function(function) and _as_many(function, other)
+    if same_function(other) == same_function(function) or not (encloses(other, function) or encloses(function, other)):
+        return False
+    if not _as_many(function, other) or index >= len(other.params):
+        return False
+    ours, theirs = ([parse_type(param.type) for param in f.params] for f in (function, other))
+    if theirs[index].symbolic or theirs[index].kind in _NO_NUMBER:
+        return False
+    return not any(_excludes(a, b) for place, (a, b) in enumerate(zip(ours, theirs, strict=False)) if place != index)
+
+
+def _as_many(function: Function, other: Function) -> bool:
+    """Whether a call may have as many arguments as either takes."""
+    least, most = (
+        (sum(1 for p in f.params if not p.default) for f in (function, other)),
+        (len(f.params) for f in (function, other)),
+    )
+    return max(least) <= min(most)
+
+
+def _excludes(ours: Type, theirs: Type) -> bool:
+    """Whether what one parameter takes the other does not."""
+    kinds = {ours.kind, theirs.kind}
+    return len(kinds) > 1 and kinds <= _KNOWN and bool(kinds & _NO_NUMBER)
