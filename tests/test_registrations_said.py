@@ -19,7 +19,7 @@ PYBIND11_MODULE(NAME, m) { m.def("helper", &helper); }
 REMARKS = [
     "C++ registrations: 1 of 2 understood; not understood:",
     "ops.cpp:5: the operator's name is no literal: name",
-    "1 function is bound for Python alone, past the dispatcher: no symbol arrives",
+    "1 function is bound for Python, past the dispatcher: no symbol arrives that way",
 ]
 
 

@@ -28,7 +28,8 @@ def remarks(
         yield f"{_are(classes, 'class', 'classes')} registered with torch::class_, which is no operator"
     bound = sum(file.bound for file in files)
     if bound:
-        yield f"{_are(bound, 'function', 'functions')} bound for Python alone, past the dispatcher: no symbol arrives"
+        bound_by = _are(bound, "function", "functions")
+        yield f"{bound_by} bound for Python, past the dispatcher: no symbol arrives that way"
 
 
 def _place(registration: Registration) -> tuple[int, str, str, str]:

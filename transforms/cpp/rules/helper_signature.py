@@ -10,7 +10,10 @@ being expanded there.
 
 Why: the chain behind an accessor goes on into the helper; the helper is where it otherwise throws.
 
-Fix safety: review. A signature changes, which code outside the tree may depend on.
+Fix safety: review. A signature changes, which code outside the tree may depend on. A helper keeps its own where it is
+named without being called (in a table, for pybind11, as a template's argument), where an overload could be chosen in
+its place, where it is constexpr, and where a file that declares it includes nothing of torch: it gains a twin, or
+stays. A template is called with sizes where its body is written for SymInt, or is made of sums and products alone.
 
 References: aten/src/ATen/ExpandUtils.h and aten/src/ATen/functorch/BatchRulesHelper.h went this way.
 """

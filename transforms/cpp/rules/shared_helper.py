@@ -1,11 +1,12 @@
 """Helpers that backends and symbolic code share gain a symbolic twin.
 
 What it does: where a symbolic value is passed to a helper of the tree that takes `int64_t` or `IntArrayRef`, or is
-returned by it, and the helper has to stay as it is, for others give it integers or count with what it returns, a twin
-called `…_symint` is written behind it, with SymInts where symbolic values go, and one behind each of its declarations.
-Callers whose values can follow call the twin; the others are left alone. The twin is a copy of the helper with the
-edits that its body needs, so it is written only where the whole body converts and is shorter than forty lines. Where it
-returns a tuple, the parts that are sizes are symbolic. No twin is written of kernels, methods and templates.
+returned by it, and the helper has to stay as it is, for others give it integers, count with what it returns or take
+its address, a twin called `…_symint` is written behind it, with SymInts where symbolic values go, and one behind each
+of its declarations. Callers whose values can follow call the twin; the others are left alone. The twin is a copy of the
+helper with the edits that its body needs, so it is written only where the whole body converts and is shorter than forty
+lines. Where it returns a tuple, the parts that are sizes are symbolic. No twin is written of kernels, methods,
+templates and constexpr functions.
 
 Why: a helper that CUDA kernels call with integers cannot take SymInts, and a function that tracing runs cannot call it.
 

@@ -69,7 +69,7 @@ NONE = "C++ registrations: 0 of 1 understood; not understood:"
                 'PYBIND11_MODULE(lib, m) { m.def("f", &f); m.attr("x") = 1; }\n'
                 'void more(pybind11::module_& m) { m.def("g", &g); other.def("h", &h); }'
             ),
-            ["2 functions are bound for Python alone, past the dispatcher: no symbol arrives"],
+            ["2 functions are bound for Python, past the dispatcher: no symbol arrives that way"],
         ),
     ],
 )
