@@ -188,6 +188,19 @@ def is_read(node: ast.expr, also: Collection[str] = ()) -> bool:
     return {called(part) for part in parts if isinstance(part, ast.Call)} <= {*SIZE_READERS, *also}
 
 
+def computed_with(operand: ast.expr) -> Iterator[ast.expr]:
+    """What an expression computes with, or compares by order, which raises where one is None or text."""
+    for node in all_nodes([operand]):
+        if isinstance(node, ast.BinOp):
+            yield from (node.left, node.right)
+        elif isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
+            yield node.operand
+        elif isinstance(node, ast.Compare) and any(
+            isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for op in node.ops
+        ):
+            yield from (node.left, *node.comparators)
+
+
 def spoken(condition: ast.expr) -> ast.expr:
     """`a or b` of `sym_or(a, b)` and its like: what a condition says, not how it is asked. Another one as it is.
 

@@ -23,7 +23,6 @@ _LATER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
 _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
     ast.NotEq: ast.Eq(), ast.Lt: ast.GtE(), ast.LtE: ast.Gt(), ast.NotIn: ast.In(), ast.Is: ast.IsNot(),
 }  # fmt: skip
-_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 EXITS = (ast.Raise, ast.Return, ast.Continue, ast.Break)
 """What a path may end with that does not go on below it."""
 
@@ -200,17 +199,6 @@ class Evaluated:
         tensor, index = dimension
         rank = max(self.ranks.get(tensor, 0), self.ranks.get(self.shapes.get(tensor, ""), 0))
         return rank >= (index + 1 if index >= 0 else -index)
-
-
-def computed_with(operand: ast.expr) -> Iterator[ast.expr]:
-    """What an expression computes with, or compares by order, which raises where one is None or text."""
-    for node in all_nodes([operand]):
-        if isinstance(node, ast.BinOp):
-            yield from (node.left, node.right)
-        elif isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
-            yield node.operand
-        elif isinstance(node, ast.Compare) and any(isinstance(op, _ORDERS) for op in node.ops):
-            yield from (node.left, *node.comparators)
 
 
 def present_tensors(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, bool]:

@@ -12,11 +12,11 @@ import libcst as cst
 
 from codemod.model.findings import Level
 from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import all_nodes, spoken
+from transforms.python.flow.nodes import all_nodes, computed_with, spoken
 from transforms.python.flow.sites import Site
 from transforms.python.flow.values import Value
 from transforms.python.reach.composites import Composite
-from transforms.python.writing.evaluation import computed_with, evaluated_before, present_tensors
+from transforms.python.writing.evaluation import evaluated_before, present_tensors
 from transforms.python.writing.expressions import Composer
 from transforms.python.writing.logic import NOWHERE, Conditions
 from transforms.python.writing.names import Layout, Names
