@@ -58,4 +58,5 @@ def test_dynamo_asks_where_it_is_said_to(asserted: str, tmp_path: Path) -> None:
     outcome = pytest.raises(Exception, match="data-dependent") if asserted in ASKED else contextlib.nullcontext()
     with contextlib.ExitStack() as stack, outcome:
         stack.callback(logging.disable, logging.NOTSET)
-        torch.compile(namespace["f"], fullgraph=True, backend="eager", dynamic=True)(rows, other)
+        compiled: Any = torch.compile(namespace["f"], fullgraph=True, backend="eager", dynamic=True)
+        compiled(rows, other)

@@ -15,6 +15,7 @@ _LEAVES = frozenset(
 _NAMES = _LEAVES | {ast.Name, ast.Constant}
 _SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
 # Names of fields that hold no nodes but leaves, whatever the node (Python's abstract grammar, Parser/Python.asdl).
+_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 SIZE_READERS = frozenset({"size", "numel", "dim", "len"})
 _PLAIN = frozenset({"id", "attr", "ctx", "op", "ops", "asname", "module", "level", "is_async", "simple", "conversion"})
 TELLING = frozenset(
