@@ -29,6 +29,7 @@ from transforms.python.reading.bodies import wanted_bodies
 from transforms.python.reading.dated import minimum_at
 from transforms.python.reading.extract import NestedTooDeep, Parts, extract
 from transforms.python.reading.facts import FileFacts
+from transforms.python.reading.named import named_in
 from transforms.python.reading.public_names import MODULES, operators_by_function, public_names
 from transforms.python.reading.sympy_calls import SympyCalls, sympy_calls
 from transforms.python.writing.helpers import HOME, home_of
@@ -85,7 +86,8 @@ class PythonTransform:
             for line in remarks(registrations.roles, project.selected):
                 project.remark(line)
         torch = None if is_torch(tree) else target(project)
-        functions = reach(tree, registrations, partial(_declared, project, torch))
+        named = partial(project.facts_of, named_in)
+        functions = reach(tree, registrations, partial(_declared, project, torch), named)
         pytorch = (project.root / NATIVE_FUNCTIONS).is_file()
         missing_fakes = [] if pytorch else unfaked(project, registrations)
         with_sympy = [calls for calls in project.facts(sympy_calls, elsewhere).values() if calls.names]

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from codemod.model.findings import Root, Step
 from transforms.python.flow.values import NOTHING, Value, of_root
+from transforms.python.reach.named import NamedIn, names_nothing, namings
 from transforms.python.reach.naming import Declared, decorated_operators, name_functions
 from transforms.python.reach.registrars import API, Role
 from transforms.python.reach.registrations import Registrations
@@ -129,9 +130,12 @@ def entry(tree: SourceTree, definition: Definition, roles: Sequence[Role]) -> tu
 
 
 def reach(
-    tree: SourceTree, registrations: Registrations | None = None, declared: Declared = frozenset
+    tree: SourceTree,
+    registrations: Registrations | None = None,
+    declared: Declared = frozenset,
+    named_in: NamedIn = names_nothing,
 ) -> dict[Definition, Reached]:
-    """Every function that symbols reach; `declared` says which names are operators'.
+    """Every function that symbols reach; `declared` says which names are operators', `named_in` what files name.
 
     What parameters hold beside what a function is registered with, `follow` tells.
     """
@@ -186,33 +190,44 @@ def reach(
                 add(namesake, *how, reached.root, reached)
                 if fresh:
                     functions[namesake].parameters = functions[callee].parameters
-    _note_eager_callers(tree, functions)
+    _note_eager_callers(tree, functions, registrations, named_in)
     _name(tree, functions, called, declared)
     return functions
 
 
-def _note_eager_callers(tree: SourceTree, functions: Mapping[Definition, Reached]) -> None:
-    """Note what a function calls that no symbol reaches and that runs neither for a compiler nor for a test."""
+def _note_eager_callers(
+    tree: SourceTree, functions: Mapping[Definition, Reached], registrations: Registrations, named_in: NamedIn
+) -> None:
+    """Note what is called or named where no symbol reaches, by what runs neither for a compiler nor for a test."""
     helpers = {
         d for d, reached in functions.items() if not reached.eager and not _folder(tree.import_path(d.path)).traced
     }
     names = {definition.function.own_name for definition in helpers}
+    elsewhere = {
+        path for path in tree.facts if not (FOR_COMPILERS.search(tree.import_path(path)) or TESTS.search("/" + path))
+    }
     queue = [
         callee
         for definition in tree.definitions()
-        if definition not in functions and not FOR_COMPILERS.search(tree.import_path(definition.path))
+        if definition not in functions and definition.path in elsewhere
         for name in definition.function.calls
-        if last_name(name) in names
-        and not TESTS.search("/" + definition.path)
-        and (callee := tree.resolve(definition, name)) in helpers
-        and callee is not None
+        if last_name(name) in names and (callee := tree.resolve(definition, name)) in helpers and callee is not None
     ]
+    compiled = {d for d in helpers if functions[d].root == Root.COMPILED and functions[d].caller is None}
+    named = namings(tree, helpers - compiled, registrations.roles.keys(), elsewhere, named_in)
+    queue += (
+        meant
+        for scope, meanings in named.items()
+        if scope not in functions or functions[scope].eager
+        for meant in meanings
+    )
     while queue:
         reached = functions[queue.pop()]
         if not reached.eager:
             reached.eager = True
             callees = (tree.resolve(reached.definition, name) for name in reached.definition.function.calls)
             queue += (callee for callee in callees if callee in helpers and callee is not None)
+            queue += named.get(reached.definition, ())
 
 
 def _left_to_eager(tree: SourceTree, callee: Definition) -> bool:

@@ -11,6 +11,7 @@ from transforms.python.reach.tree import Definition, SourceTree
 from transforms.python.reading.bodies import Wanted, wanted_bodies
 from transforms.python.reading.extract import extract
 from transforms.python.reading.facts import Body
+from transforms.python.reading.named import Named, named_in
 
 
 def tree_of(sources: Mapping[str, str]) -> SourceTree:
@@ -32,6 +33,10 @@ def body_of(
 def followed(sources: Mapping[str, str]) -> tuple[SourceTree, dict[Definition, Reached]]:
     """The tree of `sources`, and what is reached in it, with the values of parameters."""
     tree = tree_of(sources)
-    functions = reach(tree)
+
+    def named(wanted: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[Named, ...]]:
+        return {path: named_in(path, sources[path].encode(), asked) for path, asked in wanted.items()}
+
+    functions = reach(tree, named_in=named)
     follow(tree, functions, body_of(tree, functions, sources))
     return tree, functions

@@ -243,6 +243,19 @@ def test_lowerings_are_given_sympy_expressions_and_what_they_call(tmp_path: Path
         ("tests__test_user", "def test(x):\n    return check(x)\n", False),
         ("torch___inductor__user", "def use(x):\n    return check(x)\n", False),
         ("torch___subclasses__user", "def use(x):\n    return check(x)\n", False),
+        ("lib__user", "TABLE = {'check': check}\n", True),
+        ("lib__user", "import lib.fakes as own\nEVERY = [own.check]\n", True),
+        ("lib__user", "import lib.fakes\nuse = functools.partial(lib.fakes.check, n=1)\n", True),
+        ("lib__user", "class Layer:\n    def __init__(self):\n        self.check = check\n", True),
+        ("lib__user", "use = lambda x: check(x)\n", True),
+        ("lib__user", "USED = check(torch.ones(2))\n", True),
+        ("lib__user", "def use(check):\n    return [check]\n", False),
+        ("lib__user", "def use(f):\n    return f is check\n", False),
+        ("lib__user", "__all__ = ['check']\n", False),
+        ("lib__user", "@check\ndef use(x):\n    return x\n", False),
+        ("lib__user", "@torch.library.register_fake('my::other')\ndef other(x):\n    return [check]\n", False),
+        ("tests__test_user", "TABLE = {'check': check}\n", False),
+        ("torch___subclasses__user", "TABLE = {'check': check}\n", False),
     ],
 )
 def test_what_a_caller_without_symbols_calls_too_is_run_by_eager(path: str, caller: str, eager: bool) -> None:
@@ -253,3 +266,18 @@ def test_what_a_caller_without_symbols_calls_too_is_run_by_eager(path: str, call
     found = reached(lib__fakes=fake, **{path: f"from lib.fakes import check\n{caller}"})[1]
     assert not found["lib/fakes.py:fake"].eager
     assert {found[f"lib/fakes.py:{name}"].eager for name in ("check", "size")} == {eager}
+
+
+@pytest.mark.parametrize(
+    ("registered", "eager"),
+    [
+        ("torch.library.register_fake('my::op', fake)\n", False),
+        ("torch.library.register_fake('my::op')(fake)\n", False),
+        ("for name, f in {'my::op': fake}.items():\n    torch.library.register_fake(name)(f)\n", False),
+        ("torch.library.register_fake('my::op', fake)\nTABLE = {'op': fake}\n", True),
+        ("lib.impl('op', fake, 'Meta')\nlayer.op = fake\n", True),
+    ],
+)
+def test_a_function_is_named_to_be_registered(registered: str, eager: bool) -> None:
+    found = reached(lib__fakes=f"import torch\ndef fake(x):\n    return x.new_empty(x.size(0))\n{registered}")[1]
+    assert [one.eager for one in found.values()] in ([eager], [] if "items" in registered else [eager])

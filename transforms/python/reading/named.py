@@ -1,0 +1,74 @@
+"""Where a file names functions without calling them: in a dict, a list, a partial, an attribute, an argument."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from transforms.python.flow.nodes import all_nodes, dotted, named_parameters
+from transforms.python.reading.extract import Definition, NestedTooDeep, Parts, Scope, scopes
+from transforms.python.reading.registering import MAY_REGISTER, last_name
+
+
+class Named(NamedTuple):
+    """A function as it is named in a scope, "" for that of the module."""
+
+    scope: str
+    name: str
+    registering: bool = False
+    """Whether it is an argument of what may register it."""
+
+
+def named_in(path: str, source: bytes, names: tuple[str, ...]) -> tuple[Named, ...]:
+    """Where a file names one of `names`, or what has one as its last part. `.f` is `f` behind a dot.
+
+    At its top, and in lambdas, it is named by a call too. Not what an import, a decorator or a comparison names, nor
+    what another variable of that name shadows.
+    """
+    held = frozenset(name.strip(".") for name in names if name.encode() in source)
+    if not held:
+        return ()
+    try:
+        return tuple(dict.fromkeys(_named(Parts(source), held)))
+    except (SyntaxError, ValueError, NestedTooDeep, RecursionError):
+        return ()
+
+
+def _named(trees: Parts, names: Collection[str]) -> Iterator[Named]:
+    bound: dict[str, frozenset[str]] = {}
+    for tree in trees:
+        for scope in scopes(tree):
+            bound[scope.name] = bound.get(scope.name.rpartition(".")[0], frozenset()).union(_bound(scope))
+            lambdas = [inner.body for inner in scope.nodes if isinstance(inner, ast.Lambda)]
+            apart, registering = _apart(scope)
+            for node in (*scope.nodes, *all_nodes(lambdas)):
+                if not isinstance(node, (ast.Name, ast.Attribute)) or id(node) in apart:
+                    continue
+                last = node.id if isinstance(node, ast.Name) else node.attr
+                if last in names and isinstance(node.ctx, ast.Load):
+                    head, name = dotted(node).partition(".")[0], dotted(node)
+                    if name and head not in bound[scope.name]:
+                        yield Named(scope.name, name, id(node) in registering)
+
+
+def _bound(scope: Scope) -> Iterator[str]:
+    """The parameters and variables of a function, but for `self` and `cls`."""
+    if isinstance(scope.node, Definition):
+        yield from {parameter.arg for parameter in named_parameters(scope.node.args)} - {"self", "cls"}
+        yield from (node.id for node in scope.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+
+
+def _apart(scope: Scope) -> tuple[set[int], set[int]]:
+    """The nodes that are called in a function, decorate, or are compared; and those given to what may register them."""
+    decorators = getattr(scope.node, "decorator_list", [])
+    apart, registering = set(map(id, all_nodes(decorators))), set[int]()
+    for node in scope.nodes:
+        if isinstance(node, ast.Compare):
+            apart.update(map(id, (node.left, *node.comparators)))
+        elif isinstance(node, ast.Call):
+            if isinstance(scope.node, Definition):
+                apart.add(id(node.func))
+            if MAY_REGISTER.search(last_name(dotted(node.func))) or isinstance(node.func, ast.Call):
+                registering.update(map(id, (*node.args, *(keyword.value for keyword in node.keywords))))
+    return apart, registering
