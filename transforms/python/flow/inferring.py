@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ class Inferred(NamedTuple):
 def inferred(node: ast.Call, nodes: Sequence[ast.AST]) -> Inferred | None:
     """The `-1` in `x.reshape(sizes)` where the other sizes are the tail of x's own shape; None for all else.
 
-    `sizes` may be a variable that the statement just above assigns, and nothing else reads.
+    `sizes` may be a variable that the statement just above assigns, and nothing else reads before `sizes[0]` is set.
     """
     if not isinstance(node.func, ast.Attribute) or not node.args or not _names_only(node.func.value):
         return None
@@ -70,12 +71,20 @@ def _assigned_above(node: ast.Call, name: str, nodes: Sequence[ast.AST]) -> ast.
     statements = [part for part in nodes if isinstance(part, ast.stmt)]
     at = next((i for i, s in enumerate(statements) if isinstance(s, _ONCE) and _holds(s, node)), 0)
     assignment, statement = statements[at - 1], statements[at]
-    if len(used) != 2 or elsewhere or not at or not isinstance(assignment, ast.Assign):
+    known = next((s.lineno for s in statements[at + 1 :] if _sets_first(s, name, statement)), sys.maxsize)
+    if sum(part.lineno < known for part in used) != 2 or elsewhere or not at or not isinstance(assignment, ast.Assign):
         return None
     if any(isinstance(part, _REPEATING) for part in ast.walk(statement)):
         return None
     same_block = assignment.col_offset == statement.col_offset
     return assignment.value if same_block and [ast.unparse(t) for t in assignment.targets] == [name] else None
+
+
+def _sets_first(statement: ast.stmt, name: str, call: ast.stmt) -> bool:
+    """Whether a statement gives `name[0]` another value on every way that comes from a call."""
+    if not isinstance(statement, ast.Assign) or statement.col_offset != call.col_offset:
+        return False
+    return [ast.unparse(target) for target in statement.targets] == [f"{name}[0]"]
 
 
 def _holds(statement: ast.stmt, node: ast.AST) -> bool:

@@ -206,7 +206,7 @@ def _note_eager_callers(
     elsewhere = {
         path for path in tree.facts if not (FOR_COMPILERS.search(tree.import_path(path)) or TESTS.search("/" + path))
     }
-    queue = [
+    queue: list[Definition] = [
         callee
         for definition in tree.definitions()
         if definition not in functions and definition.path in elsewhere

@@ -26,7 +26,8 @@ def begins_as_zeros(place: Place, name: str) -> bool:
     """
     values = place.assigned(name)
     subscripts = [n for n in place.nodes if isinstance(n, ast.Subscript) and _is_name(n.value, name)]
-    pads = [n for n in place.nodes if isinstance(n, ast.Call) and _PADS.match(called(n)) and is_torch(n)]
+    calls = [n for n in place.nodes if isinstance(n, ast.Call)]
+    pads = [n for n in calls if called(n) == "len" or (_PADS.match(called(n)) and is_torch(n))]
     given = {id(n) for call in pads for n in (*call.args, *(keyword.value for keyword in call.keywords))}
     given |= {id(n.value) for n in subscripts}
     reads = [n for n in place.nodes if _is_name(n, name) and isinstance(n.ctx, ast.Load)]  # type: ignore[attr-defined]

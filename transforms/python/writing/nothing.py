@@ -22,7 +22,7 @@ _OF_ELEMENTS = re.compile(
     r"|add|sub|mul|div|true_divide|floor_divide|pow|maximum|minimum|eq|ne|lt|le|gt|ge|logical_\w+|bitwise_\w+|atan2"
     r"|fmod|remainder|where|masked_fill|softmax|log_softmax|cumsum|isnan|isinf|nan_to_num|view|view_as|reshape"
     r"|reshape_as|flatten|transpose|permute|t|squeeze|unsqueeze|expand|expand_as|flip|roll|narrow|tril|triu"
-    r"|requires_grad|zero|fill|copy|(?:zeros|ones|full|rand|randn)_like)_?$"
+    r"|as_strided|requires_grad|zero|fill|copy|(?:zeros|ones|full|rand|randn)_like)_?$"
 )
 # Those of them that make zeros of zeros.
 _OF_ZEROS = re.compile(
@@ -124,7 +124,7 @@ class Nothing:
         name, operands = called(call), list(call.args)
         if isinstance(call.func, ast.Attribute) and not _MODULES.match(dotted(call.func.value)):
             operands.insert(0, call.func.value)
-        elif not isinstance(call.func, ast.Attribute):
+        elif not isinstance(call.func, ast.Attribute) and not self._is_of_module(call.func):
             return UNKNOWN  # whatever that is
         if _UNSET.match(name):
             return EMPTY  # no value is asked of it
@@ -141,6 +141,10 @@ class Nothing:
         if name in ("mul", "div") and len(operands) == 2 and not call.keywords:
             return self._combined(operands[0], ast.Mult() if name == "mul" else ast.Div(), operands[1])
         return ZEROS if _OF_ZEROS.match(name) and given[0] == ZEROS else UNKNOWN
+
+    def _is_of_module(self, function: ast.expr) -> bool:
+        """Whether a function is the file's own or imported, as torch._refs names them: no variable and no argument."""
+        return isinstance(function, ast.Name) and function.id not in self._place.values.variables
 
     def _is_zero(self, size: ast.expr) -> bool:
         """Whether a size, or one of several, is known to be 0: it is written so, or they are all of an empty tensor."""
@@ -159,7 +163,10 @@ class Nothing:
 
 def cases(place: Place, branch: ast.If, leaves: Sequence[ast.expr], either: bool) -> Iterator[Nothing]:
     """The cases in which a branch on emptiness goes its own way: all `leaves` of its condition say so, or `either`."""
-    asked = [(sized_by(place, leaf), {ast.unparse(part) for part in _numbers(leaf)}) for leaf in leaves]
+    asked = []
+    for leaf in leaves:
+        shapes = [part.generators[0].iter for part in ast.walk(leaf) if isinstance(part, ast.GeneratorExp)]
+        asked.append((sized_by(place, leaf), {ast.unparse(part) for part in (*_numbers(leaf), *shapes)}))
     if not either:
         tensors = set[str]().union(*(found for found, _ in asked if len(found) == 1))
         numbers = set[str]().union(*(found for _, found in asked))
