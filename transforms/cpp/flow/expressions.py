@@ -9,7 +9,7 @@ from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.events import CompoundAssignment, FloatOperand, Step
 from transforms.cpp.flow.members import behind, member, own_member
-from transforms.cpp.flow.numbers import differs, literal, promoted, refuse_mixed
+from transforms.cpp.flow.numbers import constant, differs, literal, promoted, refuse_mixed
 from transforms.cpp.flow.saved import escapes
 from transforms.cpp.flow.standard import ALGORITHMS
 from transforms.cpp.flow.state import given_away
@@ -36,7 +36,10 @@ def _identifier(flow: Flow, node: Node) -> Type:
         owner = flow.lambdas[variable.type.name]
         held = (owner.result, *(parameter.value for parameter in owner.parameters))
         flow.sink(node, "callee-unknown", f"is in the lambda `{node.text}`, which others call", *held)
-    return variable.value if variable is not None else own_member(flow, node)
+    if variable is not None:
+        return variable.value
+    value = own_member(flow, node)
+    return constant(node.source, node.text) if value.kind == "unknown" else value
 
 
 def _last(flow: Flow, node: Node) -> Type:

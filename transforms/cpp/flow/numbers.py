@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.sizes import is_size, method, unchanged_initial
 from transforms.cpp.reading.tree import Node
-from transforms.cpp.reading.types import FLOAT, INT, Type
+from transforms.cpp.reading.types import FLOAT, INT, UNKNOWN, Type, parse_type
 
 SINGLE = Type("float", "float")
 _WIDE = frozenset({"size_t", "uint64_t", "unsigned long", "unsigned long long"})
@@ -37,6 +38,19 @@ def literal(text: str) -> Type:
     if length == 2:
         return Type("int", "unsigned long long" if unsigned else "long long")
     return Type("int", "size_t" if length else "unsigned") if unsigned else INT
+
+
+@functools.lru_cache(maxsize=10_000)
+def constant(source: bytes, name: str) -> Type:
+    """The type of a number that a file has as a constant, at the beginning of a line, or a macro; unknown else."""
+    word = re.escape(name.encode())
+    before = rb"(?m)^(?:(?:static|inline|constexpr|const)[ \t]+)+([\w:]+)[ \t]+"
+    declared = re.search(before + word + rb"\s*[={]", source)
+    if declared is not None:
+        kind = parse_type(declared[1].decode())
+        return kind if kind.kind in _NUMBERS and not kind.symbolic else UNKNOWN
+    number = re.search(rb"#[ \t]*define[ \t]+" + word + rb"[ \t]+(\d[\w.]*)[ \t\r]*(?:\n|\Z)", source)
+    return literal(number[1].decode()) if number is not None else UNKNOWN
 
 
 def promoted(left: Type, right: Type) -> Type:

@@ -17,7 +17,7 @@ from transforms.cpp.reading.types import Type, parse_type
 _STANDING = re.compile(rb"(?:[(,{=&<?:]|\breturn)\s*(?:\w+\s*::\s*)*([A-Za-z_]\w*)(?=\s*[,)};>:?])")
 """Names where a value may stand, and none that is called."""
 _CONSTANT = re.compile(rb"\b(?:constexpr|consteval)\b")
-_TORCH = re.compile(rb"\b(?:torch|ATen|c10|at|Tensor|TORCH_\w+)\b")
+_TORCH = re.compile(rb"\b(?:torch|ATen|c10|at|TORCH_\w+)\b|Tensor|IntArrayRef|SymInt")
 _DECLARED = (
     rb"(?:[\w>\]](?<!\breturn)(?<!\belse)(?<!\bcase)(?<!\bthrow)(?:\s+|\s*[&*]+\s*)|\[[^\]()]*)"
     rb"\b%s\s*[=;,){\[:\]]"

@@ -64,3 +64,20 @@ def test_what_would_be_another_number_stays(tmp_path: Path, refusal: str, body: 
 def test_the_same_numbers_convert(tmp_path: Path, body: str, wanted: str | None) -> None:
     result = converted(tmp_path, f"Tensor f(const Tensor& x, TensorList ys, bool b) {{ {body} }}")
     assert (wanted or "sym_size(0)") in result
+
+
+@pytest.mark.parametrize(
+    ("constant", "refused"),
+    [
+        ("static constexpr float kScale = 0.1f;", True),
+        ("const float kScale{0.1f};", True),
+        ("#define kScale 0.1f", True),
+        ("#define kScale 2ll", True),
+        ("constexpr double kScale = 0.1;", False),
+        ("#define kScale 2", False),
+    ],
+)
+def test_constants_of_the_file_are_numbers_of_their_types(tmp_path: Path, constant: str, refused: bool) -> None:
+    source = f"{constant}\nTensor f(const Tensor& x) {{ return x.mul(x.size(0) * kScale); }}"
+    after = source if refused else source.replace("size", "sym_size")
+    assert converted(tmp_path, source) == after
