@@ -218,7 +218,7 @@ def _note_eager_callers(
     queue += (
         meant
         for scope, meanings in named.items()
-        if scope not in functions or functions[scope].eager
+        if scope is None or scope not in functions or functions[scope].eager
         for meant in meanings
     )
     while queue:
