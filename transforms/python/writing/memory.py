@@ -341,6 +341,8 @@ class Memory:
             return own
         if holds(node):
             return given
+        if method is not None and method.attr in ("append", "extend", "insert") and self._is_list(method.value):
+            return _NONE
         of_tensor = method is not None and (
             self._place.values.value(method.value).kind == TENSOR or COPY in owner or self._is_kept(owner)
         )
@@ -354,6 +356,11 @@ class Memory:
             of_object = dotted(node.func).partition(".")[0] in self._names or not dotted(node.func)
             self._calls.append(_Event(node.lineno, surely, of_object and self._layers.may_write(node)))
         return self._of_kind(node, {**dict.fromkeys(joined([given, owner]), False), **own})
+
+    def _is_list(self, node: ast.expr) -> bool:
+        """Whether a variable is given nothing but lists that the function writes."""
+        given = self._place.assigned(node.id) if isinstance(node, ast.Name) else []
+        return bool(given) and all(isinstance(value, (ast.List, ast.ListComp)) for value in given)
 
     # What happens.
 
