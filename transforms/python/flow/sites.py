@@ -28,7 +28,7 @@ SIZEVARS = frozenset(
      "size_hint"}
 )  # fmt: skip
 COERCIONS = frozenset({"int", "float", "bool", "range", "len", "round"})
-_TRACED = frozenset({"min", "max", "int", "float", "len", "sqrt", "numel"})
+_TRACED = frozenset({"min", "max", "int", "float", "round", "len", "sqrt", "numel"})
 _OPERATIONS = frozenset({"sorted", "sort", "resize_", "to", "chunk", "reshape", "view"})
 _PLACES = frozenset(
     {ast.If, ast.While, ast.Assert, ast.IfExp, ast.Call, ast.Lambda, ast.For, ast.comprehension}

@@ -2,6 +2,7 @@
 
     for i in range(x.size(0)): …
     for row in x: …
+    first = x[range(n)]
     kept = [s for s in x.shape if s != 1]
     parts = torch.tensor_split(x, x.size(0))
 
@@ -33,16 +34,20 @@ EXAMPLES = (
     Example("def f(x: Tensor):\n    return x.tensor_split(x.size(0))\n", None, "as many Tensors as a size says"),
 )
 
+RANGE = "each number of a range is part of the graph; a slice or torch.arange takes the size itself"
 LENGTH = "the number of turns is a size; use tensor operations on the whole dimension"
 PIECES = "the number of Tensors is a size; use tensor operations on the whole dimension"
 FILTER = "how much is kept depends on sizes; decide whether unknown sizes are kept"
+_LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
 
 
 def rewrite(place: Place) -> Rewrite | None:
     """The refusal, for loops and filters."""
     node = place.site.node
     if place.site.kind == "coercion" and isinstance(node, ast.Call) and getattr(node.func, "id", "") == "range":
-        return Rewrite(Level.MANUAL, "a loop runs over a size", reason=LENGTH, refusal="loop-bound")
+        looped = any(isinstance(turn, _LOOPS) and _holds(turn.iter, node) for turn in place.nodes)
+        message, reason = ("a loop runs over a size", LENGTH) if looped else ("a range is as long as a size", RANGE)
+        return Rewrite(Level.MANUAL, message, reason=reason, refusal="loop-bound")
     if place.site.kind == "turns":
         return Rewrite(Level.MANUAL, "a loop runs over a Tensor", reason=LENGTH, refusal="loop-bound")
     if place.site.kind == "while":
@@ -52,3 +57,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if place.site.kind == "filter":
         return Rewrite(Level.MANUAL, "a filter asks for sizes", reason=FILTER, refusal="filter")
     return None
+
+
+def _holds(whole: ast.expr, part: ast.AST) -> bool:
+    return any(node is part for node in ast.walk(whole))

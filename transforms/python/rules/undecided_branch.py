@@ -32,6 +32,9 @@ _CONSTRUCTS = {"if": "branch", "ifexp": "conditional expression", "while": "loop
 
 def rewrite(place: Place) -> Rewrite | None:
     """The refusal, with the decision that is needed."""
+    if place.site.kind == "coercion":
+        reason = "a conversion gives a known value, so it asks for the size; what +, * and // give stays a symbol"
+        return Rewrite(Level.MANUAL, "a conversion asks for a size", reason=reason, refusal="undecided")
     construct = _CONSTRUCTS.get(place.site.kind, "conversion")
     reason = (
         "neither outcome is the general case: write one path for both with torch.sym_min, torch.sym_max or"

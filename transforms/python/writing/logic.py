@@ -20,6 +20,7 @@ from transforms.python.writing.nodes import (
     all_of,
     bare,
     beside_comparison,
+    briefly,
     call,
     code,
     flattened,
@@ -365,8 +366,7 @@ class Conditions:
     ) -> None:
         """Raises Undecided where one of `operands` may only be evaluated if those before it ask for it."""
         if not self._movable(Moved(tuple(held), evaluated, tuple(operands))):
-            last = " and ".join(code(bare(operand)) for operand in operands)
-            raise Undecided(f"{last} may raise or act where the operands before it decide: check each by itself")
+            raise Undecided(f"{briefly(operands)} may raise or act where what is before it decides: ask each by itself")
 
     def _joined(self, node: cst.BooleanOperation) -> cst.BaseExpression:
         operands, spaces = flattened(node, type(node.operator))

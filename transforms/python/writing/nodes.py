@@ -13,6 +13,7 @@ from transforms.python.flow.nodes import is_read
 # libcst's trees are walked by Python functions, several for each level; its parser takes time that grows with a high
 # power of a chain's length, and ends the process where a few thousand brackets stand in one another.
 _DEEPEST = 400
+_BRIEF = 60
 
 OPPOSITE: dict[type[cst.BaseCompOp], Callable[[], cst.BaseCompOp]] = {
     cst.Equal: cst.NotEqual, cst.NotEqual: cst.Equal,
@@ -82,6 +83,12 @@ def bare(node: cst.BaseExpression) -> cst.BaseExpression:
     if isinstance(node, (cst.Tuple, cst.GeneratorExp, cst.Yield, cst.NamedExpr)) or not node.lpar or "#" in code(node):
         return node
     return node.with_changes(lpar=[], rpar=[])
+
+
+def briefly(operands: Sequence[cst.BaseExpression]) -> str:
+    """Operands on one line of a reason, cut where it would be longer than is read."""
+    text = " and ".join(" ".join(code(bare(operand)).split()) for operand in operands)
+    return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}…"
 
 
 def parenthesized(node: cst.BaseExpression) -> cst.BaseExpression:

@@ -159,3 +159,20 @@ def test_comments_and_line_breaks_stay(conditions: Any) -> None:
         "(\n    guard_or_false(a == b)  # first\n    and guard_or_false(c == 1)\n)"
     )
     assert "# first" in code(conditions.symbolic(parse_expression(condition)))
+
+
+@pytest.mark.parametrize(
+    ("condition", "brief"),
+    [
+        ("any(x.size(dim) != (\n    c\n) for dim in dims)", "x.size(dim) != ( c ) may raise"),
+        (f"a > 1 and {' + '.join(['y.size(0)'] * 30)} > 1", f"{'y.size(0) + ' * 5}…"[:60]),
+    ],
+)
+def test_a_reason_says_what_it_is_about_on_one_short_line(conditions: Conditions, condition: str, brief: str) -> None:
+    conditions._movable = lambda moved: False
+    with pytest.raises(Undecided) as refused:
+        conditions.symbolic(parse_expression(condition))
+    said = str(refused.value)
+    assert said.startswith(brief)
+    assert said.endswith("may raise or act where what is before it decides: ask each by itself")
+    assert len(said) < 140
