@@ -346,7 +346,7 @@ def annotated(annotation: str, name: str) -> Value:
         return A_TRUTH
     if not text or re.search(r"\bint\b", text):
         return Value(PARAMETER, frozenset({name}), sure=bool(text), optional=OPTIONAL.search(text) is not None)
-    return A_STATIC if names_other_class(annotation) else number
+    return A_STATIC if not number.scalar and names_other_class(annotation) else number
 
 
 def number_of(annotation: str) -> Value:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 STEPS = """\
-def f(start, end, step: Number):
+def f(start: Number, end: Number, step: Number):
     step = torch.sym_int(step)
     if step > 0:
         torch._check(end >= start, lambda: f"up {end}")

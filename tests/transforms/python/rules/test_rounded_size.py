@@ -26,6 +26,8 @@ SUM = "n + (m - n % m) % m"
         ("    if n % 8 > 0:\n        n += 8 - n % 8\n    return n\n", "    n = n + (8 - n % 8) % 8\n    return n\n"),
         ("    b = n // 4\n    if n % 4:\n        b += 1\n    return b\n",
          "    b = n // 4\n    b = (n + 3) // 4\n    return b\n"),
+        ("    if n % (m or 4):\n        n = n + (m or 4) - n % (m or 4)\n    return n\n",
+         "    n = n + ((m or 4) - n % (m or 4)) % (m or 4)\n    return n\n"),
         ("    return n // m if n % m == 0 else 1 + n // m\n", "    return -(-n // m)\n"),
         ("    return k - n if n % (m + 1) == 0 else k - n + m + 1 - n % (m + 1)\n",
          "    return k - n + (m + 1 - n % (m + 1)) % (m + 1)\n"),
@@ -60,8 +62,6 @@ def function(source: str) -> Any:
         "    for i in (0, 1):\n        p = 0 if i else k\n        if n % m:\n            p = m - n % m\n    return p\n",
         "    if n % m:  # rounded\n        n = n + m - n % m\n    return n\n",
         "    if n % m:\n        n = n + m - n % m / k\n    return n\n",
-        "    if n % (m if k else 4):\n        n = n + (m if k else 4) - n % (m if k else 4)\n    return n\n",
-        "    if n % (m or 4):\n        n = n + (m or 4) - n % (m or 4)\n    return n\n",
         "    m = g()\n    if n % m:\n        n = n + m - n % m\n    return n\n",  # may be 0.5
         "    if y.sum() % m:\n        n = n + m - n % m\n    return n\n",
     ],
