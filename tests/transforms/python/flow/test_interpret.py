@@ -238,7 +238,7 @@ def test_a_value_that_was_told_is_told_anew_once_a_variable_changed() -> None:
     assert values.value(used).kind == "tensor"
 
 
-@pytest.mark.parametrize(("body", "kind"), [("torch.sym_int(step)", "float"), ("sym_float(step)", "static")])
+@pytest.mark.parametrize(("body", "kind"), [("torch.sym_int(step)", "float"), ("sym_float(step)", "plain")])
 def test_what_a_function_takes_for_a_symbol_is_a_number_whatever_its_annotation_says(body: str, kind: str) -> None:
     function = ast.parse(f"def f(step: NumberType):\n    whole = {body}\n    return step\n").body[0]
     assert isinstance(function, ast.FunctionDef)
