@@ -30,6 +30,8 @@ COMPILED = re.compile(
 NOT_COMPILED = re.compile(r"\b(?:disable|_disable_dynamo|ignore|unused)\b")
 DISABLED = re.compile(r"^(?:\w+\.)*(?:disable|_disable_dynamo)\b(?!.*\brecursive=False)")
 """Where Dynamo leaves a function to eager, with all that it calls."""
+SCRIPTS = re.compile(r"^torch\.(?:jit|_jit_internal)\..*?_?script(?:_method|_if_tracing)?$")
+"""The decorators that hand a function to TorchScript."""
 LOWERING = re.compile(r"\b(?:register_)?lowering$")
 """Why a function is reached that Inductor calls to lower an operator."""
 EXCUSED = re.compile(r"\b(?:_jit_)?(?:unused|ignore)\b")
@@ -297,6 +299,12 @@ def given_sympy(
     return result
 
 
+def _scripts(tree: SourceTree, path: str, decorator: str) -> bool:
+    """Whether a decorator of a method or an inner function hands it to TorchScript."""
+    head, _, rest = decorator.partition("(")[0].partition(".")
+    return SCRIPTS.search(".".join(filter(None, (tree.imported(path, head) or head, rest)))) is not None
+
+
 def scripted(tree: SourceTree, functions: Mapping[Definition, Reached]) -> set[Definition]:
     """The functions that TorchScript reads.
 
@@ -307,7 +315,9 @@ def scripted(tree: SourceTree, functions: Mapping[Definition, Reached]) -> set[D
     queue = []
     for definition in functions:
         function = definition.function
-        if any(EXCUSED.search(decorator) for decorator in function.decorators) or "." in function.name:
+        if any(EXCUSED.search(decorator) for decorator in function.decorators):
+            continue
+        if "." in function.name and not any(_scripts(tree, definition.path, text) for text in function.decorators):
             continue
         registered = named is not None and any(
             named.search(decorator)

@@ -28,7 +28,10 @@ _SHAPE, _OUT = re.compile(rb"\.shape\b"), re.compile(rb"\bout=")
 """What a file holds that may ask for a size: texts, which are found several times as fast as one pattern of all."""
 LEFT_TO_EAGER = re.compile(r"(?:(?:torch\.)?(?:compiler|_dynamo)\.)?(?:disable|_disable_dynamo)")
 """torch.compiler.disable, torch._dynamo.disable and their like."""
-SCRIPTED = re.compile(rb"jit\.(?:is_scripting|script\b|_overload|annotate|unused|ignore|export)|BroadcastingList")
+_OF_TORCHSCRIPT = r"(?:is_scripting|_?script|Script|_overload|annotate|unused|ignore|export|interface)\w*"
+SCRIPTED = re.compile(rf"jit\.{_OF_TORCHSCRIPT}|BroadcastingList".encode())
+_SCRIPTING = re.compile(rf"torch\.(?:jit|_jit_internal)(?:\.\w+)?\.{_OF_TORCHSCRIPT}")
+_JIT = re.compile(r"torch\.(?:jit|_jit_internal)")
 OPERATOR = re.compile(r"(?:^|\.)aten\.(\w+)")
 Definition = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINED = frozenset({*Definition, ast.ClassDef})
@@ -189,7 +192,7 @@ def extract(path: str, source: bytes) -> FileFacts:
         registering.result(),
         tuple(sorted(left_to_eager)),
         sized,
-        (b"jit" in source or b"BroadcastingList" in source) and SCRIPTED.search(source) is not None,
+        _scripted(source, imports | inner_imports),
         tuple(sorted(_scripted_operators(passed, functions))) if b"jit.script" in source else (),
         tuple(statements),
     )
@@ -280,6 +283,16 @@ def _left_to_eager(scope: Scope) -> Iterator[str]:
                     outer = scope.name.rpartition(".")[0] if holder in ("self", "cls") else scope.name
                     if holder in ("", "self", "cls"):
                         yield f"{outer}.{method}" if outer else method
+
+
+def _scripted(source: bytes, imports: Mapping[str, str]) -> bool:
+    """Whether a file names what TorchScript alone needs, by whatever name it imports that."""
+    if b"jit" not in source:
+        return b"BroadcastingList" in source
+    if SCRIPTED.search(source) or any(map(_SCRIPTING.fullmatch, imports.values())):
+        return True
+    modules = "|".join(name for name, target in imports.items() if _JIT.fullmatch(target))
+    return bool(modules) and re.search(rf"\b(?:{modules})\.{_OF_TORCHSCRIPT}".encode(), source) is not None
 
 
 def _scripted_operators(passed: Iterable[tuple[str, str]], functions: Sequence[Function]) -> set[str]:

@@ -178,6 +178,28 @@ def test_decompositions_handed_to_torchscript_by_operator() -> None:
 
 
 @pytest.mark.parametrize(
+    ("head", "decorator", "read"),
+    [
+        ("import torch", "torch.jit.script", True),
+        ("import torch", "torch.jit.script_if_tracing", True),
+        ("import torch", "torch.jit._script_if_tracing", True),
+        ("from torch.jit import script", "script", True),
+        ("from torch.jit import script as compiled", "compiled", True),
+        ("from torch import jit", "jit.script", True),
+        ("import torch.jit as js", "js.script", True),
+        ("from torch.jit import trace", "other", False),
+        ("import torch.jit as js\nfrom own import script", "script", False),
+    ],
+)
+@pytest.mark.parametrize("outer", ["", "class M:\n    ", "def g(x):\n    "])
+def test_what_a_decorator_hands_to_torchscript(head: str, decorator: str, read: bool, outer: str) -> None:
+    decorated = f"@torch.library.register_fake('a::b')\n@{decorator}\ndef f(x):\n    return x\n"
+    tree, found = reached(a=f"{head}\n{outer}{decorated.replace(chr(10), chr(10) + ' ' * 4 * bool(outer))}\n")
+    functions = {one.definition: one for one in found.values()}
+    assert ("f" in {d.function.own_name for d in scripted(tree, functions)}) is read
+
+
+@pytest.mark.parametrize(
     ("path", "source", "inlined", "eager"),
     [
         ("torch__nn__functional", "def f(x):\n    return x\n", True, True),
