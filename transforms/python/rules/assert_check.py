@@ -12,7 +12,8 @@ Fix safety: safe; for review where the condition holds an `or`, whose guard is t
 is no message to give, or one that reads the frame it is made in. Not offered where Dynamo reads the function: it makes
 a check of an `assert` of one comparison with a constant message or none. Of all others it asks, and what to write
 instead is said; torch._assert is named, as it is where making its message does more than read. Left is
-what the function or a caller that symbols reach may catch.
+what the function or a caller that symbols reach may catch. Under `python -O`, which drops assertions, the check refuses
+what the assertion let pass; in a file that asks for `__debug__` it stays an assertion.
 
 References: torch/__init__.py (_check_with, _assert), torch/fx/experimental/symbolic_shapes.py (expect_true).
 """
@@ -42,6 +43,13 @@ EXAMPLES = (
     Example(
         "def f(x: Tensor):\n    assert x.size(0) == 2, 'two'\n    return x\n",
         "def f(x: Tensor):\n    torch._check_with(AssertionError, x.size(0) == 2, lambda: 'two')\n    return x\n",
+    ),
+    Example(
+        "if not __debug__:\n    print()\n\n\ndef f(x: Tensor):\n    assert x.size(0) == 2, 'two'\n    return x\n",
+        "if not __debug__:\n    print()\n\n\ndef f(x: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import expect_true\n\n"
+        "    assert expect_true(x.size(0) == 2), 'two'\n    return x\n",
+        "it is dropped under `python -O` as before",
     ),
     Example(
         "def f(x: Tensor):\n    torch._assert(x.size(0) == 2, 'two')\n    return x\n",
@@ -74,7 +82,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if is_caught(place, node):
         raise Undecided(CAUGHT)
     tree = place.tree(node.test)
-    if not place.shared and node.msg is not None:
+    if not place.shared and node.msg is not None and b"__debug__" not in place.layout.source:
         with suppress(Undecided):  # an operand that may not be moved is asked by itself, below
             condition = place.conditions.symbolic(tree)
             if place.conditions.surely_bool(condition):
