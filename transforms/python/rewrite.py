@@ -14,6 +14,7 @@ from transforms.python.flow.interpret import Interpreter
 from transforms.python.jobs import FileJob, Job
 from transforms.python.reading.extract import NestedTooDeep, Parts, Scope, outline, scopes
 from transforms.python.rules import load_rules, undecided_branch
+from transforms.python.writing.bindings import builtins_bound
 from transforms.python.writing.evaluation import only_arithmetic
 from transforms.python.writing.formatting import Formatter
 from transforms.python.writing.helpers import Home
@@ -108,7 +109,8 @@ def _rewritten(
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
     enclosing = outer[-1][1] if outer and outer[-1][0].name == scope.name.rpartition(".")[0] else None
     parameters, returns = (reached.parameters, reached.returns) if reached else ({}, {})
-    values = Interpreter(function, scope.nodes, parameters, returns, enclosing)
+    hidden = {*top.hidden, *builtins_bound(scope.telling)}
+    values = Interpreter(function, scope.nodes, parameters, returns, enclosing, hidden=hidden)
     if reached is None:
         return None, values
     around = [function, *(holder.node for holder, _ in reversed(outer))]

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.nodes import called, called_as, dotted
 from transforms.python.flow.values import (
     BOOL,
     FLOAT,
@@ -93,7 +93,7 @@ def _is_number(node: ast.expr, values: Interpreter) -> bool:
 
 def _wanted(node: ast.Call, values: Interpreter) -> tuple[str, list[ast.expr]]:
     """What a call wants, and the expressions that it wants it of where they are sizes."""
-    name, full = called(node), dotted(node.func)
+    name, full = called_as(node, values.variables), dotted(node.func)
     arguments = [argument for argument in node.args if not isinstance(argument, ast.Starred)]
     if len(arguments) < len(node.args):
         return "", []

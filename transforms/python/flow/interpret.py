@@ -7,12 +7,13 @@ the line of its first assignment.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from transforms.python.flow.asking import coerces
 from transforms.python.flow.nodes import (
     called,
+    called_as,
     dotted,
     is_truth,
     named_parameters,
@@ -89,7 +90,7 @@ class Interpreter:
     """The values of one function's variables and expressions.
 
     `nodes` are the function's own; `parameters` overrides what annotations say; `returns` says what a callee, as
-    written, returns.
+    written, returns; `hidden` are the builtins' names that the file gives to something else.
     `outer` is the enclosing function, whose variables a nested one sees; `telling` are those of `nodes` in `TELLING`.
     """
 
@@ -101,8 +102,9 @@ class Interpreter:
         returns: Mapping[str, Value] | None = None,
         outer: Interpreter | None = None,
         telling: Sequence[ast.AST] = (),
+        hidden: Collection[str] = (),
     ) -> None:
-        self.variables: dict[str, Value] = dict(outer.variables) if outer else {}
+        self.variables: dict[str, Value] = {**(outer.variables if outer else {}), **dict.fromkeys(hidden, NOTHING)}
         self.settled = Settled(function, telling or nodes)
         self.returns = returns
         self._values: dict[ast.expr, Value] = {}
@@ -226,7 +228,7 @@ class Interpreter:
     def _Call(self, node: ast.Call) -> Value:
         arguments = [self.value(argument) for argument in node.args]
         first = arguments[0] if arguments else NOTHING
-        name = called(node)
+        name = called_as(node, self.variables)
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
         module = owner.id if isinstance(owner, ast.Name) and owner.id not in self.variables else ""
         if name in GUARDS:
@@ -262,9 +264,7 @@ class Interpreter:
         if module in TORCH_MODULES:
             return of_tensor(name, A_TENSOR if module in ("torch", "F") else MAYBE_TENSOR, node)
         receiver = self.value(owner) if owner is not None else NOTHING
-        if receiver.kind == TENSOR:
-            return of_tensor(name, receiver, node)
-        return self._returned(dotted(node.func))
+        return of_tensor(name, receiver, node) if receiver.kind == TENSOR else self._returned(dotted(node.func))
 
     def _method(self, owner: ast.expr, name: str, node: ast.Call) -> Value:
         """What a method returns that asks an object of any kind for its size, or is a Tensor's reduction."""

@@ -202,6 +202,12 @@ def computed_with(operand: ast.expr) -> Iterator[ast.expr]:
             yield from (node.left, *node.comparators)
 
 
+def called_as(node: ast.AST, variables: Collection[str]) -> str:
+    """`called`, or "" for a name that is a variable's, and so is no builtin's."""
+    function = getattr(node, "func", None)
+    return "" if isinstance(function, ast.Name) and function.id in variables else called(node)
+
+
 def spoken(condition: ast.expr) -> ast.expr:
     """`a or b` of `sym_or(a, b)` and its like: what a condition says, not how it is asked. Another one as it is.
 

@@ -13,7 +13,7 @@ from transforms.python.flow.demands import TRACED, demands
 from transforms.python.flow.guesses import not_empty
 from transforms.python.flow.inferring import inferred
 from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import called, dotted, operands_traced, outcome_traced
+from transforms.python.flow.nodes import called, called_as, dotted, operands_traced, outcome_traced
 from transforms.python.flow.torch_names import CHECKS, COUNTED, OF_NUMBERS, TORCH_MODULES
 from transforms.python.flow.values import A_SIZE, BOOL, FLOAT, INT, PARAMETER, SHAPE, TUPLE, Value
 
@@ -265,7 +265,7 @@ def _constructs(node: ast.Lambda, nodes: Sequence[ast.AST]) -> bool:
 
 
 def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
-    name = called(node)
+    name = called_as(node, values.variables)
     if (
         node.keywords
         and any(keyword.arg == "out" for keyword in node.keywords)

@@ -45,6 +45,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if place.site.kind != "constructor" or not isinstance(node, ast.Lambda) or place.shared:
         return None
     name = node.args.args[0].arg
+    place.names.builtin("isinstance")
     text = f"{name} if isinstance({name}, {place.names.torch}.SymFloat) else "
     start = place.layout.start(node.body)
     return Rewrite(Level.REVIEW, MESSAGE, (Change(start, start, text),))

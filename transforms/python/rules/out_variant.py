@@ -103,6 +103,7 @@ def rewrite(place: Place) -> Rewrite | None:
     used = {name.id for name in ast.walk(place.function) if isinstance(name, ast.Name)} | place.values.variables.keys()
     buffer_name, result_name = ("_buffer", "_result") if {"buffer", "result"} & used else ("buffer", "result")
     newline = place.layout.newline
+    place.names.builtin("zip")
     header = f"for {buffer_name}, {result_name} in zip({place.text(out)}, {code(functional)}):"
     text = f"{header}{newline}{indent}    {buffer_name}.copy_({result_name})"
     return Rewrite(Level.REVIEW, MESSAGE, (Change(place.layout.start(node), place.layout.end(node), text),))

@@ -97,6 +97,8 @@ def _padding(place: Place, branch: ast.AST) -> tuple[Padding | None, bool]:
 
 def _text(place: Place, amount: ast.expr) -> str:
     """The source of an amount; Dynamo makes `max` symbolic by itself."""
-    if isinstance(amount, ast.Call) and not place.inlined:
+    if isinstance(amount, ast.Call) and place.inlined:
+        place.names.builtin("max")
+    elif isinstance(amount, ast.Call):
         amount.func = ast.parse(place.names("torch.sym_max"), mode="eval").body
     return ast.unparse(amount)

@@ -99,6 +99,8 @@ def rewrite(place: Place) -> Rewrite | None:
     first, second = ("left", "right") if not {"left", "right"} & names_in_scope(place) else ("_left", "_right")
     condition = f"{key_of(place, key, first)} {'>=' if falling else '<='} {key_of(place, key, second)}"
     held, newline, layout = place.text(target), place.layout.newline, place.layout
+    for builtin in ("sorted", "list", "zip", "all"):
+        place.names.builtin(builtin)
     pairs = f"for {first}, {second} in zip({held}, {held}[1:])"
     new_list = target is not unsorted
     head = f"{held} = list({place.text(unsorted)}){newline}{indent}" if new_list else ""

@@ -3,15 +3,48 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from transforms.python.flow.nodes import dotted, own_nodes
 
 _NAMING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+_DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TORCH_BELOW = re.compile(rb"^[ \t]+import torch\b", re.MULTILINE)
 _ALL_OF = re.compile(rb"^from [\w.]+ import \*", re.MULTILINE)
+_BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("_"))
+_NAMES = "|".join(sorted(_BUILTINS))
+_BUILTIN = re.compile(
+    rf"(?:def|class) +(?:{_NAMES})\b|\bimport\b.*\b(?:{_NAMES})\b|\bas (?:{_NAMES})\b|import \*"
+    rf"|^[ \t]*(?:{_NAMES})[ \t]*(?:,|$|=[^=]|:.*=)".encode(),
+    re.MULTILINE,
+)
+"""What a file holds that may give a builtin's name to something else."""
+_OF_MODULES = {
+    "torch": frozenset(
+        {
+            "abs",
+            "all",
+            "any",
+            "bool",
+            "compile",
+            "complex",
+            "float",
+            "int",
+            "max",
+            "min",
+            "pow",
+            "range",
+            "round",
+            "sum",
+        }
+    ),
+    "numpy": frozenset({"abs", "all", "any", "bool", "divmod", "max", "min", "pow", "round", "sum"}),
+    "math": frozenset({"pow"}),
+}
+"""The builtins' names among all that a module gives to `import *`."""
 
 
 class Bound(NamedTuple):
@@ -89,6 +122,39 @@ def torch_below(source: bytes) -> str:
 def takes_all(source: bytes) -> bool:
     """Whether a file imports all names of some module, among which torch may be."""
     return _ALL_OF.search(source) is not None
+
+
+def hidden(source: bytes) -> frozenset[str]:
+    """The names of builtins that the top of a file gives to something else, as it runs."""
+    if not _BUILTIN.search(source):
+        return frozenset()
+    try:
+        return _BUILTINS & {name for node in _run(ast.parse(source).body) for name in _bound_at(node)}
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+
+
+def builtins_bound(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """The names of builtins that imports and definitions among a function's own nodes give to something else."""
+    for node in nodes:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        else:
+            names = {node.name} if isinstance(node, _DEFINED) else set()
+        yield from names & _BUILTINS
+
+
+def _bound_at(statement: ast.stmt) -> Iterator[str]:
+    """What a statement at the top of a file binds; of all names of a module those of builtins that are known to be."""
+    if isinstance(statement, ast.ImportFrom):
+        for alias in statement.names:
+            everything = _OF_MODULES.get(statement.module or "", frozenset())
+            yield from everything if alias.name == "*" else [alias.asname or alias.name]
+    yield from _bound_by(statement)
+    if not isinstance(statement, _DEFINED):
+        for node in own_nodes(statement):
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                yield node.id
 
 
 def _run(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

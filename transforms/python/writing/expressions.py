@@ -27,6 +27,8 @@ def symbolic_call(conditions: Conditions, original: cst.Call, updated: cst.Call)
     if not isinstance(original.func, cst.Name) or any(argument.star or argument.keyword for argument in original.args):
         return None
     name = original.func.value
+    if name in conditions.values.variables:
+        return None  # no builtin
     passed = [argument.value for argument in updated.args]
     values = [conditions.value(argument.value) for argument in original.args]
     kinds = [value.kind for value in values]

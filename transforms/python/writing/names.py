@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
-from transforms.python.writing.bindings import Bound, binds, bound, takes_all, torch_below
+from transforms.python.writing.bindings import Bound, binds, bound, hidden, takes_all, torch_below
 from transforms.python.writing.evaluation import only_arithmetic
 from transforms.python.writing.helpers import HELPERS, HOME, HOME_MODULE, SHAPE_HELPERS, Home
 from transforms.python.writing.imports import Fits, Insertion, Written, added, extended, statement
@@ -93,7 +93,8 @@ class TopLevel:
 
     `modules` has the local name of each imported module, `imported_functions` that of each function of symbolic_shapes,
     `arithmetic` the names of functions that only compute, `torch` what torch is called, "" where the file never names
-    it, and `body` the statements. `source` is the whole file.
+    it, `hidden` the builtins' names that the file gives to something else, and `body` the statements. `source`
+    is the whole file.
     """
 
     def __init__(self, tree: ast.Module, source: bytes) -> None:
@@ -106,6 +107,7 @@ class TopLevel:
             self._read_import(node)
         self.source = source
         self.torch = self.torch or torch_below(source)
+        self.hidden = hidden(source)
         self.arithmetic = frozenset(
             node.name for node in tree.body if isinstance(node, ast.FunctionDef) and only_arithmetic(node)
         )
@@ -191,8 +193,8 @@ class Names:
             raise Undecided(f"{function} is no check of torch")
 
     def builtin(self, name: str) -> str:
-        """The name of a builtin. Raises Undecided where the file calls something else so."""
-        if any(name in scope.names for scope in self._scopes) or binds(self.top.body, self.top.source, name, ""):
+        """The name of a builtin, as rules read and write it. Raises Undecided where it is something else here."""
+        if name in self.top.hidden or any(name in scope.names for scope in self._scopes):
             raise Undecided(f"{name} is no builtin here")
         return name
 

@@ -83,3 +83,36 @@ def test_a_check_of_the_files_own_is_called_as_it_was(rewrite: Rewrite, branch: 
     ours = source.replace("self.", "torch.").replace(" _check", " torch._check").replace("def torch.", "def ")
     assert "sym_and" in rewrite(ours)
     assert "sym_and" in rewrite("from torch import _check\n" + ours.removeprefix(own).replace("torch._", "_"))
+
+
+OWN = "    n = min(x.shape[0], y.shape[0])\n    return x.new_empty(n, int(x.shape[0] / 2), max(x.shape[-2:]))\n"
+PADDED = "    if x.shape[-1] < k:\n        x = F.pad(x, (0, k - x.shape[-1]))\n    return x * 2\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "first", "left"),
+    [
+        ("", "", ()),
+        ("import torch\n\n\ndef min(*args):\n    return 3\n", "", ("min",)),
+        ("try:\n    from torch import max\nexcept ImportError:\n    pass\n", "", ("max",)),
+        ("from own import (\n    min,\n    max,\n)\n", "", ("min", "max")),
+        ("from torch import *\n", "", ("min", "max", "int")),
+        ("import fast.round as int\n", "", ("int",)),
+        ("if FAST:\n    min = fast_min\n", "", ("min",)),
+        ("class Own:\n    def min(self):\n        return 3\n", "", ()),
+        ("", "    int = round_up\n", ("int",)),
+        ("", "    def max(*args):\n        return 3\n", ("max",)),
+        ("", "    from torch import max\n", ("max",)),
+    ],
+)
+def test_what_a_file_calls_like_a_builtin_is_none(rewrite: Rewrite, head: str, first: str, left: tuple[str]) -> None:
+    new = rewrite(f"import torch\n{head}\ndef f(x: Tensor, y: Tensor):\n{first}{OWN}", torch=False)
+    for name in ("min", "max", "int"):
+        assert (f"sym_{name}(" not in new) is (name in left)
+    compiled = f"{head}\n@torch.compile\ndef f(x: Tensor, k: int):\n{first}{PADDED}"
+    assert ("max(k - x.shape[-1], 0)" in rewrite(compiled, inlined=True, home=None)) is ("max" not in left)
+
+
+def test_torch_is_not_asked_where_its_name_is_a_parameters(rewrite: Rewrite) -> None:
+    source = f"@torch.compile\ndef f(torch, x: Tensor, k: int):\n{PADDED}"
+    assert rewrite(source, inlined=True, home=None) == source
