@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from transforms.python.flow.nodes import AsShape, all_nodes, called, dotted
-from transforms.python.flow.torch_names import CHECKS
+from transforms.python.flow.torch_names import CHECKS, check_of
 from transforms.python.flow.values import A_STATIC, A_TENSOR, BOOL, FLOAT, INT, NOTHING, PARAMETER, TENSOR, Value
 
 SYMBOLS = frozenset({"has_free_symbols", "free_symbols"})
@@ -194,7 +194,7 @@ def _block(nodes: Sequence[ast.AST]) -> Iterator[_Step]:
         if isinstance(node, ast.Assert):
             yield "learn", facts(node.test, True)
             yield "learn", holding(node.test)
-        elif isinstance(node, ast.Expr) and called(node.value) in CHECKS:
+        elif isinstance(node, ast.Expr) and check_of(node.value):
             yield "learn", checked(node.value)
         elif isinstance(node, ast.If) and not node.orelse and isinstance(node.body[-1], _LEAVES):
             yield "learn", facts(node.test, False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 
+from transforms.python.flow.nodes import called, dotted
 from transforms.python.flow.values import (
     A_BOOL,
     A_NUMBER,
@@ -84,6 +85,12 @@ NUMBERS = frozenset({"tolist", "numpy", "get_device", "dim_order", "backward", "
 OTHER_MODULES = frozenset({"dist", "torch.distributed", "c10d", "np", "numpy"})
 # What counts processes: `self.process_group.size()`.
 GROUPS = re.compile(r"(?:^|[._])(?:process_group|pg|group|mesh)$")
+
+
+def check_of(node: ast.AST) -> str:
+    """Which of torch's checks a call surely is, as `_check_value`; "" for others, and for what has such a name here."""
+    name = called(node)
+    return name if name in CHECKS and dotted(getattr(node, "func", node)) == f"torch.{name}" else ""
 
 
 def of_tensor(name: str, tensor: Value, call: ast.Call) -> Value:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from transforms.python.flow.nodes import called, holder
-from transforms.python.flow.torch_names import CHECKS, RESHAPES
+from transforms.python.flow.torch_names import RESHAPES, check_of
 from transforms.python.shapes.expressions import Expressions, Guesses, State, plain, raising
 from transforms.python.shapes.sizes import Size, Sizes, constant, joined
 from transforms.python.shapes.tensors import Tensors
@@ -79,7 +79,7 @@ class Paths:
                 raise Raised
             if isinstance(statement, ast.Assert):
                 return self._holding(statement.test, state)
-            if isinstance(statement, ast.Expr) and called(statement.value) in CHECKS:
+            if isinstance(statement, ast.Expr) and check_of(statement.value):
                 arguments = statement.value.args[called(statement.value) == "_check_with" :]  # type: ignore[attr-defined]
                 return self._holding(arguments[0], state) if arguments else [state]
             return [self._simple(statement, state)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.transforms.python.conftest import Rewrite
@@ -116,3 +118,13 @@ def test_what_a_file_calls_like_a_builtin_is_none(rewrite: Rewrite, head: str, f
 def test_torch_is_not_asked_where_its_name_is_a_parameters(rewrite: Rewrite) -> None:
     source = f"@torch.compile\ndef f(torch, x: Tensor, k: int):\n{PADDED}"
     assert rewrite(source, inlined=True, home=None) == source
+
+
+@pytest.mark.parametrize("check", ["torch._check", "_check", "self._check", "own._check"])
+def test_only_behind_a_check_of_torch_does_its_condition_hold(look: Any, check: str) -> None:
+    """What a file gives such a name may collect what is wrong, and go on."""
+    first = f"def f(self, x: Tensor):\n    n = x.size(0)\n    {check}"
+    empty = f"{first}(n != 0)\n    if n == 0:\n        return x.new_zeros(3)\n    return x.sum(0)\n"
+    assert any(finding.edits for finding in look(empty)) is (check == "torch._check")
+    known = f"{first}(n == 2)\n    if n == 2:\n        return x\n    return x + 1\n"
+    assert (look(known) == []) is (check == "torch._check")
