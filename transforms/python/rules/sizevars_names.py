@@ -8,7 +8,7 @@ What it does: the new method does what the old one did; a known size is guarded 
 Why: a lowering written for an older release fails with AttributeError. `size_hint` has no successor that may decide
 anything: `optimization_hint` is for heuristics only, so that a person has to choose.
 
-Fix safety: review. Left is what a handler, `hasattr` or a version keeps for an older torch.
+Fix safety: review. Left is what a handler, `hasattr`, a version or another choice keeps for an older torch.
 
 References: torch/_inductor/sizevars.py (SizeVarAllocator).
 """
@@ -20,6 +20,7 @@ import re
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
+from transforms.python.flow.catching import TRY
 from transforms.python.flow.nodes import called
 from transforms.python.writing.checks import is_caught
 from transforms.python.writing.place import Change, Place, Rewrite
@@ -54,7 +55,7 @@ SUCCESSORS = {
     "guard_lt": "check_lt",
 }
 HINT = "size_hint decided something or fed a heuristic: guard_int for the one, optimization_hint for the other"
-
+VERSION = re.compile(r"(?i)hasattr|version|torch_?\d")
 BOTH = "the code asks which methods or which torch there are, so the old name is for the torch that has it"
 
 
@@ -66,16 +67,21 @@ def rewrite(place: Place) -> Rewrite | None:
     new = SUCCESSORS.get(called(node))
     if new is None:
         return Rewrite(Level.MANUAL, MESSAGE, reason=HINT, refusal="size-hint")
-    if is_caught(place, node) or _asks_for_version(place, node):
+    if is_caught(place, node) or _chosen(place, node, new):
         return Rewrite(Level.MANUAL, MESSAGE, reason=BOTH, refusal="older-torch")
     place.names.used.add(f"sizevars.{new}")
     end = place.layout.end(node.func)
     return Rewrite(Level.REVIEW, MESSAGE, (Change(end - len(node.func.attr), end, new),))
 
 
-def _asks_for_version(place: Place, node: ast.Call) -> bool:
-    """Whether a condition around a call asks for an attribute or a version."""
-    around = (
-        n for n in place.nodes if isinstance(n, (ast.If, ast.IfExp)) and any(part is node for part in ast.walk(n))
-    )
-    return any(re.search(r"(?i)hasattr|version|torch_?\d", ast.unparse(branch.test)) for branch in around)
+def _chosen(place: Place, node: ast.Call, new: str) -> bool:
+    """Whether a condition around a call asks for an attribute or a version, or a choice leads to its successor."""
+    choices = (n for n in place.nodes if isinstance(n, (ast.If, ast.IfExp, *TRY)))
+    for choice in choices:
+        parts = list(ast.walk(choice))
+        if any(new in (getattr(part, "attr", ""), getattr(part, "value", "")) for part in parts):
+            return True
+        asks = isinstance(choice, (ast.If, ast.IfExp)) and VERSION.search(ast.unparse(choice.test))
+        if asks and any(part is node for part in parts):
+            return True
+    return False
