@@ -43,7 +43,7 @@ def test_dynamo_asks_for_no_size_that_is_rounded(rounded: str, tmp_path: Path) -
     namespace: dict[str, Any] = {}
     exec(compile(source, str(tmp_path / "rounding.py"), "exec"), namespace)
     torch._dynamo.reset()
-    compiled = torch.compile(namespace["f"], fullgraph=True, backend="eager", dynamic=True)
+    compiled: Any = torch.compile(namespace["f"], fullgraph=True, backend="eager", dynamic=True)
     for count in (4, 7):
         rows = torch.ones(count, 2)
         torch._dynamo.decorators.mark_unbacked(rows, 0)
