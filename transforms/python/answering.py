@@ -100,7 +100,7 @@ def _each(
         if job.inlined and is_traced(site):
             continue  # Dynamo keeps the symbol by itself
         names.used = set()
-        place = Place(site, function, scope.nodes, values, layout, names, job.composite, job.called_here)
+        place = Place(site, function, scope.nodes, values, layout, names, job.composite)
         rule, rewrite = _first(place)
         wrapped = {"guard_or_false", "guard_or_true"} if HELPER in names.used else set()
         needed = (names.used - {HELPER}) | wrapped

@@ -18,7 +18,7 @@ class Job:
     """A function that symbols reach, with what is known of its parameters and callees.
 
     `inlined` says that Dynamo traces it, `eager`, `scripted` and `sympy` that eager, TorchScript, and Inductor with
-    expressions of sympy, run it; `called_here` that it is a helper that only its own file is seen to call.
+    expressions of sympy, run it.
     """
 
     parameters: Mapping[str, Value]
@@ -31,7 +31,6 @@ class Job:
     sympy: bool = False
     composite: Composite | None = None
     root: Root = Root.OPERATOR
-    called_here: bool = False
     caught: frozenset[str] = frozenset()
     """The exceptions that callers may catch: names in flow.catching.RAISED."""
 

@@ -14,7 +14,6 @@ from codemod.model.transform import Project, Prover, Rule
 from codemod.tree.checkout import NATIVE_FUNCTIONS
 from transforms.python.metas.drawn import findings as metas_of
 from transforms.python.reach.bodies import Bodies
-from transforms.python.reach.callers import called_here
 from transforms.python.reach.catching import caught_by_callers
 from transforms.python.reach.composites import Composite, composites, entries_of, stand_ins
 from transforms.python.reach.kernels import registrations_of, root_package
@@ -46,7 +45,6 @@ SYMBOLIC_SHAPES = SOURCES["symbolic_shapes"]
 WORDS = {"symbolic_shapes": "", "sizevars": "sizevars.", "PythonPrinter": "PythonPrinter."}
 """The modules that say which names a PyTorch has, with what stands before the names of each."""
 TOP = SOURCES["torch"]
-_PADS = re.compile(r"(?:^|[._])pad(?:_nd)?$")
 _DEPRECATED = re.compile(r"^@\w*deprecated\((?:.*\n)+?def (\w+)", re.M)
 
 
@@ -148,8 +146,6 @@ class PythonTransform:
         read_by_torchscript = scripted(tree, functions)
         caught = caught_by_callers(tree, functions)
         sympy = given_sympy(tree, functions, with_sympy)
-        pads = [d for d, r in functions.items() if r.caller and any(map(_PADS.search, d.function.calls))]
-        here = called_here(tree, pads)
         for definition, reached in functions.items():
             composite = standing_in.get(definition)
             if not (reached.body.conditions or composite) or not project.selected(definition.path):
@@ -169,7 +165,6 @@ class PythonTransform:
                     operators=tuple(sorted(reached.operators)),
                     composite=composite,
                     root=reached.root,
-                    called_here=definition in here,
                     caught=caught.get(definition, frozenset()),
                 )
         home = next((home_of(path, project.read(path)) for path in tree.facts if tree_path(tree, path) == HOME), None)

@@ -11,8 +11,9 @@ are 0 there is tried with numbers in the place of the sizes: they stay as they a
 multiple (`(m - n % m) % m`), the remainder itself, or no less than 0. Blocks are taken to be wider than 0. Left are
 other paddings than by a constant, branches that do more, and tensors of which somebody may see that they were copied:
 what is written in place below, by whatever name or function, where it shares memory with what is padded or was; what
-is stored; what a traced function returns to callers that are not all seen to read it alone. A function that is not
-known is taken to write nothing, but where its class says `inplace=True` or the tensor is read by another name later.
+is stored; what a traced function returns to a caller of its file that writes it (others get a copy of what is padded
+already). A function that is not known is taken to write nothing, but where its class says `inplace=True` or the tensor
+is read by another name later.
 
 Why: one graph serves every size; the branch made one for the sizes that fit and one for the others, and failed where
 the size is not known while tracing.

@@ -18,12 +18,13 @@ from transforms.python.writing.place import Place
 def copy_is_seen(place: Place, sites: Collection[ast.AST]) -> bool:
     """Whether it may be seen that `sites`, branches that keep a tensor, copy it instead.
 
-    It may where the copy, or what the tensor was made of, is written in place below, and where it is given away.
+    It may where the copy, or what the tensor was made of, is written in place below or by a caller in the file, and
+    where it is stored. Callers elsewhere are not asked: in other sizes they get a copy from eager too.
     """
     memory = Memory(place, dict.fromkeys(sites, ()))
     if memory.is_written() or memory.is_stored():
         return True
-    return place.inlined and memory.is_returned() and not _callers_only_read(place, memory, ())
+    return place.inlined and memory.is_returned() and _a_caller_writes(place, memory, ())
 
 
 def is_seen(place: Place, branch: ast.If | ast.IfExp) -> bool:
@@ -36,34 +37,30 @@ def is_seen(place: Place, branch: ast.If | ast.IfExp) -> bool:
     return any(write.of_tensor and COPY in write.held for write in Memory(place, {branch: ()}).writes)
 
 
-def _callers_only_read(place: Place, copied: Memory, above: tuple[str, ...]) -> bool:
-    """Whether a function is seen to be called by its own file alone, by code that sees no copy of what it gives."""
+def _a_caller_writes(place: Place, copied: Memory, above: tuple[str, ...]) -> bool:
+    """Whether a caller in the same file writes what the function gives, or another one that it gives it to."""
     name = place.function.name
-    if not place.called_here or name in above:
+    if name in above:
         return False
     try:
         nodes = all_nodes([ast.parse(place.layout.source)])
     except (SyntaxError, ValueError, RecursionError):
-        return False
+        return True
     named = {id(n) for n in nodes if name in (getattr(n, "id", None), getattr(n, "attr", None))}
     for other in (node for node in nodes if isinstance(node, ast.ClassDef)):
-        members = [member for member in other.body if getattr(member, "name", "") == name]
-        if members and place.function.lineno not in [
-            member.lineno for member in members
-        ]:  # its `self.name` is another one
+        members = [member.lineno for member in other.body if getattr(member, "name", "") == name]
+        if members and place.function.lineno not in members:  # its `self.name` is another one
             named -= {id(node) for node in ast.walk(other) if dotted(node) == f"self.{name}"}
-    functions = [node for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    for function in functions:
+    for function in (node for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))):
         own = own_nodes(function)
         for call in [node for node in own if isinstance(node, ast.Call) and id(node.func) in named]:
-            named.discard(id(call.func))
             caller = _caller(place, function, own, call)
             memory = Memory(caller, {call: _passed(place.function, call, copied.kept)})
-            if memory.is_written() or memory.is_stored():
-                return False
-            if memory.is_returned() and not _callers_only_read(caller, memory, (*above, name)):
-                return False
-    return not named
+            if memory.is_written():
+                return True
+            if memory.is_returned() and _a_caller_writes(caller, memory, (*above, name)):
+                return True
+    return False
 
 
 def _passed(function: Function, call: ast.Call, kept: Held) -> list[ast.expr]:

@@ -60,7 +60,6 @@ class Place:
     `shared`: eager, TorchScript or Inductor run the same code, which then holds no lambda, no import and no check that
     takes bools alone; `scripted`: TorchScript reads it.
     `composite`: what it can stand in for, where it is a decomposition that tracing does not reach.
-    `called_here`: it is a helper, and nothing outside of its file is seen to call it.
     """
 
     def __init__(
@@ -72,11 +71,9 @@ class Place:
         layout: Layout,
         names: Names,
         composite: Composite | None = None,
-        called_here: bool = False,
     ) -> None:
         self.site = site
         self.composite = composite
-        self.called_here = called_here
         self.function = function
         self.nodes = nodes
         self.values = values
