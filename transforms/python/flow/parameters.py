@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from transforms.python.flow.nodes import named_parameters, numbers_asked_for, written
+from transforms.python.flow.nodes import called, dotted, named_parameters, numbers_asked_for, written
 from transforms.python.flow.values import (
     A_FLOAT,
+    A_REAL,
     NOTHING,
     PARAMETER,
     PLAIN,
@@ -25,11 +26,12 @@ def parameter_values(
 ) -> dict[str, Value]:
     """The values by name; `nodes` are the function's own. Where `passed` is None it is to be filled in."""
     values: dict[str, Value] = {}
-    numbers, absent = numbers_asked_for(nodes), none_by_default(arguments)
+    numbers, absent, reals = numbers_asked_for(nodes), none_by_default(arguments), _real_by_default(arguments)
     for parameter in named_parameters(arguments):
         name, annotation = parameter.arg, written(parameter.annotation) if parameter.annotation else ""
         value = _of_parameter(annotation, name, passed)
         number = value.kind in (PLAIN, STATIC) and name in numbers
+        value = A_REAL if name in reals and value.kind == PLAIN else value
         values[name] = A_FLOAT if number else maybe_none(value) if name in absent else value
     for rest in filter(None, (arguments.vararg, arguments.kwarg)):
         if rest.annotation:
@@ -55,14 +57,27 @@ def _of_parameter(annotation: str, name: str, passed: Mapping[str, Value] | None
 
 def none_by_default(arguments: ast.arguments) -> set[str]:
     """The parameters that are None, or text, where a call does not name them."""
-    positional = [*arguments.posonlyargs, *arguments.args][::-1]
-    defaults: list[tuple[ast.arg, ast.expr | None]] = [
-        *zip(positional, arguments.defaults[::-1], strict=False),
-        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
-    ]
     numbers = (int, float, complex)
     return {
         parameter.arg
-        for parameter, value in defaults
+        for parameter, value in _defaults(arguments)
         if isinstance(value, ast.Constant) and not isinstance(value.value, numbers)
     }
+
+
+def _real_by_default(arguments: ast.arguments) -> set[str]:
+    """The parameters that are floats where a call does not name them: `ratio=0.5`, `limit=math.inf`."""
+    return {
+        parameter.arg
+        for parameter, value in _defaults(arguments)
+        if (isinstance(value, ast.Constant) and isinstance(value.value, float))
+        or (value is not None and (called(value) == "float" or dotted(value) in ("math.inf", "torch.inf", "np.inf")))
+    }
+
+
+def _defaults(arguments: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:
+    positional = [*arguments.posonlyargs, *arguments.args][::-1]
+    return [
+        *zip(positional, arguments.defaults[::-1], strict=False),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]

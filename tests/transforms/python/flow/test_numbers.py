@@ -97,6 +97,13 @@ def test_an_extremum_makes_no_float_of_an_int(rewrite: Any, extremum: str) -> No
     assert rewrite(source) == source
 
 
+@pytest.mark.parametrize("default", ["math.inf", "0.5", "float('inf')"])
+def test_a_default_says_what_a_parameter_may_be(rewrite: Any, default: str) -> None:
+    source = f"def f(x: Tensor, limit={default}):\n    return x.new_empty(min(x.shape[0], limit))\n"
+    assert rewrite(source) == source
+    assert "torch.sym_min" in rewrite(source.replace(default, "8"))
+
+
 def test_the_least_of_a_loop_that_begins_without_limit_is_left(rewrite: Any) -> None:
     source = f"{HEAD}    best = float('inf')\n    for s in x.shape:\n        best = min(best, s)\n    return best\n"
     assert rewrite(source) == source

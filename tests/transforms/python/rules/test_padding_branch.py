@@ -212,6 +212,14 @@ def test_what_is_padded_may_be_used(look: Any, above: str, below: str) -> None:
     assert [finding for finding in findings if finding.rule == "padding-branch" and finding.edits]
 
 
+@pytest.mark.parametrize(("default", "padded"), [("=None", False), (": Tensor | None = None", False), ("", True)])
+def test_what_need_not_be_given_is_padded_where_eager_pads_it(look: Any, default: str, padded: bool) -> None:
+    source = f"def f(self, x: Tensor, m: int, mask{default}):\n    pad = -x.shape[0] % m\n    if pad > 0:\n"
+    source += "        x = F.pad(x, (0, 0, 0, pad))\n        mask = F.pad(mask, (0, pad))\n    return x + 1, mask + 1\n"
+    found = look(f"@torch.compile\n{source}")
+    assert any(finding.rule == "padding-branch" and bool(finding.edits) for finding in found) is padded
+
+
 @pytest.mark.parametrize(
     ("layers", "seen"),
     [
