@@ -9,7 +9,8 @@ Why: `to` first asks, in C++, whether the tensor is in the format already, which
 Fix safety: review. Shape, dtype and device are the same. Where a dimension of size 1 makes a contiguous tensor count as
 one in the format, `to` kept its strides; now they are those of the format, as kernels make them. Only for formats that
 `suggest_memory_format` gives or that are named, since `preserve_format` makes no tensor. Left is
-a dtype that may be None, which is the tensor's own to `new_empty` and the default one to `torch.empty`.
+a dtype that may be None, which is the tensor's own to `new_empty` and the default one to `torch.empty`. Where no
+mode answers for a subclass of Tensor, `new_empty` made one of it, and this makes a Tensor.
 
 References: torch/_meta_registrations.py (the meta of pixel_shuffle does the same), c10/core/MemoryFormat.h.
 """
