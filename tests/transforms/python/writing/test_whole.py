@@ -75,7 +75,8 @@ def test_a_branch_is_left_where_the_path_of_unknown_sizes_stops(look: Any, body:
 
 
 def test_what_stops_on_the_other_path_does_not(look: Any) -> None:
-    body = "    if x.numel() == 0:\n        x = x.view(x.tensor_split(x.size(0))[0].shape)\n    else:\n        x = x + y\n"
+    empty = "x.view(x.tensor_split(x.size(0))[0].shape)"
+    body = f"    if x.numel() == 0:\n        x = {empty}\n    else:\n        x = x + y\n"
     findings = look("def f(x: Tensor, y: Tensor):\n" + body + RETURN)
     assert next(f for f in findings if f.rule == "special-size-branch").edits
 
