@@ -18,10 +18,9 @@ UNSIGNED = _WIDE | {"uint32_t", "unsigned", "unsigned int", "uint8_t", "uint16_t
 _LONG_LONG = frozenset({"long long", "unsigned long long"})
 """Types that SymInt's operators have no overload for, and several that are as near (c10/core/SymInt.h)."""
 _NUMBERS = frozenset({"int", "float", "bool"})
-_COUNTS = frozenset({"dim", "ndimension", "itemsize", "element_size", "nbytes", "sym_nbytes"}) | {
-    "storage_offset",
-    "sym_storage_offset",
-}
+_COUNTS = frozenset(
+    {"dim", "ndimension", "itemsize", "element_size", "nbytes", "sym_nbytes", "storage_offset", "sym_storage_offset"}
+)
 _SUFFIX = re.compile(r"[ul]*$")
 _ORDERED = frozenset({"/", "%", "<", ">", "<=", ">="})
 """Operators whose result the bits of two integers do not tell: it matters whether they have a sign."""

@@ -7,9 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import called
+from transforms.python.flow.nodes import SCOPES, called, holds
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _ONCE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
 _REPEATING = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda, ast.NamedExpr)
 
@@ -66,10 +65,10 @@ def _assigned_above(node: ast.Call, name: str, nodes: Sequence[ast.AST]) -> ast.
     Another reader would get the product of this tensor's sizes in the place of a `-1` that fits any tensor.
     """
     used = [part for part in nodes if isinstance(part, ast.Name) and part.id == name]
-    inner = (part for part in nodes if isinstance(part, _SCOPES))
+    inner = (part for part in nodes if isinstance(part, SCOPES))
     elsewhere = any(isinstance(part, ast.Name) and part.id == name for held in inner for part in ast.walk(held))
     statements = [part for part in nodes if isinstance(part, ast.stmt)]
-    at = next((i for i, s in enumerate(statements) if isinstance(s, _ONCE) and _holds(s, node)), 0)
+    at = next((i for i, s in enumerate(statements) if isinstance(s, _ONCE) and holds(s, node)), 0)
     assignment, statement = statements[at - 1], statements[at]
     known = next((s.lineno for s in statements[at + 1 :] if _sets_first(s, name, statement)), sys.maxsize)
     if sum(part.lineno < known for part in used) != 2 or elsewhere or not at or not isinstance(assignment, ast.Assign):
@@ -85,7 +84,3 @@ def _sets_first(statement: ast.stmt, name: str, call: ast.stmt) -> bool:
     if not isinstance(statement, ast.Assign) or statement.col_offset != call.col_offset:
         return False
     return [ast.unparse(target) for target in statement.targets] == [f"{name}[0]"]
-
-
-def _holds(statement: ast.stmt, node: ast.AST) -> bool:
-    return any(part is node for part in ast.walk(statement))

@@ -13,10 +13,12 @@ _LEAVES = frozenset(
 )
 """The kinds of what a field may hold that is no node, or one that says nothing by itself."""
 _NAMES = _LEAVES | {ast.Name, ast.Constant}
-_SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
-# Names of fields that hold no nodes but leaves, whatever the node (Python's abstract grammar, Parser/Python.asdl).
-_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+SUSPENDING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+"""Expressions that do more than give a value."""
 SIZE_READERS = frozenset({"size", "numel", "dim", "len"})
+_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+# Names of fields that hold no nodes but leaves, whatever the node (Python's abstract grammar, Parser/Python.asdl).
 _PLAIN = frozenset({"id", "attr", "ctx", "op", "ops", "asname", "module", "level", "is_async", "simple", "conversion"})
 TELLING = frozenset(
     {ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Return}
@@ -44,7 +46,7 @@ def own_nodes(scope: ast.AST) -> list[ast.AST]:
         node = todo.pop()
         nodes.append(node)
         kind = type(node)
-        if kind is ast.Name or kind is ast.Constant or kind in _SCOPES:
+        if kind is ast.Name or kind is ast.Constant or kind in SCOPES:
             continue
         if kind is ast.Attribute:
             todo.append(node.value)  # type: ignore[attr-defined]
@@ -68,7 +70,7 @@ def telling_nodes(scope: ast.AST) -> list[ast.AST]:
             continue
         if kind in TELLING:
             nodes.append(node)
-        if kind not in _SCOPES:
+        if kind not in SCOPES:
             todo += _children(node, _NAMES)
     return nodes
 
@@ -184,9 +186,19 @@ def called(node: ast.AST) -> str:
 def is_read(node: ast.expr, also: Collection[str] = ()) -> bool:
     """Whether an expression may be evaluated again: it calls nothing but what tells sizes, and what `also` names."""
     parts = list(ast.walk(node))
-    if any(isinstance(part, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)) for part in parts):
+    if any(isinstance(part, SUSPENDING) for part in parts):
         return False
     return {called(part) for part in parts if isinstance(part, ast.Call)} <= {*SIZE_READERS, *also}
+
+
+def names_brought(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+    """The names that an import binds, `*` among them."""
+    yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names)
+
+
+def holds(whole: ast.AST, part: ast.AST) -> bool:
+    """Whether a node is part of another, or that itself."""
+    return any(node is part for node in ast.walk(whole))
 
 
 def computed_with(operand: ast.expr) -> Iterator[ast.expr]:
@@ -196,9 +208,7 @@ def computed_with(operand: ast.expr) -> Iterator[ast.expr]:
             yield from (node.left, node.right)
         elif isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
             yield node.operand
-        elif isinstance(node, ast.Compare) and any(
-            isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for op in node.ops
-        ):
+        elif isinstance(node, ast.Compare) and any(isinstance(op, _ORDERS) for op in node.ops):
             yield from (node.left, *node.comparators)
 
 

@@ -10,6 +10,7 @@ from transforms.python.flow.values import (
     A_FLOAT,
     A_REAL,
     NOTHING,
+    OPTIONAL,
     PARAMETER,
     PLAIN,
     STATIC,
@@ -53,6 +54,14 @@ def _of_parameter(annotation: str, name: str, passed: Mapping[str, Value] | None
     if number_of(annotation).scalar:  # what calls give otherwise is against the annotation
         return given._replace(optional=False)
     return maybe_none(given) if value.optional else given
+
+
+def may_be_left_out(arguments: ast.arguments, value: ast.expr) -> bool:
+    """Whether a value is a parameter that its default or its annotation lets be None."""
+    if not isinstance(value, ast.Name):
+        return False
+    annotations = (p.annotation for p in named_parameters(arguments) if p.arg == value.id and p.annotation)
+    return value.id in none_by_default(arguments) or any(OPTIONAL.search(ast.unparse(a)) for a in annotations)
 
 
 def none_by_default(arguments: ast.arguments) -> set[str]:

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from transforms.python.flow.nodes import AsShape, all_nodes, called, dotted
+from transforms.python.flow.nodes import SCOPES, AsShape, all_nodes, called, dotted
 from transforms.python.flow.torch_names import CHECKS, check_of
 from transforms.python.flow.values import A_STATIC, A_TENSOR, BOOL, FLOAT, INT, NOTHING, PARAMETER, TENSOR, Value
 
@@ -30,7 +30,6 @@ SYMBOLIC = frozenset({"SymInt", "SymFloat", "SymBool", "SymTypes", "py_sym_types
 _ASKED = SYMBOLS | PROOFS | CHECKS | {"isinstance"}
 _BUILTINS = {"sym_min": "min", "sym_max": "max", "sym_int": "int", "sym_float": "float"}
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _Step = tuple[str, Any]
 """"visit", "forget" or "learn" with what is visited, forgotten or learnt; "open" or "close" of a region."""
@@ -87,7 +86,7 @@ class Settled:
                 self._forget(subject)
             elif act == "learn":
                 self._learn(subject)
-            elif not isinstance(subject, _SCOPES):
+            elif not isinstance(subject, SCOPES):
                 self._look(subject)
                 if not isinstance(subject, (ast.Name, ast.Constant)):
                     todo += list(_steps(subject))[::-1]

@@ -8,20 +8,28 @@ from collections.abc import Callable, Iterator
 from transforms.python.flow.values import PARAMETER, TUPLE, Value, element, item, tuple_of
 
 
+def placed(target: ast.Tuple | ast.List) -> Iterator[tuple[ast.expr, int | None]]:
+    """The parts of a target with their places, from the end behind a starred one, whose own is None."""
+    star = next((at for at, part in enumerate(target.elts) if isinstance(part, ast.Starred)), len(target.elts))
+    for index, part in enumerate(target.elts):
+        if isinstance(part, ast.Starred):
+            yield part.value, None
+        else:
+            yield part, index if index < star else index - len(target.elts)
+
+
 def unpacked(target: ast.expr, value: Value) -> Iterator[tuple[ast.expr, Value]]:
     """The targets that hold one value each, with it; `*rest` gets all that there is."""
     if not isinstance(target, (ast.Tuple, ast.List)):
         yield target, value
         return
-    count = len(target.elts)
-    star = next((at for at, part in enumerate(target.elts) if isinstance(part, ast.Starred)), count)
-    for index, part in enumerate(target.elts):
-        at = index if index < star else index - count
-        if isinstance(part, ast.Starred):
-            yield from unpacked(part.value, value)
+    starred = any(isinstance(part, ast.Starred) for part in target.elts)
+    exact = value.kind == TUPLE or (value.kind == PARAMETER and not starred)
+    for part, index in placed(target):
+        if index is None:
+            yield from unpacked(part, value)
         else:
-            exact = value.kind == TUPLE or (value.kind == PARAMETER and star == count)
-            yield from unpacked(part, item(value, at) if exact else element(value))
+            yield from unpacked(part, item(value, index) if exact else element(value))
 
 
 def matched(target: ast.expr, written: ast.expr, value: Value, value_of: Callable[[ast.expr], Value]) -> Value:

@@ -19,9 +19,12 @@ def names_nothing(wanted: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[Name
 
 
 def namings(
-    tree: SourceTree, functions: Collection[Definition], registered: Collection[Definition], paths: Collection[str],
+    tree: SourceTree,
+    functions: Collection[Definition],
+    registered: Collection[Definition],
+    paths: Collection[str],
     named_in: NamedIn,
-) -> dict[Definition | None, set[Definition]]:  # fmt: skip
+) -> dict[Definition | None, set[Definition]]:
     """The `functions` that code in `paths` names, by the function that does so, None for a module or a class.
 
     Those `registered` by no decorator are registered where they are named: in that call, or by way of a table.
@@ -47,9 +50,7 @@ def namings(
     return found
 
 
-def _wanted(
-    tree: SourceTree, functions: Collection[Definition], paths: Collection[str]
-) -> dict[str, tuple[str, ...]]:  # fmt: skip
+def _wanted(tree: SourceTree, functions: Collection[Definition], paths: Collection[str]) -> dict[str, tuple[str, ...]]:
     """The names by which each file may name one of `functions`: its own, those imported, those of imported modules."""
     wanted: defaultdict[str, set[str]] = defaultdict(set)
     modules: defaultdict[str, set[str]] = defaultdict(set)

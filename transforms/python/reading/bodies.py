@@ -96,9 +96,8 @@ def _calls(scope: Scope, values: Interpreter, prims: bool) -> set[Call]:
     for node in scope.telling:
         if isinstance(node, ast.Call) and (callee := dotted(node.func)):
             passed = ((slot, values.value(argument)) for slot, argument in _slots(node))
-            own = "." not in callee or callee.startswith(
-                "self."
-            )  # who else is given what is no number is nobody's here
+            # What functions of other modules are given decides nothing here.
+            own = "." not in callee or callee.startswith("self.")
             arguments = tuple((slot, v) for slot, v in passed if _telling(v) or (own and not v.scalar))
             calls.add(Call(callee, arguments))
             calls.update(map(Call, passed_on(node, callee)))

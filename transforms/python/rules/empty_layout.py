@@ -91,9 +91,8 @@ def _is_dtype(place: Place, dtype: ast.expr) -> bool:
         return isinstance(dtype, ast.Attribute) and (dtype.attr == "dtype" or dotted(dtype.value) == place.names.torch)
     arguments = place.function.args
     annotated = {p.arg: ast.unparse(p.annotation) for p in named_parameters(arguments) if p.annotation}
-    whole = re.fullmatch(r"(?:torch\.)?dtype", annotated.get(dtype.id, "")) and dtype.id not in none_by_default(
-        arguments
-    )
+    given = dtype.id not in none_by_default(arguments)
+    whole = given and re.fullmatch(r"(?:torch\.)?dtype", annotated.get(dtype.id, ""))
     values = place.assigned(dtype.id)
     return bool(values) and all(
         _is_dtype(place, v) if isinstance(v, ast.Attribute) else v is None and bool(whole) for v in values

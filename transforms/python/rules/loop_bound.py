@@ -21,6 +21,7 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
+from transforms.python.flow.nodes import holds
 from transforms.python.writing.place import Place, Rewrite
 
 NAME = "loop-bound"
@@ -45,7 +46,7 @@ def rewrite(place: Place) -> Rewrite | None:
     """The refusal, for loops and filters."""
     node = place.site.node
     if place.site.kind == "coercion" and isinstance(node, ast.Call) and getattr(node.func, "id", "") == "range":
-        looped = any(isinstance(turn, _LOOPS) and _holds(turn.iter, node) for turn in place.nodes)
+        looped = any(isinstance(turn, _LOOPS) and holds(turn.iter, node) for turn in place.nodes)
         message, reason = ("a loop runs over a size", LENGTH) if looped else ("a range is as long as a size", RANGE)
         return Rewrite(Level.MANUAL, message, reason=reason, refusal="loop-bound")
     if place.site.kind == "turns":
@@ -57,7 +58,3 @@ def rewrite(place: Place) -> Rewrite | None:
     if place.site.kind == "filter":
         return Rewrite(Level.MANUAL, "a filter asks for sizes", reason=FILTER, refusal="filter")
     return None
-
-
-def _holds(whole: ast.expr, part: ast.AST) -> bool:
-    return any(node is part for node in ast.walk(whole))

@@ -24,9 +24,8 @@ import libcst as cst
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.flow.nodes import called, named_parameters
-from transforms.python.flow.parameters import none_by_default
-from transforms.python.flow.values import OPTIONAL
+from transforms.python.flow.nodes import called
+from transforms.python.flow.parameters import may_be_left_out
 from transforms.python.writing.nodes import code, parenthesized
 from transforms.python.writing.place import Change, Place, Rewrite
 
@@ -100,8 +99,8 @@ def rewrite(place: Place) -> Rewrite | None:
     if statement is None or indent is None:
         reason = "the result is a named tuple of the buffers, which copy_ does not give"
         return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="named-tuple")
-    used = {name.id for name in ast.walk(place.function) if isinstance(name, ast.Name)} | place.values.variables.keys()
-    buffer_name, result_name = ("_buffer", "_result") if {"buffer", "result"} & used else ("buffer", "result")
+    taken = {"buffer", "result"} & place.names_in_scope()
+    buffer_name, result_name = ("_buffer", "_result") if taken else ("buffer", "result")
     newline = place.layout.newline
     place.names.builtin("zip")
     header = f"for {buffer_name}, {result_name} in zip({place.text(out)}, {code(functional)}):"
@@ -122,12 +121,10 @@ def _gives_several(place: Place, node: ast.Call) -> bool | None:
 
 def _may_be_none(place: Place, buffer: ast.expr) -> bool:
     """Whether a variable is a parameter that may be left out, or is assigned None."""
-    if not isinstance(buffer, ast.Name):
-        return False
-    annotations = (p.annotation for p in named_parameters(place.function.args) if p.arg == buffer.id and p.annotation)
-    if buffer.id in none_by_default(place.function.args) or any(OPTIONAL.search(ast.unparse(a)) for a in annotations):
-        return True
-    return any(isinstance(value, ast.Constant) and value.value is None for value in place.assigned(buffer.id))
+    assigned = place.assigned(buffer.id) if isinstance(buffer, ast.Name) else ()
+    return may_be_left_out(place.function.args, buffer) or any(
+        isinstance(value, ast.Constant) and value.value is None for value in assigned
+    )
 
 
 def _made_empty(place: Place, buffer: ast.expr) -> bool:

@@ -29,7 +29,7 @@ from transforms.python.flow.nodes import called
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import parse_expression
 from transforms.python.writing.place import Change, Place, Rewrite
-from transforms.python.writing.sorting import check_kept, key_of, names_in_scope, order, sides, strided
+from transforms.python.writing.sorting import check_kept, key_of, order, sides, strided
 
 NAME = "sort-order"
 MODE = Mode.PYTHON_BRANCH
@@ -96,7 +96,7 @@ def rewrite(place: Place) -> Rewrite | None:
     target, unsorted = sides(statement, node)
     key, falling = order(place, node)
     check_kept(target, key.body)
-    first, second = ("left", "right") if not {"left", "right"} & names_in_scope(place) else ("_left", "_right")
+    first, second = ("left", "right") if not {"left", "right"} & place.names_in_scope() else ("_left", "_right")
     condition = f"{key_of(place, key, first)} {'>=' if falling else '<='} {key_of(place, key, second)}"
     held, newline, layout = place.text(target), place.layout.newline, place.layout
     for builtin in ("sorted", "list", "zip", "all"):

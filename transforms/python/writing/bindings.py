@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import dotted, own_nodes
+from transforms.python.flow.nodes import dotted, names_brought, own_nodes
 
 _NAMING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -22,26 +22,10 @@ _BUILTIN = re.compile(
     re.MULTILINE,
 )
 """What a file holds that may give a builtin's name to something else."""
+_SHARED = frozenset({"abs", "all", "any", "bool", "max", "min", "pow", "round", "sum"})
 _OF_MODULES = {
-    "torch": frozenset(
-        {
-            "abs",
-            "all",
-            "any",
-            "bool",
-            "compile",
-            "complex",
-            "float",
-            "int",
-            "max",
-            "min",
-            "pow",
-            "range",
-            "round",
-            "sum",
-        }
-    ),
-    "numpy": frozenset({"abs", "all", "any", "bool", "divmod", "max", "min", "pow", "round", "sum"}),
+    "torch": _SHARED | {"compile", "complex", "float", "int", "range"},
+    "numpy": _SHARED | {"divmod"},
     "math": frozenset({"pow"}),
 }
 """The builtins' names among all that a module gives to `import *`."""
@@ -86,7 +70,7 @@ def _bound_by(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.arg):
         yield node.arg
     elif isinstance(node, ast.Import):
-        yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names)
+        yield from names_brought(node)
     elif isinstance(node, _NAMING) and node.name:
         yield node.name
 
@@ -138,7 +122,7 @@ def builtins_bound(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """The names of builtins that imports and definitions among a function's own nodes give to something else."""
     for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            names = {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+            names = set(names_brought(node))
         else:
             names = {node.name} if isinstance(node, _DEFINED) else set()
         yield from names & _BUILTINS

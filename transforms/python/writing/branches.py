@@ -17,7 +17,7 @@ from transforms.python.writing.compiled import served
 from transforms.python.writing.counts import Counts
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.neutral import makes_views
-from transforms.python.writing.nodes import bare, code
+from transforms.python.writing.nodes import bare, code, parsed
 from transforms.python.writing.place import Change, Place
 
 # Whether a tensor lies on a kind of device: `x.is_cuda`, `x.device.type == "cuda"`, `device_hint(x) in ("cuda", …)`.
@@ -68,7 +68,7 @@ def kinds(place: Place, node: cst.BaseExpression) -> set[str]:
             compared.add("shape")
         else:
             compared.add(_special(comparison, counts))
-    if not all(counts.is_count(_parsed(leaf)) for leaf in _plain_truths(place, node)):
+    if not all(counts.is_count(parsed(leaf)) for leaf in _plain_truths(place, node)):
         compared.add("size")
     return compared or {"empty"}
 
@@ -91,7 +91,7 @@ def _special(comparison: cst.Comparison, counts: Counts) -> str:
     """
     target = comparison.comparisons[0]
     sides = (comparison.left, target.comparator)
-    numbers = [_parsed(side) for side in sides]
+    numbers = [parsed(side) for side in sides]
     equality = isinstance(target.operator, (cst.Equal, cst.NotEqual))
     if equality and any(_negative(side) for side in sides):
         return "sentinel" if all(map(counts.is_given, numbers)) else "size"
@@ -106,10 +106,6 @@ def _special(comparison: cst.Comparison, counts: Counts) -> str:
     strict = isinstance(target.operator, (cst.GreaterThan, cst.LessThan))
     above = greater == isinstance(target.comparator, cst.Integer)
     return "empty" if bounds[0] + (strict if above else not strict) == 1 else "one"
-
-
-def _parsed(node: cst.BaseExpression) -> ast.expr:
-    return ast.parse(f"({code(node)})", mode="eval").body
 
 
 def _negative(node: cst.BaseExpression) -> bool:

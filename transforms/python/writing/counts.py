@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from transforms.python.flow.nodes import called, dotted, written
+from transforms.python.flow.torch_names import SEQUENCES
+from transforms.python.flow.unpacking import placed
 from transforms.python.flow.values import FIXED_SIZES, SIZE_NAMES
 from transforms.python.writing.place import Place
 
-_COPIES = frozenset({"list", "tuple", "reversed", "sorted", "Size", "iter", "set"})
 _EXTREMA = frozenset({"max", "min", "sym_max", "sym_min"})
 _TOTALS = frozenset({"sum", "sym_sum", "prod"})
 _MODULES = re.compile(r"^(?:math|torch|np|numpy|functools|operator|\w*utils)$")
@@ -164,9 +165,9 @@ class Counts:
                 return called(node) == "size" or (called(node) == "copy" and sizes(value))
             case ast.Call(args=[ast.Subscript(value=ast.Name(id=name) as several, slice=ast.Constant())]) if called(
                 node
-            ) in _COPIES and name == getattr(self._place.function.args.vararg, "arg", ""):
+            ) in SEQUENCES and name == getattr(self._place.function.args.vararg, "arg", ""):
                 return sizes(several)  # `tuple(shape[0])` where `*shape` is one sequence
-            case ast.Call(args=[value, *_]) if called(node) in _COPIES:
+            case ast.Call(args=[value, *_]) if called(node) in SEQUENCES:
                 return sizes(value)
         return called(node) in ("broadcast_shapes", "_broadcast_shapes")
 
@@ -310,13 +311,9 @@ def _parts(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.ex
     if isinstance(target, ast.Name):
         yield target, value
     elif isinstance(target, (ast.Tuple, ast.List)):
-        starred = next((i for i, part in enumerate(target.elts) if isinstance(part, ast.Starred)), len(target.elts))
-        for index, part in enumerate(target.elts):
-            if isinstance(part, ast.Starred):
-                yield from _parts(part.value, ast.Subscript(value, ast.Slice(), ast.Load()))
-            else:
-                at = index if index < starred else index - len(target.elts)
-                yield from _parts(part, _part(value, at))
+        for part, index in placed(target):
+            given = ast.Subscript(value, ast.Slice(), ast.Load()) if index is None else _part(value, index)
+            yield from _parts(part, given)
 
 
 def _part(value: ast.expr, index: int) -> ast.expr:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeGuard
 
 from transforms.python.flow.interpret import Interpreter
+from transforms.python.flow.nodes import names_brought
 from transforms.python.flow.values import SEQUENCE, TENSORS, TUPLE
 
 Held = Mapping[str, bool]
@@ -24,7 +25,7 @@ def joined(states: Iterable[Held]) -> Held:
 def imported(statements: Iterable[ast.AST]) -> set[str]:
     """The names that imports bring."""
     imports = (statement for statement in statements if isinstance(statement, (ast.Import, ast.ImportFrom)))
-    return {alias.asname or alias.name.partition(".")[0] for node in imports for alias in node.names}
+    return {name for node in imports for name in names_brought(node)}
 
 
 def loaded(scope: ast.AST) -> set[str]:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.nodes import SCOPES, SUSPENDING, called, dotted, holds
 from transforms.python.writing.logic import Undecided
 
 _OF_THE_FRAME = frozenset({"locals", "eval", "exec", "_getframe", "_getframemodulename", "currentframe"})
 _WITHOUT_ARGUMENTS = frozenset({"vars", "dir", "super"})
-_SUSPENDING = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 _READERS = frozenset(
     {"size", "numel", "nelement", "dim", "stride", "len", "str", "repr", "type", "list", "tuple", "format", "join"}
 )
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def check_lazy(message: ast.expr | None) -> None:
@@ -23,7 +21,7 @@ def check_lazy(message: ast.expr | None) -> None:
     A lambda has local variables, a name and a place on the stack of its own; what it binds is gone behind it.
     """
     for node in ast.walk(message) if message is not None else ():
-        if isinstance(node, _SUSPENDING):
+        if isinstance(node, SUSPENDING):
             raise Undecided("the message awaits, yields or assigns, which it cannot do in a lambda")
         named = dotted(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
         if named.rpartition(".")[2] in _OF_THE_FRAME or named == "inspect.stack" or _asks_of_the_frame(node):
@@ -41,7 +39,7 @@ def _asks_of_the_frame(node: ast.AST) -> bool:
 def only_reads(message: ast.expr) -> bool:
     """Whether making a message does nothing else, so that nobody sees whether it is made."""
     calls = {called(node) for node in ast.walk(message) if isinstance(node, ast.Call)}
-    return calls <= _READERS and not any(isinstance(node, _SUSPENDING) for node in ast.walk(message))
+    return calls <= _READERS and not any(isinstance(node, SUSPENDING) for node in ast.walk(message))
 
 
 def is_read_elsewhere(function: ast.AST, statement: ast.stmt, name: str) -> bool:
@@ -52,10 +50,10 @@ def is_read_elsewhere(function: ast.AST, statement: ast.stmt, name: str) -> bool
     for node in ast.walk(function):
         if isinstance(node, (ast.Global, ast.Nonlocal)) and name in node.names:
             return True
-        if node is not function and isinstance(node, _SCOPES) and any(_loads(node, name)):
+        if node is not function and isinstance(node, SCOPES) and any(_loads(node, name)):
             return True
         reads = any(any(_loads(last, name)) for last in getattr(node, "finalbody", []))
-        if reads and any(part is statement for part in ast.walk(node)):
+        if reads and holds(node, statement):
             return True
     return False
 

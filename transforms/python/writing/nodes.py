@@ -146,6 +146,11 @@ def in_general(node: cst.Comparison) -> bool | None:
     return above if 1 <= least <= 2 else None
 
 
+def parsed(node: cst.BaseExpression) -> ast.expr:
+    """An expression as Python's own parser reads it, on line 1."""
+    return ast.parse(f"({code(node)})", mode="eval").body
+
+
 def may_repeat(node: cst.BaseExpression) -> bool:
     """Whether an expression may be evaluated a second time."""
-    return is_read(ast.parse(f"({code(node)})", mode="eval").body, _PURE)
+    return is_read(parsed(node), _PURE)

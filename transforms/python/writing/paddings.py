@@ -6,10 +6,9 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import called, dotted, is_read, named_parameters
-from transforms.python.flow.parameters import none_by_default
+from transforms.python.flow.nodes import called, dotted, is_read
+from transforms.python.flow.parameters import may_be_left_out
 from transforms.python.flow.torch_names import TORCH_MODULES
-from transforms.python.flow.values import OPTIONAL
 from transforms.python.writing.evaluation import blocks
 from transforms.python.writing.numbers import PLAIN, Arithmetic, Numbers
 from transforms.python.writing.place import Place
@@ -55,7 +54,7 @@ def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) 
         tensor, amounts = given
         amounts = found.held.get(amounts.id, amounts) if isinstance(amounts, ast.Name) else amounts
         elements = listed(amounts)
-        if not elements or not _keeps(kept, target.id, tensor) or _may_be_none(place, tensor):
+        if not elements or not _keeps(kept, target.id, tensor) or may_be_left_out(place.function.args, tensor):
             return None
         found.amounts.extend(elements)
         found.tensors.update({target.id}, _names(tensor))
@@ -90,15 +89,6 @@ def listed(amounts: ast.expr) -> list[ast.expr]:
         parts = listed(amounts.left), listed(amounts.right)
         return [*parts[0], *parts[1]] if all(parts) else []
     return []
-
-
-def _may_be_none(place: Place, tensor: ast.expr) -> bool:
-    """Whether what is padded is a parameter that eager need not be given where nothing is padded."""
-    if not isinstance(tensor, ast.Name):
-        return False
-    annotations = {p.arg: ast.unparse(p.annotation) for p in named_parameters(place.function.args) if p.annotation}
-    absent = tensor.id in none_by_default(place.function.args)
-    return absent or OPTIONAL.search(annotations.get(tensor.id, "")) is not None
 
 
 def padded_by(value: ast.expr) -> tuple[ast.expr, ast.expr] | None:

@@ -20,7 +20,7 @@ from transforms.python.writing.evaluation import evaluated_before, present_tenso
 from transforms.python.writing.expressions import Composer
 from transforms.python.writing.logic import NOWHERE, Conditions
 from transforms.python.writing.names import Layout, Names
-from transforms.python.writing.nodes import Moved, code, parse_expression
+from transforms.python.writing.nodes import Moved, code, parse_expression, parsed
 
 TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 
@@ -97,6 +97,11 @@ class Place:
         composed = tree.visit(Composer(self.conditions))
         assert isinstance(composed, cst.BaseExpression)
         return composed
+
+    def names_in_scope(self) -> set[str]:
+        """The names that the function reads or binds, or that the functions around it do."""
+        names = {node.id for node in ast.walk(self.function) if isinstance(node, ast.Name)}
+        return names | self.values.variables.keys()
 
     def text(self, node: ast.expr | ast.stmt) -> str:
         """The source of a node."""
@@ -201,12 +206,12 @@ def _movable(
     """
     evaluated = evaluated_before(function, site.node, names.top.arithmetic)
     for held, truth in moved.held:
-        operand = _parsed(held)
+        operand = _anywhere(held)
         evaluated.add(operand)
         evaluated.add_outcome(operand, truth)
-    evaluated.add(_parsed(moved.evaluated))
+    evaluated.add(_anywhere(moved.evaluated))
     present = present_tensors(function)
-    operands = list(map(_parsed, moved.operands))
+    operands = list(map(_anywhere, moved.operands))
     return all(evaluated.may_move(operand, present) for operand in operands) and all(
         values.value(part).numbers or ast.unparse(part) in evaluated.texts
         for operand in operands
@@ -214,8 +219,9 @@ def _movable(
     )
 
 
-def _parsed(node: cst.BaseExpression) -> ast.expr:
-    tree = ast.parse(f"({code(node)})", mode="eval").body
+def _anywhere(node: cst.BaseExpression) -> ast.expr:
+    """An expression that stands on no line of the function."""
+    tree = parsed(node)
     ast.increment_lineno(tree, NOWHERE)
     return tree
 

@@ -88,7 +88,3 @@ def strided(place: Place, key: ast.expr) -> str:
 
 def _names(node: ast.expr) -> set[str]:
     return {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
-
-
-def names_in_scope(place: Place) -> set[str]:
-    return {node.id for node in ast.walk(place.function) if isinstance(node, ast.Name)} | place.values.variables.keys()
