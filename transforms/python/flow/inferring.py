@@ -80,7 +80,9 @@ def _assigned_above(node: ast.Call, name: str, nodes: Sequence[ast.AST]) -> ast.
 
 
 def _sets_first(statement: ast.stmt, name: str, call: ast.stmt) -> bool:
-    """Whether a statement gives `name[0]` another value on every way that comes from a call."""
+    """Whether a statement gives `name[0]` another value on every way that comes from a call, and does not read it."""
     if not isinstance(statement, ast.Assign) or statement.col_offset != call.col_offset:
+        return False
+    if any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(statement.value)):
         return False
     return [ast.unparse(target) for target in statement.targets] == [f"{name}[0]"]

@@ -18,6 +18,9 @@ SIZES = "    sizes = [-1] + list(x.shape[k:])\n"
         f"{SIZES}    return g(lambda x: x.reshape(sizes))\n",
         f"{SIZES}    for x in (x, y):\n        x = x.reshape(sizes)\n    return x\n",
         f"{SIZES}    x = x.reshape(sizes)\n    def inner():\n        return sizes\n    return x, inner\n",
+        f"{SIZES}    x = x.reshape(sizes)\n    sizes[0] = g(sizes)\n    return x\n",
+        f"{SIZES}    x = x.reshape(sizes)\n    if k:\n        sizes[0] = 2\n    return x, sizes\n",
+        f"{SIZES}    x = x.reshape(sizes)\n    sizes[1] = 2\n    return x, sizes\n",
         "    return g(y).reshape(-1, *g(y).shape[k:])\n",
     ],
 )
@@ -30,3 +33,8 @@ def test_what_may_fit_another_tensor_is_left(look: Any, body: str) -> None:
 )
 def test_what_serves_one_tensor_is_computed(rewrite: Any, use: str) -> None:
     assert "math.prod(x.shape[:k])" in rewrite(f"{HEAD}{SIZES}    {use}\n    return x\n")
+
+
+def test_what_is_set_at_once_is_read_by_nobody(rewrite: Any) -> None:
+    body = "    x = x.reshape(sizes)\n    sizes[0] = x.size(0)\n    return x, list(sizes)\n"
+    assert "math.prod(x.shape[:k])" in rewrite(f"{HEAD}{SIZES}{body}")
