@@ -245,13 +245,19 @@ class Flow:
                     slot=slot if variable.type.kind in ("int", "ints", "wrap") else None,
                 )
             return
-        if variable.type.kind == "wrap" and variable.type.name == "*":
+        if variable.type.kind == "wrap" and variable.type.name == "*" and self._is_taken_apart(variable.name):
             reason = f"is stored in `{variable.name}`, an array of C or a pointer"
             self.sink(node, "stored", reason, variable.type.with_origins(origins))
             return
         if not (origins <= (variable.origins or NOTHING)):
             variable.origins = (variable.origins or NOTHING) | origins
             self.changed = True
+
+    def _is_taken_apart(self, name: str) -> bool:
+        """Whether an array of C is anything but declared and passed as a whole: its elements are not followed."""
+        uses = (part for part in self.root.walk() if part.kind == "identifier" and part.text == name)
+        parents = {use.parent.kind if use.parent is not None else "" for use in uses}
+        return not parents <= {"array_declarator", "argument_list"}
 
     def unreadable(self, node: Node) -> None:
         """What the parser could not read is left alone, and so is every value named in it."""

@@ -73,6 +73,11 @@ STOPPED = [
     ),
 ]
 CONVERTED = [
+    (
+        "",
+        "const int64_t rows[] = {0}; return at::as_strided(x, x.sizes(), rows);",
+        "const c10::SymInt rows[] = {0}; return at::as_strided_symint(x, x.sym_sizes(), rows);",
+    ),
     ("#define ROWS(t) (t).size(0)\n", "auto n = x.size(1); return at::zeros({n});", "x.sym_size(1)"),
     ("", "at::Scalar s = x.size(0); return x.mul(s);", "s = x.sym_size(0)"),
     ("", "bool b = !!x.numel(); return x;", "b = !(x.sym_numel() == 0);"),
