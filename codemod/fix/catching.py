@@ -59,8 +59,8 @@ class Callers:
 
         In code that is in no function, which is never compiled, only what tells the two exceptions apart counts.
         """
-        known = set(names)
-        pending = list(known)
+        seen = set(names)
+        pending = list(seen)
         while pending:
             name = pending.pop()
             for path in self._naming(name):
@@ -68,9 +68,9 @@ class Callers:
                     for guard in mention.guards:
                         if guard.catches(raised, telling=not mention.callers):
                             return f"{path}:{guard.line}"
-                    further = {*mention.callers, *mention.others} - known
+                    further = {*mention.callers, *mention.others} - seen
                     pending += further
-                    known |= further
+                    seen |= further
         return ""
 
     def _naming(self, name: str) -> list[str]:

@@ -11,7 +11,7 @@ from codemod.fix.trial import Call
 from codemod.model.edits import Edit
 from codemod.probe.answers import Answer
 
-_ONE = re.compile(r"^2 <= (\w+)\.size\((\d+)\)$")
+_SPECIALIZED = re.compile(r"^2 <= (\w+)\.size\((\d+)\)$")
 _STATIC = re.compile(r"^tensor '(\w+)' size mismatch at index (\d+)\.")
 _SIZE = re.compile(r"\b(\w+)\.size\((\d+)\)")
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
@@ -30,7 +30,7 @@ class Mark:
 
 def marks_for(answer: Answer) -> list[Mark]:
     """The marks that may help against an answer, the least first."""
-    static, special = _STATIC.match(answer.text), _ONE.match(answer.text)
+    static, special = _STATIC.match(answer.text), _SPECIALIZED.match(answer.text)
     if static is not None:
         return [Mark(function, static[1], int(static[2])) for function in (DYNAMIC, UNBACKED)]
     if special is not None:

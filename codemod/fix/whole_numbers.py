@@ -53,13 +53,13 @@ def whole_names(tree: ast.Module, inner: ast.AST) -> frozenset[str]:
 def _given(function: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
     """Each name that a function gives a value, with an expression that is of its kind; None for an unknown one."""
     plain: set[int] = set()
-    one = ast.Constant(1)
+    integer = ast.Constant(1)
     for node in ast.walk(function):
         match node:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
                     elements = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
-                    kinds = [(target, value), *((name, one) for name in elements if _are_sizes(value))]
+                    kinds = [(target, value), *((name, integer) for name in elements if _are_sizes(value))]
                     for name, kind in kinds:
                         if isinstance(name, ast.Name):
                             plain.add(id(name))
@@ -69,9 +69,9 @@ def _given(function: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
                 yield name, value
             case ast.AugAssign(target=ast.Name(id=name), value=value):
                 plain.add(id(node.target))
-                yield name, ast.BinOp(left=one, op=node.op, right=value)
+                yield name, ast.BinOp(left=integer, op=node.op, right=value)
             case ast.arg(arg=name, annotation=annotation):
-                yield name, one if isinstance(annotation, ast.Name) and annotation.id == "int" else None
+                yield name, integer if isinstance(annotation, ast.Name) and annotation.id == "int" else None
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) if id(node) not in plain:
                 yield name, None
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):

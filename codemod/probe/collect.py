@@ -102,10 +102,10 @@ class Collector:
     def report(self) -> Report:
         """What was answered so far."""
         compilations = (replace(compiled, count=count) for compiled, count in self._counts.items())
-        answers = merged(list(self._told_apart()))
+        answers = merged(list(self._amended()))
         return Report(self.torch, tuple(compilations), tuple(answers), cannot=tuple(self._cannot))
 
-    def _told_apart(self) -> Iterator[Answer]:
+    def _amended(self) -> Iterator[Answer]:
         """The answers, with what only the whole run shows: which numbers of objects stayed as they were (`kept`),
 
         and that a size was not static from the start, but made a constant by a line of the program.

@@ -59,10 +59,10 @@ class Ended:
     @property
     def loaded(self) -> frozenset[str]:
         """Of the files that `recording.WATCHED` names, those that modules of any process are made of."""
-        told = (load_json(read_bounded(path).decode("utf-8", "replace"), "files", "") for path in self._told())
-        return frozenset(str(path) for paths in told if isinstance(paths, list) for path in paths)
+        listed = (load_json(read_bounded(path).decode("utf-8", "replace"), "files", "") for path in self._listings())
+        return frozenset(str(path) for paths in listed if isinstance(paths, list) for path in paths)
 
-    def _told(self) -> list[Path]:
+    def _listings(self) -> list[Path]:
         return [path for path in (self.folder / "loaded").iterdir() if path.stat().st_size]
 
     @property

@@ -59,8 +59,8 @@ def install(target: Target) -> Target:
 
 def by_hand(target: Target) -> str:
     """The command that adds what `target` misses to the interpreter itself."""
-    them = "it" if len(target.missing) == 1 else "them"
-    return f"or add {them} yourself: {target.python} -m pip install {' '.join(target.missing)}"
+    pronoun = "it" if len(target.missing) == 1 else "them"
+    return f"or add {pronoun} yourself: {target.python} -m pip install {' '.join(target.missing)}"
 
 
 def _folder(python: Path, version: str) -> Path | None:

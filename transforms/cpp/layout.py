@@ -203,8 +203,8 @@ def _carriers(ask: _Ask, file: FileEdits, edited: _Edited) -> dict[int, set[Edit
         without = {edit for number in fewer for edit in carriers[number]}
         smaller = _Edited(file, [(edit, group) for edit, group in file.edits if edit not in without])
         needing = {smaller.near(replacement.start) for replacement in ask(smaller.text, smaller.lines()) or ()}
-        laid = set().union(*(smaller.clusters[number] for number in needing))
-        carriers = {n: edits for n, edits in carriers.items() if laid.isdisjoint(fewer.get(n, ()))}
+        reformatted = set().union(*(smaller.clusters[number] for number in needing))
+        carriers = {n: edits for n, edits in carriers.items() if reformatted.isdisjoint(fewer.get(n, ()))}
     return carriers
 
 

@@ -192,10 +192,10 @@ def _paths(project: Project) -> tuple[list[str], list[str]]:
     """
     words = tuple(SOURCES[module] for module in (*WORDS, "torch"))
     listed = project.files((".py",))
-    known, package = frozenset(listed), root_package(project)
+    present, package = frozenset(listed), root_package(project)
     paths, elsewhere = [], []
     for path in listed:
-        where = import_path(path, place_of(path, known), package)
+        where = import_path(path, place_of(path, present), package)
         test = TESTS.search(path) is not None and not project.named(path)
         if where.endswith(words) or not (test or ELSEWHERE.search(where)):
             paths.append(path)

@@ -59,7 +59,7 @@ class Expressions:
             raise Underivable(f"`{node.excerpt}`")
         return Value("other", ", ".join(value.text for value in values), joined(*values), False)
 
-    def known(self, node: Node | None) -> Value | None:
+    def derived(self, node: Node | None) -> Value | None:
         """The expression in Python; None where it says nothing that a fake can say."""
         try:
             return self.value(node) if node is not None else None

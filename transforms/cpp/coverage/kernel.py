@@ -149,7 +149,7 @@ class _Reader:
     def _branch(self, node: Node) -> bool:
         """`if (…) … else …`, where what it asks is no matter of sizes."""
         asked, then, otherwise = (node.field(name) for name in ("condition", "consequence", "alternative"))
-        condition = self._expressions.known(asked) if asked is not None and len(asked.children) == 1 else None
+        condition = self._expressions.derived(asked) if asked is not None and len(asked.children) == 1 else None
         if condition is not None and condition.kind == "int":
             condition = replace(condition, kind="bool", text=f"{condition.operand} != 0")
         if condition is None or condition.kind != "bool" or not condition.settled:
@@ -202,7 +202,7 @@ class _Reader:
 
     def _bind(self, name: str, node: Node) -> None:
         """Give a local its value; nothing where it cannot be said, and the lambda is asked what it assigns."""
-        value = self._expressions.known(node)
+        value = self._expressions.derived(node)
         if value is None or name in self._reshaped:
             if value is not None:
                 self._scope.forget_tensor(value.text)
@@ -266,7 +266,7 @@ class _Reader:
         """A check of the kernel, where it asks what a fake knows; its message is the text before the first value."""
         text = literal_text(arguments[1:])
         for condition in conjuncts(arguments[0]):
-            value = self._expressions.known(condition)
+            value = self._expressions.derived(condition)
             if value is None or value.kind != "bool":
                 self._body.left += 1
                 continue
@@ -292,7 +292,7 @@ class _Reader:
         held = self._names.get(receiver.text)
         if held is None or held.kind != "ints":
             return False
-        value = self._expressions.known(arguments[0])
+        value = self._expressions.derived(arguments[0])
         if value is None:
             self._names[receiver.text] = None
             return True
@@ -308,7 +308,7 @@ class _Reader:
         held = self._names.get(receiver.text)
         if held is None or held.kind != "ints":
             return False
-        index, value = self._expressions.known(indices.children[0]), self._expressions.known(right)
+        index, value = self._expressions.derived(indices.children[0]), self._expressions.derived(right)
         if index is None or value is None:
             self._names[receiver.text] = None
             return True

@@ -110,17 +110,17 @@ def disagreement(flow: Flow, condition: Node, rest: Sequence[Node], guard: str) 
     ):
         return
     comparisons = [part for part in asked if isinstance(part, Comparison) and part.operator == "!="]
-    one = [part for part in comparisons if part.right.text == "1"]
+    with_one = [part for part in comparisons if part.right.text == "1"]
     other = [part for part in comparisons if part.right.kind == "identifier"]
     if (
         len(asked) != 2
-        or len(one) != 1
+        or len(with_one) != 1
         or len(other) != 1
         or not (flow.available(guard) and flow.available("expect_true"))
     ):
         return
     size = other[0].left
-    if size.kind == "identifier" and size.text == one[0].left.text:
+    if size.kind == "identifier" and size.text == with_one[0].left.text:
         flow.questions.append(Disagreement(frozenset(origins), condition, size, other[0].right, guard))
 
 

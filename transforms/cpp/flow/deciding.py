@@ -195,8 +195,8 @@ def _in_general(flow: Flow, comparison: Comparison) -> bool | None:
 def _compared_with_one(flow: Flow, comparison: Comparison) -> str:
     """The size that a comparison tells to be 1 or another, as written; "" where it does not."""
     size, limit = comparison.left, comparison.right
-    one = comparison.operator in ("==", "!=") and limit.text == "1" and is_size(flow, size)
-    return size.text if one else ""
+    compared = comparison.operator in ("==", "!=") and limit.text == "1" and is_size(flow, size)
+    return size.text if compared else ""
 
 
 def _agrees(flow: Flow, path: Sequence[Node], size: str, following: int = _ALTERNATIVES) -> bool:

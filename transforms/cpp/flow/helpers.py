@@ -176,8 +176,8 @@ def accepts(flow: Flow, function: Function, index: int, value: Type) -> str:
     if kind.kind == "other" and kind.name in flow.vocabulary.aliases:
         kind = parse_type(flow.vocabulary.aliases[kind.name])
     if kind.symbolic:
-        one = kind.name in _ARRAY_REFS and value.kind == "int"
-        return "ok" if (kind.kind, value.kind) in _TAKES or one or kind.kind == "float" else ""
+        is_element = kind.name in _ARRAY_REFS and value.kind == "int"
+        return "ok" if (kind.kind, value.kind) in _TAKES or is_element or kind.kind == "float" else ""
     if kind.kind in ("scalar", "string") and value.kind in ("int", "float"):
         return "ok" if kind.kind == "scalar" else ""
     if function.template and kind.kind in ("unknown", "other"):

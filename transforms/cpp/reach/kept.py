@@ -24,7 +24,7 @@ _DECLARED = (
 )
 _NO_NUMBER = frozenset({"tensor", "list", "string", "options"})
 """Kinds of parameters that no number converts to."""
-_KNOWN = _NO_NUMBER | {"int", "float", "bool", "ints", "scalar"}
+_COMPARABLE = _NO_NUMBER | {"int", "float", "bool", "ints", "scalar"}
 
 
 class Kept:
@@ -132,4 +132,4 @@ def _as_many(function: Function, other: Function) -> bool:
 def _excludes(ours: Type, theirs: Type) -> bool:
     """Whether what one parameter takes the other does not."""
     kinds = {ours.kind, theirs.kind}
-    return len(kinds) > 1 and kinds <= _KNOWN and bool(kinds & _NO_NUMBER)
+    return len(kinds) > 1 and kinds <= _COMPARABLE and bool(kinds & _NO_NUMBER)

@@ -52,10 +52,10 @@ def _named(kind: ast.expr | None) -> frozenset[str]:
     """The exceptions that `except kind` takes; all where that is not to be seen."""
     if isinstance(kind, ast.Tuple):
         return _union(kind.elts)
-    known = getattr(builtins, kind.id, None) if isinstance(kind, ast.Name) else None
-    if not isinstance(known, type):
+    builtin = getattr(builtins, kind.id, None) if isinstance(kind, ast.Name) else None
+    if not isinstance(builtin, type):
         return RAISED
-    return frozenset({OTHER, *(name for name in RAISED - {OTHER} if issubclass(getattr(builtins, name), known))})
+    return frozenset({OTHER, *(name for name in RAISED - {OTHER} if issubclass(getattr(builtins, name), builtin))})
 
 
 def caught_calls(telling: Iterable[ast.AST]) -> Iterator[tuple[str, frozenset[str]]]:

@@ -70,8 +70,8 @@ def _assigned_above(node: ast.Call, name: str, nodes: Sequence[ast.AST]) -> ast.
     statements = [part for part in nodes if isinstance(part, ast.stmt)]
     at = next((i for i, s in enumerate(statements) if isinstance(s, _ONCE) and holds(s, node)), 0)
     assignment, statement = statements[at - 1], statements[at]
-    known = next((s.lineno for s in statements[at + 1 :] if _sets_first(s, name, statement)), sys.maxsize)
-    if sum(part.lineno < known for part in used) != 2 or elsewhere or not at or not isinstance(assignment, ast.Assign):
+    limit = next((s.lineno for s in statements[at + 1 :] if _sets_first(s, name, statement)), sys.maxsize)
+    if sum(part.lineno < limit for part in used) != 2 or elsewhere or not at or not isinstance(assignment, ast.Assign):
         return None
     if any(isinstance(part, _REPEATING) for part in ast.walk(statement)):
         return None

@@ -249,8 +249,8 @@ class Interpreter:
             size = self._size_call(name, arguments)
             return size if module != "np" else size._replace(sure=False) if size.symbolic else OF_NUMPY
         if name in ("sym_float", "float", "sqrt", "sym_sqrt", "log2"):
-            known = OF_NUMPY if module == "np" else A_REAL
-            return Value(FLOAT, first.dependencies, sure=module != "np") if first.symbolic else known
+            concrete = OF_NUMPY if module == "np" else A_REAL
+            return Value(FLOAT, first.dependencies, sure=module != "np") if first.symbolic else concrete
         if name in SEQUENCES and len(arguments) == 1:
             return converted(name, first)
         if name == "zip":

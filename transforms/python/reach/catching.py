@@ -21,8 +21,8 @@ def caught_by_callers(tree: SourceTree, functions: Collection[Definition]) -> di
             taken = everywhere.union(here.get(name, ()))
             callee = tree.resolve(caller, name)
             for definition in (callee, *tree.namesakes(callee)) if callee is not None else ():
-                known = caught.get(definition, frozenset())
-                if definition in functions and not taken <= known:
-                    caught[definition] = known | taken
+                earlier = caught.get(definition, frozenset())
+                if definition in functions and not taken <= earlier:
+                    caught[definition] = earlier | taken
                     queue.append(definition)
     return caught

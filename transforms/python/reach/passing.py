@@ -75,9 +75,9 @@ def _pass(call: Call, caller: Reached, callee: Reached, callees: Mapping[str, Re
 
 def _given(old: Value, value: Value, settled: bool) -> Value:
     """What a parameter is that is `old` in other calls; until it is `settled` what is not known may be a number yet."""
-    for known, other in ((old, value), (value, old)):
-        if not settled and known.kind in (INT, FLOAT, BOOL) and other.kind == PLAIN:
-            return known
+    for number, other in ((old, value), (value, old)):
+        if not settled and number.kind in (INT, FLOAT, BOOL) and other.kind == PLAIN:
+            return number
     return join((old, value))
 
 

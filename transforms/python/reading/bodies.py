@@ -120,8 +120,8 @@ def _slots(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
 
 def _in_order(calls: Iterable[Call]) -> Iterator[Call]:
     for _, same in itertools.groupby(sorted(calls, key=_callee), _callee):
-        of_one = list(same)
-        yield from sorted(of_one, key=_arguments) if len(of_one) > 1 else of_one
+        group = list(same)
+        yield from sorted(group, key=_arguments) if len(group) > 1 else group
 
 
 def _callee(call: Call) -> str:

@@ -110,7 +110,7 @@ def _needless(place: Place, node: ast.Call) -> Change | None:
         if statement is None:
             continue
         at = block.index(statement)
-        if any(_says_it(node, neighbour) for neighbour in (*_run(block[:at][::-1]), *_run(block[at + 1 :]))):
+        if any(_same_check(node, neighbour) for neighbour in (*_run(block[:at][::-1]), *_run(block[at + 1 :]))):
             layout, row = place.layout, statement.lineno - 1
             first, last = layout.offsets[row], layout.offsets[row + 1]
             alone = layout.text(first, last).strip() == place.text(statement)
@@ -129,7 +129,7 @@ def _run(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
             return
 
 
-def _says_it(node: ast.Call, statement: ast.stmt) -> bool:
+def _same_check(node: ast.Call, statement: ast.stmt) -> bool:
     """Whether a statement checks, with the same message, that a number is not negative."""
     check = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(check, ast.Call) or called(check) != "_check" or len(check.args) not in (1, 2):

@@ -126,15 +126,15 @@ class Expressions:
             return self._comparison(node, state)
         value = self.value(node, state)
         if isinstance(value, Number):
-            known = self.sizes.known(value.size, state.facts)
-            return None if known is None else known != 0
+            constant = self.sizes.constant(value.size, state.facts)
+            return None if constant is None else constant != 0
         return None
 
     def _comparison(self, node: ast.Compare, state: State) -> bool | None:
         left, right = self.value(node.left, state), self.value(node.comparators[0], state)
         if not isinstance(left, Number) or not isinstance(right, Number):
             return None
-        apart = self.sizes.known(plus(left.size, right.size, -1), state.facts)
+        apart = self.sizes.constant(plus(left.size, right.size, -1), state.facts)
         if apart is None:
             return None
         tests: dict[type[ast.cmpop], bool] = {
@@ -163,8 +163,8 @@ class Expressions:
 
     def _unpacked(self, value: Value) -> Sequence[Value] | None:
         """The members of a sequence."""
-        known = self.tensors.shape(value.of) if isinstance(value, Shape) else value
-        return known.items if isinstance(known, Several) else None
+        sequence = self.tensors.shape(value.of) if isinstance(value, Shape) else value
+        return sequence.items if isinstance(sequence, Several) else None
 
     def _operation(self, node: ast.BinOp, state: State) -> Value | None:
         left, right = self.value(node.left, state), self.value(node.right, state)
@@ -252,8 +252,8 @@ class Expressions:
     def _part(self, value: Value, part: ast.Slice, state: State) -> Value | None:
         ends: list[int | None] = []
         for end in (part.lower, part.upper, part.step):
-            known = None if end is None else self.value(end, state)
-            at = polynomials.constant(known.size) if isinstance(known, Number) else None
+            bound = None if end is None else self.value(end, state)
+            at = polynomials.constant(bound.size) if isinstance(bound, Number) else None
             if end is not None and at is None:
                 return None
             ends.append(at)

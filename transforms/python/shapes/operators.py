@@ -81,9 +81,9 @@ def _arithmetic(tensors: Tensors, call: Call) -> Tensor | None:
 def _reduced(tensors: Tensors, call: Call) -> Tensor | None:
     tensor, given = call.tensor, call.given(0, "dim")
     keeps = call.given(1, "keepdim")
-    if keeps is not None and (known := _truth(keeps)) is None:
+    if keeps is not None and (truth := _truth(keeps)) is None:
         return None
-    kept = keeps is not None and known is True
+    kept = keeps is not None and truth is True
     if given is None or given == NONE:
         return None if kept else made([])
     dimensions = _dimensions(given)
@@ -102,8 +102,8 @@ def _reduced(tensors: Tensors, call: Call) -> Tensor | None:
 def _dimensions(given: Value) -> list[int] | None:
     values = given.items if isinstance(given, Several) else [given]
     numbers = [constant(value.size) for value in values if isinstance(value, Number)]
-    known = [value for value in numbers if value is not None]
-    return known if known and len(known) == len(values) else None
+    dimensions = [value for value in numbers if value is not None]
+    return dimensions if dimensions and len(dimensions) == len(values) else None
 
 
 def _reshaped(tensors: Tensors, call: Call) -> Tensor | None:
@@ -188,8 +188,8 @@ def _squeezed(tensors: Tensors, call: Call) -> Tensor | None:
     if sizes is None or at is None:
         return None
     at = index_of(sizes, at)
-    known = constant(sizes[at])
-    return None if known is None else made([*sizes[:at], *sizes[at + 1 :]]) if known == 1 else call.tensor
+    length = constant(sizes[at])
+    return None if length is None else made([*sizes[:at], *sizes[at + 1 :]]) if length == 1 else call.tensor
 
 
 def _flattened(tensors: Tensors, call: Call) -> Tensor | None:

@@ -254,8 +254,8 @@ class _Comparison:
                 continue
             others = [other for other in general if _compatible(end.state, other.state)]
             returned = [other for other in others if other.value is not None] or others
-            facts = [joined([end.state.facts, other.state.facts]) for other in returned]
-            each = [self._values(end.value, other.value, known) for other, known in zip(returned, facts, strict=True)]
+            joint = [joined([end.state.facts, other.state.facts]) for other in returned]
+            each = [self._values(end.value, other.value, facts) for other, facts in zip(returned, joint, strict=True)]
             raises = len(returned) < len(others)
             differs = bool(each) and all(same is False for same in each)
             refuses = raises and any(other.checked for other in others)
@@ -306,7 +306,7 @@ class _Comparison:
         """Whether a value is tensors without elements."""
         if isinstance(value, Several):
             return bool(value.items) and all(self._is_empty(item, facts) for item in value.items)
-        return isinstance(value, Tensor) and self._sizes.known(self._tensors.numel(value), facts) == 0
+        return isinstance(value, Tensor) and self._sizes.constant(self._tensors.numel(value), facts) == 0
 
 
 def _all(truths: Sequence[bool | None]) -> bool | None:

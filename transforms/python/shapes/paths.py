@@ -209,13 +209,13 @@ class Paths:
     def _replaced(self, held: Several | None, index: ast.expr, value: Value, state: State) -> Several | None:
         """A list with another member in one place; None where that is not to be seen."""
         at = self._expressions.value(index, state) if not isinstance(index, ast.Slice) else NONE
-        known = constant(at.size) if isinstance(at, Number) else None
-        if held is None or known is None:
+        position = constant(at.size) if isinstance(at, Number) else None
+        if held is None or position is None:
             return None
-        if not -len(held.items) <= known < len(held.items):
+        if not -len(held.items) <= position < len(held.items):
             raise Raised
         items = list(held.items)
-        items[known] = value
+        items[position] = value
         return Several(tuple(items))
 
     def _appended(self, call: ast.Call, state: State) -> State | None:

@@ -153,7 +153,7 @@ class Sizes:
             return [facts for operand in operands for facts in self.where_equal(operand, ZERO)]
         return [{atom: ZERO}]
 
-    def known(self, size: Size, facts: Facts) -> int | None:
+    def constant(self, size: Size, facts: Facts) -> int | None:
         """The number that a size is, given `facts`, or None."""
         return constant(self._resolved(size, facts))
 
@@ -195,8 +195,8 @@ def _quotient(left: Size, right: Size) -> Size | None:
     exact = _divided(left, right)
     if exact is not None:
         return exact
-    known = constant(left), constant(right)
-    return number(known[0] // known[1]) if known[0] is not None and known[1] else None
+    dividend, divisor = constant(left), constant(right)
+    return number(dividend // divisor) if dividend is not None and divisor else None
 
 
 def _divided(left: Size, right: Size) -> Size | None:
@@ -224,8 +224,8 @@ def _divided(left: Size, right: Size) -> Size | None:
 def _remainder(left: Size, right: Size) -> Size | None:
     if _divided(left, right) is not None:
         return ZERO
-    known = constant(left), constant(right)
-    return number(known[0] % known[1]) if known[0] is not None and known[1] else None
+    dividend, divisor = constant(left), constant(right)
+    return number(dividend % divisor) if dividend is not None and divisor else None
 
 
 def _extreme(choose: Callable[[int, int], int]) -> Callable[[Size, Size], Size | None]:
@@ -250,12 +250,12 @@ def _slice(size: Size, first: Size, last: Size) -> Size | None:
     """The elements of `size` from `first` to before `last`."""
     if first == ZERO and last in (size, ZERO):
         return last
-    known = tuple(constant(part) for part in (size, first, last))
-    if known[0] == 0:
+    constants = tuple(constant(part) for part in (size, first, last))
+    if constants[0] == 0:
         return ZERO
-    if None in known:
+    if None in constants:
         return None
-    return number(len(range(*slice(known[1], known[2]).indices(known[0] or 0))))
+    return number(len(range(*slice(constants[1], constants[2]).indices(constants[0] or 0))))
 
 
 _OPERATIONS: Mapping[str, Callable[..., Size | None]] = {

@@ -104,8 +104,8 @@ class Tensors:
         if len(values) == 1 and isinstance(values[0], Several):
             values = values[0].items
         if len(values) == 1 and isinstance(values[0], Shape):
-            known = self.of(values[0].of)
-            return None if known is None else list(known)
+            own = self.of(values[0].of)
+            return None if own is None else list(own)
         sizes = [self._listed(value) for value in values]
         seen = [size for size in sizes if size is not None]
         return seen if len(seen) == len(values) and not (alone and isinstance(values[0], Other)) else None
@@ -125,8 +125,8 @@ class Tensors:
         rank = max(len(left), len(right))
         left, right = ((ONE,) * (rank - len(sizes)) + sizes for sizes in (left, right))
         for pair in zip(left, right, strict=True):
-            known = {constant(size) for size in pair} - {1}
-            if len(known) == 2 and None not in known:
+            constants = {constant(size) for size in pair} - {1}
+            if len(constants) == 2 and None not in constants:
                 raise Raised
         return made([self.algebra.made("broadcast", *pair) for pair in zip(left, right, strict=True)])
 

@@ -70,11 +70,11 @@ def makes_new(call: ast.Call) -> bool:
 
 def writes_input(call: ast.Call) -> bool:
     """Whether a function is told to write what it is given: `F.relu(x, True)`, `f(x, inplace=flag)`."""
-    told = [keyword.value for keyword in call.keywords if keyword.arg == "inplace"]
+    inplace = [keyword.value for keyword in call.keywords if keyword.arg == "inplace"]
     index = _INPLACE.get(called(call))
     if index is not None and of_torch(call):
-        told += call.args[index : index + 1]
-    return any(not isinstance(value, ast.Constant) or value.value for value in told)
+        inplace += call.args[index : index + 1]
+    return any(not isinstance(value, ast.Constant) or value.value for value in inplace)
 
 
 def of_the_tensor(method: str) -> bool:

@@ -147,7 +147,7 @@ class Counts:
     def _holds_sizes(self, question: _Question, node: ast.expr) -> bool:
         """Whether a sequence holds nothing but sizes, or what was given in their place."""
         sizes = functools.partial(self._holds, question)
-        one = self.is_count if question == "sizes" else self.is_given
+        is_size = self.is_count if question == "sizes" else self.is_given
         match node:
             case ast.Attribute(attr="shape"):
                 return True
@@ -158,9 +158,9 @@ class Counts:
             case ast.BinOp(left=left, op=ast.Mult(), right=right):
                 return sizes(left) or sizes(right)
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
-                return all(sizes(part.value) if isinstance(part, ast.Starred) else one(part) for part in parts)
+                return all(sizes(part.value) if isinstance(part, ast.Starred) else is_size(part) for part in parts)
             case ast.ListComp(elt=part) | ast.GeneratorExp(elt=part) | ast.SetComp(elt=part):
-                return one(part)
+                return is_size(part)
             case ast.Call(func=ast.Attribute(value=value), args=[], keywords=[]):
                 return called(node) == "size" or (called(node) == "copy" and sizes(value))
             case ast.Call(args=[ast.Subscript(value=ast.Name(id=name) as several, slice=ast.Constant())]) if called(
@@ -177,8 +177,8 @@ class Counts:
             case ast.Constant(value=int() | float() as number):
                 return isinstance(number, int) or question == "fixed"
             case ast.Attribute(attr=name):
-                known = dotted(node) != "" and not self._place.values.value(node).symbolic
-                return name in _RANKS or (known and question == "fixed")
+                concrete = dotted(node) != "" and not self._place.values.value(node).symbolic
+                return name in _RANKS or (concrete and question == "fixed")
             case ast.Call(func=ast.Attribute(), args=[]):
                 return called(node) in _RANKS
         return False

@@ -115,8 +115,8 @@ class EqualSizes:
         return []
 
 
-def _same(one: ast.expr, other: ast.expr) -> bool:
+def _same(first: ast.expr, second: ast.expr) -> bool:
     """Whether two expressions are written alike, tuples like lists."""
-    if isinstance(one, (ast.Tuple, ast.List)) and isinstance(other, (ast.Tuple, ast.List)):
-        return list(map(ast.dump, one.elts)) == list(map(ast.dump, other.elts))
-    return ast.unparse(one) == ast.unparse(other)
+    if isinstance(first, (ast.Tuple, ast.List)) and isinstance(second, (ast.Tuple, ast.List)):
+        return list(map(ast.dump, first.elts)) == list(map(ast.dump, second.elts))
+    return ast.unparse(first) == ast.unparse(second)

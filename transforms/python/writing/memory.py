@@ -21,7 +21,7 @@ COPY = "<copy>"
 """The memory that a copy lies in, where eager keeps the tensor."""
 _NONE: Held = {}
 _NUMBERS = frozenset({INT, FLOAT, BOOL, SHAPE})
-_TOLD = frozenset(
+_METADATA = frozenset(
     {"shape", "dtype", "device", "ndim", "layout", "is_cuda", "requires_grad", "nbytes", "itemsize", "names"}
 )
 """Attributes of a tensor that hold no memory of it."""
@@ -297,7 +297,7 @@ class Memory:
             del events[count:]
         return held
 
-    def _told(self, node: ast.expr) -> Held:
+    def _of_metadata(self, node: ast.expr) -> Held:
         """What an expression holds of which only the shape is told: its values are not read."""
         return self._quiet(node) if dotted(node) else self._value(node)
 
@@ -306,8 +306,8 @@ class Memory:
         return _NONE if value.kind in _NUMBERS and value.sure else held
 
     def _attribute(self, node: ast.Attribute) -> Held:
-        if node.attr in _TOLD:
-            self._told(node.value)
+        if node.attr in _METADATA:
+            self._of_metadata(node.value)
             return _NONE
         name = dotted(node)
         if name in self._names:
@@ -321,12 +321,12 @@ class Memory:
     def _call(self, node: ast.Call) -> Held:
         method = node.func if isinstance(node.func, ast.Attribute) and not of_torch(node) else None
         of_self = dotted(node.func).startswith("self.") and dotted(node.func).count(".") == 1
-        told = self._told if tells(node) else self._value
-        owner = told(method.value) if method is not None and not of_self else _NONE
+        held_by = self._of_metadata if tells(node) else self._value
+        owner = held_by(method.value) if method is not None and not of_self else _NONE
         if method is None and not isinstance(node.func, (ast.Name, ast.Attribute)):
             self._value(node.func)
-        arguments = [told(argument) for argument in node.args]
-        named = {keyword.arg: told(keyword.value) for keyword in node.keywords}
+        arguments = [held_by(argument) for argument in node.args]
+        named = {keyword.arg: held_by(keyword.value) for keyword in node.keywords}
         given = joined([*arguments, *named.values()])
         own = own_memory(node)
         is_method = method is not None and bool(owner)
@@ -346,10 +346,10 @@ class Memory:
         of_tensor = method is not None and (
             self._place.values.value(method.value).kind == TENSOR or COPY in owner or self._is_kept(owner)
         )
-        known = of_torch(node) or of_tensor
+        is_operator = of_torch(node) or of_tensor
         if self._layers.makes_new(node) or (makes_new(node) and not of_self):
             return joined([own, named.get("out", _NONE)])
-        if known:
+        if is_operator:
             return self._of_kind(node, joined([owner, named.get("out", _NONE)]) if of_tensor else given)
         surely = {memory: True for memory, sure in given.items() if sure}
         if self._copied:

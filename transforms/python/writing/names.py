@@ -188,8 +188,8 @@ class Names:
         owner, _, name = function.rpartition(".")
         imports = (n for n in self.top.body if isinstance(n, ast.ImportFrom) and (n.module or "").startswith("torch"))
         imported = {alias.asname or alias.name for node in imports for alias in node.names}
-        known = {"torch", self.top.torch, *imported}
-        if owner.partition(".")[0] not in known if owner else name not in imported and self.path != "torch/__init__.py":
+        roots = {"torch", self.top.torch, *imported}
+        if owner.partition(".")[0] not in roots if owner else name not in imported and self.path != "torch/__init__.py":
             raise Undecided(f"{function} is no check of torch")
 
     def builtin(self, name: str) -> str:

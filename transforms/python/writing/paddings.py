@@ -142,13 +142,13 @@ def forms(place: Place, found: Padding, asked: ast.expr, truth: bool) -> list[as
     if condition is None or not all(written):
         return None
     draws = [(drawn, _value(condition, drawn)) for drawn in arithmetic.draws()]
-    known = [(drawn, bool(value) is truth) for drawn, value in draws if value is not None]
-    if min(sum(pads for _, pads in known), sum(not pads for _, pads in known)) < _FEWEST:
+    decided = [(drawn, bool(value) is truth) for drawn, value in draws if value is not None]
+    if min(sum(pads for _, pads in decided), sum(not pads for _, pads in decided)) < _FEWEST:
         return None
     chosen = []
     for variants in written:
         amount = variants[0][1]
-        wanted = [(drawn, _value(amount, drawn) if pads else 0) for drawn, pads in known]
+        wanted = [(drawn, _value(amount, drawn) if pads else 0) for drawn, pads in decided]
         form = next((form for form, own in variants if all(_value(own, drawn) == n for drawn, n in wanted)), None)
         if form is None:
             return None

@@ -157,10 +157,10 @@ def _first_value(place: Place, variable: ast.Name) -> ast.expr | None:
     """What a variable was given that nothing but the branch changes, where that still is the same."""
     branch = place.site.node
     values = place.assigned(variable.id)
-    known = [value for value in values if value is not None and not any(part is value for part in ast.walk(branch))]
-    if len(values) != 2 or len(known) != 1 or place.in_loop:
+    outside = [value for value in values if value is not None and not any(part is value for part in ast.walk(branch))]
+    if len(values) != 2 or len(outside) != 1 or place.in_loop:
         return None
-    (value,) = known
+    (value,) = outside
     is_kept = isinstance(value, ast.Constant) or (
         ast.unparse(value) in evaluated_before(place.function, branch).texts and not _is_changed(place, value)
     )
