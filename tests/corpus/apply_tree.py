@@ -56,8 +56,8 @@ def main() -> int:
     return 0
 
 
-def _same(one: Path, other: Path) -> bool:
-    return one.read_bytes() == other.read_bytes()
+def _same(first: Path, second: Path) -> bool:
+    return first.read_bytes() == second.read_bytes()
 
 
 if __name__ == "__main__":

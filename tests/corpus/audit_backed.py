@@ -79,7 +79,7 @@ def audit(name: str, samples: int) -> tuple[str, list[dict[str, Any]]]:
     warnings.filterwarnings("ignore")
     logging.disable(logging.CRITICAL)
     torch.set_num_threads(1)
-    op: Any = next((one for one in common_methods_invocations.op_db if entry_name(one) == name), None)
+    op: Any = next((entry for entry in common_methods_invocations.op_db if entry_name(entry) == name), None)
     if op is None:  # the list depends on what else is imported
         return name, []
     results: list[dict[str, Any]] = []
@@ -109,9 +109,8 @@ def run(arguments: argparse.Namespace) -> int:
     with context.Pool(arguments.jobs, maxtasksperchild=100) as pool:
         found = dict(pool.imap_unordered(partial(audit, samples=arguments.samples), map(entry_name, op_db)))
     arguments.out.write_text(json.dumps(found, indent=1, sort_keys=True))
-    print(
-        f"{len(found)} entries, {dict(Counter(one['outcome'].partition(':')[0] for o in found.values() for one in o))}"
-    )
+    outcomes = Counter(result["outcome"].partition(":")[0] for results in found.values() for result in results)
+    print(f"{len(found)} entries, {dict(outcomes)}")
     return 0
 
 
@@ -121,11 +120,11 @@ def compare(arguments: argparse.Namespace) -> int:
     common = sorted(before.keys() & after.keys())
     different = [name for name in common if before[name] != after[name]]
     for name in different:
-        for one, other in zip(before[name], after[name], strict=False):
-            if one != other:
-                gone = sorted(set(one.get("guards", ())) - set(other.get("guards", ())))
-                new = sorted(set(other.get("guards", ())) - set(one.get("guards", ())))
-                print(f"{name}: {one['outcome']} -> {other['outcome']}; guards gone {gone}, new {new}")
+        for first, second in zip(before[name], after[name], strict=False):
+            if first != second:
+                gone = sorted(set(first.get("guards", ())) - set(second.get("guards", ())))
+                new = sorted(set(second.get("guards", ())) - set(first.get("guards", ())))
+                print(f"{name}: {first['outcome']} -> {second['outcome']}; guards gone {gone}, new {new}")
     print(f"{len(common)} entries compared, {len(different)} differ")
     return 1 if different else 0
 

@@ -73,17 +73,17 @@ def fakes(tree: Path) -> dict[tuple[str, str], Fake]:
 class Beside(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Runs the fake of each operator that is called beside it."""
 
-    def __init__(self, known: dict[tuple[str, str], Fake]) -> None:
+    def __init__(self, by_operator: dict[tuple[str, str], Fake]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._known = known
+        self._by_operator = by_operator
         self.calls, self.kinds, self.shown = Counter[tuple[str, str]](), Counter[str](), dict[str, str]()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
         key = func._schema.name, func._schema.overload_name
-        if key in self._known and self.calls[key] < _CALLS:
+        if key in self._by_operator and self.calls[key] < _CALLS:
             self.calls[key] += 1
-            self._compare(self._known[key], args, kwargs or {}, result)
+            self._compare(self._by_operator[key], args, kwargs or {}, result)
         return result
 
     def _compare(self, fake: Fake, args: Any, kwargs: Any, result: Any) -> None:
@@ -121,9 +121,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Reads, runs, compares, prints."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tree", type=Path)
-    known = fakes(parser.parse_args(arguments).tree)
+    by_operator = fakes(parser.parse_args(arguments).tree)
     warnings.filterwarnings("ignore")
-    beside = Beside(known)
+    beside = Beside(by_operator)
     for info, sample in samples():
         try:
             with beside:
@@ -133,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for kernel, shown in beside.shown.items():
         print(f"{kernel}: {shown}\n")
     counts = ", ".join(f"{kind}: {count}" for kind, count in beside.kinds.most_common())
-    print(f"{len(known)} fakes read, {len(beside.calls)} of them run; calls {counts}")
+    print(f"{len(by_operator)} fakes read, {len(beside.calls)} of them run; calls {counts}")
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ def _keep(ends: Mapping[str, str], kept: Path) -> None:
     staged.replace(kept)
 
 
-def _told(ends: set[str]) -> str:
+def _worst(ends: set[str]) -> str:
     return next((end for end in ("fails", "hangs", "absent") if end in ends), "passes")
 
 
@@ -122,8 +122,8 @@ def main() -> int:
         for where, entry, checks in wanted
         if checks
     ]
-    told = Counter(_told({ends[check] for check in checks}) for _, _, checks in wanted if checks)
-    json.dump({"entries": rows, "totals": told}, sys.stdout, indent=1)
+    totals = Counter(_worst({ends[check] for check in checks}) for _, _, checks in wanted if checks)
+    json.dump({"entries": rows, "totals": totals}, sys.stdout, indent=1)
     return 0
 
 

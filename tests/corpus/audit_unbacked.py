@@ -171,8 +171,8 @@ class Audit:
                     # The same wherever the sizes are known: then not for the path that was picked.
                     torch.manual_seed(0)
                     compiler: Any = torch.compile
-                    known = compiler(_again(function), backend="aot_eager", dynamic=False)(*variant)
-                    same = agree(function, variant, actual, known)
+                    static = compiler(_again(function), backend="aot_eager", dynamic=False)(*variant)
+                    same = agree(function, variant, actual, static)
                     ends[label]["outcome"] = "unlike eager for known sizes too" if same else "wrong"
         for label in anew:
             end = self.compiled(function, variants[label], eager(function, variants[label]))

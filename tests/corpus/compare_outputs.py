@@ -74,8 +74,8 @@ class TreeComparison:
     def to_json(self) -> dict[str, Any]:
         """All of it, for a program."""
         decisions = [
-            {"kind": one.kind, "fields": one.fields, "before": one.before, "after": one.after}
-            for one in self.differences.decisions
+            {"kind": decision.kind, "fields": decision.fields, "before": decision.before, "after": decision.after}
+            for decision in self.differences.decisions
         ]
         return {
             "same": self.same,
@@ -128,9 +128,9 @@ def compare(options: argparse.Namespace, console: Console) -> int:
         print(f"comparing {name}", file=sys.stderr, flush=True)
         comparisons[name] = compare_tree(before[name], after[name])
     only = {"only_before": sorted(before.keys() - after.keys()), "only_after": sorted(after.keys() - before.keys())}
-    same = all(one.same for one in comparisons.values()) and not any(only.values())
+    same = all(comparison.same for comparison in comparisons.values()) and not any(only.values())
     if options.format == "json":
-        trees = {name: one.to_json() for name, one in comparisons.items()}
+        trees = {name: comparison.to_json() for name, comparison in comparisons.items()}
         print(json.dumps({"same": same, **only, "trees": trees}, indent=1))
         return 0 if same else 1
     for name in (*only["only_before"], *only["only_after"]):
@@ -196,12 +196,12 @@ def _how(kind: str) -> str:
 
 
 def _sample_decisions(comparisons: Iterable[TreeComparison], count: int, seed: int, console: Console) -> None:
-    decisions = [(one, decision) for one in comparisons for decision in one.differences.decisions]
+    decisions = [(comparison, decision) for comparison in comparisons for decision in comparison.differences.decisions]
     chosen = random.Random(seed).sample(decisions, min(count, len(decisions)))
-    for number, (one, decision) in enumerate(chosen, 1):
-        title = f"{number} of {len(chosen)}  {one.after.name}  {_how(decision.kind)}"
+    for number, (comparison, decision) in enumerate(chosen, 1):
+        title = f"{number} of {len(chosen)}  {comparison.after.name}  {_how(decision.kind)}"
         console.print(Text(title, style="cyan"))
-        _print(show_decision(decision, one.before, one.after, CONTEXT), console)
+        _print(show_decision(decision, comparison.before, comparison.after, CONTEXT), console)
         console.print()
 
 

@@ -56,9 +56,9 @@ def compare(before: Path, after: Path, compiler: Compiler, at_most: int, jobs: i
     print(f"{len(changed)} changed files, {len(headers)} of them headers (+{len(further)} sources that include them)")
     print(f"{converted_sites(before, after, changed)} sites converted", flush=True)
 
-    known = [path for path in own + further if (before / path).is_file()]
-    earlier = compiler.check_all(before, known, dict.fromkeys(known, str(before)), jobs)
-    compiled = [path for path in known if not earlier[path]]
+    existing = [path for path in own + further if (before / path).is_file()]
+    earlier = compiler.check_all(before, existing, dict.fromkeys(existing, str(before)), jobs)
+    compiled = [path for path in existing if not earlier[path]]
     states = {path: contents(after, includes.headers_of(path, headers)) for path in compiled}
     contexts = {path: f"{before}+{state}" if state else str(before) for path, state in states.items()}
     later = compiler.check_all(after, compiled, contexts, jobs)

@@ -21,7 +21,7 @@ class Includes:
     def __init__(self, tree: Path, folders: Sequence[str] = ("aten/src", "")) -> None:
         """Read every C++ file of `tree`; `folders` are those the compiler searches."""
         paths = [path for path in source_files(tree) if path.endswith(SOURCES + HEADERS)]
-        known = set(paths)
+        existing = set(paths)
         self._included: dict[str, set[str]] = {}
         self._included_by: dict[str, set[str]] = defaultdict(set)
         for path in paths:
@@ -29,7 +29,7 @@ class Includes:
             for name in _INCLUDE.findall((tree / path).read_bytes()):
                 text = name.decode("utf-8", "replace")
                 resolved = (posixpath.normpath(f"{folder}/{text}").lstrip("/") for folder in places)
-                found = known.intersection(resolved)
+                found = existing.intersection(resolved)
                 self._included.setdefault(path, set()).update(found)
                 for place in found:
                     self._included_by[place].add(path)

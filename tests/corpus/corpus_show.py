@@ -67,7 +67,7 @@ def _edits_diff(before: Finding | None, after: Finding, recording: TreeRecording
     edits = [*(before["edits"] if before else ()), *after["edits"]]
     for path in sorted({edit["path"] for edit in edits}):
         source = recording.source(path)
-        old, new = (_lines(_edited(source, one, path)) for one in (before, after))
+        old, new = (_lines(_edited(source, finding, path)) for finding in (before, after))
         for line in list(unified_diff(old, new, n=1, lineterm=""))[2:]:
             yield f"@@ {path} {line.split('@@')[1].strip()} @@" if line.startswith("@@") else line
 

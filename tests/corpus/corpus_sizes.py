@@ -42,10 +42,10 @@ def same_shapes(first: Any, second: Any) -> bool:
     import torch
     from torch.utils import _pytree as pytree
 
-    one, other = pytree.tree_leaves(first), pytree.tree_leaves(second)
-    return len(one) == len(other) and all(
+    left, right = pytree.tree_leaves(first), pytree.tree_leaves(second)
+    return len(left) == len(right) and all(
         not isinstance(a, torch.Tensor) or (isinstance(b, torch.Tensor) and a.shape == b.shape and a.dtype == b.dtype)
-        for a, b in zip(one, other, strict=True)
+        for a, b in zip(left, right, strict=True)
     )
 
 

@@ -167,9 +167,9 @@ class Operator(Stub):
         self.__dict__["_recorder"] = recorder
 
     def __getattr__(self, name: str) -> Any:
-        known = ("register_fake", "register_kernel", "register_vmap", "register_torch_dispatch", "py_impl", "impl",
+        kinds = ("register_fake", "register_kernel", "register_vmap", "register_torch_dispatch", "py_impl", "impl",
                  "impl_abstract")  # fmt: skip
-        if name in known:
+        if name in kinds:
             return lambda *given, **_: self._register(name, given)
         if name == "register_autograd":
             return lambda backward, setup_context=None, **_: self._recorder.note(

@@ -44,7 +44,7 @@ class Call(NamedTuple):
     outputs: Sequence[str] = ()
 
 
-_ONE = ("--op", "tile_mean")  # of examples/; its change is in several files, C++ and Python
+_OPERATOR = ("--op", "tile_mean")  # of examples/; its change is in several files, C++ and Python
 
 _CALLS: Mapping[str, Callable[[Place], Call]] = {
     "scan": lambda place: Call(["scan"]),
@@ -52,10 +52,10 @@ _CALLS: Mapping[str, Callable[[Place], Call]] = {
     "diff": lambda place: Call(["diff", "--level", "review"]),
     "apply": lambda place: Call(["apply", "--no-check", "--level", "review"]),
     "review": lambda place: Call(["review", "--html", "page.html"], ["page.html"]),
-    "bundle": lambda place: Call(["bundle", *_ONE, "--include", str(place.headers)]),
-    "pr": lambda place: Call(["pr", *_ONE]),
-    "shards": lambda place: Call(["bundle", *_ONE, "--dry-run", "--save-shards", "shards.yaml"], ["shards.yaml"]),
-    "texts": lambda place: Call(["pr", *_ONE, "--output", "pulls"], ["pulls"]),
+    "bundle": lambda place: Call(["bundle", *_OPERATOR, "--include", str(place.headers)]),
+    "pr": lambda place: Call(["pr", *_OPERATOR]),
+    "shards": lambda place: Call(["bundle", *_OPERATOR, "--dry-run", "--save-shards", "shards.yaml"], ["shards.yaml"]),
+    "texts": lambda place: Call(["pr", *_OPERATOR, "--output", "pulls"], ["pulls"]),
     "forget": lambda place: Call(["review", "--forget", "--accept", "op:tile_mean"]),
     "forget all": lambda place: Call(["review", "--forget"]),
     "export": lambda place: Call(

@@ -51,7 +51,7 @@ def kept(folder: Path) -> str:
     path = folder / ".git/symfix/decisions.json"
     if not path.exists():
         return ""
-    return "".join(CHOICES[one["choice"]] for one in json.loads(path.read_bytes())["decisions"])
+    return "".join(CHOICES[decision["choice"]] for decision in json.loads(path.read_bytes())["decisions"])
 
 
 def main() -> int:

@@ -62,11 +62,11 @@ def run(function: Callable[..., Any], n: int, c: int, m: int, flag: bool) -> Any
         return type(error)
 
 
-def same(one: Any, other: Any) -> bool:
+def same(first: Any, second: Any) -> bool:
     """Whether two outcomes of `run` are the same."""
-    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
-        return bool(torch.equal(one, other))
-    return one is other
+    if isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor):
+        return bool(torch.equal(first, second))
+    return first is second
 
 
 def function(source: str, compiling: bool = False) -> Callable[..., Any]:

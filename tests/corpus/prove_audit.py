@@ -56,8 +56,8 @@ def run(entries: list[str], folder: Path, copy: Path | None, cases: dict[str, An
         if not document["done"]:
             document = ended(document, "crashes" if code < 0 else "hangs", "")
         for name, entry in document["operators"].items():
-            known = {case["name"] for case in found.setdefault(name, [])}
-            found[name] += [case for case in entry["cases"] if case["name"] not in known]
+            names = {case["name"] for case in found.setdefault(name, [])}
+            found[name] += [case for case in entry["cases"] if case["name"] not in names]
         if document["done"] or not document["running"]:
             return found
         skip.append(document["running"]["name"])
@@ -85,11 +85,11 @@ def main() -> int:
     for start in range(0, len(todo), BATCH):
         batch = todo[start : start + BATCH]
         with tempfile.TemporaryDirectory(prefix="symfix-corpus-") as scratch:
-            one = run(batch, Path(scratch), None, None)
-            other = run(batch, Path(scratch), options.torch, one)
+            released = run(batch, Path(scratch), None, None)
+            changed = run(batch, Path(scratch), options.torch, released)
         for name in batch:
             audited = [AUDITED[audit[name]["outcome"]] for audit in (before, after)]
-            rows[name] = [*audited, worst(one.get(name, [])), worst(other.get(name, []))]
+            rows[name] = [*audited, worst(released.get(name, [])), worst(changed.get(name, []))]
         if options.out:
             options.out.write_text(json.dumps(rows, indent=1))
         print(f"{len(rows)} of {len(rows) + len(todo) - start - len(batch)}", file=sys.stderr)

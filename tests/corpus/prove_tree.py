@@ -47,16 +47,16 @@ def evidence_of(tree: Path, torch: str) -> Iterator[tuple[str, list[Evidence]]]:
     shards = {shard.name: shard for shard in make_shards(whole.groups)}
     for shard in shards.values():
         found = evidence_for(journal, changes_in(closure(shard, shards), sources))
-        yield shard.name, [one for one in found if one.versions.get("torch", "").startswith(torch)]
+        yield shard.name, [evidence for evidence in found if evidence.versions.get("torch", "").startswith(torch)]
 
 
 def report(rows: Sequence[tuple[str, list[Evidence]]], torch: str) -> Iterator[str]:
     """The lines of the table."""
     run = [(name, found) for name, found in rows if found]
-    everything = [one for _, found in run for one in found]
-    counts = Counter(one.outcome for one in everything)
-    passed = sum(one.outcome == "unchanged" and one.passed_before for one in everything)
-    provable = sum(any(one.outcome != "not provable" for one in found) for _, found in run)
+    everything = [evidence for _, found in run for evidence in found]
+    counts = Counter(evidence.outcome for evidence in everything)
+    passed = sum(evidence.outcome == "unchanged" and evidence.passed_before for evidence in everything)
+    provable = sum(any(evidence.outcome != "not provable" for evidence in found) for _, found in run)
     yield f"# What `symfix prove` found over torch {torch}"
     yield ""
     yield f"Made by `tests/corpus/prove_tree.py`. {len(run)} of {len(rows)} shards were run; {provable} are provable."
@@ -68,7 +68,9 @@ def report(rows: Sequence[tuple[str, list[Evidence]]], torch: str) -> Iterator[s
         more = f", {passed} of which passed before" if outcome == "unchanged" else ""
         yield f"| {outcome} | {counts[outcome]}{more} |"
     yield f"| in shards that were not run | {len(rows) - len(run)} shards |"
-    reasons = Counter(shorten(one_line(one.reason), 80) for one in everything if one.outcome == "not provable")
+    reasons = Counter(
+        shorten(one_line(evidence.reason), 80) for evidence in everything if evidence.outcome == "not provable"
+    )
     yield from ("", "## Why not provable", "", "| operators | reason |", "|---|---|")
     yield from (f"| {count} | {_cell(reason)} |" for reason, count in reasons.most_common())
     for outcome in ("worse", "cured", "unchanged"):
@@ -79,10 +81,10 @@ def report(rows: Sequence[tuple[str, list[Evidence]]], torch: str) -> Iterator[s
             "| operator | before → after | in a few words |",
             "|---|---|---|",
         )
-        for one in sorted(everything, key=lambda one: one.operator):
-            if one.outcome == outcome and one.before is not None and one.after is not None:
-                shown = f"{verdict_text(one.before)} → {verdict_text(one.after)}"
-                yield f"| {one.operator} | {shown} | {_cell(shorten(one_line(one.reason), 110))} |"
+        for evidence in sorted(everything, key=lambda evidence: evidence.operator):
+            if evidence.outcome == outcome and evidence.before is not None and evidence.after is not None:
+                shown = f"{verdict_text(evidence.before)} → {verdict_text(evidence.after)}"
+                yield f"| {evidence.operator} | {shown} | {_cell(shorten(one_line(evidence.reason), 110))} |"
 
 
 def _cell(text: str) -> str:

@@ -80,7 +80,7 @@ class Session:
 
     def decide(self, key: str) -> None:
         """Press `y`, `n`, `a` or `d`."""
-        rest = [one for one in self.operators[self.operator] if one not in self.choices]
+        rest = [change for change in self.operators[self.operator] if change not in self.choices]
         self._remember(rest if key in "ad" else [self.change], "accept" if key in "ya" else "reject")
         self.press(key)
 
@@ -119,12 +119,12 @@ class Session:
         self.find("#export").click()
         self.find("#import").choose_file(decisions)
         for _ in range(500):
-            told = self.find("dialog [role=status]").text
-            if told:
+            status = self.find("dialog [role=status]").text
+            if status:
                 break
             time.sleep(0.02)
         self.press("Escape")
-        return told
+        return status
 
     def _remember(self, ids: Sequence[str], choice: str) -> None:
         self._before.append(dict(self.choices))
@@ -211,9 +211,9 @@ def whole_session(tree: Path, scratch: Path, count: int, screenshots: Path | Non
         if screenshots is not None:
             driver.screenshot(screenshots / "session.png")
     with browser(dark=True) as driver:  # a reviewer on another machine
-        told = Session(driver, page).take(decisions)
-        if not told.startswith(f"Took {len(session.choices)} of {len(session.choices)} "):
-            wrong.append(f"loading the file of decisions: {told}")
+        status = Session(driver, page).take(decisions)
+        if not status.startswith(f"Took {len(session.choices)} of {len(session.choices)} "):
+            wrong.append(f"loading the file of decisions: {status}")
         wrong += driver.complaints()
     symfix(["review", "--import", str(decisions)], copy)
     symfix(["review", "--export", str(scratch / "kept.json")], copy)

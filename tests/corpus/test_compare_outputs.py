@@ -118,13 +118,16 @@ def test_each_kind_of_difference_is_told(tmp_path: Path) -> None:
     before, after = recording_of(tmp_path / "before", old), recording_of(tmp_path / "after", new)
     comparison = compare_tree(before, after)
     assert comparison.outputs == ["scan-json.stdout"]
-    kinds = {kind: [one.finding["message"] for one in some] for kind, some in comparison.differences.kinds().items()}
+    kinds = {
+        kind: [decision.finding["message"] for decision in some]
+        for kind, some in comparison.differences.kinds().items()
+    }
     assert kinds == {"appeared": ["`numel`"], "vanished": ["`n +`"], "level": ["`size`"], "edits": ["`int n`"]}
     rules = comparison.differences.by_rule()
     assert rules["s"] == {"appeared": 1}
     assert rules["r"] == {"vanished": 1, "changed": 2, "level": 1, "edits": 2, "refusal": 1, "reason": 1}
 
-    (changed,) = (one for one in comparison.differences.decisions if one.kind == "edits")
+    (changed,) = (decision for decision in comparison.differences.decisions if decision.kind == "edits")
     lines = [line.plain.strip() for line in show_decision(changed, before, after, context=1)]
     assert lines[0] == "a.cpp:2:1  safe r  f  [o]"
     assert "-  SymInt n = a.size(0);" in lines
@@ -139,7 +142,9 @@ def test_positions_are_carried_over_where_the_tree_differs(tmp_path: Path) -> No
     comparison = compare_tree(recording_of(tmp_path / "one", old), recording_of(tmp_path / "other", new, source))
     assert comparison.other_tree
     assert comparison.differences.sources == ("a.cpp",)
-    assert [(one.kind, one.finding["message"]) for one in comparison.differences.decisions] == [("vanished", "`int n`")]
+    assert [(decision.kind, decision.finding["message"]) for decision in comparison.differences.decisions] == [
+        ("vanished", "`int n`")
+    ]
 
 
 def test_a_field_that_one_symfix_lacks_is_said_and_not_compared(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from tests.transforms.python.conftest import apply
 torch.set_num_threads(1)
 
 HEAD = "from __future__ import annotations\nimport torch\nfrom torch import Tensor\n"
-ONE = list(itertools.product((5, 0, 1, 2), (6, 0, 1)))
+SINGLES = list(itertools.product((5, 0, 1, 2), (6, 0, 1)))
 """The shapes of one tensor; the first is traced."""
 PAIRS = [((5, 6), (6,)), *itertools.product([(5, 6), (0, 6), (5, 0), (1, 1)], [(6,), (0,), (1,)])]
 ROWS = [((5, 6), (7, 6)), *itertools.product([(5, 6), (0, 6), (1, 6)], [(7, 6), (0, 6), (1, 6)])]
@@ -61,7 +61,7 @@ FAKES: dict[str, tuple[str, Sequence[Any]]] = {
     if rows * 4 != n:
         x = torch.nn.functional.pad(x, (0, 0, 0, rows * 4 - n))
     return x.view(rows, 4, x.size(1)).sum(1)""",
-        [(shape,) for shape in ONE],
+        [(shape,) for shape in SINGLES],
     ),
     "a check of what is broadcast": (
         """
@@ -76,14 +76,14 @@ FAKES: dict[str, tuple[str, Sequence[Any]]] = {
     if x.size(1) == 0:
         return x.new_zeros(x.size(0), 1)
     return x.sum(1, keepdim=True)""",
-        [(shape,) for shape in ONE],
+        [(shape,) for shape in SINGLES],
     ),
     "an even number": (
         """
     if x.size(1) % 2 != 0:
         raise ValueError(f"odd: {x.size(1)}")
     return x.new_zeros(x.size(0), int(x.size(1) / 2))""",
-        [(shape,) for shape in ONE],
+        [(shape,) for shape in SINGLES],
     ),
 }
 LEFT = {

@@ -26,7 +26,7 @@ def operator(x):
 def entry(function: Any, **more: Any) -> SimpleNamespace:
     def samples(device: str, dtype: Any, requires_grad: bool) -> list[Any]:
         tensors = [torch.ones(n, dtype=dtype, requires_grad=requires_grad) for n in (2, 3)]
-        return [SimpleNamespace(input=one, args=(), kwargs={}, broadcasts_input=False) for one in tensors]
+        return [SimpleNamespace(input=tensor, args=(), kwargs={}, broadcasts_input=False) for tensor in tensors]
 
     return SimpleNamespace(
         name="foo", variant_test_name="", op=function, sample_inputs=samples, supports_out=False,

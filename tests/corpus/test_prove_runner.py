@@ -138,9 +138,9 @@ def test_what_memory_held_before_is_random() -> None:
 
 
 def test_arguments_are_drawn_from_the_schema_and_always_the_same() -> None:
-    one, other = ([call.positional for call in schema.calls("aten::addmm", "forward")] for _ in range(2))
-    assert one
-    assert [[tuple(t.shape) for t in tensors] for tensors in one] == [[tuple(t.shape) for t in x] for x in other]
+    first, second = ([call.positional for call in schema.calls("aten::addmm", "forward")] for _ in range(2))
+    assert first
+    assert [[tuple(t.shape) for t in tensors] for tensors in first] == [[tuple(t.shape) for t in x] for x in second]
     assert list(schema.calls("aten::no_such_operator", "forward")) == []
 
 
@@ -155,8 +155,8 @@ def test_modules_tell_the_arguments_of_what_only_they_call() -> None:
 
 def test_a_backward_operator_is_run_by_those_whose_gradients_it_makes(tmp_path: Path) -> None:
     for way, callers in (("forward", {}), ("backward", {"nn.functional.glu": ["aten::glu_backward"]})):
-        known = {opinfo.label(entry): callers.get(entry.name, []) for entry in opinfo.entries()}
-        (tmp_path / f"opinfo-{torch.__version__}-{way}.json").write_text(json.dumps(known))
+        called = {opinfo.label(entry): callers.get(entry.name, []) for entry in opinfo.entries()}
+        (tmp_path / f"opinfo-{torch.__version__}-{way}.json").write_text(json.dumps(called))
     index = opinfo.Index(str(tmp_path))
     found = [job.sampled("aten::glu_backward", piece, index) for piece in ("forward", "vmap")]
     (backward, mapped) = (next(job.candidates("aten::glu_backward", "forward", entries)) for entries in found)

@@ -90,7 +90,7 @@ def entries(project: CheckoutProject) -> dict[tuple[str, ...], list[ExpectedFail
     families = [[f"aten::{operator}" for operator in operators] for operators in OPERATORS]
     found = transform().expected_failures(project, families)
     kept = [
-        [one for one in several if one.kind in ("xfail", "marker") and one.path.startswith((*FILES, MARKERS))]
+        [entry for entry in several if entry.kind in ("xfail", "marker") and entry.path.startswith((*FILES, MARKERS))]
         for several in found
     ]
     return dict(zip(OPERATORS, kept, strict=True))
@@ -138,7 +138,7 @@ class Stub:
         return Stub(f"{self.text}.{name}")
 
     def __call__(self, *args: object, **kwargs: object) -> Stub:
-        given = [repr(one) for one in args] + [f"{name}={value!r}" for name, value in kwargs.items()]
+        given = [repr(argument) for argument in args] + [f"{name}={value!r}" for name, value in kwargs.items()]
         return Stub(f"{self.text}({', '.join(given)})")
 
     def __repr__(self) -> str:
@@ -166,8 +166,8 @@ class Names(dict[str, Any]):
     """A module's names, of which those it does not define are stubs."""
 
     def __missing__(self, name: str) -> Any:
-        known = {"set": set, "defaultdict": defaultdict, "dict": dict}
-        return known.get(name) or Stub(name)
+        containers = {"set": set, "defaultdict": defaultdict, "dict": dict}
+        return containers.get(name) or Stub(name)
 
 
 def registries(source: bytes) -> dict[str, set[str]]:
@@ -183,7 +183,7 @@ def registries(source: bytes) -> dict[str, set[str]]:
         if isinstance(value, (set, dict)):
             found[name] = set(map(repr, value))
             nested = value.items() if isinstance(value, dict) else ()
-            found.update({f"{name}[{key}]": set(map(repr, one)) for key, one in nested if isinstance(one, dict)})
+            found.update({f"{name}[{key}]": set(map(repr, inner)) for key, inner in nested if isinstance(inner, dict)})
     return found
 
 
@@ -196,13 +196,13 @@ def test_the_registries_are_the_old_less_the_entries(
     source = project.read(path)
     before, after = registries(source), registries(apply_edits(source, removal.edits))
     assert before.keys() == after.keys()
-    assert {one.registry for one in chosen} <= before.keys()
-    keys = {(one.registry, repr((one.name, one.variant) if one.variant else one.name)) for one in chosen}
-    keys |= {(one.registry, one.name) for one in chosen}
-    calls = tuple(f"xfail({one.name!r}" for one in chosen)
+    assert {entry.registry for entry in chosen} <= before.keys()
+    keys = {(entry.registry, repr((entry.name, entry.variant) if entry.variant else entry.name)) for entry in chosen}
+    keys |= {(entry.registry, entry.name) for entry in chosen}
+    calls = tuple(f"xfail({entry.name!r}" for entry in chosen)
     wrong = {}
     for name, held in before.items():
-        expected = {one for one in held if (name, one) not in keys and not one.startswith(calls)}
+        expected = {text for text in held if (name, text) not in keys and not text.startswith(calls)}
         if after[name] != expected:
             wrong[name] = after[name] ^ expected
     assert not wrong

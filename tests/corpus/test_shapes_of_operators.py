@@ -115,9 +115,9 @@ def read(text: str, shapes: dict[str, tuple[int, ...]]) -> list[int] | str | Non
         return None
     assert isinstance(value, Tensor), text
     assert value.sizes is not None
-    known = [constant(size) for size in value.sizes]
-    assert None not in known
-    return [size for size in known if size is not None]
+    constants = [constant(size) for size in value.sizes]
+    assert None not in constants
+    return [size for size in constants if size is not None]
 
 
 def given(text: str, shapes: dict[str, tuple[int, ...]]) -> list[int] | str:
