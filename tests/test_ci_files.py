@@ -141,16 +141,16 @@ def test_what_cannot_be_told_fails_the_step(runner: dict[str, str], tree: Path) 
 def test_the_action_installs_itself_or_a_version(
     runner: dict[str, str], tree: Path, tmp_path: Path, version: str, wanted: str
 ) -> None:
-    told = tmp_path / "told"
+    log = tmp_path / "log"
     for place in ("stub/python3", "temp/symfix/bin/python"):
         stub = tmp_path / place
         stub.parent.mkdir(exist_ok=True)
-        stub.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >> {told}\n')
+        stub.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >> {log}\n')
         stub.chmod(0o755)
     runner["PATH"] = f"{tmp_path / 'stub'}:{runner['PATH']}"
     done = run_step(INSTALL, runner, tree, version=version)
     assert done.returncode == 0, done.stderr
-    lines = told.read_text().splitlines()
+    lines = log.read_text().splitlines()
     assert lines[:4] == ["-m", "venv", "--system-site-packages", f"{tmp_path}/temp/symfix"]
     assert lines[-1] == wanted
 

@@ -159,13 +159,13 @@ def test_a_file_that_is_not_committed_is_left(tree: Path, symfix: Symfix, runs: 
 
 def test_an_error_names_the_program_that_it_is_of(tree: Path, symfix: Symfix, runs: Runs, with_torch: Path) -> None:
     text = tree.parent / "error.txt"
-    told = "torch.UserError: Could not guard on data-dependent expression Ne(u0, 2)\n"
-    text.write_text(f'  File "{tree}/case.py", line 9, in <module>\n    f(x)\n{told}')
+    error = "torch.UserError: Could not guard on data-dependent expression Ne(u0, 2)\n"
+    text.write_text(f'  File "{tree}/case.py", line 9, in <module>\n    f(x)\n{error}')
     outcome = symfix("fix", "--from-error", str(text), cwd=tree)
     assert outcome.code == 2
     assert "the program is not run" in outcome.err
     assert symfix("fix", "--yes", "--from-error", str(text), cwd=tree).code == 0
-    text.write_text(told)
+    text.write_text(error)
     assert "does not say which program" in symfix("fix", "--yes", "--from-error", str(text), cwd=tree).err
     text.write_text("nothing of the kind")
     assert "says nothing about shapes" in symfix("fix", "--yes", "--from-error", str(text), cwd=tree).err

@@ -86,10 +86,10 @@ def test_apply_keeps_its_promises(symfix: Symfix, files: dict[str, bytes], level
         edits = sorted({edit for finding in plan.findings for edit in finding.edits})
         done = {edit for path in before for edit in applied_edits(before[path], after[path], path, edits)}
         # A group is written as a whole or left as a whole, and by the level of its highest finding.
-        for one in make_groups(plan.findings):
-            assert done.issuperset(one.edits) or done.isdisjoint(one.edits)
-            if one.edits and one.level > Level[level.upper()]:
-                assert done.isdisjoint(one.edits)
+        for group in make_groups(plan.findings):
+            assert done.issuperset(group.edits) or done.isdisjoint(group.edits)
+            if group.edits and group.level > Level[level.upper()]:
+                assert done.isdisjoint(group.edits)
         # No file gains a syntax error.
         assert all(errors(after[path]) <= errors(before[path]) for path in before)
         # The diff is what apply wrote.

@@ -146,11 +146,14 @@ def test_an_import_takes_what_fits_and_counts_the_rest(tree: Path, symfix: Symfi
     symfix("review", "--accept", "level:review", "--accept", "level:safe", "--export", "d.json", cwd=tree)
     symfix("review", "--forget", "--all", cwd=tree)
     document = json.loads((tree / "d.json").read_bytes())
-    one, two, three, *_ = document["decisions"]
+    first, second, third, *_ = document["decisions"]
     start = FILES["a.cc"].index(b"numel")
-    one |= {"choice": "edit", "edits": [{"path": "a.cc", "start": start, "end": start + 5, "old": "numel", "new": "x"}]}
-    two |= {"id": "0123456789abcdef"}
-    three |= {"files": {"a.cc": "0" * 64}}
+    first |= {
+        "choice": "edit",
+        "edits": [{"path": "a.cc", "start": start, "end": start + 5, "old": "numel", "new": "x"}],
+    }
+    second |= {"id": "0123456789abcdef"}
+    third |= {"files": {"a.cc": "0" * 64}}
     (tree / "d.json").write_text(json.dumps(document))
     err = symfix("review", "--import", "d.json", cwd=tree).err
     assert err.splitlines() == [

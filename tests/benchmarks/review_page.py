@@ -66,28 +66,28 @@ def multiplied(plan: Plan, sources: dict[str, bytes], count: int) -> tuple[Plan,
     for number in range(-(-count // len(plan.findings))):
         folder = f"copy{number}/" if number else ""
 
-        def step(one: Step, folder: str = folder) -> Step:
-            return dataclasses.replace(one, path=folder + one.path)
+        def step(original: Step, folder: str = folder) -> Step:
+            return dataclasses.replace(original, path=folder + original.path)
 
-        def edit(one: Edit, folder: str = folder, number: int = number) -> Edit:
-            return Edit(folder + one.path, one.start, one.end,
-                        other_letters(one.old, number), other_letters(one.new, number))  # fmt: skip
+        def edit(original: Edit, folder: str = folder, number: int = number) -> Edit:
+            return Edit(folder + original.path, original.start, original.end,
+                        other_letters(original.old, number), other_letters(original.new, number))  # fmt: skip
 
         copies |= {folder + path: other_letters(source, number) for path, source in sources.items()}
         files |= {folder + path: sha for path, sha in plan.files.items()}
         findings += (
             dataclasses.replace(
-                one,
-                path=folder + one.path,
-                function=f"{one.function}{number or ''}",
-                operators=tuple(f"{name}{number or ''}" for name in one.operators),
-                reach=tuple(map(step, one.reach)),
-                flow=tuple(map(step, one.flow)),
-                edits=tuple(map(edit, one.edits)),
-                group=one.group and folder + one.group,
-                id=one.id and f"{one.id}-{number}",
+                finding,
+                path=folder + finding.path,
+                function=f"{finding.function}{number or ''}",
+                operators=tuple(f"{name}{number or ''}" for name in finding.operators),
+                reach=tuple(map(step, finding.reach)),
+                flow=tuple(map(step, finding.flow)),
+                edits=tuple(map(edit, finding.edits)),
+                group=finding.group and folder + finding.group,
+                id=finding.id and f"{finding.id}-{number}",
             )
-            for one in plan.findings
+            for finding in plan.findings
         )
     return dataclasses.replace(plan, findings=tuple(findings[:count]), files=files), copies
 

@@ -203,7 +203,7 @@ def test_a_drawn_meta_is_names_and_lines(tmp_path: Path, field: str, value: obje
 def test_damaged_evidence_is_none_and_whole_evidence_is_found(tmp_path: Path) -> None:
     document = _kept(tmp_path)
     evidence(tmp_path, json.dumps(document).encode())
-    assert [one.before for one in EvidenceStore(tmp_path).all("k")] == [VERDICT]
+    assert [found.before for found in EvidenceStore(tmp_path).all("k")] == [VERDICT]
     for text in (b"[" * 100_000, json.dumps({**document, "before": {}}).encode(), b'{"version": 1}'):
         evidence(tmp_path, text)
         assert EvidenceStore(tmp_path).all("k") == []

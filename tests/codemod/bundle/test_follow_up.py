@@ -42,15 +42,19 @@ class Knows(FakeTransform):
     def remove(self, project: Project, groups: Sequence[Sequence[ExpectedFailure]]) -> Sequence[Removal]:
         """An edit for each entry."""
         return [
-            Removal(left=tuple((one, "brackets") for one in group))
-            if any(one.name == "bar" for one in group)
-            else Removal(tuple(Edit(one.path, one.start, one.start, b"", b"") for one in group), (), tuple(group))
+            Removal(left=tuple((failure, "brackets") for failure in group))
+            if any(failure.name == "bar" for failure in group)
+            else Removal(
+                tuple(Edit(failure.path, failure.start, failure.start, b"", b"") for failure in group), (), tuple(group)
+            )
             for group in groups
         ]
 
     def add_tests(self, project: Project, tests: Sequence[NewTest]) -> Sequence[AddedTest | None]:
         """A file of its own for each."""
-        return [AddedTest((Edit("t.py", 0, 0, b"", one.text.encode()),), f"t.py::{one.operators[0]}") for one in tests]
+        return [
+            AddedTest((Edit("t.py", 0, 0, b"", test.text.encode()),), f"t.py::{test.operators[0]}") for test in tests
+        ]
 
 
 def follow(evidence: dict[str, list[Evidence]]) -> dict[str, FollowUp]:
@@ -67,19 +71,19 @@ def proved(check: str, *ends: str, outcome: Outcome = "cured", test: str = "") -
 def test_without_evidence_everything_is_listed() -> None:
     foo = follow({})["foo"]
     assert (foo.edits, foo.removed) == ((), ())
-    assert [(one.name, why.partition(":")[0]) for one, why in foo.listed] == [("foo", "no evidence")]
+    assert [(failure.name, why.partition(":")[0]) for failure, why in foo.listed] == [("foo", "no evidence")]
 
 
 def test_what_evidence_cures_goes_from_its_shard_alone() -> None:
     found = follow({"foo": [proved(FOO, "fails", "passes")]})
-    assert [one.name for one in found["foo"].removed] == ["foo"]
+    assert [failure.name for failure in found["foo"].removed] == ["foo"]
     assert found["foo"].edits == (Edit("test_x.py", 3, 3, b"", b""),)
     assert found["bar"].removed == ()
 
 
 def test_what_cannot_be_taken_out_is_listed() -> None:
     bar = follow({"bar": [proved(BAR, "fails", "passes")]})["bar"]
-    assert [(one.name, why) for one, why in bar.listed] == [("bar", "brackets")]
+    assert [(failure.name, why) for failure, why in bar.listed] == [("bar", "brackets")]
 
 
 @pytest.mark.parametrize(
@@ -115,5 +119,5 @@ def test_the_checks_of_each_shard() -> None:
 def test_checks_in_words() -> None:
     check = make_check("symbolic-out", "nn.functional.pad", "circular", "float32")
     assert split_check(check) == ("symbolic-out", "nn.functional.pad", "circular", "float32")
-    told = "make_fx with symbolic sizes and out= over all samples of nn.functional.pad (circular), float32"
-    assert describe_check(check) == told
+    described = "make_fx with symbolic sizes and out= over all samples of nn.functional.pad (circular), float32"
+    assert describe_check(check) == described

@@ -28,7 +28,7 @@ def test_a_name_stays_with_its_key(tmp_path: Path) -> None:
     again = ShardNames.load(tmp_path)
     assert "x" in again
     found = again.assign([cluster("helper:a", "x", "x-a", functions=("c.cc:g",)), cluster("helper:b", "x", "x-b")])
-    assert {name: one.key for name, one in found.items()} == {"x": "helper:b", "x-a": "helper:a"}
+    assert {name: assigned.key for name, assigned in found.items()} == {"x": "helper:b", "x-a": "helper:a"}
 
 
 def test_a_shard_keeps_its_name_when_its_functions_move() -> None:

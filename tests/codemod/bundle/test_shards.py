@@ -97,8 +97,8 @@ def at(path: str, start: int, old: bytes, *operators: str, function: str = "f") 
 
 def test_an_edit_that_two_shards_make_is_the_first_ones() -> None:
     both = Edit("a.py", 0, 0, b"", b"import x\n")
-    one, other = at("a.py", 10, b"size", "foo"), at("a.py", 20, b"size", "bar")
-    groups = [Group((dataclasses.replace(g.findings[0], edits=(both, *g.edits)),)) for g in (one, other)]
+    first, second = at("a.py", 10, b"size", "foo"), at("a.py", 20, b"size", "bar")
+    groups = [Group((dataclasses.replace(g.findings[0], edits=(both, *g.edits)),)) for g in (first, second)]
     assert {s.name: s.bases for s in make_shards(groups)} == {"bar": (), "foo": ("bar",)}
 
 

@@ -63,7 +63,7 @@ def test_all_shards_together_are_the_whole_change(change: tuple[bytes, list[tupl
         held |= {path: new for path, new in contents.items() if new is not None}
     assert held["a.cc"] == whole
     for step in result.steps:  # each alone on what it is stacked on
-        below = [one for one in result.steps if one.shard.name == step.parent]
+        below = [base for base in result.steps if base.shard.name == step.parent]
         old, new = step.files.get("a.cc", (None, None))
         if old is not None and not below:
             own = [edit for name, edit in edits if name == step.shard.about]

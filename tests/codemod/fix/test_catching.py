@@ -72,10 +72,10 @@ def test_a_result_is_no_name_of_the_function() -> None:
     assert not Callers({"a.py": source}).catching(("needed",), ValueError)
 
 
-@pytest.mark.parametrize(("kind", "told"), [("ValueError", True), ("Exception", False), ("RuntimeError", True)])
-def test_code_in_no_function_may_only_tell_the_two_apart(kind: str, told: bool) -> None:
+@pytest.mark.parametrize(("kind", "caught"), [("ValueError", True), ("Exception", False), ("RuntimeError", True)])
+def test_code_in_no_function_may_only_tell_the_two_apart(kind: str, caught: bool) -> None:
     source = f"try:\n    needed(1)\nexcept {kind}:\n    pass\n".encode()
-    assert bool(Callers({"a.py": source}).catching(("needed",), ValueError)) is told
+    assert bool(Callers({"a.py": source}).catching(("needed",), ValueError)) is caught
 
 
 def test_managers_that_are_given_exceptions_may_catch_them() -> None:

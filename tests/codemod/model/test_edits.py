@@ -55,5 +55,5 @@ def test_edits_by_path_are_sorted_and_each_counts_once() -> None:
 
 
 def test_an_edit_survives_pickling() -> None:
-    one = edit(3, b"\xff", b"x")
-    assert pickle.loads(pickle.dumps(one)) == one
+    original = edit(3, b"\xff", b"x")
+    assert pickle.loads(pickle.dumps(original)) == original

@@ -33,12 +33,12 @@ def test_a_change_keeps_its_id_wherever_it_moves() -> None:
 
 
 def test_another_line_another_rewrite_or_another_rule_is_another_change() -> None:
-    known = ids(SOURCE, finding(SOURCE, b"size"))
+    original = ids(SOURCE, finding(SOURCE, b"size"))
     other_line = SOURCE.replace(b"x =", b"y =")
-    assert ids(other_line, finding(other_line, b"size")) != known
-    assert ids(SOURCE, finding(SOURCE, b"size", new=b"newer")) != known
-    assert ids(SOURCE, dataclasses.replace(finding(SOURCE, b"size"), rule="q")) != known
-    assert ids(SOURCE, dataclasses.replace(finding(SOURCE, b"size"), function="g")) != known
+    assert ids(other_line, finding(other_line, b"size")) != original
+    assert ids(SOURCE, finding(SOURCE, b"size", new=b"newer")) != original
+    assert ids(SOURCE, dataclasses.replace(finding(SOURCE, b"size"), rule="q")) != original
+    assert ids(SOURCE, dataclasses.replace(finding(SOURCE, b"size"), function="g")) != original
 
 
 def test_twins_are_told_apart() -> None:

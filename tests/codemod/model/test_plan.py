@@ -97,7 +97,7 @@ def test_changed_gone_and_new_files_make_a_plan_stale(tmp_path: Path) -> None:
     (tmp_path / "same").write_bytes(b"1")
     (tmp_path / "changed").write_bytes(b"2")
     (tmp_path / "new").write_bytes(b"")
-    one = "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"
-    plan = Plan((), {"same": one, "changed": one, "gone": one, "new": "", "absent": ""})
+    sha = "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"
+    plan = Plan((), {"same": sha, "changed": sha, "gone": sha, "new": "", "absent": ""})
     assert plan.stale(tmp_path) == ["changed", "gone", "new"]
     assert plan.stale(tmp_path, ["same", "gone", "other"]) == ["gone"]

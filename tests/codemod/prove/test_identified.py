@@ -33,14 +33,14 @@ def runner(monkeypatch: pytest.MonkeyPatch, runs: Mapping[work._Overlay, Sequenc
     The nth run of a side, both of which run at once, says this much. It is done only where it has said all.
     """
     asked: list[list[str]] = []
-    left_to_say = {laid: iter(said) for laid, said in runs.items()}
+    left_to_say = {overlay: iter(said) for overlay, said in runs.items()}
 
-    def start(settings: Any, laid: work._Overlay, folder: Path) -> None:
+    def start(settings: Any, overlay: work._Overlay, folder: Path) -> None:
         job = json.loads((folder / "job.json").read_bytes())
         kind = "checks" if "checks" in job else "tests"
-        said = next(left_to_say[laid])
+        said = next(left_to_say[overlay])
         asked.append(job[kind])
-        left = [one for one in job[kind] if one not in said]
+        left = [name for name in job[kind] if name not in said]
         report = {kind: said, "running": {"name": left[0]} if left else None, "done": not left}
         if said != {"nothing": ""}:
             (folder / "out.json").write_text(json.dumps(report))

@@ -70,7 +70,7 @@ def run(folder: Path, program: str, seconds: float = PATIENCE, command: tuple[st
 def test_jobs_are_run_in_their_folders_by_children_of_one_process(tmp_path: Path) -> None:
     program = "import os; print(os.getcwd(), os.getppid())"
     ended = [run(tmp_path / name, program) for name in ("one", "two")]
-    said = [one.output.split() for one in ended if one is not None and (one.how, one.code) == ("ended", 0)]
+    said = [end.output.split() for end in ended if end is not None and (end.how, end.code) == ("ended", 0)]
     assert [words[0] for words in said] == [str(tmp_path / "one"), str(tmp_path / "two")]
     assert len(nursery._servers) == 1
 
@@ -81,11 +81,11 @@ import pathlib, time
 pathlib.Path({!r}).touch()
 while not pathlib.Path({!r}).exists(): time.sleep(0.01)
 """
-    one, other = str(tmp_path / "1"), str(tmp_path / "2")
-    programs = [program.format(one, other), program.format(other, one)]
+    first, second = str(tmp_path / "1"), str(tmp_path / "2")
+    programs = [program.format(first, second), program.format(second, first)]
     with ThreadPoolExecutor(2) as pool:
         ended = list(pool.map(run, [tmp_path / "one", tmp_path / "two"], programs))
-    assert [one is not None and (one.how, one.code) for one in ended] == [("ended", 0)] * 2
+    assert [end is not None and (end.how, end.code) for end in ended] == [("ended", 0)] * 2
 
 
 def test_a_crash_ends_one_job_alone(tmp_path: Path) -> None:

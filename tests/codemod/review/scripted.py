@@ -90,7 +90,9 @@ class Tree:
 
     def choices(self) -> dict[str, Choice]:
         """What is decided, by the title of each decision."""
-        return {one.title: one.choice for one in standing(self.groups, self.plan.files, self.store.load())}
+        return {
+            decision.title: decision.choice for decision in standing(self.groups, self.plan.files, self.store.load())
+        }
 
     def _refused(self, group: Group) -> str:
         listing = Listing(self.root, self.files)

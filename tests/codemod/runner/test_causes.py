@@ -31,9 +31,9 @@ def test_the_first_cause_speaks_for_the_chain() -> None:
 
 
 def test_an_error_that_causes_itself_ends() -> None:
-    one, other = ValueError("one"), ValueError("other")
-    one.__context__, other.__context__ = other, one
-    assert causes.chain(one) == [one, other]
+    first, second = ValueError("one"), ValueError("other")
+    first.__context__, second.__context__ = second, first
+    assert causes.chain(first) == [first, second]
 
 
 def test_a_line_outside_of_torch_is_named_where_it_is_asked_for() -> None:

@@ -58,11 +58,11 @@ def project(root: Path, base: Path, jobs: int = 1) -> CheckoutProject:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_facts_are_of_every_path_asked_for_and_hashed(make_tree: MakeTree, base: Path, jobs: int) -> None:
-    one = project(make_tree(FILES), base, jobs)
-    facts = one.facts(extract, one.files([".cc"]))
+    tree = project(make_tree(FILES), base, jobs)
+    facts = tree.facts(extract, tree.files([".cc"]))
     assert {path: source for path, source, _ in facts.values()} == FILES
     assert list(facts) == sorted(FILES)
-    assert one.hashes == {path: hashlib.sha256(source).hexdigest() for path, source in FILES.items()}
+    assert tree.hashes == {path: hashlib.sha256(source).hexdigest() for path, source in FILES.items()}
     assert (os.getpid() in {pid for _, _, pid in facts.values()}) == (jobs == 1)
 
 
@@ -164,10 +164,10 @@ def test_other_paths_are_another_question(make_tree: MakeTree, base: Path) -> No
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_file_that_defeats_the_extractor_is_left_out_and_named(make_tree: MakeTree, base: Path, jobs: int) -> None:
-    one = project(make_tree(FILES), base, jobs)
-    facts = one.facts(extract_or_raise, [*one.files([".cc"]), "gone.cc"])
+    tree = project(make_tree(FILES), base, jobs)
+    facts = tree.facts(extract_or_raise, [*tree.files([".cc"]), "gone.cc"])
     assert facts.keys() == FILES.keys() - {"d1/f7.cc", "d2/f17.cc"}
-    assert [failure.partition(" (")[0] for failure in one.failures] == [
+    assert [failure.partition(" (")[0] for failure in tree.failures] == [
         "d1/f7.cc: ValueError: seven",
         "d2/f17.cc: ValueError: seven",
         "gone.cc: cannot be read: No such file or directory",
@@ -175,9 +175,9 @@ def test_a_file_that_defeats_the_extractor_is_left_out_and_named(make_tree: Make
 
 
 def test_a_failure_that_says_where_is_passed_on_as_it_is(make_tree: MakeTree, base: Path) -> None:
-    one = project(make_tree({"a.cc": b"x"}), base)
-    assert one.facts(extract_and_say_where, ["a.cc"]) == {}
-    assert one.failures == ["a.cc:3: not understood"]
+    tree = project(make_tree({"a.cc": b"x"}), base)
+    assert tree.facts(extract_and_say_where, ["a.cc"]) == {}
+    assert tree.failures == ["a.cc:3: not understood"]
 
 
 def test_files_outside_the_tree_are_watched_too(make_tree: MakeTree, base: Path, tmp_path: Path) -> None:
@@ -199,10 +199,10 @@ def test_files_outside_the_tree_are_watched_too(make_tree: MakeTree, base: Path,
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_map_keeps_the_order_and_names_what_failed(make_tree: MakeTree, base: Path, jobs: int) -> None:
-    one = project(make_tree(FILES), base, jobs)
-    assert one.map(square, range(13)) == [number * number for number in range(13)]
+    tree = project(make_tree(FILES), base, jobs)
+    assert tree.map(square, range(13)) == [number * number for number in range(13)]
     with pytest.raises(SymfixError, match="squares failed: ZeroDivisionError: thirteen"):
-        one.map(square, range(20), "squares")
+        tree.map(square, range(20), "squares")
 
 
 def die(number: int) -> int:
@@ -210,9 +210,9 @@ def die(number: int) -> int:
 
 
 def test_a_worker_that_dies_is_an_error_and_no_hang(make_tree: MakeTree, base: Path) -> None:
-    one = project(make_tree(FILES), base, jobs=2)
+    tree = project(make_tree(FILES), base, jobs=2)
     with pytest.raises(SymfixError, match="--jobs 1"):
-        one.map(die, range(20))
+        tree.map(die, range(20))
 
 
 def test_what_was_counted_of_a_file_is_kept_by_its_path_and_bytes(
@@ -239,8 +239,8 @@ def test_what_was_counted_of_a_file_is_kept_by_its_path_and_bytes(
 
 def test_without_a_cache_nothing_is_kept(make_tree: MakeTree, base: Path) -> None:
     root = make_tree(FILES)
-    one = CheckoutProject(find_checkout(root), Cache(None))
-    assert len(one.facts(extract, one.files([".cc"]))) == len(FILES)
+    tree = CheckoutProject(find_checkout(root), Cache(None))
+    assert len(tree.facts(extract, tree.files([".cc"]))) == len(FILES)
     assert not base.exists()
 
 
@@ -270,10 +270,10 @@ def test_files_outside_are_read_once_for_all_trees(make_tree: MakeTree, base: Pa
 
 
 def test_files_are_asked_for_by_ending_and_folder(make_tree: MakeTree, base: Path) -> None:
-    one = project(make_tree({"a/x.cc": b"", "ab/y.cc": b"", "a/z.h": b"", "w.cc": b""}), base)
-    assert one.files([".cc"]) == ["a/x.cc", "ab/y.cc", "w.cc"]
-    assert one.files([".cc", ".h"], ["a"]) == ["a/x.cc", "a/z.h"]
-    assert one.files([".h", ".cc"], ["a/", "ab"]) == ["a/x.cc", "a/z.h", "ab/y.cc"]
+    tree = project(make_tree({"a/x.cc": b"", "ab/y.cc": b"", "a/z.h": b"", "w.cc": b""}), base)
+    assert tree.files([".cc"]) == ["a/x.cc", "ab/y.cc", "w.cc"]
+    assert tree.files([".cc", ".h"], ["a"]) == ["a/x.cc", "a/z.h"]
+    assert tree.files([".h", ".cc"], ["a/", "ab"]) == ["a/x.cc", "a/z.h", "ab/y.cc"]
 
 
 def test_what_is_made_once_is_kept_until_another_is_made(make_tree: MakeTree, base: Path) -> None:

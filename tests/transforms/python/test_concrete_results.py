@@ -25,10 +25,10 @@ def amounts(draw: Any) -> str:
     kind = draw(st.integers(0, 5))
     if kind < 3:
         return str(draw(st.sampled_from(ATOMS)))
-    one, other = draw(st.sampled_from(ATOMS)), draw(st.sampled_from(ATOMS + CONSTANTS))
+    left, right = draw(st.sampled_from(ATOMS)), draw(st.sampled_from(ATOMS + CONSTANTS))
     if kind == 3:
-        return f"{draw(st.sampled_from(('min', 'max')))}({one}, {other})"
-    return f"({one} {draw(st.sampled_from('+-*'))} {other})"
+        return f"{draw(st.sampled_from(('min', 'max')))}({left}, {right})"
+    return f"({left} {draw(st.sampled_from('+-*'))} {right})"
 
 
 @st.composite
@@ -59,7 +59,7 @@ def conditions() -> st.SearchStrategy[str]:
         comparisons(),
         lambda inner: st.one_of(
             st.tuples(inner, st.sampled_from(("and", "or")), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})"),
-            inner.map(lambda one: f"(not {one})"),
+            inner.map(lambda condition: f"(not {condition})"),
         ),
         max_leaves=4,
     )
@@ -85,7 +85,7 @@ def statements(draw: Any, depth: int = 0) -> list[str]:
     if kind == 6:
         return [f"n = {draw(amounts())}"]
     body = [
-        f"    {line}" for one in draw(st.lists(statements(depth=depth + 1), min_size=1, max_size=2)) for line in one
+        f"    {line}" for block in draw(st.lists(statements(depth=depth + 1), min_size=1, max_size=2)) for line in block
     ]
     if kind == 7:
         return [f"if {test}:", *body]
@@ -95,7 +95,7 @@ def statements(draw: Any, depth: int = 0) -> list[str]:
 
 @st.composite
 def functions(draw: Any) -> str:
-    body = [line for one in draw(st.lists(statements(), min_size=1, max_size=4)) for line in one]
+    body = [line for block in draw(st.lists(statements(), min_size=1, max_size=4)) for line in block]
     lines = ["a, b = x.shape", "c = y.size(0)", "n = x.size(-1)", *body, "return (n, flag)"]
     return "def f(x: Tensor, y: Tensor, k: int, flag: bool):\n" + "".join(f"    {line}\n" for line in lines)
 

@@ -219,9 +219,9 @@ def deep(expression: str) -> str:
 def test_a_function_nested_too_deep_is_refused_and_its_neighbour_is_not(expression: str) -> None:
     source = deep(expression)
     facts = extract("a.py", source.encode())
-    assert [one.name for one in facts.functions] == ["deep", "f"]
+    assert [function.name for function in facts.functions] == ["deep", "f"]
     assert bodies("a.py", source.encode(), ("deep",))["deep"].conditions == (frozenset(),)
-    by_function: dict[str, Finding] = {one.function: one for one in findings(job(source, "deep", "f"))}
+    by_function: dict[str, Finding] = {finding.function: finding for finding in findings(job(source, "deep", "f"))}
     assert (by_function["deep"].level, by_function["deep"].refusal) == (Level.MANUAL, "nested")
     assert by_function["f"].edits
 

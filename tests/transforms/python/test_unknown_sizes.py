@@ -62,10 +62,10 @@ def check(condition: bool, message: Callable[[], str]) -> None:
         raise RuntimeError(message())
 
 
-def function(source: str, known: bool) -> Callable[..., Any]:
-    """The function of a source, its guards answered by the sizes or, where they are not `known`, by their default."""
+def function(source: str, concrete: bool) -> Callable[..., Any]:
+    """A source's function, its guards answered by the sizes or, where they are not `concrete`, by their default."""
     guards = types.SimpleNamespace(
-        guard_or_true=lambda truth: truth if known else True, sym_or=lambda *truths: any(truths)
+        guard_or_true=lambda truth: truth if concrete else True, sym_or=lambda *truths: any(truths)
     )
     torch = types.SimpleNamespace(_check=check, sym_max=max, sym_min=min, constant_pad_nd=pad)
 
@@ -78,28 +78,28 @@ def function(source: str, known: bool) -> Callable[..., Any]:
     return made
 
 
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("concrete", [True, False])
 @pytest.mark.parametrize("wanted", range(5))
 @pytest.mark.parametrize("size", range(5))
-def test_clamped_amounts_serve_both_outcomes(rewrite: Any, size: int, wanted: int, known: bool) -> None:
+def test_clamped_amounts_serve_both_outcomes(rewrite: Any, size: int, wanted: int, concrete: bool) -> None:
     rewritten = rewrite(CLAMPED)
     assert "guard_or_true(shape[0] < n)" in rewritten
     assert "guard_or_true(shape[0] > n)" in rewritten
     x = Rows(*range(1, size + 1))
     expected = function(CLAMPED, True)(x, wanted)
-    assert function(rewritten, known)(x, wanted).values == expected.values
+    assert function(rewritten, concrete)(x, wanted).values == expected.values
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=4), st.booleans(), st.booleans(), st.booleans())
-def test_an_order_is_kept_or_checked(rewrite: Any, strides: Any, falling: Any, known: Any, empty: Any) -> None:
+def test_an_order_is_kept_or_checked(rewrite: Any, strides: Any, falling: Any, concrete: Any, empty: Any) -> None:
     source = SORTED.format(falling)
     x, dims = Rows(*strides), list(range(len(strides)))
     x.elements = 0 if empty else 2
     expected = function(source, True)(x, list(dims))
-    changed = function(rewrite(source), known)
+    changed = function(rewrite(source), concrete)
     ordered = all(order == dims for order in expected)
-    if known or ordered:
+    if concrete or ordered:
         assert changed(x, list(dims)) == expected
     elif empty:  # no stride of it leads to an element: whatever the order, nothing is refused
         assert [sorted(order) for order in changed(x, list(dims))] == [dims, dims]

@@ -23,9 +23,9 @@ def without(source: str, *names: str, dtypes: set[str] | None = None) -> str:
     """The source without the entries of `names` that are no skips, or without some dtypes of theirs."""
     text = dedent(source).encode()
     cuts = [
-        Cut(one.start, one.end, frozenset(dtypes or ()))
-        for one in extract("test/test_x.py", text).entries
-        if one.name in names and one.kind == "xfail"
+        Cut(entry.start, entry.end, frozenset(dtypes or ()))
+        for entry in extract("test/test_x.py", text).entries
+        if entry.name in names and entry.kind == "xfail"
     ]
     assert cuts
     new = apply_edits(text, removal("test/test_x.py", text, cuts))

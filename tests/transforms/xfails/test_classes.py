@@ -80,11 +80,11 @@ def test_the_class_that_counts_frames(tmp_path: Path) -> None:
 def test_several_tests_go_behind_different_methods(tmp_path: Path) -> None:
     tree = project(tmp_path, test_unspec=COUNTS)
     added = transform().add_tests(tree, [test("a"), test("b"), test("c")])
-    first, second = (one for one in added if one is not None)
+    first, second = (addition for addition in added if addition is not None)
     assert not {edit.start for edit in first.edits} & {edit.start for edit in second.edits}
     new = apply_edits(COUNTS.encode(), [*first.edits, *second.edits])
-    (chosen,) = (one for one in ast.parse(new).body if isinstance(one, ast.ClassDef) and one.name == "UnspecTests")
-    assert len([one for one in chosen.body if isinstance(one, ast.FunctionDef)]) == 5
+    (chosen,) = (node for node in ast.parse(new).body if isinstance(node, ast.ClassDef) and node.name == "UnspecTests")
+    assert len([node for node in chosen.body if isinstance(node, ast.FunctionDef)]) == 5
 
 
 def test_a_librarys_own_class_gets_the_import_too(tmp_path: Path) -> None:

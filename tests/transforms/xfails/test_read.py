@@ -46,8 +46,8 @@ instantiate_device_type_tests(TestFx, globals(), only_for=only_for)
 
 
 def test_calls_in_sets_with_their_scope(entries: Entries) -> None:
-    found = {one.name: one for one in entries(CALLS)}
-    assert {name: (one.kind, one.variant, one.registry) for name, one in found.items()} == {
+    found = {entry.name: entry for entry in entries(CALLS)}
+    assert {name: (entry.kind, entry.variant, entry.registry) for name, entry in found.items()} == {
         "cov": ("xfail", "", "base_failures"),
         "item": ("skip", "", "base_failures"),
         "matmul": ("decorate", "", "base_failures"),
@@ -63,7 +63,7 @@ def test_calls_in_sets_with_their_scope(entries: Entries) -> None:
 
 
 def test_the_tests_that_read_a_registry(entries: Entries) -> None:
-    found = {one.name: one for one in entries(CALLS)}
+    found = {entry.name: entry for entry in entries(CALLS)}
     assert [test.name for test in found["cov"].tests] == ["test_concrete", "test_symbolic"]
     for name in ("pad", "split", "norm", "inner"):
         (test,) = found[name].tests
@@ -87,14 +87,14 @@ def test_test_failures(entries: Entries) -> None:
             test_failures["test_e"] = TestFailure(("cuda"))
         """
     )
-    assert [(one.name, one.kind, one.devices) for one in found] == [
+    assert [(entry.name, entry.kind, entry.devices) for entry in found] == [
         ("test_a_dynamic_shapes", "xfail", ("cpu", "cuda")),
         ("test_b_dynamic_shapes", "skip", ("cpu",)),
         ("test_c", "xfail", ("cpu_stack",)),
         ("test_d", "skip", ("cpu_stack",)),
         ("test_e", "xfail", ("cuda",)),
     ]
-    assert {one.names for one in found} == {"test"}
+    assert {entry.names for entry in found} == {"test"}
     assert found[0].reason == "no loop"
 
 
@@ -116,7 +116,9 @@ def test_operators_with_the_dtypes_that_fail(entries: Entries) -> None:
         override_kwargs = {"cdist": {"atol": 1}}
         """
     )
-    assert [(one.registry, one.name, one.variant, one.kind, one.devices, one.dtypes) for one in found] == [
+    assert [
+        (entry.registry, entry.name, entry.variant, entry.kind, entry.devices, entry.dtypes) for entry in found
+    ] == [
         ("expected_failures[cpu]", "histc", "", "xfail", ("cpu",), ("float16",)),
         ("expected_failures[cpu]", "norm", "nuc", "xfail", ("cpu",), ("float32", "float64")),
         ("expected_failures[cpu]", "rsqrt", "", "xfail", ("cpu",), ("bool",)),
@@ -145,7 +147,7 @@ def test_opinfo_decorators_modules_and_bare_names(entries: Entries) -> None:
         aliasing_ops = {"view"}
         """
     )
-    assert [(one.name, one.variant, one.kind, one.names) for one in found] == [
+    assert [(entry.name, entry.variant, entry.kind, entry.names) for entry in found] == [
         ("fill", "scalar", "xfail", "operator"),
         ("fill", "scalar", "skip", "operator"),
         ("fill", "scalar", "decorate", "operator"),

@@ -137,8 +137,8 @@ def test_statements(without: Without) -> None:
     def after():
         pass
     """
-    one = without(source, "test_a")
-    assert one == dedent(source).replace('    test_failures["test_a"] = TestFailure(("cuda",))\n', "")
+    left = without(source, "test_a")
+    assert left == dedent(source).replace('    test_failures["test_a"] = TestFailure(("cuda",))\n', "")
     assert without(source, "test_a", "test_b") == dedent(
         """
         test_failures = {}
@@ -180,10 +180,10 @@ def test_bytes_outside_stay_as_they_are(without: Without) -> None:
 
 def test_two_removals_that_only_together_empty_a_set() -> None:
     source = b"failures = {\n    xfail('a'),\n    xfail('b'),\n}\n"
-    one, other = (Cut(entry.start, entry.end) for entry in extract("t.py", source).entries)
-    assert removal("t.py", source, [one])
+    first, second = (Cut(entry.start, entry.end) for entry in extract("t.py", source).entries)
+    assert removal("t.py", source, [first])
     with pytest.raises(NotRemovable, match="another shard takes the rest"):
-        removal("t.py", source, [other], other_cuts=[one])
+        removal("t.py", source, [second], other_cuts=[first])
 
 
 NAMES = "abcdefgh"
@@ -215,8 +215,8 @@ def test_the_set_less_the_entries_alone_and_beside_another_removal(
 ) -> None:
     source = f"failures = set() | {{\n    skip('z'),\n{''.join(lines)}}}\n".encode()
     found = extract("t.py", source).entries
-    others = [Cut(one.start, one.end) for one in found if one.name in theirs - mine]
-    cuts = [Cut(one.start, one.end) for one in found if one.name in mine]
+    others = [Cut(entry.start, entry.end) for entry in found if entry.name in theirs - mine]
+    cuts = [Cut(entry.start, entry.end) for entry in found if entry.name in mine]
     before = removal("t.py", source, others)
     taken = {
         line
@@ -226,9 +226,9 @@ def test_the_set_less_the_entries_alone_and_beside_another_removal(
     after = removal("t.py", source, cuts, others, taken)
     assert not set(before) & set(after)
     everything = evaluated(source)
-    assert evaluated(apply_edits(source, after)) == {one for one in everything if one[0] not in mine}
+    assert evaluated(apply_edits(source, after)) == {element for element in everything if element[0] not in mine}
     assert evaluated(apply_edits(source, [*before, *after])) == {
-        one for one in everything if one[0] not in mine | theirs
+        element for element in everything if element[0] not in mine | theirs
     }
 
 

@@ -36,7 +36,7 @@ class TestFx(TestCase):
 instantiate_device_type_tests(TestFx, globals(), only_for='cpu')
 """
 UNBACKED = 'ops_dde_xfail = {\n    xfail("linalg.det"),\n}\n'
-READS_IT = """
+UNBACKED_TESTS = """
 from torch.testing._internal.common_ops_unbacked import ops_dde_xfail
 
 DEVICE_TYPE = "cpu"
@@ -62,7 +62,7 @@ def cross_entropy(input, target):
 def project(tmp_path: Path) -> CheckoutProject:
     files = {
         "test/test_proxy_tensor.py": PROXY,
-        "test/test_ops_unbacked.py": READS_IT,
+        "test/test_ops_unbacked.py": UNBACKED_TESTS,
         "torch/testing/_internal/common_ops_unbacked.py": UNBACKED,
         "torch/nn/functional.py": FUNCTIONAL,
         "test/dynamo_expected_failures/TestDet.test_linalg_det": "",
@@ -86,8 +86,8 @@ def test_the_functional_that_returns_an_operator(project: CheckoutProject) -> No
 
 
 def test_each_registry_with_what_its_tests_do(project: CheckoutProject) -> None:
-    entries = {(one.registry, one.variant): one for one in found(project, "aten::linalg_det", "linalg_det.out")}
-    assert {key: one.checks for key, one in entries.items()} == {
+    entries = {(entry.registry, entry.variant): entry for entry in found(project, "aten::linalg_det", "linalg_det.out")}
+    assert {key: entry.checks for key, entry in entries.items()} == {
         ("symbolic_failures", ""): ("symbolic:linalg.det::float32",),
         ("both_failures", "singular"): (),
         ("ops_dde_xfail", ""): ("unbacked:linalg.det::float32",),
@@ -103,7 +103,7 @@ def test_two_shards_take_from_one_registry(project: CheckoutProject) -> None:
     assert isinstance(knows, KnowsTests)
     families = [["aten::cross_entropy_loss"], ["aten::linalg_det"], ["aten::linalg_det"]]
     groups = [
-        [one for one in entries if one.kind in ("xfail", "marker")]
+        [entry for entry in entries if entry.kind in ("xfail", "marker")]
         for entries in knows.expected_failures(project, families)
     ]
     first, second, third = knows.remove(project, groups)
@@ -131,7 +131,7 @@ def test_two_shards_take_from_one_registry(project: CheckoutProject) -> None:
     ],
 )
 def test_only_evidence_outdates(project: CheckoutProject, checks: dict[str, tuple[str, str]], why: str) -> None:
-    entries = [one for one in found(project, "linalg_det") if one.registry == "symbolic_failures"]
+    entries = [entry for entry in found(project, "linalg_det") if entry.registry == "symbolic_failures"]
     gone, kept = outdated(entries, checks)
     assert (gone == entries) == (not why)
     assert all(why in text for _, text in kept)

@@ -140,8 +140,8 @@ def test_every_finding_is_in_the_page_with_all_that_is_known_of_it() -> None:
         }
         for f in plan.findings
     ]  # fmt: skip
-    assert [{name: value for name, value in one.items() if name != "code"} for one in shown_findings] == expected
-    assert [bool(one["code"]) for one in shown_findings] == [False, False, True]
+    assert [{name: value for name, value in entry.items() if name != "code"} for entry in shown_findings] == expected
+    assert [bool(entry["code"]) for entry in shown_findings] == [False, False, True]
 
 
 def test_a_group_is_decided_as_one_by_the_decision_the_engine_makes() -> None:
@@ -219,11 +219,11 @@ def test_evidence_stands_with_its_shard() -> None:
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
 def test_nothing_that_the_page_shows_misleads(attack: str) -> None:
-    one = finding("a.cc", b"size", b"sym_size", reason=attack)
-    told = Evidence(attack, "worse", "key", attack, Verdict("throws", 1, attack), repro=f"a\n\tb {attack}")
-    plan = plan_of(dataclasses.replace(one, function=attack, message=attack, operators=(attack,)))
+    original = finding("a.cc", b"size", b"sym_size", reason=attack)
+    evidence = Evidence(attack, "worse", "key", attack, Verdict("throws", 1, attack), repro=f"a\n\tb {attack}")
+    plan = plan_of(dataclasses.replace(original, function=attack, message=attack, operators=(attack,)))
     (shard,) = make_shards(make_groups(plan.findings))
-    page = page_of(plan, {shard.name: Ran((told,))}, title=attack)
+    page = page_of(plan, {shard.name: Ran((evidence,))}, title=attack)
     document = data_of(page)
     repro = document["shards"][0]["evidence"][0]["repro"]
     assert repro.startswith("a\n\tb ")
@@ -344,9 +344,9 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(first: str, second: str) -> float:
     """As WCAG 2.2 defines it, 1 to 21."""
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    light, dark = sorted((luminance(first), luminance(second)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -354,7 +354,7 @@ def palettes() -> list[dict[str, str]]:
     style = (files("codemod.pages") / "base.css").read_text()
     colour = "(#[0-9a-f]{6})"
     both = re.findall(rf"--([\w-]+): (?:light-dark\({colour}, {colour}\)|{colour});", style)
-    return [{name: one or sides[side] for name, *sides, one in both} for side in (0, 1)]
+    return [{name: single or sides[side] for name, *sides, single in both} for side in (0, 1)]
 
 
 @pytest.mark.parametrize("palette", palettes(), ids=["light", "dark"])
@@ -378,7 +378,7 @@ def test_the_command_writes_the_page(make_tree: MakeTree, symfix: Symfix, tmp_pa
     assert "2 changes to decide, 1 finding left alone" in done.err
     assert len(readable(data_of(page.read_bytes()))) == 3
     symfix("review", "--level", "safe", "--html", page, cwd=tree)
-    assert [one["level"] for one in readable(data_of(page.read_bytes()))] == [0, 2]
+    assert [entry["level"] for entry in readable(data_of(page.read_bytes()))] == [0, 2]
     symfix("review", "--reject", "level:safe", cwd=tree)
     symfix("review", "--html", page, cwd=tree)
     shards = data_of(page.read_bytes())["shards"]

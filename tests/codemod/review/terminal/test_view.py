@@ -33,18 +33,18 @@ def item(tmp_path: Path, **changes: object) -> Item:
     return Item(Group((found,)), Shard("add", ("aten::add",), (Group((found,)),)), 1)
 
 
-def shown(tmp_path: Path, one: Item, width: int = 100, **more: object) -> list[str]:
+def shown(tmp_path: Path, change: Item, width: int = 100, **more: object) -> list[str]:
     view = View(Sources(tmp_path), {"r": "What r does."})
-    known = {"decision": None, "evidence": (), "bases": (), **more}
-    return [line.plain.rstrip() for line in view.lines(one, width=width, **known)]  # type: ignore[arg-type]
+    details = {"decision": None, "evidence": (), "bases": (), **more}
+    return [line.plain.rstrip() for line in view.lines(change, width=width, **details)]  # type: ignore[arg-type]
 
 
 def test_a_change_is_shown_with_its_reasons(tmp_path: Path) -> None:
     reach = (Step("y/native_functions.yaml", 7, "add is Composite"), Step("a.cc", 0, "add calls f"))
-    one = item(
+    change = item(
         tmp_path, reach=reach, reason="a person decides", flow=(Step("a.cc", 1, "shown"), Step("b.cc", 9, "far"))
     )
-    lines = shown(tmp_path, one)
+    lines = shown(tmp_path, change)
     assert lines[:4] == [
         "at::native::add",
         "a.cc:1",
@@ -67,8 +67,8 @@ def test_a_change_is_shown_with_its_reasons(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 200])
 def test_no_line_is_wider_than_the_terminal_and_none_is_lost(tmp_path: Path, width: int) -> None:
-    one = item(tmp_path, reason="many words " * 20, reach=(Step("a" * 50, 1, "long " * 30),))
-    lines = shown(tmp_path, one, width, evidence=(PROVED,), bases=(("helper-" + "x" * 70, "undecided"),))
+    change = item(tmp_path, reason="many words " * 20, reach=(Step("a" * 50, 1, "long " * 30),))
+    lines = shown(tmp_path, change, width, evidence=(PROVED,), bases=(("helper-" + "x" * 70, "undecided"),))
     assert max(map(len, lines)) <= width
     text = "".join("".join(lines).replace("↪", "").split())
     assert text.count("manywords") == 20
@@ -99,20 +99,20 @@ def test_what_was_seen_stands_above_the_diff(tmp_path: Path) -> None:
 
 
 def test_an_edit_is_shown_in_place_of_the_proposal(tmp_path: Path) -> None:
-    one = item(tmp_path)
-    old = one.group.edits[0]
-    mine = decide(one.group, Choice.EDIT, {"a.cc": "0" * 64}, [dataclasses.replace(old, new=b"my_size")])
-    lines = shown(tmp_path, one, decision=mine)
+    change = item(tmp_path)
+    old = change.group.edits[0]
+    mine = decide(change.group, Choice.EDIT, {"a.cc": "0" * 64}, [dataclasses.replace(old, new=b"my_size")])
+    lines = shown(tmp_path, change, decision=mine)
     assert any("wide.my_size" in line for line in lines)
     assert not any("wide.sym_size" in line for line in lines)
 
 
 def test_what_waits_for_a_change_or_shares_an_edit_with_it_is_told(tmp_path: Path) -> None:
-    one = item(tmp_path)
-    twin = Group((dataclasses.replace(one.group.findings[0], id="j", line=5),))
+    change = item(tmp_path)
+    twin = Group((dataclasses.replace(change.group.findings[0], id="j", line=5),))
     overlap = "its edits overlap those for a.cc:1; apply those, then run symfix again"
     waiting = dataclasses.replace(finding(0, 1), refusal="overlap", reason=overlap, line=3, edits=())
-    items = make_items([Shard("add", (), (one.group, twin))], [*one.group.findings, waiting])
+    items = make_items([Shard("add", (), (change.group, twin))], [*change.group.findings, waiting])
     notes = [line for line in shown(tmp_path, items[0]) if line.startswith("  · ")]
     assert notes == [
         "  · 1 finding overlaps this change and will be offered once it is written, or ignored by a comment",
@@ -122,8 +122,8 @@ def test_what_waits_for_a_change_or_shares_an_edit_with_it_is_told(tmp_path: Pat
 
 
 def test_a_helper_names_whom_it_serves(tmp_path: Path) -> None:
-    one = item(tmp_path)
+    change = item(tmp_path)
     many = tuple(f"aten::op{number:02}.out" for number in range(14))
-    helper = dataclasses.replace(one, shard=dataclasses.replace(one.shard, kind="helper", operators=many))
+    helper = dataclasses.replace(change, shard=dataclasses.replace(change.shard, kind="helper", operators=many))
     assert any(line.startswith("serves            op00, op01, ") for line in shown(tmp_path, helper))
     assert any(line.endswith("op11 and 2 more") for line in shown(tmp_path, helper, 200))

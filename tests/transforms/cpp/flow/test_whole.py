@@ -54,9 +54,9 @@ def test_what_every_way_meets_keeps_the_rest_concrete(tmp_path: Path, text: str)
     source = "static Array lend(const Tensor& y) { return from(at::toDLPack(y.contiguous())); }\n" + source
     source = "static TensorIterator sweep(const Tensor& y, const Tensor& x) { return unary(y, x); }\n" + source
     assert converted(tmp_path, source) == source
-    told = [finding for finding in findings(tmp_path, source) if finding.refusal == "half-conversion"]
-    assert told
-    assert all(finding.level is Level.MANUAL for finding in told)
+    refused = [finding for finding in findings(tmp_path, source) if finding.refusal == "half-conversion"]
+    assert refused
+    assert all(finding.level is Level.MANUAL for finding in refused)
 
 
 NEVER_REACHED = [
@@ -99,8 +99,8 @@ def test_what_only_some_ways_meet_does_not(tmp_path: Path, text: str) -> None:
 
 
 def test_all_blockers_are_named_at_once(tmp_path: Path) -> None:
-    told = findings(tmp_path, body("EDIT STOP takes_int(x.storage_offset()); return y;"))
-    reason = next(finding.reason for finding in told if finding.refusal == "half-conversion")
+    found = findings(tmp_path, body("EDIT STOP takes_int(x.storage_offset()); return y;"))
+    reason = next(finding.reason for finding in found if finding.refusal == "half-conversion")
     assert "`x.stride` and `x.storage_offset`" in reason
 
 
@@ -190,9 +190,9 @@ def test_a_call_that_stops_symbols_further_on_keeps_the_rest_concrete(tmp_path: 
     source = DEAD + "static void twice(const Tensor& x) { rows(x); }\n"
     source += "static void sometimes(const Tensor& x, bool b) { if (b) { return; } rows(x); }\n" + body(text)
     assert ("x.view_symint(x.sym_sizes())" in converted(tmp_path, source)) is edited
-    told = [finding.reason for finding in findings(tmp_path, source) if finding.refusal == "half-conversion"]
-    assert bool(told) is not edited
-    assert all("passes `rows`" in reason or "passes `twice`" in reason for reason in told)
+    reasons = [finding.reason for finding in findings(tmp_path, source) if finding.refusal == "half-conversion"]
+    assert bool(reasons) is not edited
+    assert all("passes `rows`" in reason or "passes `twice`" in reason for reason in reasons)
 
 
 @pytest.mark.parametrize(
@@ -303,10 +303,10 @@ def test_operators_that_no_symbolic_tensor_passes_stop_symbols(tmp_path: Path) -
         (tmp_path / path).write_text(text)
     project = MemoryProject(tmp_path, {**ATEN, "c10.h": HEADER}, tmp_path / "none.yaml")
     project.vocabulary = None
-    told = {(f.function.rpartition("::")[2], f.refusal, bool(f.edits)) for f in analyse_tree(project)}
-    assert told >= {("fade", "half-conversion", False), ("blur", "", True)}
-    assert {name for name, refusal, _ in told if refusal == "half-conversion"} == {"fade", "grain", "mix"}
-    assert {name for name, _, edited in told if edited} == {"blur", "sharpen"}
+    outcomes = {(f.function.rpartition("::")[2], f.refusal, bool(f.edits)) for f in analyse_tree(project)}
+    assert outcomes >= {("fade", "half-conversion", False), ("blur", "", True)}
+    assert {name for name, refusal, _ in outcomes if refusal == "half-conversion"} == {"fade", "grain", "mix"}
+    assert {name for name, _, edited in outcomes if edited} == {"blur", "sharpen"}
 
 
 @pytest.mark.parametrize(

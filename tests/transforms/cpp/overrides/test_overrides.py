@@ -176,7 +176,7 @@ def test_a_kernel_is_registered_again(overrides: CppProver) -> None:
 
 def test_variants_are_pieces_of_their_operator(overrides: CppProver) -> None:
     found = of(overrides, f"{NATIVE}Fade.cpp", "fade_out", "Tensor& fade_(")
-    assert [(one.operators, one.pieces) for one in found] == [
+    assert [(override.operators, override.pieces) for override in found] == [
         (("aten::fade",), ("out",)),
         (("aten::fade",), ("inplace",)),
     ]
@@ -332,7 +332,7 @@ def test_an_operator_that_exists_in_place_only_keeps_its_name(tmp_path: Path) ->
     }
     prover = make_prover(tmp_path, files)
     found = prover.overrides(change(files, fade, "Tensor& bleach_(", "Tensor& fade_("))
-    assert [(one.operators, one.pieces) for one in found] == [
+    assert [(override.operators, override.pieces) for override in found] == [
         (("aten::bleach_",), ("inplace",)),
         (("aten::fade",), ("inplace",)),
     ]

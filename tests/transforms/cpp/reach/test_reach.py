@@ -325,8 +325,8 @@ def forward(code: str, backward: str, output: str) -> tuple[set[str], dict[str, 
     found, stopped = reached_and_stopped(facts, natives, derivatives.load("d.yaml", formulas.encode()))
     names = {(f.path, f.start): f.name for f in facts[manual].functions}
     assert not found.keys() & stopped.keys()
-    told = findings({(f.path, f.start): f for f in facts[manual].functions}, stopped)
-    assert {finding.refusal for finding in told} == {stop.refusal for stop in stopped.values()}
+    explained = findings({(f.path, f.start): f for f in facts[manual].functions}, stopped)
+    assert {finding.refusal for finding in explained} == {stop.refusal for stop in stopped.values()}
     return {names[key] for key in found}, {names[key]: stop.refusal for key, stop in stopped.items()}
 
 
@@ -346,9 +346,9 @@ JVP = (
     ],
 )
 def test_what_forward_formulas_alone_call_is_no_way_of_symbols(backward: str, output: str, stopped: set[str]) -> None:
-    reached_names, told = forward(JVP, backward, output)
+    reached_names, refusals = forward(JVP, backward, output)
     assert reached_names == {"blur_jvp", "shape_of"} - stopped
-    assert told == dict.fromkeys(stopped, "forward-mode")
+    assert refusals == dict.fromkeys(stopped, "forward-mode")
 
 
 def test_methods_that_keep_forward_gradients_are_explained_and_what_they_call_is_not() -> None:

@@ -46,7 +46,7 @@ TREE = {
 }
 
 
-def told(root: Path, files: dict[str, str]) -> dict[str, str]:
+def refusals(root: Path, files: dict[str, str]) -> dict[str, str]:
     """The refusal of each function, "" where it is edited."""
     for path in (OWN_YAML, DERIVATIVES):
         (root / path).parent.mkdir(parents=True)
@@ -75,16 +75,16 @@ def told(root: Path, files: dict[str, str]) -> dict[str, str]:
     ],
 )
 def test_is_reached(tmp_path: Path, files: dict[str, str]) -> None:
-    assert told(tmp_path, files) == {"fade_backward": "", "same": ""}
+    assert refusals(tmp_path, files) == {"fade_backward": "", "same": ""}
 
 
 def test_a_checkout_without_the_tables_of_python_tells_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(TREE, REFS)
-    assert told(tmp_path, {}) == {"fade_backward": "", "same": ""}
+    assert refusals(tmp_path, {}) == {"fade_backward": "", "same": ""}
 
 
 def test_what_only_untraced_operators_come_to_is_explained_with_its_helpers(tmp_path: Path) -> None:
-    assert told(tmp_path, {}) == dict.fromkeys(("fade_backward", "same"), "untraced-operator")
+    assert refusals(tmp_path, {}) == dict.fromkeys(("fade_backward", "same"), "untraced-operator")
 
 
 def test_a_function_that_has_no_other_way_than_cpp_is_reached(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_function_that_has_no_other_way_than_cpp_is_reached(tmp_path: Path) ->
         MANUAL: f"namespace torch::autograd {{\n{HELPER}{BACKWARD}}}\n",
         OWN_YAML: YAML.replace("- func: fade_backward(Tensor grad, Tensor self) -> Tensor\n\n", ""),
     }
-    assert told(tmp_path, files) == {"fade_backward": "", "same": ""}
+    assert refusals(tmp_path, files) == {"fade_backward": "", "same": ""}
 
 
 @pytest.mark.parametrize(
@@ -113,4 +113,4 @@ def test_nothing_is_converted_for_an_internal_operator_that_has_no_fake(
         f"{{ return at::{operator}(self.expand(self.sizes())); }}\n}}\n",
         REFS: python,
     }
-    assert told(tmp_path, files) == {"blend": refusal}
+    assert refusals(tmp_path, files) == {"blend": refusal}

@@ -14,7 +14,7 @@ def facts(source: str) -> FileFacts:
     return extract("a.cpp", source.encode())
 
 
-def one(source: str) -> Function:
+def defined(source: str) -> Function:
     (function,) = (f for f in facts(source).functions if f.body >= 0)
     return function
 
@@ -39,11 +39,11 @@ def one(source: str) -> Function:
     ],
 )
 def test_parameters(parameters: str, expected: tuple[Param, ...]) -> None:
-    assert one(f"Tensor f({parameters}) {{ }}").params == expected
+    assert defined(f"Tensor f({parameters}) {{ }}").params == expected
 
 
 def test_a_method_of_a_nested_class() -> None:
-    function = one(
+    function = defined(
         "namespace at { namespace native { struct Tensor_Box { static Tensor get(int i) { return t; } }; } }"
     )
     assert (function.qualified, function.parent, function.returns) == (
@@ -55,7 +55,7 @@ def test_a_method_of_a_nested_class() -> None:
 
 
 def test_a_method_defined_outside_its_class() -> None:
-    function = one("namespace at { Tensor Box<int>::get() const { return t; } }")
+    function = defined("namespace at { Tensor Box<int>::get() const { return t; } }")
     assert (function.name, function.qualified, function.parent) == ("get", "at::Box::get", "Box")
 
 
@@ -63,12 +63,12 @@ def test_a_method_defined_outside_its_class() -> None:
     "source", ["namespace { Tensor f() {} }", "static Tensor f() {}", "namespace at { namespace { Tensor f() {} } }"]
 )
 def test_internal(source: str) -> None:
-    assert one(source).internal
+    assert defined(source).internal
 
 
 def test_offsets_and_lines() -> None:
     source = "// first\n\ntemplate <class T>\nTORCH_API Tensor f(Tensor x)\n{\n  return x;\n}\n"
-    function = one(source)
+    function = defined(source)
     assert source[function.start :].startswith("Tensor f")
     assert source[function.body] == "{"
     assert source[: function.end].endswith("}")
@@ -102,7 +102,7 @@ def test_structured_kernels_are_marked() -> None:
     ],
 )
 def test_features(body: str, features: frozenset[str]) -> None:
-    assert one(f"Tensor f(Tensor x) {{ {body} }}").features == features
+    assert defined(f"Tensor f(Tensor x) {{ {body} }}").features == features
 
 
 def test_calls() -> None:
@@ -113,7 +113,7 @@ def test_calls() -> None:
       if (y.size(0) > std::max(a, b)) { TORCH_CHECK(y.sizes() == x.sizes()); }
       return helper(x, 3);
     """
-    function = one(f"Tensor f(Tensor x) {{ {body} }}")
+    function = defined(f"Tensor f(Tensor x) {{ {body} }}")
     assert [(c.callee, c.arguments, c.member) for c in function.calls] == [
         ("helper", 2, False),
         ("g", 2, False),
@@ -134,9 +134,9 @@ def test_lookups() -> None:
           .typed<decltype(ns::cut)>();
       auto built = dispatcher.findSchemaOrThrow(name, "");
     """
-    function = one(f"Tensor f(Tensor x) {{ {body} }}")
+    function = defined(f"Tensor f(Tensor x) {{ {body} }}")
     assert function.lookups == (Lookup("my::cut"), Lookup("my::cut.out", "ns::cut"))
-    assert one("Tensor f(Tensor x) { return x; }").lookups == ()
+    assert defined("Tensor f(Tensor x) { return x; }").lookups == ()
 
 
 def test_members_aliases_and_macros() -> None:

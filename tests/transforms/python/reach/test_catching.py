@@ -35,7 +35,7 @@ def edited(tmp_path: Path, body: str, helper: str = HELPER) -> bool:
     """Whether the helper's branch becomes a check."""
     source = f"import contextlib\nfrom contextlib import suppress\n\nimport torch\n\n\n{helper}{FAKE}{body}"
     found = PythonTransform().analyse(MemoryProject(tmp_path, {"own/a.py": source}, tmp_path / "none.yaml"))
-    return any(one.edits and one.rule == "raise-check" for one in found)
+    return any(finding.edits and finding.rule == "raise-check" for finding in found)
 
 
 @pytest.mark.parametrize("body", TAKEN)

@@ -17,7 +17,7 @@ from transforms.python.transform import PythonTransform
 def reached(**files: str) -> Any:
     """Paths with `__` for `/`, and what is reached in them."""
     tree, functions = followed({name.replace("__", "/") + ".py": source for name, source in files.items()})
-    return tree, {f"{d.path}:{d.function.name}": one for d, one in functions.items()}
+    return tree, {f"{d.path}:{d.function.name}": function for d, function in functions.items()}
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_torch_itself_by_place() -> None:
         torch__nn__functional="def h(x):\n    return x\n",
         torch__testing__x="@register_meta(aten.x)\ndef t(x):\n    return x\n",
     )
-    assert {name.rpartition(":")[2]: one.inlined for name, one in found.items()} == {"f": False, "h": True}
+    assert {name.rpartition(":")[2]: function.inlined for name, function in found.items()} == {"f": False, "h": True}
 
 
 @pytest.mark.parametrize("root", ["", "src__"])
@@ -172,7 +172,7 @@ def test_decompositions_handed_to_torchscript_by_operator() -> None:
         "@register_decomposition(aten.elu)\ndef elu(x):\n    return x\n"
         "def helper(x):\n    return x\n",
     )
-    read = {d.function.name for d in scripted(tree, {one.definition: one for one in found.values()})}
+    read = {d.function.name for d in scripted(tree, {function.definition: function for function in found.values()})}
     assert {"glu", "helper"} <= read
     assert "elu" not in read
 
@@ -195,7 +195,7 @@ def test_decompositions_handed_to_torchscript_by_operator() -> None:
 def test_what_a_decorator_hands_to_torchscript(head: str, decorator: str, read: bool, outer: str) -> None:
     decorated = f"@torch.library.register_fake('a::b')\n@{decorator}\ndef f(x):\n    return x\n"
     tree, found = reached(a=f"{head}\n{outer}{decorated.replace(chr(10), chr(10) + ' ' * 4 * bool(outer))}\n")
-    functions = {one.definition: one for one in found.values()}
+    functions = {function.definition: function for function in found.values()}
     assert ("f" in {d.function.own_name for d in scripted(tree, functions)}) is read
 
 
@@ -252,8 +252,8 @@ def test_lowerings_are_given_sympy_expressions_and_what_they_call(tmp_path: Path
     fake = f"import torch\n@torch.library.register_fake('own::f')\ndef f(x: torch.Tensor):\n{body}"
     for others in ({}, {"own/c.py": fake}):
         found = [*PythonTransform().analyse(MemoryProject(tmp_path, {**files, **others}, tmp_path / "none.yaml"))]
-        assert [one.path for one in found if one.edits] == [*others]
-        assert {one.path for one in found if "sympy" in one.reason} == {"own/a.py", "own/b.py"}
+        assert [finding.path for finding in found if finding.edits] == [*others]
+        assert {finding.path for finding in found if "sympy" in finding.reason} == {"own/a.py", "own/b.py"}
 
 
 @pytest.mark.parametrize(
@@ -302,4 +302,4 @@ def test_what_a_caller_without_symbols_calls_too_is_run_by_eager(path: str, call
 )
 def test_a_function_is_named_to_be_registered(registered: str, eager: bool) -> None:
     found = reached(lib__fakes=f"import torch\ndef fake(x):\n    return x.new_empty(x.size(0))\n{registered}")[1]
-    assert [one.eager for one in found.values()] in ([eager], [] if "items" in registered else [eager])
+    assert [function.eager for function in found.values()] in ([eager], [] if "items" in registered else [eager])

@@ -191,7 +191,7 @@ def test_what_the_compiler_leaves_alone_for_itself_only() -> None:
 def test_each_of_several_functions_of_one_name_has_its_own_operator() -> None:
     fakes = "".join(f"@register_fake('my::op{n}')\ndef _(x):\n    return x\n" for n in (1, 2, 3))
     found = reached(lib=fakes)
-    assert {name: one.operators for name, one in found.items()} == {
+    assert {name: function.operators for name, function in found.items()} == {
         "_#1": {"my::op1"},
         "_#2": {"my::op2"},
         "_": {"my::op3"},
@@ -201,7 +201,10 @@ def test_each_of_several_functions_of_one_name_has_its_own_operator() -> None:
 def test_a_call_may_mean_any_of_several_functions_of_one_name() -> None:
     either = "if new:\n    def g(n):\n        return n\nelse:\n    def g(n):\n        return n\n"
     found = reached(lib=either + "@register_fake('my::op')\ndef f(x: Tensor):\n    return g(x.size(0))\n")
-    assert {name: one.parameters["n"].kind for name, one in found.items() if name != "f"} == {"g#1": "int", "g": "int"}
+    assert {name: function.parameters["n"].kind for name, function in found.items() if name != "f"} == {
+        "g#1": "int",
+        "g": "int",
+    }
 
 
 def test_findings_name_the_operator_of_their_function_and_of_the_entry_point() -> None:

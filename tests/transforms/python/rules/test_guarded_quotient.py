@@ -24,11 +24,11 @@ class Sized:
         return self._size
 
 
-def called(source: str, monkeypatch: pytest.MonkeyPatch, known: bool) -> Any:
-    """The function of a source over a torch whose guards answer only where sizes are `known`."""
+def called(source: str, monkeypatch: pytest.MonkeyPatch, concrete: bool) -> Any:
+    """The function of a source over a torch whose guards answer only where sizes are `concrete`."""
     torch, shapes = ModuleType("torch"), ModuleType("torch.fx.experimental.symbolic_shapes")
     vars(torch).update(sym_max=max, sym_min=min)
-    vars(shapes).update(guard_or_true=lambda condition: condition if known else True)
+    vars(shapes).update(guard_or_true=lambda condition: condition if concrete else True)
     for name in ("torch.fx", "torch.fx.experimental"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     monkeypatch.setitem(sys.modules, shapes.__name__, shapes)
@@ -38,15 +38,15 @@ def called(source: str, monkeypatch: pytest.MonkeyPatch, known: bool) -> Any:
     return names["f"]
 
 
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("concrete", [True, False])
 @pytest.mark.parametrize(("least", "test"), [("1.0", "> 1"), ("1", "> 1"), ("1.0", ">= 2")])
 def test_the_same_number_for_every_size(
-    rewrite: Any, monkeypatch: pytest.MonkeyPatch, least: str, test: str, known: bool
+    rewrite: Any, monkeypatch: pytest.MonkeyPatch, least: str, test: str, concrete: bool
 ) -> None:
     before = BEFORE.format(least, test)
     after = rewrite(before)
     assert after != before
-    old, new = (called(source, monkeypatch, known) for source in (before, after))
+    old, new = (called(source, monkeypatch, concrete) for source in (before, after))
     for n in range(6):
         for m in range(6):
             assert new(Sized(n), Sized(m)) == old(Sized(n), Sized(m)), (n, m)

@@ -25,13 +25,13 @@ def test_it_gives_the_same_tensor(rewrite: Any, x: Any) -> None:
     source = f"{HEAD}def f(x: Tensor, y: Tensor):\n    s = y.shape\n    {RESIZE}"
     written = rewrite(source)
     assert "guard_or_true(" in written
-    told = []
+    layouts = []
     for text in (source, written):
         names: dict[str, Any] = {"Tensor": torch.Tensor}
         exec(text, names)
         given = names["f"](x(torch), torch.empty(6))
-        told.append((given.shape, given.stride(), given.storage_offset(), given.untyped_storage().nbytes()))
-    assert told[0] == told[1]
+        layouts.append((given.shape, given.stride(), given.storage_offset(), given.untyped_storage().nbytes()))
+    assert layouts[0] == layouts[1]
 
 
 @pytest.mark.parametrize("parameters", ["x: Tensor, s", "x: Tensor, s: int", "x: Tensor, s: int | list[int]"])

@@ -13,8 +13,18 @@ from transforms.rule_modules import load_rule_modules
 
 RULES = load_rules()
 
-VALID = [(known.rule.name, one) for known in RULES for one in known.rule.examples if one.after is None]
-INVALID = [(known.rule.name, one) for known in RULES for one in known.rule.examples if one.after is not None]
+VALID = [
+    (place_rule.rule.name, example)
+    for place_rule in RULES
+    for example in place_rule.rule.examples
+    if example.after is None
+]
+INVALID = [
+    (place_rule.rule.name, example)
+    for place_rule in RULES
+    for example in place_rule.rule.examples
+    if example.after is not None
+]
 
 
 @pytest.mark.parametrize(("name", "example"), VALID)
@@ -35,12 +45,12 @@ def test_a_second_run_changes_nothing(name: Any, example: Example, rewrite: Any)
     assert rewrite(once) == once
 
 
-@pytest.mark.parametrize("known", RULES, ids=lambda known: known.rule.name)
-def test_every_rule_has_a_page_and_an_example_it_leaves_alone(known: Any) -> None:
-    assert known.rule.doc.startswith(known.rule.doc.strip())
+@pytest.mark.parametrize("place_rule", RULES, ids=lambda place_rule: place_rule.rule.name)
+def test_every_rule_has_a_page_and_an_example_it_leaves_alone(place_rule: Any) -> None:
+    assert place_rule.rule.doc.startswith(place_rule.rule.doc.strip())
     for heading in ("What it does:", "Why:", "Fix safety:", "References:"):
-        assert heading in known.rule.doc
-    assert any(example.after is None for example in known.rule.examples)
+        assert heading in place_rule.rule.doc
+    assert any(example.after is None for example in place_rule.rule.examples)
 
 
 def test_no_two_rules_have_the_same_precedence() -> None:

@@ -34,8 +34,8 @@ def test_helpers_stand_once(rewrite: Any, look: Any) -> None:
     assert len(helper_edits(look(twice, eager=True))) == 1
     assert not helper_edits(look(twice, eager=True, home=HELD.encode()))
     assert "if sym_guard_or_false(" in rewrite(BRANCH, path=HOME, eager=True)
-    known = "import torch._prims_common as utils\n\n\n" + BRANCH
-    assert "if utils.sym_guard_or_false(" in rewrite(known, eager=True)
+    aliased = "import torch._prims_common as utils\n\n\n" + BRANCH
+    assert "if utils.sym_guard_or_false(" in rewrite(aliased, eager=True)
 
 
 @pytest.mark.parametrize("home", [None, b"def sym_guard_or_true(): ...\n", b"import (\n", b"import torch"])

@@ -126,5 +126,5 @@ def test_only_behind_a_check_of_torch_does_its_condition_hold(look: Any, check: 
     first = f"def f(self, x: Tensor):\n    n = x.size(0)\n    {check}"
     empty = f"{first}(n != 0)\n    if n == 0:\n        return x.new_zeros(3)\n    return x.sum(0)\n"
     assert any(finding.edits for finding in look(empty)) is (check == "torch._check")
-    known = f"{first}(n == 2)\n    if n == 2:\n        return x\n    return x + 1\n"
-    assert (look(known) == []) is (check == "torch._check")
+    fixed = f"{first}(n == 2)\n    if n == 2:\n        return x\n    return x + 1\n"
+    assert (look(fixed) == []) is (check == "torch._check")
