@@ -15,7 +15,9 @@ is what asks it of another number (a difference, a remainder, what a helper give
 that one is. A tensor that is empty may stand for none: left is what gives for it something made without it, or changes
 others where it has elements (`if y.numel(): x = x + y`). What is computed of nothing and has elements must be known to
 be what the shortcut gives, zeros most often: left is `x.mean()` behind `x.sum() * 0`. Both ways are followed to the end
-of the function: left is what is seen to give another shape for the sizes that would have gone the other way.
+of the function: left is what is seen to give another shape for the sizes that would have gone the other way. Where
+Dynamo traces a program both ways must be seen to give the same shape and dtype, as an operator's have: left is a row of
+zeros that stands for no rows, and `x` before `x.double()` or before what an unknown function gives.
 
 Why: the branch needs an answer while tracing, and the other path would have done.
 

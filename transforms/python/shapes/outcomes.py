@@ -30,6 +30,8 @@ class Agreement(NamedTuple):
 
     same: bool | None
     empty: bool = False
+    in_lowest_rank: bool = False
+    """Whether they are the same for tensors of the rank up to which the function takes sizes, where no rank is seen."""
 
 
 class Branch(NamedTuple):
@@ -57,7 +59,8 @@ def agreement(function: Function, parameters: Mapping[str, Value], branch: Branc
     ranks = dict[str, int]()
     try:
         found = _agreement(function, parameters, branch, ranks)
-        unseen = [name for name, value in parameters.items() if isinstance(value, Tensor) and name not in ranks]
+        tensors = {name for name, value in parameters.items() if isinstance(value, Tensor)} - ranks.keys()
+        unseen = sorted(tensors & {node.id for node in ast.walk(function) if isinstance(node, ast.Name)})
         if found is None or found.same is not None or not 0 < len(unseen) <= _UNSEEN:
             return found or Agreement(None)
         lowest = _lowest_rank(function, unseen)
@@ -69,8 +72,9 @@ def agreement(function: Function, parameters: Mapping[str, Value], branch: Branc
         same = [each.same for each in taken if each is not None]
     except (Lost, RecursionError):
         return Agreement(None)
-    differ = False in same and (same[0] is False or _tells_ranks_apart(function))
-    return Agreement(False) if differ else found
+    if False in same and (same[0] is False or _tells_ranks_apart(function)):
+        return Agreement(False)
+    return found._replace(in_lowest_rank=lowest > 1 and same[:1] == [True])
 
 
 def _tells_ranks_apart(function: Function) -> bool:

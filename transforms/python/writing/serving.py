@@ -15,6 +15,7 @@ from transforms.python.flow.sources import nodes_of, origins, returns_of
 from transforms.python.flow.torch_names import CHECKS, RESHAPES
 from transforms.python.flow.values import FLOAT, INT, TENSOR, TENSORS
 from transforms.python.shapes.outcomes import Agreement
+from transforms.python.writing.alike import UNSEEN, Forms
 from transforms.python.writing.evaluation import EXITS
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.neutral import keeps_shape, neutral
@@ -59,6 +60,9 @@ def serving(place: Place, branch: ast.If, general: bool | None, shortcut: bool) 
         raise Undecided(
             "what the path for sizes in general computes of nothing may be another value than the branch gives"
         )
+    same_shapes = agreement.same is True or agreement.in_lowest_rank
+    if shortcut and general is not None and place.inlined and not _alike(place, branch, general, same_shapes):
+        raise Undecided("what the path for sizes in general gives of nothing may have another shape or dtype")
     path = list(_general_path(place, branch, general))
     if _counts_from_end(branch, path):
         raise Undecided("the path for sizes in general slices by a size from the end, where 0 is the beginning")
@@ -107,23 +111,38 @@ def _stands_for_none(place: Place, branch: ast.If, general: bool) -> bool:
 
 def _gives_the_same(place: Place, branch: ast.If, general: bool) -> bool:
     """Whether the path for sizes in general is known to compute, of nothing, the tensors that the other path gives."""
-    taken, special = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
-    if not _computes(place) or neutral([*taken, *special], branch.test, place.values):
+    if not _computes(place) or neutral([*branch.body, *branch.orelse], branch.test, place.values):
         return True
-    if any(path and isinstance(path[-1], EXITS) for path in (taken, special)):
-        pairs = list(_by_part(_returned(place, branch, special), _returned(place, branch, taken)))
-    else:
-        assigned = [(_values_of(name, special), _values_of(name, taken)) for name in _assigned(place, branch, special)]
-        pairs = [pair for values in assigned for pair in _by_part(*values)]
     leaves = [leaf for leaf in _leaves(branch.test) if asks(place.values.value(leaf))]
     mixed = any(isinstance(node, ast.BoolOp) and node is not branch.test for node in ast.walk(branch.test))
     found = list(cases(place, branch, leaves, mixed or _either(branch, general)))
+    return all(case.same(given, others) for given, others in _pairs(place, branch, general) for case in found)
+
+
+def _alike(place: Place, branch: ast.If, general: bool, same_shapes: bool) -> bool:
+    """Whether what both ways give has the same dtype and, where that is not known yet, the same shape."""
+    if not _computes(place) or neutral([*branch.body, *branch.orelse], branch.test, place.values):
+        return True
+    forms = Forms(place, branch)
+    asked = (forms.dtype,) if same_shapes else (forms.dtype, forms.shape)
     return all(
-        case.same(given, others)
-        for given, others in pairs
-        if not all(place.values.value(value).symbolic for value in (*given, *others))
-        for case in found
+        len(seen := set(map(form, (*given, *others)))) == 1 and UNSEEN not in seen
+        for given, others in _pairs(place, branch, general)
+        for form in asked
     )
+
+
+def _pairs(place: Place, branch: ast.If, general: bool) -> Iterator[tuple[Sequence[ast.expr], Sequence[ast.expr]]]:
+    """The Tensors that the special path gives, each with those that take their place in general."""
+    taken, special = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
+    if any(path and isinstance(path[-1], EXITS) for path in (taken, special)):
+        pairs = _by_part(_returned(place, branch, special), _returned(place, branch, taken))
+    else:
+        assigned = [(_values_of(name, special), _values_of(name, taken)) for name in _assigned(place, branch, special)]
+        pairs = (pair for values in assigned for pair in _by_part(*values))
+    for given, others in pairs:
+        if not all(place.values.value(value).symbolic for value in (*given, *others)):
+            yield given, others
 
 
 def _by_part(

@@ -326,3 +326,55 @@ def test_an_empty_tensor_is_joined_to_what_the_path_in_general_changes(look: Any
     )
     (finding,) = look(head + branch.format("x.neg()"))
     assert not finding.edits
+
+
+ROWS, WHOLE = "rows = x[mask]\n    if rows.shape[0] == 0:", "if x.numel() == 0:"
+
+
+@pytest.mark.parametrize(
+    ("head", "special", "general", "same"),
+    [
+        (ROWS, "rows", "rows * 2", True),
+        (ROWS, "rows.clone()", "F.relu(rows)", True),
+        (ROWS, "torch.zeros_like(rows)", "rows * x.size(0)", True),
+        (ROWS, "rows.sum()", "rows.square().sum()", True),
+        (ROWS, "rows.bool()", "rows > 0", True),
+        (ROWS, "torch.zeros(1, x.shape[1])", "rows", False),
+        (ROWS, "torch.zeros(0, x.shape[1])", "helper(rows)", False),
+        (ROWS, "rows.new_zeros((0, 1))", "rows * 2", False),
+        (ROWS, "rows", "rows.double()", False),
+        (ROWS, "rows", "rows > 0", False),
+        (ROWS, "rows", "rows.t().contiguous()", False),
+        (ROWS, "rows", "rows.flatten()", False),
+        (ROWS, "rows", "F.pad(rows, (0, 1))", False),
+        (ROWS, "rows.sum()", "rows.sum(0)", False),
+        (ROWS, "x.new_zeros(1)", "rows.sum()", False),
+        (WHOLE, "x.clone()", "x.mul(2).neg()", True),
+        ("if x.size(0) == 0:", "x.new_zeros(0, x.size(1))", "x.clone()", True),
+        (WHOLE, "x", "F.pad(x, (0, 0, 1, 0), value=1.0)", False),
+        (WHOLE, "x", "helper(x)", False),
+        (WHOLE, "x.clone()", "x * w", False),
+        (WHOLE, "x.clone()", "x * 0.5", False),
+        (WHOLE, "x.clone()", "x / w.size(0)", False),
+        (WHOLE, "x.clone()", "x.unflatten(1, (2, 2))", False),
+        (WHOLE, "torch.empty(x.shape, device=x.device)", "x * 2", False),
+        (WHOLE, "x.new_zeros(x.shape, dtype=torch.uint8)", "x > 0", False),
+        (WHOLE, "x.new_zeros(0)", "torch.bincount(x, minlength=w.size(0))", False),
+    ],
+)
+def test_what_a_program_makes_of_nothing_has_the_same_shape_and_dtype(
+    look: Any, head: str, special: str, general: str, same: bool
+) -> None:
+    source = f"def f(x: Tensor, w: Tensor, mask: Tensor):\n    {head}\n        return {special}\n"
+    found = [*look(f"{source}    return {general}\n", inlined=True, home=None)]
+    found += look(f"{source}    y = {general}\n    return y\n", inlined=True, home=None)
+    assert [bool(finding.edits) for finding in found if finding.rule == "special-size-branch"] == [same, same]
+
+
+@pytest.mark.parametrize(
+    "between", ["rows = rows.flatten()", "for _ in range(2): rows = rows[1:]", "rows = pick(rows)"]
+)
+def test_what_a_variable_is_given_since_may_have_another_shape(look: Any, between: str) -> None:
+    head = f"def f(x: Tensor, mask: Tensor):\n    {ROWS}\n        return rows\n"
+    found = look(f"{head}    {between}\n    return rows\n", inlined=True, home=None)
+    assert not any(finding.edits for finding in found)
