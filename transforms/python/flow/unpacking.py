@@ -5,7 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from transforms.python.flow.values import PARAMETER, TUPLE, Value, element, item, tuple_of
+from transforms.python.flow.values import (
+    NOTHING,
+    PARAMETER,
+    TENSOR,
+    TENSORS,
+    TUPLE,
+    Value,
+    element,
+    item,
+    join,
+    sequence_of,
+    tuple_of,
+)
 
 
 def placed(target: ast.Tuple | ast.List) -> Iterator[tuple[ast.expr, int | None]]:
@@ -19,7 +31,7 @@ def placed(target: ast.Tuple | ast.List) -> Iterator[tuple[ast.expr, int | None]
 
 
 def unpacked(target: ast.expr, value: Value) -> Iterator[tuple[ast.expr, Value]]:
-    """The targets that hold one value each, with it; `*rest` gets all that there is."""
+    """The targets that hold one value each, with it; `*rest` gets a list of what the others leave."""
     if not isinstance(target, (ast.Tuple, ast.List)):
         yield target, value
         return
@@ -27,18 +39,32 @@ def unpacked(target: ast.expr, value: Value) -> Iterator[tuple[ast.expr, Value]]
     exact = value.kind == TUPLE or (value.kind == PARAMETER and not starred)
     for part, index in placed(target):
         if index is None:
-            yield from unpacked(part, value)
+            yield from unpacked(part, _left(target, value))
         else:
             yield from unpacked(part, item(value, index) if exact else element(value))
 
 
+def _left(target: ast.Tuple | ast.List, value: Value) -> Value:
+    """What the starred part of a target gets: of a tuple the items that no other part does, else all that there is."""
+    if value.kind != TUPLE:
+        return value
+    star = next(at for at, part in enumerate(target.elts) if isinstance(part, ast.Starred))
+    held = join(value.items[star : len(value.items) - (len(target.elts) - star - 1)])
+    of_sizes = held.symbolic or held.kind in (TENSOR, TENSORS)
+    return sequence_of(held)._replace(container="list") if of_sizes else NOTHING
+
+
 def matched(target: ast.expr, written: ast.expr, value: Value, value_of: Callable[[ast.expr], Value]) -> Value:
-    """`value`, which is that of `written`; of `*shape, k` the value by value that as many targets get."""
+    """`value`, which is that of `written`; of `*shape, k` the value by value that as many targets get.
+
+    A starred target takes as many of the shape as there are targets: how many it holds nobody asks.
+    """
     if not isinstance(written, ast.Tuple) or not isinstance(target, (ast.Tuple, ast.List)):
         return value
     stars = [at for at, part in enumerate(written.elts) if isinstance(part, ast.Starred)]
-    spread = len(target.elts) - len(written.elts) + 1
-    if len(stars) != 1 or spread < 0 or any(isinstance(part, ast.Starred) for part in target.elts):
+    starred = any(isinstance(part, ast.Starred) for part in target.elts)
+    spread = len(target.elts) if starred else len(target.elts) - len(written.elts) + 1
+    if len(stars) != 1 or spread < 0:
         return value
     before, after = written.elts[: stars[0]], written.elts[stars[0] + 1 :]
     held = [element(value_of(written.elts[stars[0]]))] * spread

@@ -112,7 +112,9 @@ def _only_checks(branch: ast.If) -> bool:
 def _negated(place: Place, test: cst.BaseExpression) -> cst.BaseExpression:
     """The contrary of a condition, which for a number that may be a NaN is no other comparison."""
     sides = [test.left, *(target.comparator for target in test.comparisons)] if isinstance(test, cst.Comparison) else []
-    if sides and all(place.conditions.value(s).kind == INT or isinstance(s, cst.Integer) for s in sides):
+    operator = test.comparisons[0].operator if isinstance(test, cst.Comparison) and len(sides) == 2 else None
+    whole = bool(sides) and all(place.conditions.value(s).kind == INT or isinstance(s, cst.Integer) for s in sides)
+    if whole or isinstance(operator, (cst.Equal, cst.NotEqual)):
         return place.conditions.pushed_not(test)
     return call(place.names("torch.sym_not"), place.conditions.symbolic(test))
 

@@ -93,7 +93,7 @@ def _number(place: Place, truth: ast.expr) -> cst.Call:
 def _operand(place: Place, truth: ast.expr) -> Rewrite:
     """A comparison that is an operand, which stands in parentheses, as a number, which needs none."""
     if place.shared:
-        raise Undecided("code other than tracing runs this function too, which torch.sym_ite does not serve")
+        raise Undecided("code other than tracing runs this function too: torch.sym_ite is not for it")
     start, end = place.layout.start(truth), place.layout.end(truth)
     bare = place.layout.source[start - 1 : start] + place.layout.source[end : end + 1] == b"()"
     return Rewrite(Level.REVIEW, MESSAGE, (Change(start - bare, end + bare, code(_number(place, truth))),))

@@ -110,6 +110,12 @@ class TopLevel:
         self.hidden = hidden(source)
         self.arithmetic = frozenset(
             node.name for node in tree.body if isinstance(node, ast.FunctionDef) and only_arithmetic(node)
+        ) | frozenset(
+            alias.asname or alias.name
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom) and node.module == "math"
+            for alias in node.names
+            if alias.name == "prod"
         )
         self.guards_import = next((n for n in self.body if isinstance(n, ast.ImportFrom) and n.module == MODULE), None)
 
@@ -223,7 +229,7 @@ class Names:
         if self.shared and name in HELPERS:
             return self._helper(HELPERS[name])
         if self.shared and name in SYMBOLIC_ONLY and not (self.scripted and name in SCRIPTED_BESIDE):
-            raise Undecided(f"code other than tracing runs this function too, which {name} does not serve")
+            raise Undecided(f"{self._also_run_by()} runs this function too: {name} is not for it")
         if self.inlined and name in NOT_TRACED:
             raise Undecided(f"Dynamo, which traces this function, does not trace {name}")
         if name == "torch.sym_ite":
@@ -236,6 +242,9 @@ class Names:
             return f"{self._free(self.top.alias, True)}.{name}"
         self.used.add(self._free(name, False))
         return name
+
+    def _also_run_by(self) -> str:
+        return "TorchScript" if self.scripted else "Inductor, with expressions of sympy," if self.sympy else "eager"
 
     def of_shapes(self, guard: str) -> str:
         """How to write `guard` of the equality of two shapes as one call here, "" where it is two."""

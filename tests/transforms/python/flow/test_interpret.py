@@ -32,6 +32,8 @@ def f(x: Tensor, y: TensorLikeType, ts: list[Tensor], size: ShapeType, n: SymInt
     g = u.shape
     h = helper(u)
     scale = a if flag else 1
+    head, *middle, unit, whole = *x.shape, x.device, x.ndim == 5
+    count, *tensors, amount = 2, x, y, a
 """
 
 
@@ -46,7 +48,8 @@ def values() -> Interpreter:
     ("expression", "kind"),
     [
         ("x", "tensor"), ("t", "tensor"), ("ts[0]", "tensor"), ("torch.add(x, y)", "tensor"), ("x + a", "tensor"),
-        ("ts", "tensors"), ("[x, y]", "tensors"),
+        ("ts", "tensors"), ("[x, y]", "tensors"), ("tensors", "tensors"), ("tensors[0]", "tensor"),
+        ("head", "int"), ("middle[0]", "int"), ("unit", "plain"), ("whole", "plain"), ("amount", "int"),
         ("a", "int"), ("c", "int"), ("d", "int"), ("e", "int"), ("pair", "int"), ("n", "int"), ("scale", "int"),
         ("min(a, 3)", "int"), ("torch.sym_max(a, 1)", "int"), ("torch.sym_ite(flag, a, 1)", "int"),
         ("math.prod(x.shape)", "int"),

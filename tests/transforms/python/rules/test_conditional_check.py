@@ -32,6 +32,12 @@ def test_a_number_that_may_be_nan_is_negated_as_a_whole(rewrite: Any) -> None:
     assert CHECKS in rewrite(STEPS)
 
 
+def test_what_is_not_unequal_is_equal(rewrite: Any) -> None:
+    head = "from math import prod\n\ndef f(x: Tensor, y: Tensor):\n    a, b = x.shape[2:], y.shape[2:]\n"
+    after = rewrite(f"{head}    if a != b:\n        assert prod(a) == prod(b), 'sizes'\n    return x\n")
+    assert "sym_or(sym_eq(a, b), prod(a) == prod(b))" in after
+
+
 NUMBERS = st.sampled_from([-1, 0, 1, 2, 0.5, float("nan"), float("inf")])
 
 
