@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from transforms.python.flow.arithmetic import combined, compared, computed, power
 from transforms.python.flow.asking import coerces
 from transforms.python.flow.nodes import (
     called,
@@ -81,7 +82,6 @@ from transforms.python.flow.values import (
 )
 
 _BINDING = frozenset({ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.comprehension, ast.NamedExpr, ast.Call})
-_OF_THEIR_KIND = frozenset({"max", "min", "sum", "abs", "prod", "sym_max", "sym_min", "sym_sum", "sym_ite", "pow"})
 _LITERALS = {bool: A_BOOL, int: A_NUMBER, float: A_REAL, complex: A_REAL}
 _SIZED_METHODS = METHODS.keys() | REDUCTIONS
 
@@ -92,6 +92,7 @@ class Interpreter:
     `nodes` are the function's own; `parameters` overrides what annotations say; `returns` says what a callee, as
     written, returns; `hidden` are the builtins' names that the file gives to something else.
     `outer` is the enclosing function, whose variables a nested one sees; `telling` are those of `nodes` in `TELLING`.
+    `constants` says what a name, or an attribute as written, is that no function binds.
     """
 
     def __init__(
@@ -103,10 +104,12 @@ class Interpreter:
         outer: Interpreter | None = None,
         telling: Sequence[ast.AST] = (),
         hidden: Collection[str] = (),
+        constants: Callable[[str], Value] | None = None,
     ) -> None:
         self.variables: dict[str, Value] = {**(outer.variables if outer else {}), **dict.fromkeys(hidden, NOTHING)}
         self.settled = Settled(function, telling or nodes)
         self.returns = returns
+        self.constants: Callable[[str], Value] | None = constants or (outer.constants if outer else None)
         self._values: dict[ast.expr, Value] = {}
         """What was evaluated since a variable changed last."""
         self._changes = 0
@@ -115,6 +118,7 @@ class Interpreter:
             name: (line, self.variables[name]) for name, line in rebound(function.args, nodes, telling or nodes)
         }
         self._given = {parameter.arg for parameter in named_parameters(function.args)}
+        self._bound = set[str]()
         self._straight = set(map(id, function.body))
         binding = [node for node in telling or nodes if type(node) in _BINDING]
         for _ in range(2):
@@ -168,8 +172,10 @@ class Interpreter:
         for target, part in unpacked(targets, value):
             if isinstance(target, ast.Name):
                 old = self.variables.get(target.id, NOTHING)
-                passed = target.id in self._given and not always and part.kind in (INT, FLOAT, BOOL)
-                self._set(target.id, join((old, part)) if old.kind != PLAIN or passed else part)
+                passed = target.id in self._given and not always and part.kind in (INT, FLOAT, BOOL, PLAIN)
+                also = passed or (part.kind == PLAIN and target.id in self._bound)
+                self._bound.add(target.id)
+                self._set(target.id, join((old, part)) if old.kind != PLAIN or also else part)
             elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
                 self._hold(target.value.id, part)
 
@@ -206,7 +212,11 @@ class Interpreter:
         line, passed = self._passed.get(node.id, (0, NOTHING))
         if node.lineno < line:
             return passed
-        return self.variables.get(node.id, NOTHING)
+        value = self.variables.get(node.id)
+        return value if value is not None else self._constant(node.id)
+
+    def _constant(self, name: str) -> Value:
+        return self.constants(name) if self.constants and name else NOTHING
 
     def _Starred(self, node: ast.Starred) -> Value:
         return self.value(node.value)
@@ -223,7 +233,9 @@ class Interpreter:
             return A_REAL
         if node.attr in ATTRIBUTES:
             return ATTRIBUTES[node.attr] if owner.kind != STATIC else A_STATIC
-        return owner if node.attr in TENSOR_ATTRIBUTES and owner.kind in (TENSOR, STATIC) else NOTHING
+        if node.attr in TENSOR_ATTRIBUTES and owner.kind in (TENSOR, STATIC):
+            return owner
+        return self._constant(dotted(node)) if type(node.value) is ast.Name else NOTHING
 
     def _Call(self, node: ast.Call) -> Value:
         arguments = [self.value(argument) for argument in node.args]
@@ -238,7 +250,7 @@ class Interpreter:
         if owner is not None and not module and name in _SIZED_METHODS:
             return self._method(owner, name, node)
         if name in TRUTHS or (name in ("all", "any", "bool") and first.symbolic):
-            return Value(BOOL, first.dependencies if name not in TRUTHS else frozenset())
+            return Value(BOOL, first.dependencies if name not in TRUTHS else frozenset(), whole=first.numeric)
         if name in ("int", "float") and node.args and called(node.args[0]) == "item":
             return A_SIZE if name == "int" else A_FLOAT  # a number read from a Tensor is a symbol too
         if name in ("broadcast_shapes", "_broadcast_shapes"):
@@ -246,11 +258,11 @@ class Interpreter:
         if name in ("cast", "annotate") and len(node.args) == 2:
             return arguments[1]
         if name in SIZES and (owner is None or module in ("math", "torch", "utils", "functools", "operator", "np")):
-            size = self._size_call(name, arguments)
-            return size if module != "np" else size._replace(sure=False) if size.symbolic else OF_NUMPY
+            return computed(name, module if owner is not None else None, arguments)
         if name in ("sym_float", "float", "sqrt", "sym_sqrt", "log2"):
             concrete = OF_NUMPY if module == "np" else A_REAL
-            return Value(FLOAT, first.dependencies, sure=module != "np") if first.symbolic else concrete
+            size = Value(FLOAT, first.dependencies, sure=module != "np", whole=first.numeric)
+            return size if first.symbolic else concrete
         if name in SEQUENCES and len(arguments) == 1:
             return converted(name, first)
         if name == "zip":
@@ -285,29 +297,6 @@ class Interpreter:
             return self.returns.get(callee, NOTHING)
         return Value(PARAMETER, frozenset({"()" + callee}))
 
-    def _size_call(self, name: str, arguments: list[Value]) -> Value:
-        if name == "reduce":
-            arguments = arguments[1:]
-        if any(a.kind == TENSOR for a in arguments) and name not in ("sym_max", "sym_min", "sym_int", "sym_ite"):
-            return MAYBE_TENSOR if name in ("max", "min", "sum", "abs", "prod") else NOTHING
-        shapes = name in ("max", "min") and len(arguments) > 1 and any(a.shapelike for a in arguments)
-        if shapes or not any(a.symbolic for a in arguments):
-            return A_SIZE if name.startswith("sym_") else NOTHING
-        real = name in _OF_THEIR_KIND and any(a.real for a in arguments)
-        size = self._combined(arguments, FLOAT if real else INT)
-        return size._replace(sure=True, whole=True) if name in ("int", "ceil", "floor", "sym_int") else size
-
-    def _combined(self, values: list[Value], kind: str) -> Value:
-        touched = [value for value in values if value.symbolic]
-        if not touched:
-            numbers = kind != SHAPE and all(value.scalar for value in values)
-            return NOTHING if not numbers else A_REAL if kind == FLOAT else A_NUMBER
-        mixed = kind == SHAPE and not all(value.numbers for value in values)
-        whole = kind != INT or all(value.integral or value.kind in (SHAPE, BOOL) for value in values)
-        certain, sure = any(value.certain for value in touched), not any(value.maybe_tensor for value in values)
-        dependencies = frozenset[str]() if certain else frozenset[str]().union(*map(all_dependencies, touched))
-        return Value(kind, dependencies, sure=sure or not certain, optional=mixed, whole=whole)
-
     def _BinOp(self, node: ast.BinOp) -> Value:
         left, right = self.value(node.left), self.value(node.right)
         if TENSOR in (left.kind, right.kind):
@@ -318,22 +307,35 @@ class Interpreter:
             if TENSORS in (left.kind, right.kind):
                 return join((left, right)) if isinstance(node.op, ast.Add) else SOME_TENSORS._replace(sure=False)
             same = left.held == right.held or not isinstance(node.op, ast.Add)
-            return self._combined([left, right], SHAPE)._replace(container=(left.held or right.held) if same else "")
+            return combined([left, right], SHAPE)._replace(container=(left.held or right.held) if same else "")
         if isinstance(node.op, (ast.BitAnd, ast.BitOr)) and (BOOL in (left.kind, right.kind)):
-            return self._combined([left, right], BOOL)
+            return combined([left, right], BOOL)
         real = isinstance(node.op, ast.Div) or left.real or right.real
         if PARAMETER in (left.kind, right.kind) and not (left.certain or right.certain):
-            return self._combined([left, right], PARAMETER)
-        return self._combined([left, right], FLOAT if real else INT)
+            return combined([left, right], PARAMETER)
+        number = combined([left, right], FLOAT if real else INT)
+        return power(number, node.right) if isinstance(node.op, ast.Pow) else number
 
     def _UnaryOp(self, node: ast.UnaryOp) -> Value:
         value = self.value(node.operand)
-        if isinstance(node.op, ast.Not):
-            return Value(BOOL, all_dependencies(value)) if value.kind in (INT, FLOAT, BOOL) else A_BOOL
+        if isinstance(node.op, ast.Not) and value != OF_NUMPY:
+            truth = Value(BOOL, all_dependencies(value), whole=value.numeric)
+            return truth if value.kind in (INT, FLOAT, BOOL) else A_BOOL
         return value
 
     def _BoolOp(self, node: ast.BoolOp) -> Value:
-        return any_of([(self.value(operand), is_truth(operand)) for operand in operands_traced(node)])
+        operands = operands_traced(node)
+        value = any_of([(self.value(operand), is_truth(operand)) for operand in operands])
+        return value._replace(whole=all(map(self._surely_plain, operands))) if value.kind == BOOL else value
+
+    def _surely_plain(self, node: ast.expr) -> bool:
+        """Whether a truth is none that numpy or a Tensor may give: it compares no number with what is not known."""
+        if isinstance(node, ast.BoolOp):
+            return all(map(self._surely_plain, node.values))
+        value = self.value(node)
+        if isinstance(node, ast.Compare) and value == NOTHING:
+            return not any(self.value(side).scalar for side in (node.left, *node.comparators))
+        return value.numeric
 
     def _Compare(self, node: ast.Compare) -> Value:
         operands = [node.left, *node.comparators]
@@ -341,15 +343,7 @@ class Interpreter:
             return A_BOOL
         if any(isinstance(o, ast.Constant) and not isinstance(o.value, (int, float)) for o in operands):
             return A_BOOL
-        values = [self.value(o) for o in operands]
-        if any(value.kind in (TENSOR, TENSORS) for value in values):
-            return MAYBE_TENSOR
-        if isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
-            if {value.held for value in values} == {"tuple", "list"}:
-                return NOTHING  # never equal
-            if any(isinstance(o, (ast.Tuple, ast.List)) and not o.elts for o in operands):
-                return NOTHING  # `shape == ()` asks for the rank alone
-        return self._combined(values, BOOL)
+        return compared(node, [self.value(operand) for operand in operands])
 
     def _IfExp(self, node: ast.IfExp) -> Value:
         outcome = outcome_traced(node.test)
@@ -368,7 +362,7 @@ class Interpreter:
     def _Tuple(self, node: ast.Tuple) -> Value:
         values = [self.value(part) for part in node.elts]
         if any(isinstance(part, ast.Starred) for part in node.elts):
-            return self._combined(values, SHAPE)._replace(container="tuple")
+            return combined(values, SHAPE)._replace(container="tuple")
         return tuple_of(values)
 
     def _List(self, node: ast.List) -> Value:
@@ -381,7 +375,7 @@ class Interpreter:
             return sequence_of(join(held))
         if all(value.shapelike for value in held):
             return sequence_of(join(held))._replace(container="list")
-        return self._combined(values, SHAPE)._replace(container="list")
+        return combined(values, SHAPE)._replace(container="list")
 
     def _ListComp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Value:
         for generator in node.generators:
@@ -390,7 +384,8 @@ class Interpreter:
         held = "list" if isinstance(node, ast.ListComp) else ""
         if value.kind in (TENSOR, TENSORS, TUPLE, SEQUENCE, SHAPE, BOOL):
             return sequence_of(value)._replace(container=held)
-        return Value(SHAPE, value.dependencies, container=held) if value.symbolic else NOTHING
+        whole = value.kind != INT or value.integral
+        return Value(SHAPE, value.dependencies, container=held, whole=whole) if value.symbolic else NOTHING
 
     _GeneratorExp = _SetComp = _ListComp
 

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 
 from transforms.python.flow.nodes import called, dotted, named_parameters, numbers_asked_for, written
 from transforms.python.flow.values import (
     A_FLOAT,
+    A_NUMBER,
     A_REAL,
+    HOLDS,
     NOTHING,
     OPTIONAL,
     PARAMETER,
     PLAIN,
+    SEQUENCE,
     STATIC,
     UNTYPED,
     Value,
     annotated,
+    join,
     maybe_none,
     number_of,
 )
+
+_INTS = re.compile(rf"(?:[\w.]+\.)?{HOLDS}int(?:, (?:int|\.\.\.))*\]")
 
 
 def parameter_values(
@@ -28,11 +35,13 @@ def parameter_values(
     """The values by name; `nodes` are the function's own. Where `passed` is None it is to be filled in."""
     values: dict[str, Value] = {}
     numbers, absent, reals = numbers_asked_for(nodes), none_by_default(arguments), _real_by_default(arguments)
+    ints = {p.arg for p, value in _defaults(arguments) if type(getattr(value, "value", None)) is int}
     for parameter in named_parameters(arguments):
         name, annotation = parameter.arg, written(parameter.annotation) if parameter.annotation else ""
         value = _of_parameter(annotation, name, passed)
         number = value.kind in (PLAIN, STATIC) and name in numbers
         value = A_REAL if name in reals and value.kind == PLAIN else value
+        value = A_NUMBER if name in ints and value == UNTYPED else value
         values[name] = A_FLOAT if number else maybe_none(value) if name in absent else value
     for rest in filter(None, (arguments.vararg, arguments.kwarg)):
         if rest.annotation:
@@ -49,11 +58,20 @@ def _of_parameter(annotation: str, name: str, passed: Mapping[str, Value] | None
     if passed is None or value.kind != PARAMETER:
         return value
     given = passed.get(name, NOTHING)
+    if given.kind == PLAIN and not given.container and not annotation:
+        return UNTYPED
     if given.kind == PLAIN and not given.container:
-        return number_of(annotation)._replace(optional=value.optional) if annotation else UNTYPED
-    if number_of(annotation).scalar:  # what calls give otherwise is against the annotation
-        return given._replace(optional=False)
+        return of_annotation(annotation)._replace(optional=value.optional)
+    if (number := number_of(annotation)).scalar:  # what calls give otherwise is against the annotation
+        return join((given._replace(optional=False), number)) if number.real else given._replace(optional=False)
     return maybe_none(given) if value.optional else given
+
+
+def of_annotation(annotation: str) -> Value:
+    """What a parameter is that is given no size: a number or a sequence of ints, or nothing is known of it."""
+    bare = re.sub(r"^(?:typing\.)?Optional\[(.*)\]$", r"\1", annotation)
+    bare = " | ".join(part for part in re.split(r"\s*\|\s*", bare) if part != "None")
+    return Value(SEQUENCE, items=(A_NUMBER,)) if _INTS.fullmatch(bare) else number_of(bare)
 
 
 def may_be_left_out(arguments: ast.arguments, value: ast.expr) -> bool:

@@ -17,6 +17,7 @@ from transforms.python.flow.values import (
     A_STATIC,
     NOTHING,
     ONE_OR_MORE,
+    SEQUENCE,
     TENSORS,
     Value,
 )
@@ -37,7 +38,8 @@ GUARDS = {
         A_BOOL,
     ),
     **dict.fromkeys(("guard_int", "guard_scalar", "len", "id", "canonicalize_dim"), A_NUMBER),
-    **dict.fromkeys(("range", "str", "repr", "type", "canonicalize_dims", "free_symbols"), NOTHING),
+    "range": Value(SEQUENCE, items=(A_NUMBER,)),
+    **dict.fromkeys(("str", "repr", "type", "canonicalize_dims", "free_symbols"), NOTHING),
 }  # fmt: skip
 """What functions give that answer about sizes without asking for one, those that symfix puts into a tree among them."""
 OF_NUMBERS = frozenset(

@@ -54,7 +54,8 @@ class Value(NamedTuple):
     scalar: str = ""
     """Of "plain": "bool", "number" or "float" for what is surely one; a "number" is no float."""
     whole: bool = True
-    """Of a size: whether nothing in it may be a fraction, such as a factor of which nothing is known."""
+    """Of a size, a shape: whether nothing in it may be a fraction, such as a factor of which nothing is known.
+    Of a float, a truth: whether all that it is made of are numbers of Python's and of torch's."""
 
     @property
     def symbolic(self) -> bool:
@@ -88,16 +89,31 @@ class Value(NamedTuple):
         """Whether it is an int or a SymInt on every path."""
         if self.kind == PARAMETER:
             return self.sure and not self.optional
-        return self.scalar in ("bool", "number") or (
-            self.kind == INT and self.whole and self.sure and not self.optional
-        )
+        number = self.scalar in ("bool", "number") or (self.kind == INT and self.whole and self.sure)
+        return number and not self.optional
 
     @property
     def numbers(self) -> bool:
         """Whether it is a number on every path, or holds nothing but numbers."""
         if self.kind in (TUPLE, SEQUENCE):
             return all(item.numbers for item in self.items)
-        return bool(self.scalar) or (self.kind in SYMBOLIC and not self.optional)
+        return (bool(self.scalar) or self.kind in SYMBOLIC) and not self.optional
+
+    @property
+    def integers(self) -> bool:
+        """Whether it is an int or a SymInt on every path, or holds nothing else."""
+        if self.kind in (TUPLE, SEQUENCE):
+            return all(item.integers for item in self.items)
+        return self.whole and not self.optional if self.kind == SHAPE else self.integral
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it is a number of Python's or of torch's, or holds nothing else, wherever it is not None."""
+        if self.kind in (TUPLE, SEQUENCE):
+            return all(item.numeric for item in self.items)
+        if self.kind == PARAMETER:
+            return self.sure
+        return bool(self.scalar) or (self.kind in SYMBOLIC and self.sure and self.whole)
 
     @property
     def real(self) -> bool:
@@ -199,23 +215,24 @@ def _joined(best: Value, value: Value) -> Value:
         decisive = value if best.kind == STATIC or (best.kind == PLAIN and value.kind != STATIC) else best
         other = best if decisive is value else value
         if decisive.kind == BOOL:
-            return decisive._replace(sure=decisive.sure and other.scalar == "bool")
+            truth = other.scalar == "bool"
+            return decisive._replace(sure=decisive.sure and truth, whole=decisive.whole and truth)
         if decisive.kind == INT and other.real:
-            return decisive._replace(kind=FLOAT)
+            return decisive._replace(kind=FLOAT, whole=False)
         if decisive.kind in (INT, FLOAT) and not other.scalar:
             return decisive._replace(sure=decisive.sure and other.sure, optional=True, whole=False)
-        return _unsure(decisive)
+        return decisive if decisive.kind in (INT, FLOAT) else _unsure(decisive)
     if TENSOR in (value.kind, best.kind):
         return Value(TENSOR, sure=value.kind == best.kind and value.sure and best.sure)
     if PARAMETER in (value.kind, best.kind):
         decisive, other = (best, value) if value.kind == PARAMETER else (value, best)
         if decisive.kind in (INT, FLOAT) and not other.sure:
             part = any("[" in name for name in other.dependencies)
-            return decisive._replace(sure=decisive.sure and not part, optional=True)
+            return decisive._replace(sure=decisive.sure and not part, optional=True, whole=False)
         if decisive.kind == BOOL:
             return decisive._replace(sure=False)
         if decisive.kind != PARAMETER:
-            return _unsure(decisive)
+            return decisive if decisive.kind in (INT, FLOAT) else _unsure(decisive)
         return Value(PARAMETER, best.dependencies | value.dependencies, sure=best.sure and value.sure)
     if value.kind == best.kind:
         same = len(value.items) == len(best.items)
@@ -240,20 +257,22 @@ def maybe_none(value: Value) -> Value:
 
 def maybe_other(value: Value) -> Value:
     """A value that is None, or no number at all, on another path; of a shape, what it holds."""
-    return value._replace(optional=True) if value.kind == SHAPE else maybe_none(value)
+    return value._replace(optional=True, whole=False) if value.kind == SHAPE else maybe_none(value)
 
 
 def _unsure(value: Value) -> Value:
     """A value that another path of the function does not have."""
     if value.items:
         return value._replace(items=tuple(map(_unsure, value.items)))
+    if value.scalar or value.kind in (INT, FLOAT):
+        return NOTHING if value.scalar else value._replace(whole=False)
     return value._replace(sure=False) if value.kind in (TENSOR, TENSORS) else value
 
 
 def element(value: Value) -> Value:
     """What iterating over a value yields."""
     if value.kind == SHAPE:
-        return Value(INT, value.dependencies, optional=value.optional)
+        return Value(INT, value.dependencies, optional=value.optional, whole=value.whole)
     if value.kind == TENSORS:
         return Value(TENSOR, sure=value.sure)
     if value.kind in (TUPLE, SEQUENCE):
@@ -294,7 +313,7 @@ def sequence_of(value: Value) -> Value:
         return Value(TENSORS, sure=value.sure)
     if value.kind in (TENSORS, TUPLE, SEQUENCE, SHAPE, BOOL):
         return bounded(Value(SEQUENCE, items=(value,)))
-    return Value(SHAPE, value.dependencies)
+    return Value(SHAPE, value.dependencies, whole=value.kind != INT or value.integral)
 
 
 def converted(function: str, value: Value) -> Value:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from transforms.python.flow.parameters import of_annotation
 from transforms.python.flow.values import (
     BOOL,
     FLOAT,
     INT,
     NOTHING,
+    OPTIONAL,
     PLAIN,
     TENSOR,
     TENSORS,
@@ -134,6 +136,9 @@ def _dependency(name: str, reached: Reached, callees: Mapping[str, Reached]) -> 
         value = callee.returns if callee is not None else NOTHING
     else:
         value = reached.parameters.get(base, NOTHING)
+        annotation = dict(reached.definition.function.parameters).get(base, "")
+        if value == NOTHING and not OPTIONAL.search(annotation):
+            value = of_annotation(annotation)
     for index in filter(None, (bracket + rest).replace("[", " ").split("]")):
         value = item(value, int(index)) if index.strip() else element(value)
     return value

@@ -98,7 +98,7 @@ def _calls(scope: Scope, values: Interpreter, prims: bool) -> set[Call]:
             passed = ((slot, values.value(argument)) for slot, argument in _slots(node))
             # What functions of other modules are given decides nothing here.
             own = "." not in callee or callee.startswith("self.")
-            arguments = tuple((slot, v) for slot, v in passed if _telling(v) or (own and not v.scalar))
+            arguments = tuple((slot, v) for slot, v in passed if _telling(v) or v.real or (own and not v.scalar))
             calls.add(Call(callee, arguments))
             calls.update(map(Call, passed_on(node, callee)))
     return calls

@@ -8,8 +8,9 @@ What it does: known sizes raise and guard as before; unknown ones are checked wh
 
 Why: `assert` needs an answer while tracing.
 
-Fix safety: safe; for review where the condition holds an `or`, whose guard is then one instead of two, and where there
-is no message to give, or one that reads the frame it is made in. Not offered where Dynamo reads the function: it makes
+Fix safety: safe; for review where the condition holds an `or`, whose guard is then one instead of two, where a size is
+compared with what is not known for a number (one of numpy's gives truths that no check takes), and where there is no
+message to give, or one that reads the frame it is made in. Not offered where Dynamo reads the function: it makes
 a check of an `assert` of one comparison with a constant message or none. Of all others it asks, and what to write
 instead is said; torch._assert is named, as it is where making its message does more than read. Left is
 what the function or a caller that symbols reach may catch. Under `python -O`, which drops assertions, the check refuses
@@ -86,7 +87,7 @@ def rewrite(place: Place) -> Rewrite | None:
         with suppress(Undecided):  # an operand that may not be moved is asked by itself, below
             condition = place.conditions.symbolic(tree)
             if place.conditions.surely_bool(condition):
-                return _check(place, node, code(condition), node.msg)
+                return _check(place, node, node.test, code(condition), node.msg)
         place.names.used = set()
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node.test, place.conditions.expected(tree)))
 
@@ -102,12 +103,13 @@ def _of_call(place: Place, node: ast.Call) -> Rewrite:
     condition = place.conditions.symbolic(place.tree(node.args[0]))
     if not place.conditions.surely_bool(condition) or not only_reads(node.args[1]):
         return Rewrite(Level.MANUAL, MESSAGE, reason=ASKED, refusal="asserted")
-    return _check(place, node, code(condition), node.args[1])
+    return _check(place, node, node.args[0], code(condition), node.args[1])
 
 
-def _check(place: Place, node: ast.Assert | ast.Call, condition: str, message: ast.expr) -> Rewrite:
+def _check(place: Place, node: ast.Assert | ast.Call, test: ast.expr, condition: str, message: ast.expr) -> Rewrite:
     check_lazy(message)
     place.names.builtin("AssertionError")
     text = f"{place.names.torch}._check_with(AssertionError, {condition}, lambda: {place.text(message)})"
-    level = Level.REVIEW if re.search(r"\bsym_(?:or|not)\(", condition) else Level.SAFE
+    plain = place.values.value(test).numeric and not re.search(r"\bsym_(?:or|not)\(", condition)
+    level = Level.SAFE if plain else Level.REVIEW
     return Rewrite(level, MESSAGE, (Change(place.layout.start(node), place.layout.end(node), text),))

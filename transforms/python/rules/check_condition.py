@@ -10,7 +10,9 @@ its own, so that what was evaluated, and in which order, stays.
 Why: a check can be left for the time the code runs, a coercion cannot.
 
 Fix safety: safe for conjunctions, whose guards stay the same. For review where `or` or `not` is involved: known sizes
-are then guarded by one disjunction instead of the side that held.
+are then guarded by one disjunction instead of the side that held. And where a size is compared with what is not known
+for a number: one of numpy's gives truths that `sym_and` does not take. Left are shapes beside a tuple of what is not
+known for ints, which `sym_eq` does not take.
 
 References: torch/fx/experimental/symbolic_shapes.py.
 """
@@ -79,6 +81,7 @@ def rewrite(place: Place) -> Rewrite | None:
         place.names.check_torchs(dotted(place.site.node.func))
     expression = place.site.expression
     tree = place.tree(expression)
+    plain = place.values.value(expression).numeric and not place.inlined
     try:
         new = place.conditions.symbolic(tree)
         if place.conditions.surely_bool(tree) and not place.conditions.surely_bool(new):
@@ -87,9 +90,9 @@ def rewrite(place: Place) -> Rewrite | None:
         changes = _apart(place, tree)
         if not changes:
             raise
-        return Rewrite(Level.SAFE if not place.inlined else Level.REVIEW, MESSAGE, changes)
+        return Rewrite(Level.SAFE if plain else Level.REVIEW, MESSAGE, changes)
     conjunction = place.site.kind == "check" and not re.search(r"\bsym_(?:or|not)\(", code(new))
-    level = Level.SAFE if conjunction and not place.inlined else Level.REVIEW
+    level = Level.SAFE if conjunction and plain else Level.REVIEW
     return Rewrite(level, MESSAGE, place.replaced(expression, new))
 
 

@@ -8,7 +8,8 @@
 What it does: unknown sizes take the branch. An amount to pad by is 0 where there is nothing to pad, and a dimension
 narrowed to the smaller of its own size and the wanted one stays as it is where it is smaller. A flag that the branch
 sets may only choose between a tensor and that tensor expanded, reshaped or padded. Left are branches that do anything
-else: that call, or set elements of a list that something else has too but what pads by it.
+else: that call, or set elements of a list that something else has too but what pads by it; and sizes beside what is not
+known for an int, of which `torch.sym_max` and `torch.sym_min` may make a float.
 
 Why: neither `size < n` nor its opposite is the general case, but one path can serve both.
 
@@ -101,6 +102,8 @@ def rewrite(place: Place) -> Rewrite | None:
     sides = [test.left, test.comparators[0]]
     if any(isinstance(side, ast.Constant) for side in sides):
         return None
+    if not all(place.values.value(side).integral for side in sides):
+        return None  # torch.sym_max and torch.sym_min make a float of an int beside one, and take nothing of numpy's
     small, large = sides if isinstance(test.ops[0], (ast.Lt, ast.LtE)) else reversed(sides)
     clamped = [_clamped(place, branch, statement, small, large) for statement in branch.body]
     if None in clamped or not any(clamped):

@@ -9,11 +9,11 @@ What it does: wherever the code is compiled the tensor is padded, by 0 where eag
 before. In fakes and metas, which eager does not run, and in PyTorch itself, `guard_or_true` decides. That the amounts
 are 0 there is tried with numbers in the place of the sizes: they stay as they are, or become what is missing to a
 multiple (`(m - n % m) % m`), the remainder itself, or no less than 0. Blocks are taken to be wider than 0. Left are
-other paddings than by a constant, branches that do more, and tensors of which somebody may see that they were copied:
-what is written in place below, by whatever name or function, where it shares memory with what is padded or was; what
-is stored; what a traced function returns to a caller of its file that writes it (others get a copy of what is padded
-already). A function that is not known is taken to write nothing, but where its class says `inplace=True` or the tensor
-is read by another name later.
+other paddings than by a constant, or by what becomes no less than 0 and is not known for an int, branches that do more,
+and tensors of which somebody may see that they were copied: what is written in place below, by whatever name or
+function, where it shares memory with what is padded or was; what is stored; what a traced function returns to a caller
+of its file that writes it (others get a copy of what is padded already). A function that is not known is taken to write
+nothing, but where its class says `inplace=True` or the tensor is read by another name later.
 
 Why: one graph serves every size; the branch made one for the sizes that fit and one for the others, and failed where
 the size is not known while tracing.
@@ -31,6 +31,7 @@ from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.writing.compiled import asked_of, served
 from transforms.python.writing.copies import copy_is_seen
+from transforms.python.writing.logic import Undecided
 from transforms.python.writing.paddings import Padding, chosen_padding, forms, padding
 from transforms.python.writing.place import Change, Place, Rewrite
 
@@ -101,5 +102,7 @@ def _text(place: Place, amount: ast.expr) -> str:
     if isinstance(amount, ast.Call) and place.inlined:
         place.names.builtin("max")
     elif isinstance(amount, ast.Call):
+        if not all(place.values.value(argument).integral for argument in amount.args):
+            raise Undecided(f"{ast.unparse(amount)} is not known for an int: torch.sym_max may make a float of it")
         amount.func = ast.parse(place.names("torch.sym_max"), mode="eval").body
     return ast.unparse(amount)

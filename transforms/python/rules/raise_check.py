@@ -16,12 +16,13 @@ false: `expect_true` says what is known, and else yes, and then it is checked wh
 
 Why: the branch needs an answer while tracing, and fails where there is none.
 
-Fix safety: safe as a call, for review as an expectation. Code that eager or TorchScript run too, and code that Inductor
-runs with sympy expressions, is written with the helpers of torch._prims_common, which cost a bool nothing. Where Dynamo
-traces a function of the user's it is for review: compiled code ends a check that fails in a RuntimeError of its own,
-eager in the same exception as before; the message may not close over sizes (the handler of torch._check in
-torch/_dynamo/variables/torch.py), and such a branch is left. So is one whose exception the function or a caller that
-symbols reach may catch: the answer picks the path there.
+Fix safety: safe as a call, for review as an expectation, and where a size is compared with what is not known for a
+number: an attribute or an import may be one of numpy's, whose truths no check takes. Code that eager or TorchScript run
+too, and code that Inductor runs with sympy expressions, is written with the helpers of torch._prims_common, which cost
+a bool nothing. Where Dynamo traces a function of the user's it is for review: compiled code ends a check that fails in
+a RuntimeError of its own, eager in the same exception as before; the message may not close over sizes (the handler of
+torch._check in torch/_dynamo/variables/torch.py), and such a branch is left. So is one whose exception the function or
+a caller that symbols reach may catch: the answer picks the path there.
 
 References: torch/__init__.py (_check and its kin), torch/fx/experimental/symbolic_shapes.py (expect_true).
 """
@@ -136,6 +137,7 @@ def rewrite(place: Place) -> Rewrite | None:
             if not place.conditions.surely_bool(condition):
                 raise Undecided("what is checked may be no bool")
             plain = not re.search(r"\bsym_(?:or|not)\(", code(condition))
+            plain = plain and place.values.value(branch.test).numeric
             level = Level.SAFE if plain and not place.inlined else Level.REVIEW
             return Rewrite(level, MESSAGE, (check_statement(place, branch, function, condition, message),))
         place.names.used = set()

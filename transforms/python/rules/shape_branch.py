@@ -5,7 +5,8 @@
 
 What it does: in general two shapes differ. Where the path for that case only expands, reshapes or copies, it serves
 equal shapes too. Where it does more, such as to convert, or is seen to give another shape for equal ones, or where a
-copy would be seen, since what it is made of is written in place below, a person has to decide.
+copy would be seen, since what it is made of is written in place below, a person has to decide. Left are shapes beside a
+tuple of what is not known for ints, which `sym_eq` does not take.
 
 Why: `==` on shapes compares size by size and needs an answer each time.
 

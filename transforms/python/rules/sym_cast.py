@@ -10,7 +10,8 @@ that is added, subtracted or multiplied, is the number 1 or 0.
 
 Why: `int` needs the number itself: an unknown size fails, a known one is baked into the graph.
 
-Fix safety: review. The number is the same; the guard that fixed the size is gone.
+Fix safety: review. The number is the same; the guard that fixed the size is gone. Left is the truth of a size beside
+what is not known for a number: one of numpy's gives truths that `sym_ite` does not take.
 
 References: torch/__init__.py (sym_int, sym_float, sym_ite, _sym_sqrt).
 """

@@ -7,7 +7,9 @@ What it does: the smaller of two unknown sizes is an expression; no path has to 
 Why: `min` compares and keeps one of its arguments, which needs an answer.
 
 Fix safety: review. The number is the same for every known size; the guard that said which one is smaller is gone.
-Left is an int beside what may be a float: torch.sym_max and torch.sym_min make a float of either.
+Left is an int beside what is not known for one: torch.sym_max and torch.sym_min make a float of an int beside a float,
+and take no number of numpy's. Known are sizes, what is annotated or written as an int, and what whole arithmetic makes
+of them.
 
 References: torch/__init__.py (sym_min, sym_max).
 """
@@ -48,6 +50,7 @@ EXAMPLES = (
     ),
     Example("def f(x: Tensor):\n    return min(x.shape)\n", None, "how many there are is not written"),
     Example("def f(x: Tensor, r: float):\n    return max(x.size(0), r)\n", None, "it may be a float"),
+    Example("def f(self, x: Tensor):\n    return max(x.size(0), self.k)\n", None, "nothing says that it is an int"),
 )
 
 MESSAGE = "the builtin compares sizes"
@@ -62,7 +65,12 @@ def rewrite(place: Place) -> Rewrite | None:
         return Rewrite(Level.MANUAL, MESSAGE, reason="the arguments are unpacked", refusal="unpacked")
     name = place.names(f"torch.sym_{node.func.id}")
     if len(node.args) == 1:
-        return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, call(name, unpacked_pair(place.tree(node.args[0])))))
+        held = node.args[0]
+        return Rewrite(
+            Level.REVIEW,
+            MESSAGE,
+            place.replaced(node, call(name, unpacked_pair(place.tree(held), place.values.value(held)))),
+        )
     operands = [place.tree(argument) for argument in node.args]
     return Rewrite(
         Level.REVIEW, MESSAGE, place.replaced(node, nested(name, operands, [*map(place.values.value, node.args)]))

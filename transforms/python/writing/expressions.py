@@ -37,7 +37,7 @@ def symbolic_call(conditions: Conditions, original: cst.Call, updated: cst.Call)
     if name == "round" and kinds[:1] and kinds[0] in ("int", "float"):
         raise Undecided(f"{code(original)} asks for a size")
     if name in ("min", "max") and len(passed) == 1 and kinds[0] == "shape":
-        return call(conditions.name(f"torch.sym_{name}"), unpacked_pair(passed[0]))
+        return call(conditions.name(f"torch.sym_{name}"), unpacked_pair(passed[0], values[0]))
     item = len(passed) == 1 and isinstance(passed[0], cst.Call) and isinstance(passed[0].func, cst.Attribute)
     item = item and cst.ensure_type(cst.ensure_type(passed[0], cst.Call).func, cst.Attribute).attr.value == "item"
     if name in ("int", "float") and len(passed) == 1 and (kinds[0] in ("int", "float") or item):
@@ -51,8 +51,11 @@ def symbolic_call(conditions: Conditions, original: cst.Call, updated: cst.Call)
 def nested(function: str, operands: Sequence[cst.BaseExpression], values: Sequence[Value]) -> cst.BaseExpression:
     """`function` of the first two, of that and the third, and so on. Raises Undecided for an int beside a float.
 
-    torch.sym_max and torch.sym_min make a float of both; the builtin gives one of them as it is.
+    torch.sym_max and torch.sym_min make a float of both; the builtin gives one of them as it is. They take no number of
+    numpy's.
     """
+    if not all(value.numeric if value.real else value.integral for value in values):
+        raise Undecided(f"one of these is not known for an int: {function} would give a float for an int beside it")
     if any(value.real for value in values) and not all(value.real for value in values):
         raise Undecided(f"one of these may be a float: {function} would give a float for an int too")
     joined = operands[0]
@@ -61,8 +64,10 @@ def nested(function: str, operands: Sequence[cst.BaseExpression], values: Sequen
     return joined
 
 
-def unpacked_pair(shape: cst.BaseExpression) -> cst.Arg:
+def unpacked_pair(shape: cst.BaseExpression, value: Value) -> cst.Arg:
     """`*shape[-2:]` for that part of a shape, or `[:2]`. Raises Undecided where how many there are is not seen."""
+    if not value.integers:
+        raise Undecided(f"{code(shape)} may hold what is no integer, which would become a float")
     if not re.search(r"\[(?:-2 ?:|: ?2)\]$", code(shape)):
         raise Undecided("the sizes are in one sequence: unpack them, and write the smaller or larger of each two")
     return cst.Arg(shape, star="*")

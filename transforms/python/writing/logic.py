@@ -13,7 +13,7 @@ import libcst as cst
 
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import TESTS
-from transforms.python.flow.values import BOOL, EMPTY, FLOAT, INT, NOTHING, STATIC, Value, element
+from transforms.python.flow.values import BOOL, FLOAT, INT, NOTHING, OF_NUMPY, Value, element
 from transforms.python.writing.nodes import (
     OPPOSITE,
     Moved,
@@ -84,9 +84,9 @@ class Conditions:
             return self.surely_bool(node.left) and self.surely_bool(node.right)
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value in TESTS:
             return True
-        truth = isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not)
+        truth = isinstance(getattr(node, "operator", None), cst.Not) or isinstance(node, cst.Comparison)
         value = self.value(node)
-        return truth or isinstance(node, cst.Comparison) or value.surely_bool or value.scalar == "bool"
+        return (truth and value != OF_NUMPY) or value.surely_bool or value.scalar == "bool"
 
     def symbolic(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """The same truth, never turned into a bool on the way. Raises Undecided where that cannot be written."""
@@ -114,7 +114,7 @@ class Conditions:
 
     def truth(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """The same truth, a bool or a SymBool. Raises Undecided where that cannot be written, or it may be neither."""
-        if not self.surely_bool(node):
+        if not self.surely_bool(node) or not self.value(node).numeric:
             raise Undecided(f"{code(node)} may be no bool")
         return self.symbolic(node)
 
@@ -310,9 +310,9 @@ class Conditions:
             return None
         if not all(are_shapes):
             raise Undecided(f"{code(sides[are_shapes.index(False)])} may be no shape, which sym_eq does not take")
-        for part in (held.value for s in sides if isinstance(s, (cst.Tuple, cst.List)) for held in s.elements):
-            if (own := self.value(part)).optional or own.real or own.kind in (EMPTY, STATIC):
-                raise Undecided(f"{code(part)} may be no integer, which sym_eq does not take")
+        written = [[e.value for e in s.elements] if isinstance(s, (cst.Tuple, cst.List)) else [s] for s in sides]
+        for part in (part for parts in written for part in parts if not self.value(part).integers):
+            raise Undecided(f"{code(part)} may be no integer, which sym_eq does not take")
         literals = ("list" if isinstance(s, cst.List) else "tuple" if isinstance(s, cst.Tuple) else "" for s in sides)
         held = [literal or self.value(side).held for literal, side in zip(literals, sides, strict=True)]
         if not all(held) or held[0] != held[1]:

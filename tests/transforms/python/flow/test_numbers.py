@@ -90,11 +90,64 @@ def test_a_shape_is_compared_with_integers_alone(rewrite: Any, other: str) -> No
 @pytest.mark.parametrize(
     "extremum",
     ["min(x.size(0), scale)", "max(1.0, x.size(0))", "max(x.size(0), x.size(1) * 0.5)", "min(math.inf, x.size(0))",
-     "int(max(1, x.size(0) * scale))", "min(x.size(0), float(mode))"],
+     "int(max(1, x.size(0) * scale))", "min(x.size(0), float(mode))", "max(x.size(0), abs(scale))",
+     "max(x.size(0), max(1, scale))", "max(x.size(0), np.ceil(scale))", "max(x.size(0), math.pow(2, scale))",
+     "max(x.size(0), round(scale, 1))", "max(x.size(0), y.mean().item())", "max(x.size(0), sum([0.5, k]))",
+     "max(x.size(0), [1, 0.5][k])", "max(x.size(0), 2 ** -k)", "max(x.size(0), y.numel() ** -k)",
+     "max(x.size(0), config.ratio)", "max(x.size(0), ratios['a'])", "max(x.size(0), torch.finfo(x.dtype).max)",
+     "max(x.size(0), half(k))", "max(x.size(0), x.size(1) * config.ratio)",
+     "max([s * config.ratio for s in x.shape][:2])"],
 )  # fmt: skip
 def test_an_extremum_makes_no_float_of_an_int(rewrite: Any, extremum: str) -> None:
     source = f"{HEAD}    return x.new_full((2,), {extremum})\n"
     assert rewrite(source) == source
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["abs(k)", "max(1, k)", "math.ceil(scale)", "round(scale)", "int(scale)", "k << 1", "2**3", "y.dim()",
+     "len(scales)", "(1, 2)[k]", "-k", "k if flag else 1", "x.size(1) ** 2", "int(config.ratio)"],
+)  # fmt: skip
+def test_an_extremum_takes_what_is_an_int_whatever_it_is_made_of(rewrite: Any, number: str) -> None:
+    source = f"{HEAD}    return x.new_full((2,), max(x.size(0), {number}))\n"
+    assert "torch.sym_max(x.size(0), " in rewrite(source)
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    ["list[int]", "tuple[int, ...]", "Sequence[int]", "List[int]", "Optional[List[int]]", "list[int] | None"],
+)
+def test_a_sequence_of_ints_holds_ints(rewrite: Any, annotation: str) -> None:
+    source = f"def f(x: Tensor, sizes: {annotation}):\n    return x.new_full((2,), max(x.size(0), sizes[0]))\n"
+    assert "torch.sym_max(x.size(0), sizes[0])" in rewrite(source)
+    assert "sym_max" not in rewrite(source.replace("int", "float"))
+    other = source.replace("    return", "    sizes = half(sizes)\n    return")
+    assert rewrite(other) == other
+
+
+def test_what_need_not_be_given_is_an_int_once_it_is_chosen(rewrite: Any) -> None:
+    source = (
+        f"{HEAD}    n = rows if rows is not None else k\n    torch._check(x.shape == (n,), lambda: 'n')\n    return x\n"
+    )
+    assert "sym_eq(x.shape, (n,))" in rewrite(source)
+    assert "sym_eq" not in rewrite(source.replace("rows if rows is not None else k", "rows"))
+
+
+@pytest.mark.parametrize("first", ["1", "0.5"])
+def test_what_is_a_float_on_one_path_is_no_int(rewrite: Any, first: str) -> None:
+    other = "0.5" if first == "1" else "1"
+    source = (
+        f"{HEAD}    n = {first}\n    if flag:\n        n = {other}\n    return x.new_full((2,), max(x.size(0), n))\n"
+    )
+    assert rewrite(source) == source
+    assert "sym_max" in rewrite(source.replace("0.5", "3"))
+
+
+@pytest.mark.parametrize("number", ["range(k)", "(1, k)", "enumerate(scales)"])
+def test_a_loop_over_ints_gives_ints(rewrite: Any, number: str) -> None:
+    target = "n, _" if "enumerate" in number else "n"
+    source = f"{HEAD}    return [x.new_full((2,), max(x.size(0), n)) for {target} in {number}]\n"
+    assert "torch.sym_max(x.size(0), n)" in rewrite(source)
 
 
 @pytest.mark.parametrize("default", ["math.inf", "0.5", "float('inf')"])
@@ -159,3 +212,12 @@ def test_what_a_helper_is_given_elsewhere_counts(parameter: str, given: str, num
     assert isinstance(function, ast.FunctionDef)
     values = Interpreter(function, own_nodes(function), helper.parameters, {})
     assert values.value(ast.Name("n", ast.Load(), lineno=2)).optional is not number
+
+
+@pytest.mark.parametrize(("given", "whole"), [("k", True), ("2", True), ("0.5", False), ("scale", False)])
+def test_a_helper_that_is_given_a_float_elsewhere_has_no_int(given: str, whole: bool) -> None:
+    lines = HEAD.replace("def f", "@register_fake('a::f')\ndef f")
+    call = f"    return helper(x, x.size(0)), helper(x, {given})\n\n\ndef helper(x: Tensor, n):\n{RAISE}"
+    _, functions = followed({"ops.py": f"from torch.library import register_fake\n\n\n{lines}{call}"})
+    (helper,) = (reached for definition, reached in functions.items() if definition.function.name == "helper")
+    assert helper.parameters["n"].integral is whole
