@@ -10,6 +10,7 @@ from itertools import accumulate, chain
 from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level
 from transforms.python.answering import NESTED, Answer, answers
+from transforms.python.flow.constants import Constants
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.jobs import FileJob, Job
 from transforms.python.reading.extract import NestedTooDeep, Parts, Scope, outline, scopes
@@ -61,7 +62,8 @@ def findings(job: FileJob) -> list[Finding]:
         chosen = (scope for tree in trees for scope in scopes(tree) if scope.name in job.functions)
         return [_unread(job, scope.name, getattr(scope.node, "lineno", 1), _ENCODING) for scope in chosen]
     layout = Layout(job.source)
-    top = TopLevel(ast.Module(list(_outlines(trees, job)), []), job.source)
+    constants = Constants(job.source)
+    top = TopLevel(ast.Module(list(_outlines(trees, job, constants)), []), job.source)
     refused: list[Finding] = []
     functions: list[Rewritten] = []
     outer: list[tuple[Scope, Interpreter]] = []  # the functions around the one at hand, outermost first
@@ -73,7 +75,7 @@ def findings(job: FileJob) -> list[Finding]:
             outer.pop()
         reached = job.functions.get(scope.name)
         try:
-            rewritten, values = _rewritten(scope, reached, outer, top, layout, job)
+            rewritten, values = _rewritten(scope, reached, outer, top, layout, job, constants)
         except RecursionError:
             if reached is not None:
                 refused.append(_unread(job, scope.name, scope.node.lineno, NESTED))
@@ -87,10 +89,11 @@ def findings(job: FileJob) -> list[Finding]:
     return [*_assembled(job.path, layout, functions, formatter.fits, job.home), *refused]
 
 
-def _outlines(trees: Iterable[ast.Module], job: FileJob) -> Iterator[ast.stmt]:
+def _outlines(trees: Iterable[ast.Module], job: FileJob, constants: Constants) -> Iterator[ast.stmt]:
     """The statements at the top of a file without what they hold, save the functions that rules look into."""
     whole = {name for reached in job.functions.values() if reached.composite for name in reached.composite.bodies}
     for tree in trees:
+        constants.add(tree)
         for statement in tree.body:
             computes = isinstance(statement, ast.FunctionDef) and only_arithmetic(statement)
             yield statement if computes or getattr(statement, "name", "") in whole else outline(statement)
@@ -103,6 +106,7 @@ def _rewritten(
     top: TopLevel,
     layout: Layout,
     job: FileJob,
+    constants: Constants,
 ) -> tuple[Rewritten | None, Interpreter]:
     """The answers in a function, None where no symbol reaches it, and its values."""
     function = scope.node
@@ -110,7 +114,8 @@ def _rewritten(
     enclosing = outer[-1][1] if outer and outer[-1][0].name == scope.name.rpartition(".")[0] else None
     parameters, returns = (reached.parameters, reached.returns) if reached else ({}, {})
     hidden = {*top.hidden, *builtins_bound(scope.telling)}
-    values = Interpreter(function, scope.nodes, parameters, returns, enclosing, hidden=hidden)
+    lookup = None if enclosing else constants.of(function, scope.owner)
+    values = Interpreter(function, scope.nodes, parameters, returns, enclosing, hidden=hidden, constants=lookup)
     if reached is None:
         return None, values
     around = [function, *(holder.node for holder, _ in reversed(outer))]

@@ -8,8 +8,8 @@ Why: `min` compares and keeps one of its arguments, which needs an answer.
 
 Fix safety: review. The number is the same for every known size; the guard that said which one is smaller is gone.
 Left is an int beside what is not known for one: torch.sym_max and torch.sym_min make a float of an int beside a float,
-and take no number of numpy's. Known are sizes, what is annotated or written as an int, and what whole arithmetic makes
-of them.
+and take no number of numpy's. Known are sizes, what is annotated or written as an int, here or by the module or the
+class at its top, and what whole arithmetic makes of them.
 
 References: torch/__init__.py (sym_min, sym_max).
 """
@@ -51,6 +51,10 @@ EXAMPLES = (
     Example("def f(x: Tensor):\n    return min(x.shape)\n", None, "how many there are is not written"),
     Example("def f(x: Tensor, r: float):\n    return max(x.size(0), r)\n", None, "it may be a float"),
     Example("def f(self, x: Tensor):\n    return max(x.size(0), self.k)\n", None, "nothing says that it is an int"),
+    Example(
+        "K = 4 * 16\n\n\ndef f(x: Tensor):\n    return max(x.size(0), K)\n",
+        "K = 4 * 16\n\n\ndef f(x: Tensor):\n    return torch.sym_max(x.size(0), K)\n",
+    ),
 )
 
 MESSAGE = "the builtin compares sizes"
