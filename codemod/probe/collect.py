@@ -53,6 +53,8 @@ _STATIC = re.compile(r"tensor '(.+?)' size mismatch at index (\d+)\. expected (\
 _FRAMEWORK = "due to 0/1 specialization in the framework"
 LOCATION = re.compile(r"(?P<path>[^\s()#]{1,1000}?):(?P<line>\d{1,9}) in (?P<function>[^\s()]+)")
 _ROW = re.compile(r"^(?:\d+/\d+: )+(.*)$", re.S)
+_NEXT_ROW = re.compile(r"\n\s*(?=\d+/\d+: )")
+_USER_STACK = "\nUser stack trace:\n"  # behind a reason, since torch 2.13
 _ABOUT_SIZES = re.compile(
     r"data-dependent|symbolic sizes|SymInt|unbacked|Constraints violated|DataDependent|dynamic", re.I
 )
@@ -277,9 +279,10 @@ def recompilation(reason: str, function: str, torch: str) -> Answer:
 
     The source is where the condition came from; where torch says that it only comes first, its advice stands instead.
     """
-    condition, _, comment = reason.partition(" # ")
+    said = reason.partition(_USER_STACK)[0]
+    condition, _, comment = " ".join(said.split()).partition(" # ")
     match = LOCATION.search(comment)
-    advice = advice_about(reason)
+    advice = advice_about(said)
     if match is None or advice:
         return Answer("recompiled", spelled(condition.strip()), "", None, None, function, advice=advice)
     source = comment[: match.start()].rstrip(" #")
@@ -349,11 +352,10 @@ def _reasons(payload: str) -> list[str]:
             items = load_json(text, "reasons", "")
         except SymfixError:
             items = []
-        lines = [str(item) for item in items] if isinstance(items, list) else []
+        reasons = [str(item).strip() for item in items] if isinstance(items, list) else []
     else:
-        lines = text.splitlines()
-    rows = (_ROW.match(line.strip()) for line in lines)
-    return [" ".join((row[1] if row else line).split()) for row, line in zip(rows, lines, strict=True) if line.strip()]
+        reasons = _NEXT_ROW.split(text)
+    return [row[1] if (row := _ROW.match(reason)) else reason for reason in reasons if reason]
 
 
 def advice_about(reason: str) -> str:

@@ -6,22 +6,23 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from codemod.probe.answers import ARROW, Answer, Compilation, Report, merged
 from codemod.probe.collect import LOCATION, first_sentence, guard_kind, in_arguments, recompilation
 from codemod.probe.draft import read_draft
 from codemod.probe.places import PYTHON, TORCH, called_by, folder_of, owner, schema_owner
-from codemod.probe.trace import Frame
+from codemod.probe.trace import Frame, printed_frames
 from codemod.runner.asking import argument_in, askers_in
 from codemod.runner.assumptions import SAID
 from codemod.runner.causes import TELLING
 
 # What logging puts before a line: `[rank0]:V1122 06:59:39.722000 123 torch/file.py:12] [0/1] `.
 _PREFIX = re.compile(r"^(?:\[rank\d+\]:\s?)?(?:[VDIWEC]\d{4} \S+ \d+ \S+\] )?(?:\[\S+\] )*")
-_FRAME = re.compile(r'^\s*File "([^"]+)", line (\d{1,9}), in (\S+)\s*$')
 _GUARD = re.compile(r"\b(?P<prefix>eval|runtime_assert) (?P<expression>.+?) \[guard added\](?P<location>.*)")
 _RECOMPILING = re.compile(r"Recompiling function (?P<function>\S+) in (?P<path>\S+):(?P<line>\d{1,9})\b")
 _REASON = re.compile(r"^\s*- \d+/\d+: (.+)$")
+_REASON_GOES_ON = re.compile(r"^\s*- (?!\d+/\d+: )(.*)$")
 _CAUSED = re.compile(rf"^\s*Caused by: (?P<text>.*?)\s*#\s*{LOCATION.pattern}")
 _ASSUMED = re.compile(
     r"could not evaluate (.+?) due to data dependency, it was assumed to be (\w+) with no runtime assertions(.*)"
@@ -36,14 +37,15 @@ def read_text(text: str) -> Report:
     A report without answers where it says nothing of the kind. The version of torch is not in such a text.
     """
     lines = [_PREFIX.sub("", line, count=1) for line in _COLOUR.sub("", text).splitlines()]
-    torch = folder_of(match[1] for line in lines if (match := _FRAME.match(line)))
+    torch = folder_of(frame.path for frame in printed_frames(lines))
     answers = read_draft(lines)
     again: list[Compilation] = []
-    for line in lines:
+    for number, line in enumerate(lines):
         if recompiling := _RECOMPILING.search(line):
             again.append(Compilation(recompiling["function"], recompiling["path"], int(recompiling["line"]), 1))
         elif reason := _REASON.match(line):
-            answers.append(recompilation(reason[1], again[-1].label if again else "", torch))
+            said = "\n".join([reason[1], *_goes_on(lines, number + 1)])
+            answers.append(recompilation(said, again[-1].label if again else "", torch))
         elif guard := _GUARD.search(line):
             kind = "assert" if guard["prefix"] == "runtime_assert" else guard_kind(guard["expression"])
             answers.append(_answer(kind, in_arguments(guard["expression"], {}), guard["location"], torch))
@@ -54,6 +56,12 @@ def read_text(text: str) -> Report:
         answers.append(_error(lines, first_sentence(error[0]), torch))
     compilations = tuple(replace(each, count=1 + times) for each, times in Counter(again).items())
     return Report("", compilations, tuple(merged(answers)))
+
+
+def _goes_on(lines: Sequence[str], start: int) -> Iterator[str]:
+    """The further lines of a reason to compile again, of which the first would be `lines[start]`."""
+    below = (_REASON_GOES_ON.match(lines[number]) for number in range(start, len(lines)))
+    return (match[1] for match in takewhile(bool, below) if match)
 
 
 def _answer(kind: str, text: str, location: str, torch: str) -> Answer:
@@ -93,15 +101,8 @@ def _user_frames(lines: Sequence[str], torch: str) -> list[Frame]:
     traceback.
     """
     starts = [index for index, line in enumerate(lines) if re.match(r"\s*(?:from user code:|User Stack)", line)]
-    stack = list(_frames(lines[starts[-1] :])) if starts else []
-    return [frame for frame in stack or _frames(lines) if owner(frame, torch) not in (TORCH, PYTHON)]
-
-
-def _frames(lines: Sequence[str]) -> Iterator[Frame]:
-    for line, below in zip(lines, [*lines[1:], ""], strict=True):
-        match = _FRAME.match(line)
-        if match:
-            yield Frame(match[1], int(match[2]), match[3], "" if _FRAME.match(below) else below.strip())
+    stack = list(printed_frames(lines[starts[-1] :])) if starts else []
+    return [frame for frame in stack or printed_frames(lines) if owner(frame, torch) not in (TORCH, PYTHON)]
 
 
 def _frame(match: re.Match[str] | None) -> Frame | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ LARGEST = 1 << 30
 _HEADER = re.compile(r"^[VDIWEC]\d{4} \S+ \d+ \S+\] (\{.*)$")
 _PROCESS = re.compile(rb"[VDIWEC]\d{4} \S+ (\d+) ")
 _LONGEST_HEADER = 1 << 10
+_PRINTED = re.compile(r'^\s*File "([^"]+)", line (\d{1,9}), in (\S+)\s*$')
 _KINDS = frozenset(
     {
         "artifact", "compilation_metrics", "create_symbol", "dynamo_start", "guard_added_fast",
@@ -130,6 +131,14 @@ def frames(stack: object, names: Mapping[int, str]) -> tuple[Frame, ...]:
         for item in stack
         if isinstance(item, dict) and isinstance(item.get("line"), int) and item.get("name") != PASSES_ON
     )
+
+
+def printed_frames(lines: Sequence[str]) -> Iterator[Frame]:
+    """The frames among `lines`, as Python prints a stack."""
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        match = _PRINTED.match(line)
+        if match:
+            yield Frame(match[1], int(match[2]), match[3], "" if _PRINTED.match(below) else below.strip())
 
 
 def _file(name: object, names: Mapping[int, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,21 @@ def test_a_recompilation_belongs_to_its_function_and_says_what_avoids_it(payload
     assert (answer.kind, answer.text, answer.function) == ("recompiled", reason, "f (model.py:10)")
     assert "mark_dynamic(x, 1)" in answer.advice
     assert [(c.function, c.count) for c in report.compilations] == [("f", 2)]
+
+
+WITH_STACK = (
+    "0/0: cache is None      # if cache is not None:  # me/u/model.py:9 in helper\nUser stack trace:\n"
+    '  File "/home/u/model.py", line 12, in f\n    y = helper(x)\n'
+    '  File "/home/u/model.py", line 9, in helper\n    if cache is not None:'
+)
+"""A reason as torch 2.13 gives it."""
+
+
+@pytest.mark.parametrize("payload", [WITH_STACK, json.dumps([WITH_STACK]), f"{WITH_STACK}\n{WITH_STACK}"])
+def test_the_stack_behind_a_reason_is_no_reason(payload: str) -> None:
+    report = collected(record("dynamo_start", {}, START), artifact("recompile_reasons", payload))
+    place = Frame("/home/u/model.py", 9, "helper", "if cache is not None:")
+    assert [(answer.text, answer.place) for answer in report.answers] == [("cache is None", place)]
 
 
 def test_a_guard_that_failed_names_its_source_unless_it_only_comes_first() -> None:

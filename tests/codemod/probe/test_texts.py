@@ -60,6 +60,18 @@ V1122 06:59:39.4 12 torch/_dynamo/guards.py:5400] [0/1] [__recompiles]     - 0/1
     assert report.answers[1].place == Frame("m.py", 3, "f", "if n > 5:")
 
 
+def test_the_stack_behind_a_reason_in_a_log_is_no_reason() -> None:
+    """As torch 2.13 writes it."""
+    log = """V1122 06:59:39.4 12 torch/_dynamo/guards.py:5400] [0/1] [__recompiles] Recompiling function f in /home/u/m.py:2
+V1122 06:59:39.4 12 torch/_dynamo/guards.py:5400] [0/1] [__recompiles]     - 0/0: cache is None  # if cache is not None:  # m.py:3 in f
+V1122 06:59:39.4 12 torch/_dynamo/guards.py:5400] [0/1] [__recompiles]     - User stack trace:
+V1122 06:59:39.4 12 torch/_dynamo/guards.py:5400] [0/1] [__recompiles]     -   File "/home/u/m.py", line 3, in f
+V1122 06:59:39.4 12 torch/_dynamo/guards.py:5400] [0/1] [__recompiles]     -     if cache is not None:
+V1122 06:59:39.4 12 torch/_dynamo/guards.py:5400] [0/1] [__recompiles]     - 0/1: 5 < L['x'].size()[0]
+"""
+    assert [answer.text for answer in read_text(log).answers] == ["cache is None", "5 < x.size(0)"]
+
+
 def test_the_log_of_guards_and_assumptions() -> None:
     log = """I1122 torch/fx/experimental/symbolic_shapes.py:1] [0/0] eval Eq(s0, 4) [guard added] if n == 4:  # m.py:3 in f (_dynamo/variables/tensor.py:2606 in evaluate_expr)
 I1122 06:59:39.4 12 torch/a.py:1] runtime_assert u0 >= 0 [guard added] z = t(n)  # m.py:4 in f (_meta.py:58 in g)
