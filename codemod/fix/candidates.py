@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -231,7 +232,9 @@ class _Lines:
         self._callers: dict[Tree, Callers] = {}
 
     def tree(self, path: str) -> Tree | None:
-        """The tree of the file that `path` is, or is a copy of."""
+        """The tree of the file that `path` is, or is a copy of; None where torch does not say the whole path."""
+        if not os.path.isabs(path):
+            return None
         original = self._copy.original(path)
         return next((tree for tree in self._copy.folders if tree.relative(original)), None) or tree_of(original)
 

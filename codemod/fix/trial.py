@@ -65,7 +65,7 @@ class Trial:
         frames = [f for answer in answers for f in (answer.place, answer.user, *answer.stack) if f is not None]
         paths = {*(frame.path for frame in frames), *(compiled.path for compiled in self.report.compilations)}
         paths |= {path for call in self.calls for path in (call.path, call.function[0])}
-        return self.loaded | {os.path.realpath(path) for path in paths}
+        return self.loaded | {os.path.realpath(path) for path in paths if os.path.isabs(path)}
 
     @property
     def compilations(self) -> int:

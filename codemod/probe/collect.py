@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -16,12 +16,13 @@ from codemod.probe.places import (
     asking,
     compiled_frame,
     folder_of,
+    in_full,
     is_compiled,
     owner,
     schema_owner,
     torch_folder,
 )
-from codemod.probe.trace import Frame, Record
+from codemod.probe.trace import Frame, Record, printed_frames
 from codemod.runner.asking import argument_in, askers_in
 from codemod.runner.assumptions import ASKERS, ASSUMED, CANNOT, NAMED, UNKNOWN
 from codemod.runner.causes import LENGTH, TELLING
@@ -68,6 +69,8 @@ class Collector:
     """The version that ran."""
     _cannot: dict[str, None] = field(default_factory=dict)
     _folder: str = ""
+    _paths: set[str] = field(default_factory=set)
+    """All that stacks name."""
     _answers: list[Answer] = field(default_factory=list)
     _functions: dict[str, Compilation] = field(default_factory=dict)
     _counts: dict[Compilation, int] = field(default_factory=dict)
@@ -89,6 +92,7 @@ class Collector:
         self._asked, self._unknown = {}, {}
         for record in _once(records):
             self._folder = self._folder or torch_folder(record.stack) or folder_of(f.path for f in record.stack)
+            self._paths.update(frame.path for frame in (*record.stack, *record.user_stack))
             if record.kind == "create_symbol" or record.value.get("name") == NAMED:
                 names = sources.setdefault(record.compilation, {})
                 names[str(record.value.get("symbol"))] = str(record.value.get("source", ""))
@@ -154,8 +158,7 @@ class Collector:
             compiled = self._functions.get(_frame_number(record))
             label = compiled.label if compiled is not None else ""
             for reason in _reasons(record.payload):
-                answer = recompilation(reason, label, self._folder)
-                self._answers.append(replace(answer, place=self._whole(answer.place)))
+                self._answers.append(recompilation(reason, label, self._folder, self._paths))
         elif name == ASKERS:
             self._asked = record.value
         elif name == CANNOT:
@@ -208,13 +211,6 @@ class Collector:
             self._asked = {"functions": functions, "argument": "" if functions else argument_in(reason)}
             record = Record(record.kind, value, record.compilation, (), (user,) if user is not None else ())
         self._add(record, "error", first_sentence(reason, sources))
-
-    def _whole(self, place: Frame | None) -> Frame | None:
-        """`place` with the path in full, of which such reasons have only the end."""
-        if place is None:
-            return None
-        paths = {compiled.path for compiled in self._counts if compiled.path.endswith(place.path)}
-        return replace(place, path=paths.pop()) if len(paths) == 1 else place
 
     def _add(self, record: Record, kind: str, text: str, names: Sequence[str] = ()) -> None:
         """An answer whose `text` is about `names`, as `spelled` gives them."""
@@ -274,19 +270,21 @@ def real_tensors(expression: str, result: str) -> str:
     return f"Could not guard on data-dependent expression {expression}; {result} for the real tensors"
 
 
-def recompilation(reason: str, function: str, torch: str) -> Answer:
+def recompilation(reason: str, function: str, torch: str, paths: Collection[str] = ()) -> Answer:
     """The answer for a guard that did not hold, in torch's words: `CONDITION  # SOURCE  # FILE:LINE in FUNCTION (…)`.
 
     The source is where the condition came from; where torch says that it only comes first, its advice stands instead.
+    Of the file there is the end: its whole path is in the stack below the reason, or among `paths`.
     """
-    said = reason.partition(_USER_STACK)[0]
+    said, _, stack = reason.partition(_USER_STACK)
     condition, _, comment = " ".join(said.split()).partition(" # ")
     match = LOCATION.search(comment)
     advice = advice_about(said)
     if match is None or advice:
         return Answer("recompiled", spelled(condition.strip()), "", None, None, function, advice=advice)
     source = comment[: match.start()].rstrip(" #")
-    place = Frame(match["path"], int(match["line"]), match["function"], source)
+    led = {frame.path for frame in printed_frames(stack.splitlines())}
+    place = in_full(Frame(match["path"], int(match["line"]), match["function"], source), torch, led or paths)
     return Answer("recompiled", spelled(condition.strip()), owner(place, torch), place, None, function)
 
 

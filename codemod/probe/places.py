@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import glob
+import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
 from codemod.probe.trace import Frame
 
@@ -13,6 +16,7 @@ COMPILED = "C++ of torch"
 _CALLED = "C++ that "
 
 PYTHON = "Python's library"
+UNKNOWN = "unknown"
 
 _PACKAGE = re.compile(r"/(?:site|dist)-packages/([\w.-]+)")
 _LIBRARY = re.compile(r"/lib(?:64)?/python3\.\d+/")
@@ -79,7 +83,7 @@ def asking(
 
 def called_by(whose: str) -> str:
     """Whose C++ is that a line of such an owner calls."""
-    return COMPILED if whose in (TORCH, "") else f"{_CALLED}{whose} calls"
+    return COMPILED if whose in (TORCH, UNKNOWN, "") else f"{_CALLED}{whose} calls"
 
 
 def schema_owner(argument: str) -> str:
@@ -126,9 +130,9 @@ def passes_calls_on(path: str, torch: str) -> bool:
 
 
 def owner(frame: Frame | None, torch: str) -> str:
-    """Whose line it is: "torch", an installed package's name, Python's, "your code"; "unknown" without a line."""
+    """Whose line it is: "torch", an installed package's name, Python's, "your code"; "unknown" without a whole path."""
     if frame is None:
-        return "unknown"
+        return UNKNOWN
     if _below(frame, torch):
         return TORCH
     package = _PACKAGE.search(frame.path)
@@ -136,4 +140,31 @@ def owner(frame: Frame | None, torch: str) -> str:
         return package[1].removesuffix(".py")
     if _LIBRARY.search(frame.path):
         return PYTHON
-    return "generated code" if frame.path.startswith("<") or _INDUCTOR.search(frame.path) else YOURS
+    if frame.path.startswith("<") or _INDUCTOR.search(frame.path):
+        return "generated code"
+    return YOURS if os.path.isabs(frame.path) else UNKNOWN
+
+
+def in_full(frame: Frame, torch: str, paths: Collection[str]) -> Frame:
+    """`frame` with its whole path, of which guards have only the end; as it is where more than one path, or none, fits.
+
+    `paths` are those that stacks name. The files at hand are looked at where none of these is it.
+    """
+    if not frame.path or os.path.isabs(frame.path) or frame.path.startswith("<"):
+        return frame
+    found = {path for path in paths if path.endswith(frame.path) and _cut(path, torch) in (frame.path, "")}
+    if not found and os.path.isabs(torch) and os.path.isdir(torch):
+        folders = [torch]
+        while len(folders[-1]) > 1:
+            folders.append(os.path.dirname(folders[-1]))
+        possible = [os.path.join(folder, frame.path) for folder in folders]
+        possible += glob.glob(f"/?{glob.escape(frame.path)}")  # what only the root has in common loses a letter more
+        found = {path for path in possible if _cut(path, torch) == frame.path and os.path.isfile(path)}
+    return replace(frame, path=found.pop()) if len(found) == 1 else frame
+
+
+def _cut(path: str, torch: str) -> str:
+    """What torch writes of a path (`shorten_filename` of torch/utils/_traceback.py); "" where its folder is unknown."""
+    if not (os.path.isabs(torch) and os.path.isabs(path)):
+        return ""
+    return path[len(os.path.commonpath([path, torch])) + 1 :]

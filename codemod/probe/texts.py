@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
 from codemod.probe.answers import ARROW, Answer, Compilation, Report, merged
 from codemod.probe.collect import LOCATION, first_sentence, guard_kind, in_arguments, recompilation
 from codemod.probe.draft import read_draft
-from codemod.probe.places import PYTHON, TORCH, called_by, folder_of, owner, schema_owner
+from codemod.probe.places import PYTHON, TORCH, called_by, folder_of, in_full, owner, schema_owner
 from codemod.probe.trace import Frame, printed_frames
 from codemod.runner.asking import argument_in, askers_in
 from codemod.runner.assumptions import SAID
@@ -37,7 +38,8 @@ def read_text(text: str) -> Report:
     A report without answers where it says nothing of the kind. The version of torch is not in such a text.
     """
     lines = [_PREFIX.sub("", line, count=1) for line in _COLOUR.sub("", text).splitlines()]
-    torch = folder_of(frame.path for frame in printed_frames(lines))
+    paths = dict.fromkeys(frame.path for frame in printed_frames(lines))
+    torch = folder_of(paths)
     answers = read_draft(lines)
     again: list[Compilation] = []
     for number, line in enumerate(lines):
@@ -45,15 +47,15 @@ def read_text(text: str) -> Report:
             again.append(Compilation(recompiling["function"], recompiling["path"], int(recompiling["line"]), 1))
         elif reason := _REASON.match(line):
             said = "\n".join([reason[1], *_goes_on(lines, number + 1)])
-            answers.append(recompilation(said, again[-1].label if again else "", torch))
+            answers.append(recompilation(said, again[-1].label if again else "", torch, paths))
         elif guard := _GUARD.search(line):
             kind = "assert" if guard["prefix"] == "runtime_assert" else guard_kind(guard["expression"])
-            answers.append(_answer(kind, in_arguments(guard["expression"], {}), guard["location"], torch))
+            answers.append(_answer(kind, in_arguments(guard["expression"], {}), guard["location"], torch, paths))
         elif assumed := _ASSUMED.search(line):
-            answers.append(_answer("assumed", f"{assumed[1]} is {assumed[2]}", assumed[3], torch))
+            answers.append(_answer("assumed", f"{assumed[1]} is {assumed[2]}", assumed[3], torch, paths))
     error = next((match for line in lines if (match := TELLING.search(line))), None)
     if error is not None:
-        answers.append(_error(lines, first_sentence(error[0]), torch))
+        answers.append(_error(lines, first_sentence(error[0]), torch, paths))
     compilations = tuple(replace(each, count=1 + times) for each, times in Counter(again).items())
     return Report("", compilations, tuple(merged(answers)))
 
@@ -64,25 +66,29 @@ def _goes_on(lines: Sequence[str], start: int) -> Iterator[str]:
     return (match[1] for match in takewhile(bool, below) if match)
 
 
-def _answer(kind: str, text: str, location: str, torch: str) -> Answer:
-    place = _frame(LOCATION.search(location))
+def _answer(kind: str, text: str, location: str, torch: str, paths: Collection[str]) -> Answer:
+    place = _frame(LOCATION.search(location), torch, paths)
     return Answer(kind, text, owner(place, torch), place, None, "")
 
 
-def _error(lines: Sequence[str], sentence: str, torch: str) -> Answer:
+def _error(lines: Sequence[str], sentence: str, torch: str, paths: Collection[str]) -> Answer:
     """The error and the line that asked: torch says it ("Caused by"), else it is the innermost line of the program."""
-    caused = _frame(next((match for line in lines if (match := _CAUSED.match(line))), None))
+    caused = _frame(next((match for line in lines if (match := _CAUSED.match(line))), None), torch, paths)
     own = _user_frames(lines, torch)
     user = own[-1] if own else None
-    # "Caused by" has the name of a file cut short.
-    same = caused is not None and user is not None and (caused.line, caused.function) == (user.line, user.function)
-    place = user if same else caused or user
+    place = user if user is not None and caused is not None and _may_be(caused, user) else caused or user
     native, argument = _asked(lines)
     whose = owner(place, torch)
     if native or argument:
         whose = schema_owner(argument) if argument else called_by(whose if place is not None else "")
     user = user if user != place else None
     return Answer("error", sentence, whose, place, user, "", native=native, argument=argument, stack=tuple(own))
+
+
+def _may_be(caused: Frame, user: Frame) -> bool:
+    """Whether "Caused by", which has the name of a file cut short, names the line of `user`."""
+    another_file = os.path.isabs(caused.path) and caused.path != user.path
+    return not another_file and (caused.line, caused.function) == (user.line, user.function)
 
 
 def _asked(lines: Sequence[str]) -> tuple[str, str]:
@@ -105,7 +111,8 @@ def _user_frames(lines: Sequence[str], torch: str) -> list[Frame]:
     return [frame for frame in stack or printed_frames(lines) if owner(frame, torch) not in (TORCH, PYTHON)]
 
 
-def _frame(match: re.Match[str] | None) -> Frame | None:
+def _frame(match: re.Match[str] | None, torch: str, paths: Collection[str]) -> Frame | None:
     if match is None:
         return None
-    return Frame(match["path"], int(match["line"]), match["function"], match.groupdict().get("text") or "")
+    frame = Frame(match["path"], int(match["line"]), match["function"], match.groupdict().get("text") or "")
+    return in_full(frame, torch, paths)

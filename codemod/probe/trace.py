@@ -135,7 +135,7 @@ def frames(stack: object, names: Mapping[int, str]) -> tuple[Frame, ...]:
 
 def printed_frames(lines: Sequence[str]) -> Iterator[Frame]:
     """The frames among `lines`, as Python prints a stack."""
-    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+    for line, below in zip(lines, [*lines[1:], ""], strict=False):
         match = _PRINTED.match(line)
         if match:
             yield Frame(match[1], int(match[2]), match[3], "" if _PRINTED.match(below) else below.strip())

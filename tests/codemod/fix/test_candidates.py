@@ -6,6 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from codemod.fix.candidates import candidates_for, left_at
 from codemod.fix.trees import Copy, Tree
 from codemod.fix.trial import Trial
@@ -48,6 +50,17 @@ def test_lines_that_torch_traced_on_the_way_may_catch_what_is_raised(tmp_path: P
         Path(led.path).write_text(PICK.format(kind=kind))
         found = list(candidates_for(trial, False, copy, (), Nothing(), Level.REVIEW))
         assert len(found) == offered
+
+
+def test_the_end_of_a_path_is_no_file_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As torch names its own nn/modules/linear.py."""
+    (tmp_path / "helper.py").write_text(HELPER)
+    monkeypatch.chdir(tmp_path)
+    frame = Frame("helper.py", 5, "needed")
+    trial = Trial(1, "", "", (), (), Report("", (), (Answer("error", "", "unknown", frame, None, "f"),)))
+    copy = Copy(Program((sys.executable, "case.py"), tmp_path))
+    assert not list(candidates_for(trial, False, copy, (), Nothing(), Level.REVIEW))
+    assert trial.files == frozenset()
 
 
 def test_what_the_oldest_torch_lacks_is_not_written(tmp_path: Path) -> None:

@@ -124,6 +124,17 @@ WITH_STACK = (
 """A reason as torch 2.13 gives it."""
 
 
+def test_the_file_of_a_reason_is_in_the_stack_below_it() -> None:
+    """That of a function which is compiled with its caller is named nowhere else."""
+    torch = Frame("/opt/venv/torch/_dynamo/convert_frame.py", 9, "compile")
+    reason = WITH_STACK.replace("# me/u/", "# ome/u/helpers/").replace('model.py", line 9', 'helpers/model.py", line 9')
+    (answer,) = collected(record("dynamo_start", {}, torch, START), artifact("recompile_reasons", reason)).answers
+    assert (answer.place and answer.place.path, answer.owner) == ("/home/u/helpers/model.py", "your code")
+    without = reason.partition("\n")[0]
+    (answer,) = collected(record("dynamo_start", {}, torch, START), artifact("recompile_reasons", without)).answers
+    assert (answer.place and answer.place.path, answer.owner) == ("ome/u/helpers/model.py", "unknown")
+
+
 @pytest.mark.parametrize("payload", [WITH_STACK, json.dumps([WITH_STACK]), f"{WITH_STACK}\n{WITH_STACK}"])
 def test_the_stack_behind_a_reason_is_no_reason(payload: str) -> None:
     report = collected(record("dynamo_start", {}, START), artifact("recompile_reasons", payload))

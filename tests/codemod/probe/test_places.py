@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from codemod.probe.places import asking, compiled_frame, owner, torch_folder
+from pathlib import Path
+
+import pytest
+
+from codemod.probe.places import asking, compiled_frame, in_full, owner, torch_folder
 from codemod.probe.trace import Frame
 
 SITE = "/venv/lib/python3.11/site-packages"
@@ -41,6 +45,39 @@ def test_what_inductor_wrote_is_nobodys_own_line() -> None:
     name = "cbzaswswzexom62zvrk37y54vvstlj6tog3nd6ejqtloqxvsyfjp.py"
     assert owner(Frame(f"/tmp/torchinductor_u/bz/{name}", 61, "call"), TORCH) == "generated code"
     assert owner(Frame(f"/home/u/model/{name}", 61, "call"), TORCH) == "your code"
+
+
+def test_the_end_of_a_path_is_no_path_of_the_users() -> None:
+    assert owner(Frame("nn/modules/linear.py", 134, "forward"), TORCH) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("end", "paths", "whole"),
+    [
+        ("nn/modules/linear.py", (), "torch/nn/modules/linear.py"),  # what is there
+        ("src/nn/layers.py", (), "src/nn/layers.py"),
+        ("n/layers.py", (), ""),
+        ("twice.py", (), ""),  # would be cut at another folder: above the root, and in torch's
+        ("gone/model.py", ("{root}/gone/model.py", "/x/gone/model.py"), "gone/model.py"),  # what stacks name
+        ("gone/model.py", ("/x/gone/model.py",), ""),
+    ],
+)
+def test_the_whole_path_is_the_one_that_torch_cuts_to_its_end(
+    tmp_path: Path, end: str, paths: tuple[str, ...], whole: str
+) -> None:
+    for name in ("torch/nn/modules/linear.py", "src/nn/layers.py", "torch/twice.py", "twice.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    named = [path.format(root=tmp_path) for path in paths]
+    frame = in_full(Frame(end, 3, "f"), str(tmp_path / "torch"), named)
+    assert frame.path == (str(tmp_path / whole) if whole else end)
+
+
+def test_the_root_alone_loses_a_letter(tmp_path: Path) -> None:
+    """Of /tmp/model.py there is mp/model.py, where torch lies in /usr."""
+    model = tmp_path / "model.py"
+    model.touch()
+    assert in_full(Frame(str(model)[2:], 3, "f"), "/usr", ()) == Frame(str(model), 3, "f")
 
 
 def test_a_module_compiled_as_a_whole_is_named_after_its_caller() -> None:

@@ -43,6 +43,7 @@ def test_an_error_that_torch_caused_names_both_lines() -> None:
     (answer,) = read_text(text).answers
     assert answer.place == Frame("_refs/__init__.py", 5, "narrow", "if y.shape[0] == 0:")
     assert answer.user == Frame("/home/u/model.py", 8, "masked", "if y.shape[0] == 0:")
+    assert answer.owner == "unknown"
 
 
 def test_the_log_of_recompilations() -> None:
