@@ -111,6 +111,21 @@ def test_a_program_that_fails_in_any_copy_is_not_judged(
     assert "no change is offered: the program does not run from a copy" in out
 
 
+def test_what_torch_suggests_for_dynamic_shapes_is_passed_on(
+    tree: Path, symfix: Symfix, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What findings say of the lines on the way has nothing to do with it."""
+    monkeypatch.setattr("codemod.fix.candidates.left_at", lambda *_: ["eager runs this function too"])
+    tree.joinpath("case.py").write_bytes(b"import torch\n\n\n\nf(a)\n")
+    monkeypatch.setattr(
+        repair, "run_trial", lambda *_, **named: replace(runs.run_trial(*_, **named), suggested=("c = b", "d = 4"))
+    )
+    out = " ".join(symfix("fix", *COMMAND, cwd=tree).out.decode().split())
+    assert "stopped no change is offered: torch suggests another dynamic_shapes" in out
+    assert "next change dynamic_shapes as torch suggests: c = b; d = 4" in out
+    assert "left" not in out
+
+
 @pytest.mark.parametrize("eager_status", [0, 1])
 def test_nothing_is_offered_that_no_run_shows_to_be_better(
     tree: Path, symfix: Symfix, runs: Runs, eager_status: int

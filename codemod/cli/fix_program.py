@@ -129,16 +129,19 @@ def _stopped(repair: Repair, before: Trial, eager: Trial) -> int:
         return 0
     places = places_of(before)[:3]
     show(_step("locate", "; ".join(map(place_text, places)) or "torch does not say which line asked"))
-    for place in places:
+    for place in () if before.suggested else places:
         for reason in left_at(place, before, repair.program, repair.sources, repair.level):
             where = f"{Path(place.path).name}:{place.line}: " if places[1:] else ""
             show(_step("left", where + reason))
     for reason in dict.fromkeys(repair.missed.values()):
         show(_step("left", reason))
     tried = len(repair.refused) - len(repair.missed)
-    why = f"{tried} tried, none of which made it better" if tried else "no rule has one here"
+    other = "torch suggests another dynamic_shapes" if before.suggested else "no rule has one here"
+    why = f"{tried} tried, none of which made it better" if tried else other
     why = "the program does not run from a copy" if repair.missed and not tried else why
     show(_step("stopped", f"no change is offered: {why}"))
+    if before.suggested:
+        show(_step("next", f"change dynamic_shapes as torch suggests: {'; '.join(before.suggested)}"))
     show(_step("next", f"{shlex.join(['symfix', 'probe', '--', *repair.program.command])} shows all that torch said"))
     return 1
 

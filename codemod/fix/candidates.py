@@ -19,6 +19,7 @@ from codemod.model.groups import Group
 from codemod.probe.answers import Answer
 from codemod.probe.script import Program
 from codemod.probe.trace import Frame
+from codemod.probe.violations import SIZES, is_violation
 from codemod.writing.changes import Change, changes_of_edits, read_source
 
 
@@ -87,8 +88,16 @@ def candidates_for(
 
 
 def places_of(trial: Trial) -> list[Frame]:
-    """The lines that the answers of a trial name, once each."""
-    frames = (f for answer in trial.report.answers if answer.asks for f in (answer.place, answer.user))
+    """The lines that the answers of a trial name, once each, those of errors first.
+
+    Where a dimension may not be as dynamic as the program declares it, those of the answers about that one.
+    """
+    answers = [answer for answer in trial.report.answers if answer.asks]
+    sizes = {size for answer in answers if is_violation(answer.text) for size in SIZES.findall(answer.text)}
+    if sizes:
+        answers = [a for a in answers if a.kind == "error" or not sizes.isdisjoint(SIZES.findall(a.text))]
+    answers.sort(key=lambda answer: answer.kind != "error")
+    frames = (frame for answer in answers for frame in (answer.place, answer.user))
     return list(dict.fromkeys(frame for frame in frames if frame is not None))
 
 

@@ -17,6 +17,7 @@ from codemod.probe.answers import Report
 from codemod.probe.collect import first_sentence
 from codemod.probe.script import ERRORS, PRINTED, Program, traced
 from codemod.probe.texts import read_text
+from codemod.probe.violations import suggested_fixes, violation
 from codemod.runner.causes import TELLING
 
 _LARGEST = 64 << 20
@@ -57,6 +58,8 @@ class Trial:
     report: Report
     loaded: frozenset[str] = frozenset()
     """Of the files that are watched, those that modules were made of."""
+    suggested: tuple[str, ...] = ()
+    """Where it failed, what torch suggests to change in `dynamic_shapes`."""
 
     @property
     def files(self) -> frozenset[str]:
@@ -108,6 +111,7 @@ def run_trial(program: Program, eager: bool = False, seconds: float | None = Non
             tuple(dict.fromkeys(calls)),
             report,
             ended.loaded,
+            suggested_fixes(written) if ended.status else (),
         )
 
 
@@ -149,7 +153,7 @@ def _text(path: Path) -> str:
 
 def _last_error(written: str) -> str:
     """The cause that torch names, else the last line that reads as an exception, else the last line."""
-    if TELLING.search(written):
+    if TELLING.search(written) or violation(written):
         return first_sentence(written)
     lines = [line.strip() for line in written.splitlines() if line.strip()]
     named = [line for line in lines if _ERROR.match(line)]

@@ -23,6 +23,7 @@ from codemod.probe.places import (
     torch_folder,
 )
 from codemod.probe.trace import Frame, Record, printed_frames
+from codemod.probe.violations import violation
 from codemod.runner.asking import argument_in, askers_in
 from codemod.runner.assumptions import ASKERS, ASSUMED, CANNOT, NAMED, UNKNOWN
 from codemod.runner.causes import LENGTH, TELLING
@@ -336,7 +337,8 @@ def first_sentence(reason: str, sources: Mapping[str, str] = {}) -> str:
     """The first cause of an error's text, without advice; with arguments for the symbols of its expression."""
     reason = reason.replace("\\n", "\n")  # an error within another's text
     match = TELLING.search(reason)
-    cause = " ".join((match[0] if match else reason.strip().partition("\n")[0]).split())
+    said = match[0] if match else spelled(violation(reason)) or reason.strip().partition("\n")[0]
+    cause = " ".join(said.split())
     sentence = _EXCEPTION.sub("", cause)
     asked = _EXPRESSION.match(sentence)
     return (f"{asked['what']}{in_arguments(asked['expression'], sources)}" if asked else sentence)[:LENGTH]

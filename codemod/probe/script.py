@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -81,12 +81,8 @@ class Ended:
     def report(self) -> Report:
         """What the traces say, and the errors that ended its processes, which torch.export does not trace."""
         report = self.collector().report()
-        answers = list(report.answers)
-        said = {_error_key(answer) for answer in answers if answer.kind == "error"}
-        for path in sorted((self.folder / "raised").iterdir()):
-            text = read_bounded(path).decode("utf-8", "replace")
-            answers += (answer for answer in read_text(text).answers if _error_key(answer) not in said)
-        return replace(report, answers=tuple(merged(answers)))
+        texts = [read_bounded(path).decode("utf-8", "replace") for path in sorted((self.folder / "raised").iterdir())]
+        return replace(report, answers=tuple(merged(with_raised(report.answers, texts))))
 
     def collector(self) -> Collector:
         """What the traces say."""
@@ -94,6 +90,21 @@ class Ended:
         for path in self.traces:
             collector.take(read_trace(path))
         return collector
+
+
+def with_raised(answers: Sequence[Answer], texts: Iterable[str]) -> list[Answer]:
+    """`answers`, of traces, with what they do not say of the errors whose texts ended processes, such as the line."""
+    together = list(answers)
+    said = {_error_key(answer) for answer in answers if answer.kind == "error"}
+    for raised in (answer for text in texts for answer in read_text(text).answers):
+        nowhere = (raised.text, "", 0)
+        same = [n for n, answer in enumerate(together) if answer.kind == "error" and _error_key(answer) == nowhere]
+        if raised.kind == "error" and len(same) == 1:
+            traced_answer = together[same[0]]
+            together[same[0]] = replace(raised, function=traced_answer.function, count=traced_answer.count)
+        elif _error_key(raised) not in said:
+            together.append(raised)
+    return together
 
 
 def _error_key(answer: Answer) -> tuple[str, str, int]:

@@ -14,6 +14,7 @@ from codemod.probe.collect import LOCATION, first_sentence, guard_kind, in_argum
 from codemod.probe.draft import read_draft
 from codemod.probe.places import PYTHON, TORCH, called_by, folder_of, in_full, owner, schema_owner
 from codemod.probe.trace import Frame, printed_frames
+from codemod.probe.violations import suggested_fixes, violation
 from codemod.runner.asking import argument_in, askers_in
 from codemod.runner.assumptions import SAID
 from codemod.runner.causes import TELLING
@@ -53,9 +54,12 @@ def read_text(text: str) -> Report:
             answers.append(_answer(kind, in_arguments(guard["expression"], {}), guard["location"], torch, paths))
         elif assumed := _ASSUMED.search(line):
             answers.append(_answer("assumed", f"{assumed[1]} is {assumed[2]}", assumed[3], torch, paths))
-    error = next((match for line in lines if (match := TELLING.search(line))), None)
-    if error is not None:
-        answers.append(_error(lines, first_sentence(error[0]), torch, paths))
+    telling = next((match[0] for line in lines if (match := TELLING.search(line))), "")
+    plain = "\n".join(lines)
+    if telling or violation(plain):
+        advice = "" if telling else "; ".join(suggested_fixes(plain))
+        error = _error(lines, first_sentence(telling or plain), torch, paths)
+        answers.append(replace(error, advice=f"torch suggests for dynamic_shapes: {advice}" if advice else ""))
     compilations = tuple(replace(each, count=1 + times) for each, times in Counter(again).items())
     return Report("", compilations, tuple(merged(answers)))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codemod.fix.candidates import candidates_for, left_at
+from codemod.fix.candidates import candidates_for, left_at, places_of
 from codemod.fix.trees import Copy, Tree
 from codemod.fix.trial import Trial
 from codemod.model.findings import Level
@@ -50,6 +50,19 @@ def test_lines_that_torch_traced_on_the_way_may_catch_what_is_raised(tmp_path: P
         Path(led.path).write_text(PICK.format(kind=kind))
         found = list(candidates_for(trial, False, copy, (), Nothing(), Level.REVIEW))
         assert len(found) == offered
+
+
+def test_only_lines_about_a_dimension_that_may_not_be_dynamic_are_named() -> None:
+    """Those of exports that ended well are on the same trace."""
+    about, other, called = (Frame("/m.py", line, "f") for line in (8, 12, 21))
+    violated = "Constraints violated (c): The values of c = y.size(0) and b = x.size(0)"
+    answers = (
+        Answer("guard", "x.size(1) == y.size(1)", "", other, None, ""),
+        Answer("guard", "x.size(0) == y.size(0)", "", about, None, ""),
+        Answer("error", violated, "", called, None, ""),
+    )
+    assert places_of(Trial(1, "", "", (), (), Report("", (), answers))) == [called, about]
+    assert places_of(Trial(1, "", "", (), (), Report("", (), answers[:2]))) == [other, about]
 
 
 def test_the_end_of_a_path_is_no_file_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,6 +32,25 @@ def test_an_error_names_the_programs_line() -> None:
     assert answer.place == Frame("/home/u/model.py", 8, "masked", "if y.shape[0] == 0:")
 
 
+EXPORT = """
+  File "/home/u/export.py", line 21, in <module>
+    ep = export(M(), (x, y), dynamic_shapes=shapes)
+  File "/venv/lib/python3.11/site-packages/torch/export/_trace.py", line 2041, in _export_to_aten_ir_make_fx
+    raise UserError(UserErrorType.CONSTRAINT_VIOLATION, str(e))
+torch._dynamo.exc.UserError: Constraints violated (c)! For more information, run with TORCH_LOGS="+dynamic".
+  - The values of c = L['y'].size()[0] and b = L['x'].size()[0] must always be equal.
+Suggested fixes:
+  c = b
+"""
+
+
+def test_dimensions_that_are_not_as_declared_are_an_error_with_torchs_advice() -> None:
+    (answer,) = read_text("Traceback (most recent call last):" + EXPORT).answers
+    assert answer.text == "Constraints violated (c): The values of c = y.size(0) and b = x.size(0) must always be equal"
+    assert answer.place == Frame("/home/u/export.py", 21, "<module>", "ep = export(M(), (x, y), dynamic_shapes=shapes)")
+    assert answer.advice == "torch suggests for dynamic_shapes: c = b"
+
+
 def test_pythons_own_library_is_not_the_program() -> None:
     inner = '    if y.shape[0] == 0:\n   File "/usr/lib/python3.11/random.py", line 3, in choice\n    return n\n'
     (answer,) = read_text(ERROR.replace("    if y.shape[0] == 0:\n", inner).replace("Caused by", "By")).answers
