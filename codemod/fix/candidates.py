@@ -82,7 +82,7 @@ def candidates_for(
     for answer in answers:
         yield from _checks(answer, lines, sources)
     for answer in answers:
-        for candidate in _marked(answer, trial.calls, lines):
+        for candidate in _marked(answer, trial, lines):
             if not _lacking(candidate, lines, sources):
                 yield candidate
 
@@ -110,8 +110,10 @@ def left_at(frame: Frame, trial: Trial, program: Program, sources: Sources, leve
         for place, tree, check in _checks_at(answer, lines):
             if place == frame and (reason := _unfit(answer, tree, check, lines, sources)):
                 reasons.append(f"torch._check: {reason}")
-        lacking = (_lacking(candidate, lines, sources) for candidate in _marked(answer, trial.calls, lines))
+        lacking = (_lacking(candidate, lines, sources) for candidate in _marked(answer, trial, lines))
         reasons += [f"a mark: {reason}" for reason in lacking if reason]
+        declared = _declared(trial) & {mark.size for mark in marks_for(answer)}
+        reasons += [f"a mark: the program itself declares {size} dynamic" for size in sorted(declared)]
     for _, group, finding in _groups_at(frame, lines, sources):
         if not group.edits:
             reasons.append(f"{finding.rule}: {finding.reason or finding.message}")
@@ -197,12 +199,19 @@ def _last_line(lines: _Lines, tree: Tree, finding: Finding) -> int:
     return finding.line + lines.source(tree, finding.path)[finding.start : finding.end].count(b"\n")
 
 
-def _marked(answer: Answer, calls: Sequence[Call], lines: _Lines) -> Iterator[Candidate]:
-    """The marks that may help against an answer."""
+def _marked(answer: Answer, trial: Trial, lines: _Lines) -> Iterator[Candidate]:
+    """The marks that may help against an answer, of sizes that the program does not declare dynamic itself."""
+    declared = _declared(trial)
     for mark in marks_for(answer):
-        candidate = _marked_by(answer, mark, calls, lines)
+        candidate = _marked_by(answer, mark, trial.calls, lines) if mark.size not in declared else None
         if candidate is not None:
             yield candidate
+
+
+def _declared(trial: Trial) -> set[str]:
+    """The sizes that a program declares dynamic, and that its code does not let vary."""
+    violated = (answer.text for answer in trial.report.answers if is_violation(answer.text))
+    return {size for text in violated for size in SIZES.findall(text)}
 
 
 def _marked_by(answer: Answer, mark: Mark, calls: Sequence[Call], lines: _Lines) -> Candidate | None:
@@ -224,11 +233,20 @@ def _marked_by(answer: Answer, mark: Mark, calls: Sequence[Call], lines: _Lines)
         edit = mark_edit(place[0], lines.source(tree, place[0]), at, parameters, mark)
         if edit is not None:
             edits.setdefault(tree, []).append(edit)
-            frame = frame or Frame(call.path, call.line, name)
+            frame = frame or _own_place(answer, lines) or Frame(call.path, call.line, "")
     for tree, own in edits.items():
         what = f"{mark.function}({mark.name}, {mark.dimension}) where the compiled function is called"
         why = f"{answer.kind}: {answer.text}"
         return Candidate(what, tree, tuple(sorted(set(own))), frame or Frame("", 0, ""), why)
+    return None
+
+
+def _own_place(answer: Answer, lines: _Lines) -> Frame | None:
+    """The line of a tree of the user's own that asked, or led there; None where there is none."""
+    for frame in filter(None, (answer.place, answer.user)):
+        tree = lines.tree(frame.path)
+        if tree is not None and not tree.package:
+            return frame
     return None
 
 

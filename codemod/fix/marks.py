@@ -16,6 +16,8 @@ _STATIC = re.compile(r"^tensor '(\w+)' size mismatch at index (\d+)\.")
 _SIZE = re.compile(r"\b(\w+)\.size\((\d+)\)")
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 _PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.expr_context)
+_MARKS = frozenset({"mark_dynamic", "maybe_mark_dynamic", "mark_static", "mark_unbacked"})
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DYNAMIC, UNBACKED = "torch._dynamo.mark_dynamic", "torch._dynamo.decorators.mark_unbacked"
 
 
@@ -26,6 +28,11 @@ class Mark:
     function: str
     name: str
     dimension: int
+
+    @property
+    def size(self) -> str:
+        """The size that is marked, as answers name it."""
+        return f"{self.name}.size({self.dimension})"
 
 
 def marks_for(answer: Answer) -> list[Mark]:
@@ -58,7 +65,9 @@ def mark_edit(path: str, source: bytes, call: Call, parameters: Sequence[str], m
             continue
         if any(node is calls[0] for node in _evaluated_once(statement)):
             argument = _argument(calls[0], parameters.index(mark.name), mark.name)
-            if argument is not None and _goes_first(statement, argument):
+            if argument is None or _is_marked(tree, statement, argument, mark):
+                return None
+            if _goes_first(statement, argument):
                 return _inserted(path, source, tree, statement, argument, mark)
     return None
 
@@ -126,6 +135,31 @@ def _argument(node: ast.Call, index: int, name: str) -> ast.expr | None:
         return None
     named = next((keyword.value for keyword in node.keywords if keyword.arg == name), None)
     return node.args[index] if index < len(node.args) else named
+
+
+def _is_marked(tree: ast.Module, statement: ast.stmt, argument: ast.expr, mark: Mark) -> bool:
+    """Whether the function around a call marks the same dimension of an argument; two marks of one are contrary."""
+    around = (node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS))
+    bodies = [function.body for function in around if any(node is statement for node in ast.walk(function))]
+    pending: list[ast.AST] = [*[tree.body, *bodies][-1]]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Call) and _may_mark(node, argument, mark.dimension):
+            return True
+        if not isinstance(node, _FUNCTIONS):
+            pending += ast.iter_child_nodes(node)
+    return False
+
+
+def _may_mark(call: ast.Call, argument: ast.expr, dimension: int) -> bool:
+    """Whether a call is a mark of an argument, whose dimensions include this one, or are not all numbers."""
+    name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+    given = [*call.args[:2], *(each.value for each in call.keywords if each.arg in ("t", "index"))]
+    if name not in _MARKS or ast.dump(argument) not in map(ast.dump, given):
+        return False
+    items = (each.elts if isinstance(each, (ast.Tuple, ast.List)) else [each] for each in given[1:])
+    numbers = [item.value if isinstance(item, ast.Constant) else dimension for each in items for item in each]
+    return not numbers or dimension in numbers
 
 
 def _goes_first(statement: ast.stmt, argument: ast.expr) -> bool:

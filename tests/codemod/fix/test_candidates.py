@@ -10,7 +10,7 @@ import pytest
 
 from codemod.fix.candidates import candidates_for, left_at, places_of
 from codemod.fix.trees import Copy, Tree
-from codemod.fix.trial import Trial
+from codemod.fix.trial import Call, Trial
 from codemod.model.findings import Level
 from codemod.model.groups import Group
 from codemod.probe.answers import Answer, Report
@@ -74,6 +74,30 @@ def test_the_end_of_a_path_is_no_file_of_the_program(tmp_path: Path, monkeypatch
     copy = Copy(Program((sys.executable, "case.py"), tmp_path))
     assert not list(candidates_for(trial, False, copy, (), Nothing(), Level.REVIEW))
     assert trial.files == frozenset()
+
+
+CALL = "import torch\n\n\ndef f(q):\n    return len(q)\n\n\ncompiled = f\ncompiled(q)\n"
+
+
+@pytest.mark.parametrize("violated", ["q.size(0)", "q.size(1)"])
+def test_a_size_that_the_program_declares_dynamic_gets_no_mark(tmp_path: Path, violated: str) -> None:
+    """Its line that makes the size a constant is named."""
+    (tmp_path / "case.py").write_text(CALL)
+    path = str(tmp_path / "case.py")
+    asked = Frame(path, 5, "f", "return len(q)")
+    answers = (
+        Answer("error", f"Constraints violated ({violated})", "", None, None, "f (case.py:4)"),
+        Answer("specialized", "q.size(1) == 16", "your code", asked, None, "f (case.py:4)"),
+    )
+    calls = (Call((path, 4, "f"), path, 9, 0, (9, 11)),)
+    trial = Trial(1, "", "", (), calls, Report("", (), answers))
+    program = Program((sys.executable, "case.py"), tmp_path)
+    found = list(candidates_for(trial, False, Copy(program), (), Nothing(), Level.REVIEW))
+    reasons = left_at(asked, trial, program, Nothing(), Level.REVIEW)
+    if violated == "q.size(1)":
+        assert (found, reasons) == ([], ["a mark: the program itself declares q.size(1) dynamic"])
+    else:
+        assert ([candidate.frame for candidate in found], reasons) == ([asked], [])
 
 
 def test_what_the_oldest_torch_lacks_is_not_written(tmp_path: Path) -> None:

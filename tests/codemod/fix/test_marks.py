@@ -47,6 +47,24 @@ def test_no_line_is_put_where_it_could_do_something_else(statement: str) -> None
     assert marked(f"import torch\n{statement}\n", 2, statement.index("f(")) is None
 
 
+@pytest.mark.parametrize(
+    ("mark", "written"),
+    [
+        ("torch._dynamo.mark_dynamic(x, 0)", False),
+        ("mark_static(x)", False),
+        ("mark_unbacked(x, index=(1, 0))", False),
+        ("maybe_mark_dynamic(x, dim)", False),
+        ("mark_dynamic(t=x, index=0)", False),
+        ("mark_dynamic(x, 1)", True),
+        ("mark_dynamic(y, 0)", True),
+        ("def other(x):\n        mark_dynamic(x, 0)", True),
+    ],
+)
+def test_a_dimension_that_is_marked_gets_no_contrary_mark(mark: str, written: bool) -> None:
+    source = f"import torch\ndef g(x):\n    {mark}\n    f(x)\n"
+    assert (marked(source, source.count("\n")) is not None) is written
+
+
 def test_torch_has_to_be_a_name_of_the_module() -> None:
     assert marked("import torch as t\nf(x)\n", 2) is None
     assert marked("from torch import compile\nf(x)\n", 2) is None
