@@ -17,6 +17,7 @@ from codemod.model.edits import Edit, EditConflict
 from codemod.model.findings import Finding, Level
 from codemod.model.groups import Group
 from codemod.probe.answers import Answer
+from codemod.probe.fakes import MISSING, operator_of
 from codemod.probe.script import Program
 from codemod.probe.trace import Frame
 from codemod.probe.violations import SIZES, is_violation
@@ -36,6 +37,8 @@ class Sources(Protocol):
 _FAILED = ("error", "fake", "specialized", "guard", "recompiled")
 _WRONG = ("guard", "specialized", "assumed")
 _OFTEN = ("recompiled", "specialized", "guard")
+_MOST_FILES = 4
+"""Files that are read for the registration of an operator, of those that name it."""
 _CHECK = "torch._check where it is compiled, in place of a branch that only raises"
 
 
@@ -96,7 +99,7 @@ def places_of(trial: Trial) -> list[Frame]:
     sizes = {size for answer in answers if is_violation(answer.text) for size in SIZES.findall(answer.text)}
     if sizes:
         answers = [a for a in answers if a.kind == "error" or not sizes.isdisjoint(SIZES.findall(a.text))]
-    answers.sort(key=lambda answer: answer.kind != "error")
+    answers.sort(key=lambda answer: answer.kind not in ("error", "fake"))
     frames = (frame for answer in answers for frame in (answer.place, answer.user))
     return list(dict.fromkeys(frame for frame in frames if frame is not None))
 
@@ -105,8 +108,8 @@ def left_at(frame: Frame, trial: Trial, program: Program, sources: Sources, leve
     """Why what is found at a line of `program`, whose run as it is was `trial`, offers no change up to `level`."""
     reasons = []
     lines = _Lines(Copy(program), ())
-    answers = trial.report.answers if level >= Level.REVIEW else ()
-    for answer in (answer for answer in answers if frame in (answer.place, answer.user)):
+    here = [answer for answer in trial.report.answers if frame in (answer.place, answer.user)]
+    for answer in here if level >= Level.REVIEW else ():
         for place, tree, check in _checks_at(answer, lines):
             if place == frame and (reason := _unfit(answer, tree, check, lines, sources)):
                 reasons.append(f"torch._check: {reason}")
@@ -115,11 +118,35 @@ def left_at(frame: Frame, trial: Trial, program: Program, sources: Sources, leve
         declared = _declared(trial) & {mark.size for mark in marks_for(answer)}
         reasons += [f"a mark: the program itself declares {size} dynamic" for size in sorted(declared)]
     for _, group, finding in _groups_at(frame, lines, sources):
-        if not group.edits:
-            reasons.append(f"{finding.rule}: {finding.reason or finding.message}")
-        elif group.level > level:
-            reasons.append(f"{finding.rule}: its change is for --level {group.level.name.lower()}")
+        reasons += _why_left(group, finding, finding.rule, level)
+    for answer in here:
+        for _, group, finding in _registered(answer, lines, sources):
+            reasons += _why_left(group, finding, f"{finding.rule} at {finding.path}:{finding.line}", level)
     return list(dict.fromkeys(reasons))
+
+
+def _why_left(group: Group, finding: Finding, what: str, level: Level) -> list[str]:
+    if not group.edits:
+        return [f"{what}: {finding.reason or finding.message}"]
+    return [f"{what}: its change is for --level {group.level.name.lower()}"] if group.level > level else []
+
+
+def _registered(answer: Answer, lines: _Lines, sources: Sources) -> Iterator[tuple[Tree, Group, Finding]]:
+    """The groups about the registration of the operator whose fake is missing, in trees of the run."""
+    operator = operator_of(answer.text) if answer.kind == "fake" else ""
+    found: dict[Tree, None] = {}
+    for frame in filter(None, (answer.place, answer.user, *answer.stack)) if operator else ():
+        tree = lines.tree(frame.path)
+        if tree is None or tree in found:
+            continue
+        found[tree] = None
+        words = [word.encode() for word in operator.split("::")]
+        files = [path for path, source in tree.python().items() if all(word in source for word in words)]
+        for path in files[:_MOST_FILES]:
+            for group in sources.groups(tree, path):
+                missing = [f for f in group.findings if f.rule == MISSING and operator in f.operators]
+                if missing:
+                    yield tree, group, missing[0]
 
 
 def _rewrites(answer: Answer, lines: _Lines, sources: Sources, level: Level) -> Iterator[Candidate]:
@@ -129,6 +156,11 @@ def _rewrites(answer: Answer, lines: _Lines, sources: Sources, level: Level) -> 
                 rules = ", ".join(dict.fromkeys(finding.rule for finding in group.findings if finding.edits))
                 what = f"{rules} ({group.level.name.lower()}): {finding.message}"
                 yield Candidate(what, tree, group.edits, frame, f"{answer.kind}: {answer.text}")
+    for tree, group, finding in _registered(answer, lines, sources):
+        if group.edits and group.level <= level:
+            what = f"{finding.rule} ({group.level.name.lower()}): {finding.message}"
+            frame = Frame(str(tree.root / finding.path), finding.line, "")
+            yield Candidate(what, tree, group.edits, frame, f"{answer.kind}: {answer.text}")
 
 
 def _groups_at(frame: Frame, lines: _Lines, sources: Sources) -> Iterator[tuple[Tree, Group, Finding]]:

@@ -15,6 +15,7 @@ from codemod.borders.files import read_file
 from codemod.errors import SymfixError
 from codemod.probe.answers import Report
 from codemod.probe.collect import first_sentence
+from codemod.probe.fakes import lacking
 from codemod.probe.script import ERRORS, PRINTED, Program, traced
 from codemod.probe.texts import read_text
 from codemod.probe.violations import suggested_fixes, violation
@@ -153,7 +154,11 @@ def _text(path: Path) -> str:
 
 def _last_error(written: str) -> str:
     """The cause that torch names, else the last line that reads as an exception, else the last line."""
-    if TELLING.search(written) or violation(written):
+    if TELLING.search(written):
+        return first_sentence(written)
+    if fake := lacking(written):
+        return fake
+    if violation(written):
         return first_sentence(written)
     lines = [line.strip() for line in written.splitlines() if line.strip()]
     named = [line for line in lines if _ERROR.match(line)]

@@ -11,6 +11,7 @@ from typing import Any
 from codemod.borders.documents import load_json
 from codemod.errors import SymfixError
 from codemod.probe.answers import ARROW, Answer, Compilation, Report, merged
+from codemod.probe.fakes import lacking
 from codemod.probe.places import (
     COMPILED,
     asking,
@@ -200,6 +201,10 @@ class Collector:
         reason = str(value.get("fail_reason") or value["fail_type"])
         path, line = value.get("fail_user_frame_filename"), value.get("fail_user_frame_lineno")
         user = Frame(str(path), line, "") if path and isinstance(line, int) else None
+        fake = "" if TELLING.search(reason) else lacking(reason)
+        if fake:  # its line is torch's own call of the operator; the error that ends the process has the program's
+            self._add(Record(record.kind, value, record.compilation, (), ()), "fake", fake)
+            return
         if not (_ABOUT_SIZES.search(reason) or _ABOUT_SIZES.search(str(value["fail_type"]))):
             return
         expression = _DEPENDENT.search(reason)

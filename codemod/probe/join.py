@@ -11,6 +11,7 @@ from pathlib import Path
 from codemod.borders.files import read_below, read_file
 from codemod.model.findings import Finding, Level
 from codemod.probe.answers import ARROW, Answer
+from codemod.probe.fakes import MISSING, operator_of
 from codemod.probe.trace import Frame
 
 _KERNELS, _NAMESPACE = "aten/src/ATen/native", "at::native::"
@@ -31,21 +32,26 @@ def places_below(answers: Sequence[Answer], root: Path) -> list[str]:
 def joined(answers: Sequence[Answer], findings: Sequence[Finding], root: Path, shown: str) -> tuple[Answer, ...]:
     """`answers` with the finding that stands at their line, if there is one, and the command that shows its change.
 
-    Where C++ asked and there is none, that of the innermost function which has any. `shown` is the folder in which
+    Where C++ asked and there is none, that of the innermost function which has any; of an operator that lacks a fake,
+    that of its registration. `shown` is the folder in which
     commands are run, as they name files.
     """
     by_path: dict[str, list[tuple[Finding, int]]] = {}
     by_function: dict[str, list[Finding]] = {}
+    by_operator: dict[str, list[Finding]] = {}
     for finding in findings:
+        for operator in finding.operators if finding.rule == MISSING else ():
+            by_operator.setdefault(operator, []).append(finding)
         by_path.setdefault(finding.path, []).append((finding, _last_line(finding, root)))
         by_function.setdefault(finding.function, []).append(finding)
-    return tuple(_joined(answer, by_path, by_function, root, shown) for answer in answers)
+    return tuple(_joined(answer, by_path, by_function, by_operator, root, shown) for answer in answers)
 
 
 def _joined(
     answer: Answer,
     by_path: Mapping[str, Sequence[tuple[Finding, int]]],
     by_function: Mapping[str, Sequence[Finding]],
+    by_operator: Mapping[str, Sequence[Finding]],
     root: Path,
     shown: str,
 ) -> Answer:
@@ -55,6 +61,11 @@ def _joined(
         if here:
             finding = min(here, key=lambda f: (not f.edits, f.level, frame.line - f.line))
             return dataclasses.replace(answer, finding=_said(finding), command=_command(finding, root, shown))
+    registered = by_operator.get(operator_of(answer.text), []) if answer.kind == "fake" else []
+    if registered:
+        finding = min(registered, key=lambda f: (not f.edits, f.level, f.line))
+        said = f"at {finding.path}:{finding.line}: {_said(finding)}"
+        return dataclasses.replace(answer, finding=said, command=_command(finding, root, shown))
     for function in reversed(answer.native.split(ARROW)):
         inside = by_function.get(f"{_NAMESPACE}{function}")
         if inside:

@@ -20,6 +20,7 @@ from codemod.probe.trace import process_of, read_trace, trace_files
 from codemod.runner import asking, assumptions, recording
 
 _KEPT_OUT = ", which PYTHONPATH brings: keep what is in it (PYTHONPATH=.:$PYTHONPATH), and give python no -I, -E or -S"
+_FAILURES = frozenset({"error", "fake"})
 OUT_OF_TIME = 124
 """The exit status of a run that was ended, as of timeout(1)."""
 PRINTED, ERRORS = "printed", "errors"
@@ -95,11 +96,11 @@ class Ended:
 def with_raised(answers: Sequence[Answer], texts: Iterable[str]) -> list[Answer]:
     """`answers`, of traces, with what they do not say of the errors whose texts ended processes, such as the line."""
     together = list(answers)
-    said = {_error_key(answer) for answer in answers if answer.kind == "error"}
+    said = {_error_key(answer) for answer in answers if answer.kind in _FAILURES}
     for raised in (answer for text in texts for answer in read_text(text).answers):
         nowhere = (raised.text, "", 0)
-        same = [n for n, answer in enumerate(together) if answer.kind == "error" and _error_key(answer) == nowhere]
-        if raised.kind == "error" and len(same) == 1:
+        same = [n for n, answer in enumerate(together) if answer.kind == raised.kind and _error_key(answer) == nowhere]
+        if raised.kind in _FAILURES and len(same) == 1:
             traced_answer = together[same[0]]
             together[same[0]] = replace(raised, function=traced_answer.function, count=traced_answer.count)
         elif _error_key(raised) not in said:

@@ -12,6 +12,7 @@ from itertools import takewhile
 from codemod.probe.answers import ARROW, Answer, Compilation, Report, merged
 from codemod.probe.collect import LOCATION, first_sentence, guard_kind, in_arguments, recompilation
 from codemod.probe.draft import read_draft
+from codemod.probe.fakes import lacking
 from codemod.probe.places import PYTHON, TORCH, called_by, folder_of, in_full, owner, schema_owner
 from codemod.probe.trace import Frame, printed_frames
 from codemod.probe.violations import suggested_fixes, violation
@@ -56,7 +57,10 @@ def read_text(text: str) -> Report:
             answers.append(_answer("assumed", f"{assumed[1]} is {assumed[2]}", assumed[3], torch, paths))
     telling = next((match[0] for line in lines if (match := TELLING.search(line))), "")
     plain = "\n".join(lines)
-    if telling or violation(plain):
+    fake = "" if telling else lacking(plain)
+    if fake:
+        answers.append(replace(_error(lines, fake, torch, paths), kind="fake"))
+    elif telling or violation(plain):
         advice = "" if telling else "; ".join(suggested_fixes(plain))
         error = _error(lines, first_sentence(telling or plain), torch, paths)
         answers.append(replace(error, advice=f"torch suggests for dynamic_shapes: {advice}" if advice else ""))

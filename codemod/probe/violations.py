@@ -20,7 +20,7 @@ _LEADS_ON = ("direct cause of the following exception:", "another exception occu
 
 def violation(text: str) -> str:
     """The error of this kind that ends `text`: what is violated, and why, without advice; "" for another."""
-    match = next(filter(None, map(_VIOLATED.search, _last_errors(text))), None)
+    match = next(filter(None, map(_VIOLATED.search, last_errors(text))), None)
     if match is None:
         return ""
     causes = "; ".join(_CAUSE.findall(match["causes"]))
@@ -34,11 +34,11 @@ def is_violation(text: str) -> bool:
 
 def suggested_fixes(text: str) -> tuple[str, ...]:
     """The changes of `dynamic_shapes` that torch suggests in the error that ends `text`."""
-    match = next(filter(None, map(_FIXES.search, _last_errors(text))), None)
+    match = next(filter(None, map(_FIXES.search, last_errors(text))), None)
     return tuple(line.strip() for line in match["fixes"].splitlines()) if match else ()
 
 
-def _last_errors(text: str) -> Iterator[str]:
+def last_errors(text: str) -> Iterator[str]:
     """The last traceback of `text`, and those that led to it, the last first."""
     *earlier, last = _OF_PYTEST.sub("", text).split(_TRACEBACK)
     yield last

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ import pytest
 from codemod.fix.candidates import candidates_for, left_at, places_of
 from codemod.fix.trees import Copy, Tree
 from codemod.fix.trial import Call, Trial
-from codemod.model.findings import Level
-from codemod.model.groups import Group
+from codemod.model.edits import Edit
+from codemod.model.findings import Finding, Level, Mode
+from codemod.model.groups import Group, make_groups
 from codemod.probe.answers import Answer, Report
 from codemod.probe.script import Program
 from codemod.probe.trace import Frame
@@ -22,14 +24,15 @@ PICK = "def pick(a):\n    try:\n        call(a)\n    except {kind}:\n        ret
 
 
 class Nothing:
-    """Trees without findings, whose oldest torch lacks what `lacks` says."""
+    """Trees without findings but those that are given, whose oldest torch lacks what `lacks` says."""
 
-    def __init__(self, lacks: str = "") -> None:
+    def __init__(self, lacks: str = "", findings: Sequence[Finding] = ()) -> None:
         self._lacks = lacks
+        self._findings = findings
 
     def groups(self, tree: Tree, path: str) -> Sequence[Group]:
-        """None."""
-        return ()
+        """Those of the findings of a file."""
+        return make_groups(finding for finding in self._findings if finding.path == path)
 
     def lacking(self, tree: Tree, path: str, line: int, text: str) -> str:
         """The same of every check."""
@@ -74,6 +77,26 @@ def test_the_end_of_a_path_is_no_file_of_the_program(tmp_path: Path, monkeypatch
     copy = Copy(Program((sys.executable, "case.py"), tmp_path))
     assert not list(candidates_for(trial, False, copy, (), Nothing(), Level.REVIEW))
     assert trial.files == frozenset()
+
+
+def test_the_registration_of_an_operator_without_a_fake_is_named(tmp_path: Path) -> None:
+    """Which lies in another file than the line that calls it."""
+    (tmp_path / "case.py").write_text("from ops import clip\n\nclip(x)\n")
+    (tmp_path / "ops.py").write_text("@custom_op('shop::clip', mutates_args=())\ndef clip(x): ...\n")
+    frame = Frame(str(tmp_path / "case.py"), 3, "f", "clip(x)")
+    lacks = Answer("fake", "shop::clip: torch finds no fake of it", "your code", frame, None, "f")
+    trial = Trial(1, "", "", (), (), Report("", (), (lacks,)))
+    program = Program((sys.executable, "case.py"), tmp_path)
+    plain = Finding("ops.py", 0, 10, 1, 1, Mode.TENSOR_ITERATOR, "missing-fake", Level.MANUAL, "clip", ("shop::clip",),
+                    "", "register a fake", "no-fake")  # fmt: skip
+    other = replace(plain, operators=("shop::crop",), reason="another")
+    sources = Nothing(findings=[plain, other])
+    reasons = left_at(frame, trial, program, sources, Level.REVIEW)
+    assert reasons == ["missing-fake at ops.py:1: register a fake"]
+    edit = Edit("ops.py", 0, 0, b"", b"# a fake\n")
+    offered = Nothing(findings=[replace(plain, edits=(edit,), level=Level.REVIEW, group="a")])
+    (candidate,) = candidates_for(trial, False, Copy(program), (), offered, Level.REVIEW)
+    assert (candidate.edits, candidate.frame.line) == ((edit,), 1)
 
 
 CALL = "import torch\n\n\ndef f(q):\n    return len(q)\n\n\ncompiled = f\ncompiled(q)\n"

@@ -175,15 +175,18 @@ def test_compilations_that_are_numbered_from_0_again_are_others() -> None:
     ]  # fmt: skip
 
 
-def test_only_failures_about_sizes_are_answers() -> None:
+def test_only_failures_about_sizes_and_fakes_are_answers() -> None:
     base = {"fail_user_frame_filename": "/home/u/model.py", "fail_user_frame_lineno": 12}
     sizes = "Could not guard on data-dependent expression Eq(u0, 0)\n\nCaused by: x"
+    fake = "RuntimeError('There was no fake impl registered for <CustomOpDef(shop::clip)>. This is necessary')"
     report = collected(
         record("compilation_metrics", {**base, "fail_type": "UserError", "fail_reason": sizes}),
         record("compilation_metrics", {**base, "fail_type": "Unsupported", "fail_reason": "print is not supported"}),
         record("compilation_metrics", {**base, "fail_type": None}),
+        record("compilation_metrics", {**base, "fail_type": "TorchRuntimeError", "fail_reason": fake}),
     )
-    (answer,) = report.answers
+    answer, lacks = report.answers
+    assert (lacks.kind, lacks.text, lacks.place) == ("fake", "shop::clip: torch finds no fake of it", None)
     assert (answer.kind, answer.text) == ("error", "Could not guard on data-dependent expression u0 == 0")
     assert answer.place == Frame("/home/u/model.py", 12, "")
 

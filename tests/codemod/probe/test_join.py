@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 from codemod.model.edits import Edit
@@ -63,3 +64,12 @@ def test_the_innermost_c_function_that_has_a_finding_is_named(tmp_path: Path) ->
 
 def test_a_tree_without_kernels_is_not_searched_for_them(tmp_path: Path) -> None:
     assert places_below([answer(None, "cov")], tmp_path) == []
+
+
+def test_an_operator_that_lacks_a_fake_has_the_finding_of_its_registration(tmp_path: Path) -> None:
+    (tmp_path / "ops.py").write_text(CODE)
+    made = dataclasses.replace(finding("ops.py", 1, "clip", "missing-fake", edited=False), operators=("shop::clip",))
+    other = dataclasses.replace(finding("ops.py", 1, "clip"), operators=("shop::clip",))
+    lacks = Answer("fake", "shop::clip: torch finds no fake of it", "", None, None, "f")
+    (found,) = joined([lacks], [other, made], tmp_path, str(tmp_path))
+    assert found.finding == "at ops.py:1: missing-fake (review): stays concrete"
