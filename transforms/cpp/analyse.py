@@ -22,6 +22,7 @@ from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
 from transforms.cpp.flow.propagate import Key, Propagation, Propagator, Question
 from transforms.cpp.flow.twins import twin_name
 from transforms.cpp.reach import headers, kernels
+from transforms.cpp.reach.alternatives import are_alternatives
 from transforms.cpp.reach.calls import KernelsAlone, comes_to_kernel, is_autograd_function, is_kernel
 from transforms.cpp.reach.device import is_device_code
 from transforms.cpp.reach.fakes import with_symbols
@@ -321,7 +322,7 @@ def _is_wrapper(function: Function) -> bool:
 
 
 def _may_have_twin(tree: Tree, fixed: frozenset[str], vocabulary: Vocabulary, function: Function) -> bool:
-    """Whether a twin of a helper may be written: of no kernel, method or template, and of none that is long."""
+    """Whether a twin of a helper may be written: of no kernel, method or template, none long or defined twice."""
     if function.name in fixed or function.structured or function.parent or function.template:
         return False
     if is_kernel(function) or is_device_code(tree.facts[function.path]):
@@ -329,6 +330,9 @@ def _may_have_twin(tree: Tree, fixed: frozenset[str], vocabulary: Vocabulary, fu
     if vocabulary.functions.get(twin_name(function)):
         return False
     own = headers.same_function(function)
-    declared = [f.path for f in tree.functions[function.name] if headers.same_function(f) == own]
+    named = tree.functions[function.name]
+    if any(are_alternatives(function, other) for other in named):
+        return False
+    declared = [f.path for f in named if headers.same_function(f) == own]
     body = tree.project.read(function.path)[function.start : function.end]
     return all(map(tree.project.selected, declared)) and body.count(b"\n") < _LONGEST_TWIN

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tree_sitter import Tree
@@ -32,7 +32,7 @@ from transforms.cpp.flow.settled import (
 )
 from transforms.cpp.flow.state import Emission
 from transforms.cpp.flow.twins import is_twin, twin_name, twin_slot
-from transforms.cpp.reach import headers
+from transforms.cpp.reach.alternatives import declares
 from transforms.cpp.reach.headers import OWN_YAML
 from transforms.cpp.reach.registered_kernels import Naming
 from transforms.cpp.reach.schemas import Family
@@ -149,6 +149,9 @@ def _groups(base: Mapping[Key, Outcome], propagation: Propagation) -> dict[Key, 
         owners = sorted({find((slot.path, slot.start)) for slot in family.slots}, key=lambda key: (key[1] < 0, key))
         for owner in owners[1:]:
             parent[find(owner)] = find(owners[0])
+    for group in propagation.alternatives:
+        first, *others = sorted({find(key) for key in group})
+        parent.update(dict.fromkeys(others, first))
     functions = {key: o.function for key, o in {**base, **propagation.outcomes, **propagation.twins}.items()}
     return {key: f"helpers of {group_name(functions[find(key)])}" for key in parent if find(key) in functions}
 
@@ -169,23 +172,31 @@ def _signatures(
     if not slots:
         return
     functions = {owner: next(f for f in facts[owner[0]].functions if f.start == owner[1]) for owner in slots}
-    by_identity: dict[object, list[Key]] = {}
-    for owner, function in functions.items():
-        by_identity.setdefault(headers.same_function(function), []).append(owner)
-    names = {function.name for function in functions.values()}
+    namesakes = _namesakes(facts, functions.values())
+    owners = {name: [key for key, function in functions.items() if function.name == name] for name in namesakes}
     renamed = {key for family in propagation.families for key in family.kernels}
     for path, file in facts.items():
         for function in file.functions:
-            if function.name not in names:
+            if function.name not in namesakes:
                 continue
             own = (path, function.start)
-            declared = by_identity.get(headers.same_function(function), [])
-            if own not in slots and not (function.body < 0 and declared):
+            others = namesakes[function.name]
+            mine = (key for key in owners[function.name] if declares(function, functions[key], others))
+            key = own if own in slots else next(mine, None)
+            if key is None:
                 continue
-            key = own if own in slots else declared[0]
             events = _signature_events(*sources.tree(path), function, slots[key], key in renamed)
             emissions = tuple(emission for event in events for emission in emit(rewrites, event))
             yield from _settled(function, emissions, reach.get(key), sources.lines(path), groups[key])
+
+
+def _namesakes(facts: Mapping[str, FileFacts], functions: Iterable[Function]) -> dict[str, list[Function]]:
+    """The definitions and declarations of the names of `functions`."""
+    named: dict[str, list[Function]] = {function.name: [] for function in functions}
+    for function in (function for file in facts.values() for function in file.functions):
+        if function.name in named:
+            named[function.name].append(function)
+    return named
 
 
 def _twins(
@@ -198,9 +209,9 @@ def _twins(
 ) -> Iterator[Finding]:
     """The twins of helpers, behind their definitions and declarations."""
     slots = [twin_slot(slot) for slot in propagation.settled if is_twin(slot)]
+    namesakes = _namesakes(facts, (body.function for body in propagation.twins.values()))
     for key, body in sorted(propagation.twins.items()):
         indexes = [slot.index for slot in slots if (slot.path, slot.start) == key]
-        own = headers.same_function(body.function)
         callers = {
             path for (path, _), o in propagation.outcomes.items() if any((s.path, s.start) == key for s in o.uses)
         }
@@ -209,7 +220,7 @@ def _twins(
             for path, file in facts.items()
             if path == key[0] or path in callers or is_header(path)
             for function in file.functions
-            if function.name == body.function.name and function.body < 0 and headers.same_function(function) == own
+            if declares(function, body.function, namesakes[body.function.name])
         )
         for function in (body.function, *declarations):
             lines, tree = sources.lines(function.path), sources.tree(function.path)

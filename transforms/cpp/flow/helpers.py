@@ -12,6 +12,7 @@ from transforms.cpp.flow.operators import Resolved, parameters_of, resolve
 from transforms.cpp.flow.returning import settled_parts, tuple_argument
 from transforms.cpp.flow.storing import coerce
 from transforms.cpp.flow.twins import asking_twin, note_use, twins
+from transforms.cpp.reach.alternatives import are_alternatives
 from transforms.cpp.reach.calls import encloses, is_autograd_function, is_kernel, space
 from transforms.cpp.reach.kept import is_rival
 from transforms.cpp.reach.vocabulary import base_name, symbolic_twins, symint_name
@@ -293,12 +294,14 @@ def _ask(
     """No overload takes the value: it stops here, unless the helper's signature changes."""
     accepted = {index: accepts(flow, function, index, value) for index, value in symbolic}
     asked = [Slot(function.path, function.start, index) for index, answer in accepted.items() if answer == "want"]
+    others = (f for f in flow.vocabulary.functions.get(function.name, ()) if are_alternatives(function, f))
+    again = "".join(f", as at {other.path}:{other.line}" for other in others)
     for index, value in symbolic:
         slot = Slot(function.path, function.start, index) if accepted[index] == "want" else None
         if accepted[index] == "ok" and asked and "" not in accepted.values():
             slot = asked[0]  # it is only for the others that this one stops here
         text = function.params[index].type if index < len(function.params) else "…"
-        reason = f"is an argument of `{bare}`, which takes `{text}` there"
+        reason = f"is an argument of `{bare}`, which takes `{text}` there{again}"
         flow.sink(arguments[index], "callee-takes-int", reason, value, slot=slot)
     return _result(flow, node, function, join(*(value for _, value in symbolic)).origins)
 

@@ -17,8 +17,9 @@ from transforms.cpp.flow.engine import RENAMED, own_result_origin, parameter_ori
 from transforms.cpp.flow.grounds import unasked
 from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
 from transforms.cpp.flow.saved import is_saved
-from transforms.cpp.flow.twin_search import TwinSearch
+from transforms.cpp.flow.twin_search import TwinSearch, has_symbolic_type
 from transforms.cpp.flow.twins import is_twin, twin_slot
+from transforms.cpp.reach.alternatives import Alternatives
 from transforms.cpp.reach.calls import called_as, called_names
 from transforms.cpp.reach.schemas import Family, links
 from transforms.cpp.reach.vocabulary import Vocabulary
@@ -43,6 +44,8 @@ class Propagation:
     """The families that hold as a whole."""
     twins: Mapping[Key, Outcome] = field(default_factory=dict)
     """The helpers that gain a twin, each with what comes of the twin's body."""
+    alternatives: frozenset[frozenset[Key]] = frozenset()
+    """The definitions of each settled function that has more than one."""
 
 
 class Propagator:
@@ -70,12 +73,12 @@ class Propagator:
         self.rewrites = rewrites
         self.reached = reached
         self.eligible = eligible
-        selected = [f for f in families if all(project.selected(slot.path) for slot in f.slots)]
-        self.families = selected
-        self.demanded = {slot: family.slots for family in selected if family.operator for slot in family.slots}
+        self.definitions = {(f.path, f.start): f for file in facts.values() for f in file.functions if f.body >= 0}
+        self.alternatives = Alternatives(self.definitions.values())
+        self.families = [f for f in families if all(map(partial(self._follows, f), f.slots))]
+        self.demanded = {slot: family.slots for family in self.families if family.operator for slot in family.slots}
         """The slots of families that change only where something asks for it, each with all of its family."""
         self.links = links(self.families)
-        self.definitions = {(f.path, f.start): f for file in facts.values() for f in file.functions if f.body >= 0}
         self.callers: dict[str, list[Key]] = {}
         for key, function in self.definitions.items():
             for name in _names_called(function):
@@ -106,7 +109,10 @@ class Propagator:
         settled = frozenset(self.settled)
         owners = {(slot.path, slot.start) for slot in settled if not is_twin(slot)}
         outcomes = {key: outcome for key, outcome in self.outcomes.items() if key in owners or outcome.uses & settled}
-        return Propagation(settled, outcomes, self._whole_families(), self.bodies)
+        groups = frozenset(
+            self.alternatives.groups([self.definitions[key] for key in owners & self.definitions.keys()])
+        )
+        return Propagation(settled, outcomes, self._whole_families(), self.bodies, groups)
 
     def _take_back(self, changed: set[Slot]) -> None:
         """Nothing more is settled: refuse until everything that stands is consistent."""
@@ -180,28 +186,34 @@ class Propagator:
             slot = pending.pop()
             if slot not in gone:
                 gone.add(slot)
-                pending += self.links.get(slot, ())
+                pending += (*self.links.get(slot, ()), *self._elsewhere(slot))
         self.settled -= gone
         self.refused |= gone
         return gone
+
+    def _elsewhere(self, slot: Slot) -> tuple[Slot, ...]:
+        """What a slot of a function is in its other definitions."""
+        function = self.definitions.get((slot.path, slot.start))
+        return () if function is None or is_twin(slot) else tuple(self.alternatives.slots(slot, function))
+
+    def _follows(self, family: Family, slot: Slot) -> bool:
+        """Whether a slot of a family may change, and no definition that the family lacks would have to as well."""
+        return self.project.selected(slot.path) and family.slots.issuperset(self._elsewhere(slot))
 
     def _unneeded(self) -> set[Slot]:
         """Slots whose reason went away: no caller gives the parameter a symbolic value, no such value is returned."""
         used = frozenset[Slot]().union(*(o.uses for o in (*self.outcomes.values(), *self.bodies.values())))
         filled = frozenset[Slot]().union(*(outcome.filled for outcome in self.outcomes.values()))
-        gone: set[Slot] = set()
-        for slot in self.settled:
+
+        def needed(slot: Slot) -> bool:
             owner = self.outcomes.get((slot.path, slot.start))
-            if is_twin(slot):
-                needed = slot in used
-            elif slot.member:
-                needed = slot in filled
-            else:
-                needed = (
-                    owner is None or slot.index in owner.gives if slot.index < 0 else slot in used or slot in self.links
-                )
-            if not needed:
-                gone.add(slot)
+            if is_twin(slot) or slot.member:
+                return slot in (filled if slot.member else used)
+            if slot.index < 0:
+                return owner is None or slot.index in owner.gives
+            return slot in used or slot in self.links
+
+        gone = {slot for slot in self.settled if not any(map(needed, (slot, *self._elsewhere(slot))))}
         return gone | unasked(self.outcomes, [family for family in self._whole_families() if family.operator])
 
     def _ask(self, outcomes: Iterable[Outcome]) -> set[Slot]:
@@ -213,21 +225,24 @@ class Propagator:
             for slot in (*(sink.slot for sink in outcome.refusals), *sorted(outcome.wanted, key=lambda s: s.index)):
                 if slot is None or slot in self.settled or slot in self.refused:
                     continue
-                if self._may_change(slot):
-                    requested |= {slot} | self.demanded.get(slot, frozenset())
+                together = {slot, *self.demanded.get(slot, ()), *self._elsewhere(slot)}
+                if self.refused.isdisjoint(together) and all(map(self._may_change, together)):
+                    requested |= together
                 else:
                     self.refused.add(slot)
         self.settled |= requested
         return requested
 
     def _may_change(self, slot: Slot) -> bool:
-        """Whether a slot can be tried; of a family all slots are tried together."""
+        """Whether a slot can be tried; of a family, and of all definitions of a function, all are tried together."""
         if slot in self.demanded:
-            return self.demanded[slot].isdisjoint(self.refused)
+            return True
         if is_saved(slot):
             return self.project.selected(slot.path)
         function = self.definitions.get((slot.path, slot.start))
-        return self._is_member(slot) if slot.member else function is not None and self.eligible(function, slot.index)
+        if slot.member or function is None:
+            return bool(slot.member) and self._is_member(slot)
+        return has_symbolic_type(function, slot.index) and self.eligible(function, slot.index)
 
     def _is_member(self, slot: Slot) -> bool:
         """Whether a slot is a member of a struct that holds plain data, of one source file and nothing else."""

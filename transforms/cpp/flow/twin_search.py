@@ -67,12 +67,18 @@ class TwinSearch:
             helper = self._helpers.get(key) if key is not None else None
             if slot is None or key is None or helper is None or slot.member or key in changed:
                 continue
-            spelled = helper.params[slot.index].type if slot.index >= 0 else helper.returns
-            if slot.index <= PART:
-                spelled = template_arguments(spelled)[PART - slot.index]
-            if symbolic_spelling(spelled) is not None and (key in wanted or self._may_have(helper)):
+            if has_symbolic_type(helper, slot.index) and (key in wanted or self._may_have(helper)):
                 wanted.setdefault(key, set()).add(slot.index)
         return sum(map(len, wanted.values())) > before
+
+
+def has_symbolic_type(function: Function, index: int) -> bool:
+    """Whether what a slot of a function is spelled as has a symbolic counterpart."""
+    if index >= 0:
+        return symbolic_spelling(function.params[index].type) is not None
+    parts = template_arguments(function.returns) if index <= PART else [function.returns]
+    place = PART - index if index <= PART else 0
+    return place < len(parts) and symbolic_spelling(parts[place]) is not None
 
 
 def _slots(key: Key, indexes: Iterable[int]) -> frozenset[Slot]:

@@ -4,7 +4,9 @@ What it does: where a symbolic value is passed to a helper function of the tree 
 and the helper's own body can follow, the parameter becomes `c10::SymInt` (by value) or `c10::SymIntArrayRef`, in the
 definition and in every declaration; a returned value likewise, and each part of a returned tuple by itself. All callers
 in the tree are checked: one that cannot give or take the symbolic type keeps the helper as it is, and one that passes a
-parameter of its own on is a helper itself. What a reference is bound to that the helper writes through changes with it.
+parameter of its own on is a helper itself. Where a function is defined more than once, in branches of `#if` or in files
+of which a build takes one, all its definitions change or none does. What a reference is bound to that the helper
+writes through changes with it.
 Where a kernel gains the name `…_symint`, registrations that name it follow, a macro such as functorch's OP_DECOMPOSE
 being expanded there.
 

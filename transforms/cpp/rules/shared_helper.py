@@ -6,7 +6,7 @@ its address, a twin called `…_symint` is written behind it, with SymInts where
 of its declarations. Callers whose values can follow call the twin; the others are left alone. The twin is a copy of the
 helper with the edits that its body needs, so it is written only where the whole body converts and is shorter than forty
 lines. Where it returns a tuple, the parts that are sizes are symbolic. No twin is written of kernels, methods,
-templates and constexpr functions.
+templates and constexpr functions, nor of a function that is defined more than once: a build may have the other body.
 
 Why: a helper that CUDA kernels call with integers cannot take SymInts, and a function that tracing runs cannot call it.
 
