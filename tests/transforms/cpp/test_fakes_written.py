@@ -62,6 +62,9 @@ def fake(body: str, schema: str = SCHEMA, head: str = HEAD) -> list[str]:
         "auto o = at::empty_like(x); if (x.size(0) == 0) { return o; } o = at::empty({k}, x.options()); return o;",
         "auto o = at::empty_like(x); if (x.size(0) == 0) { return o; } else { return x; }",
         "auto o = at::empty_like(x); if (x.size(0) == 0) { o = x; return o; } return o;",
+        "auto o = at::empty_like(x); if (x.size(0) == 0) { fill(o); return o; } return o;",
+        "auto o = at::empty_like(x); if (x.size(0) == 0) { [&] { o = x; }(); return o; } return o;",
+        "auto o = at::empty_like(x); if (x.size(0) == 0) { for (;;) { return x; } return o; } return o;",
         "auto o = at::empty_like(x); if (x.size(0) == 0) { o.t_(); } return o;",
         "auto o = at::empty_like(x); if (k) { if (x.size(0) == 0) { o.t_(); } } return o;",
         "auto o = at::empty_like(x); auto p = o; [&] { p.t_(); }(); return o;",
@@ -231,6 +234,14 @@ def test_what_is_not_shown_is_not_written(body: str) -> None:
         # An early return of what is returned in any case.
         (
             "auto o = at::empty({x.size(0)}, x.options()); if (x.size(0) == 0) { o.zero_(); return o; } return o;",
+            ["return x.new_empty((x.shape[0],))"],
+        ),
+        (
+            (
+                "auto o = at::empty({x.size(0)}, x.options());"
+                'if (o.numel() == 0) { AT_CUDA_CHECK(cudaGetLastError()); LOG(INFO) << "empty"; return o; }'
+                "run<<<1, 2>>>(x.data_ptr(), o.data_ptr()); AT_CUDA_CHECK(cudaGetLastError()); return o;"
+            ),
             ["return x.new_empty((x.shape[0],))"],
         ),
         # What is done with tensors before.

@@ -161,17 +161,25 @@ class _Reader:
     def _returns_early(self, statements: Sequence[Node]) -> bool:
         """`if (n == 0) { return out; }`: nothing for the fake where all that is returned later is the same.
 
-        What comes before it may fill tensors in place.
+        What comes before it may fill tensors in place, and do what concerns none: `AT_CUDA_CHECK(cudaGetLastError());`.
         """
         if not statements or statements[-1].kind != "return_statement" or not statements[-1].children:
             return False
         for statement in statements[:-1]:
             filled = _FILLED.match(statement.text)
-            if filled is None or not keeps_sizes(filled[1], self._schemas):
+            if not (self._is_apart(statement) if filled is None else keeps_sizes(filled[1], self._schemas)):
                 return False
         value = self._expressions.result(statements[-1].children[0])
         self._early.append((statements[-1].excerpt, self._scope.state(value)))
         return True
+
+    def _is_apart(self, statement: Node) -> bool:
+        """Whether a statement is an expression that names no local and no parameter, and assigns nothing."""
+        inner = list(statement.walk())
+        named = any(node.kind == "identifier" and node.text in self._names for node in inner)
+        return (
+            statement.kind == "expression_statement" and not named and all(node.kind not in _ASSIGNED for node in inner)
+        )
 
     def _declaration(self, node: Node) -> None:
         kind = node.field("type")
