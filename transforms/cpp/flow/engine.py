@@ -170,7 +170,7 @@ class Flow:
             self.variables[declarator.start] = variable
         elif deduced:
             variable.type = kind
-        earlier = self.scopes[-1].get(name)
+        earlier = self.scopes[-1].get(name) if name else None  # parameters without a name are not the same one
         if earlier is not None and earlier is not variable:  # of `#if` and `#else`, or of a template's branches
             self.make_symbolic(variable, earlier.value.origins or NOTHING, declarator)
             self.make_symbolic(earlier, variable.value.origins or NOTHING, declarator)

@@ -43,11 +43,15 @@ def _converted(root: Path, files: dict[str, str]) -> dict[str, str]:
     [
         ("static " + KEEP, "static " + OTHER),
         (
+            "static " + KEEP,
+            'static Tensor keep(const Tensor&, int64_t) { TORCH_CHECK(false, "no"); }\n',
+        ),
+        (
             "static int64_t keep(const Tensor& x, int64_t n) { return x.size(0) - n; }\n",
             "static int64_t keep(const Tensor& x, int64_t n) { return 0; }\n",
         ),
     ],
-    ids=["a parameter", "a result that the second does not ask for"],
+    ids=["a parameter", "a parameter without a name", "a result that the second does not ask for"],
 )
 def test_what_is_defined_under_a_condition_and_otherwise_changes_whole(tmp_path: Path, first: str, second: str) -> None:
     use = USE if "Tensor keep" in first else "Tensor f(const Tensor& x) { return x.narrow(0, 0, keep(x, x.size(0))); }"
