@@ -20,6 +20,7 @@ from codemod.model.operators import Reach
 from codemod.planning.naming import base_name
 from transforms.cpp.reach.calls import Index, backend_folder, is_autograd_function, is_kernel
 from transforms.cpp.reach.device import Launchers, is_device_code, shared
+from transforms.cpp.reach.plain import looked_up, takes_no_symbols
 from transforms.cpp.reading.facts import Call, FileFacts, Function, Registration
 from transforms.schema.derivatives import Derivative, Derivatives
 from transforms.schema.native_functions import NativeFunctions
@@ -304,6 +305,7 @@ class Reacher:
                     self.stop(function, key, entry.schema.base, step)
 
     def registered_roots(self) -> Iterator[Root]:
+        asked = looked_up(self.nodes.values())
         for file in self.facts.values():
             keys = _COMPOSITE_KEYS if backend_folder(file.path) else SYMBOLIC_KEYS
             for registration in file.registrations:
@@ -316,7 +318,8 @@ class Reacher:
                 for function in self.registered(file, registration):
                     if not self.ends_at(function) or (kind == "Meta" and not function.structured):
                         # What is registered for Meta runs without memory, whatever else a template does elsewhere.
-                        yield Root(function, kind, operator, step)
+                        if registration.operator.partition(".")[0] in asked or not takes_no_symbols(function):
+                            yield Root(function, kind, operator, step)
                     else:
                         self.stop(function, kind, operator, step)
 

@@ -60,12 +60,12 @@ BACKEND = COMPOSITE + "  dispatch:\n    CPU, CUDA: fade\n"
             id="a function of the same name elsewhere",
         ),
         pytest.param(
-            {"lib.cpp": 'int64_t f(int64_t x) { return x; } TORCH_LIBRARY_IMPL(lib, CUDA, m) { m.impl("f", &f); }'},
+            {"lib.cpp": 'Tensor f(Tensor x) { return x; } TORCH_LIBRARY_IMPL(lib, CUDA, m) { m.impl("f", &f); }'},
             "",
             id="registered for a backend",
         ),
         pytest.param(
-            {"test/lib.cpp": 'int64_t f(int64_t x) { return x; } TORCH_LIBRARY(lib, m) { m.def("f", &f); }'},
+            {"test/lib.cpp": 'Tensor f(Tensor x) { return x; } TORCH_LIBRARY(lib, m) { m.def("f", &f); }'},
             "",
             id="registered by a test",
         ),
@@ -86,6 +86,34 @@ def test_not_reached(files: dict[str, str], yaml: str) -> None:
 def test_what_a_reached_function_calls_may_still_be_no_callee(helper: str) -> None:
     files = native(helper + " Tensor fade(const Tensor& x) { return scale(x); }")
     assert set(reach(files, COMPOSITE)) == {"at::native::fade"}
+
+
+TAKES = (
+    'Tensor held() { return x; } Tensor take(TYPE n) { return held(); } TORCH_LIBRARY(lib, m) { m.def("take", &take); }'
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"),
+    [
+        *[(kind, set()) for kind in ("int64_t", "const std::string&", "IntArrayRef", "std::optional<at::ScalarType>")],
+        *[(kind, set()) for kind in ("std::vector<double>", "std::tuple<bool, std::optional<int64_t>>")],
+        *[
+            (kind, {"take", "held"})
+            for kind in ("Tensor", "std::optional<Tensor>", "TensorList", "c10::SymInt", "Scalar", "IValue", "Box&")
+        ],
+        ("std::tuple<int64_t, Tensor>", {"take", "held"}),
+        ("std::vector<c10::SymInt>", {"take", "held"}),
+    ],
+)
+def test_a_kernel_that_is_given_numbers_and_names_alone_is_no_root(kind: str, found: set[str]) -> None:
+    assert reach({"lib.cpp": TAKES.replace("TYPE", kind)}).keys() == found
+
+
+def test_a_kernel_of_numbers_that_others_call_by_the_dispatcher_is_a_root() -> None:
+    caller = 'Tensor f(Tensor x) { return findSchemaOrThrow("lib::take", "").typed<decltype(take)>().call(x.size(0)); }'
+    found = reach({"lib.cpp": TAKES.replace("TYPE", "int64_t"), "f.cpp": caller})
+    assert found.keys() == {"take", "held"}
 
 
 def test_the_dispatcher_is_no_edge() -> None:
