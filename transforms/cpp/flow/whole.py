@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from codemod.terminal import listed
 from transforms.cpp.flow.checks import CHECKS, FAILURES, called, exits, throws
@@ -74,7 +74,24 @@ class Ways:
             others = [child for child in others if child is node.field("condition")]
         elif node.kind == "lambda_expression" and not _invoked(node):
             others = []
-        return frozenset().union(*(self._must(child) for child in others if not _optional(node, child)))
+        met = frozenset[int]().union(*(self._must(child) for child in others if not _optional(node, child)))
+        return met | self._before_throwing(node, inner) if after and node.kind in _BLOCKS and throws(node) else met
+
+    def _before_throwing(self, block: Node, inner: Node | None = None) -> frozenset[int]:
+        """What the ways meet that leave a block which ends with an exception: each returns in an `if` of the block.
+
+        Nothing where `inner`, a child of it, comes behind one of those.
+        """
+        statements = list(_statements(block))
+        leaving = [child for child in statements if _returns(child)]
+        if not all(map(_is_way_out, leaving)) or (inner is not None and leaving and inner.start >= leaving[0].start):
+            return frozenset()
+        arms = [frozenset[int]().union(*map(self._must, child.children)) for child in leaving]
+        before = [self._must(child) for child in statements if leaving and child.start < leaving[0].start]
+        return frozenset[int]().union(*before, *(arms if all(arms) else ()))
+
+    def _fork(self, node: Node) -> frozenset[int]:
+        return self._choice(node) if node.kind in _CHOICES else self._before_throwing(node)
 
     def _must(self, node: Node) -> frozenset[int]:
         """The barriers that every way through `node` meets; all of those in its arms, where no arm is without."""
@@ -92,7 +109,7 @@ class Ways:
                 met.add(barrier)
             elif fork is not None:
                 forks[id(fork)] = fork
-        return frozenset(met).union(*(self._choice(fork) for fork in forks.values()))
+        return frozenset(met).union(*(self._fork(fork) for fork in forks.values()))
 
     def _within(self, node: Node) -> list[int]:
         low, high = (bisect.bisect_left(self._barriers, end) for end in (node.start, node.end))
@@ -104,7 +121,9 @@ class Ways:
         while inner is not None:
             if inner.kind in _CHOICES:
                 return inner, False
-            if (inner.kind == "lambda_expression" and not _invoked(inner)) or (inner.kind in _BLOCKS and throws(inner)):
+            if inner.kind in _BLOCKS and throws(inner):
+                return inner, False
+            if inner.kind == "lambda_expression" and not _invoked(inner):
                 return None, False
             below = _child(inner, barrier)
             if below is not None and _optional(inner, below):
@@ -149,6 +168,34 @@ def _alternative(choice: Node) -> Node | None:
     if last is not None and last.kind == "else_clause" and [child.kind for child in last.children] == ["if_statement"]:
         return last.children[0]
     return last
+
+
+def _statements(block: Node) -> Iterator[Node]:
+    """The statements of a block, those between `#if` and `#endif` included."""
+    for child in block.children:
+        if child.kind.startswith("preproc_"):
+            yield from _statements(child)
+        else:
+            yield child
+
+
+def _is_way_out(node: Node) -> bool:
+    """Whether a statement is `if (…) { … return …; }`, and nothing else of it leaves the function with a result."""
+    taken = node.field("consequence")
+    alone = node.kind == "if_statement" and taken is not None and node.field("alternative") is None
+    return alone and taken is not None and exits(taken) and not throws(taken)
+
+
+def _returns(node: Node) -> bool:
+    """Whether a statement may return from the function that it stands in."""
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        if current.kind == "return_statement":
+            return True
+        if current.kind != "lambda_expression":
+            pending += current.children
+    return False
 
 
 def _invoked(function: Node) -> bool:

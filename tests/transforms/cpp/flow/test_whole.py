@@ -44,6 +44,9 @@ BLOCKED = [
     "EDIT if (x.dim() != 0) { STOP } return y;",
     "if (x.view(x.sizes()).is_cuda()) { STOP } else { STOP } return x;",
     "EDIT if (y.sum().item<bool>()) { return x; } return y;",
+    "EDIT if (b) { STOP return y; } TORCH_CHECK(false);",
+    "EDIT if (b) { STOP return y; } if (x.is_cuda()) { STOP return x; } throw 1;",
+    "EDIT\n#ifdef BUILT\nif (b) { STOP return y; }\n#endif\nTORCH_CHECK(false);",
 ]
 
 
@@ -90,6 +93,10 @@ OPEN = [
     "if (isTensorSubclassLike(x)) { EDIT return y; } STOP return x;",
     "EDIT if (!isTensorSubclassLike(x)) { STOP } return y;",
     "EDIT if (b && (isFwGradDefined(x) || isFwGradDefined(y))) { STOP } return y;",
+    "EDIT if (b) { STOP return y; } if (x.is_cuda()) { return x; } throw 1;",
+    "EDIT if (b) { STOP return y; } else { return x; } throw 1;",
+    "EDIT if (b) { if (x.is_cuda()) { return y; } STOP } throw 1;",
+    "EDIT if (b) { STOP return y; }\n#ifdef BUILT\nif (x.is_cuda()) { return x; }\n#endif\nthrow 1;",
 ]
 
 
@@ -180,6 +187,7 @@ DEAD = "static int64_t rows(const Tensor& x) { return takes_int(x.stride(0)); }\
         pytest.param("EDIT rows(x); return y;", False, id="on every way"),
         pytest.param("EDIT rows(x); if (b) { return x; } return y;", False, id="before the ways part"),
         pytest.param("EDIT twice(x); return y;", False, id="through another"),
+        pytest.param("EDIT if (b) { rows(x); return y; } throw 1;", False, id="on all that raise nothing"),
         pytest.param("EDIT if (b) { rows(x); } return y;", True, id="on some"),
         pytest.param("EDIT if (b) { return y; } rows(x); return x;", True, id="behind an early return"),
         pytest.param("EDIT auto later = [&] { rows(x); }; return y;", True, id="in a function of its own"),
