@@ -13,6 +13,7 @@ from typing import Any
 from transforms.python.flow.arithmetic import combined, compared, computed, power
 from transforms.python.flow.asking import coerces
 from transforms.python.flow.nodes import (
+    bound_otherwise,
     called,
     called_as,
     dotted,
@@ -72,9 +73,9 @@ from transforms.python.flow.values import (
     any_of,
     converted,
     element,
+    holding,
     item,
     join,
-    maybe_other,
     names_other_class,
     sequence_of,
     sliced,
@@ -114,9 +115,8 @@ class Interpreter:
         """What was evaluated since a variable changed last."""
         self._changes = 0
         self.variables |= parameter_values(function.args, telling or nodes, parameters)
-        self._passed = {
-            name: (line, self.variables[name]) for name, line in rebound(function.args, nodes, telling or nodes)
-        }
+        rebound_at, unseen = dict(rebound(function.args, nodes, telling or nodes)), set(bound_otherwise(nodes))
+        self._passed = {name: (line, self.variables[name]) for name, line in rebound_at.items() if name not in unseen}
         self._given = {parameter.arg for parameter in named_parameters(function.args)}
         self._bound = set[str]()
         self._straight = set(map(id, function.body))
@@ -125,6 +125,8 @@ class Interpreter:
             before = dict(self.variables)
             for node in binding:
                 self._bind_statement(node)
+            for name in unseen & self.variables.keys():
+                self._set(name, join((self.variables[name], NOTHING)))
             if self.variables == before:
                 break
 
@@ -143,17 +145,14 @@ class Interpreter:
             self._bind(node.target, element(self.value(node.iter)))
         elif isinstance(node, ast.NamedExpr):
             self._bind(node.target, self.value(node.value))
-        elif (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and isinstance(node.func.value, ast.Name)
-        ):
-            if node.func.attr == "append" and len(node.args) == 1:
-                self._grow(node.func.value.id, self.value(node.args[0]))
-            elif node.func.attr == "insert" and len(node.args) == 2:
-                self._hold(node.func.value.id, self.value(node.args[1]))
-            elif node.func.attr == "extend" and len(node.args) == 1:
-                self._grow(node.func.value.id, element(self.value(node.args[0])))
+        elif isinstance(node, ast.Call):
+            name, _, method = dotted(node.func).rpartition(".")
+            if method == "append" and len(node.args) == 1:
+                self._grow(name, self.value(node.args[0]))
+            elif method == "insert" and len(node.args) == 2:
+                self._hold(name, self.value(node.args[1]))
+            elif method == "extend" and len(node.args) == 1:
+                self._grow(name, element(self.value(node.args[0])))
 
     def _grow(self, name: str, value: Value) -> None:
         self._hold(name, value)
@@ -163,9 +162,9 @@ class Interpreter:
             self._set(name, join((old, grown._replace(container=held))))
 
     def _hold(self, name: str, value: Value) -> None:
-        """Note that a shape gets `value` for one of its elements."""
-        if self.variables.get(name, NOTHING).kind == SHAPE and not value.numbers:
-            self._set(name, maybe_other(self.variables[name]))
+        """Note that a sequence gets `value` for one of its elements."""
+        if name in self.variables:
+            self._set(name, holding(self.variables[name], value))
 
     def _bind(self, targets: ast.expr, value: Value, always: bool = False) -> None:
         """Note what `targets` are assigned; `always` says that what a parameter was is no longer seen."""
@@ -177,7 +176,7 @@ class Interpreter:
                 self._bound.add(target.id)
                 self._set(target.id, join((old, part)) if old.kind != PLAIN or also else part)
             elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-                self._hold(target.value.id, part)
+                self._hold(target.value.id, element(part) if isinstance(target.slice, ast.Slice) else part)
 
     def _set(self, name: str, value: Value) -> None:
         if self.variables.get(name) != value:
@@ -223,9 +222,6 @@ class Interpreter:
 
     def _NamedExpr(self, node: ast.NamedExpr) -> Value:
         return self.value(node.value)
-
-    def _Await(self, node: ast.Await) -> Value:
-        return NOTHING
 
     def _Attribute(self, node: ast.Attribute) -> Value:
         owner = self.value(node.value)

@@ -16,6 +16,20 @@ _NAMES = _LEAVES | {ast.Name, ast.Constant}
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 SUSPENDING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 """Expressions that do more than give a value."""
+_UNORDERED = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp)
+"""Expressions that do not evaluate their parts in the order in which they are written."""
+_NAMING = frozenset(
+    {
+        ast.FunctionDef,
+        ast.AsyncFunctionDef,
+        ast.ClassDef,
+        ast.ExceptHandler,
+        ast.MatchAs,
+        ast.MatchStar,
+        ast.MatchMapping,
+    }
+)
+"""What binds a name that is no node of its own."""
 SIZE_READERS = frozenset({"size", "numel", "dim", "len"})
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 # Names of fields that hold no nodes but leaves, whatever the node (Python's abstract grammar, Parser/Python.asdl).
@@ -262,6 +276,8 @@ def rebound(
 ) -> Iterator[tuple[str, int]]:
     """The parameters that are assigned outside of loops alone, with the line of the first assignment.
 
+    What a comprehension or a conditional expression assigns is written below what reads it: there the line is that on
+    which the whole of it begins.
     `telling` are those of a function's own `nodes` that are in `TELLING`, or all.
     """
     parameters = named_parameters(arguments)
@@ -271,10 +287,30 @@ def rebound(
         return
     loops = [node for node in telling if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
     repeated = {id(node) for loop in loops for node in ast.walk(loop)}
+    unordered = [node for node in nodes if isinstance(node, _UNORDERED)]
+    begins = {id(node): whole.lineno for whole in reversed(unordered) for node in ast.walk(whole)}
     for parameter in parameters:
         own = [node for node in stored if node.id == parameter.arg]
         if own and not any(id(node) in repeated for node in own):
-            yield parameter.arg, min(node.lineno for node in own)
+            yield parameter.arg, min(begins.get(id(node), node.lineno) for node in own)
+
+
+def bound_otherwise(nodes: Sequence[ast.AST]) -> Iterator[str]:
+    """The names among a function's own `nodes` that something binds of whose value nothing is known.
+
+    That is an import, a definition, `with … as`, `except … as`, a pattern, and `nonlocal` in a function inside.
+    """
+    for node in nodes:
+        kind = type(node)
+        if kind is ast.withitem and node.optional_vars is not None:  # type: ignore[attr-defined]
+            parts = ast.walk(node.optional_vars)  # type: ignore[attr-defined]
+            yield from (part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from names_brought(node)
+        elif kind in _NAMING:
+            yield getattr(node, "rest" if kind is ast.MatchMapping else "name") or ""
+            if isinstance(node, SCOPES):
+                yield from (name for inner in ast.walk(node) if isinstance(inner, ast.Nonlocal) for name in inner.names)
 
 
 def numbers_asked_for(nodes: Sequence[ast.AST]) -> frozenset[str]:

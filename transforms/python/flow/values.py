@@ -260,6 +260,17 @@ def maybe_other(value: Value) -> Value:
     return value._replace(optional=True, whole=False) if value.kind == SHAPE else maybe_none(value)
 
 
+def holding(value: Value, part: Value) -> Value:
+    """A sequence that gets `part` for one of its elements."""
+    if value.kind == SHAPE:
+        return value if part.numbers else maybe_other(value)
+    if value.kind == TENSORS:
+        return value if part.surely_tensor else value._replace(sure=False)
+    if value.kind == SEQUENCE:
+        return bounded(value._replace(items=tuple(join((held, part)) for held in value.items)))
+    return value
+
+
 def _unsure(value: Value) -> Value:
     """A value that another path of the function does not have."""
     if value.items:

@@ -229,6 +229,56 @@ def test_a_parameter_is_what_was_passed_until_it_is_assigned(body: str, kind: st
     assert values.value(test.left).kind == kind
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    return [\n        len(x)\n        for x in y\n    ]\n",
+        "    return {\n        k: len(x)\n        for k, x in y.items()\n    }\n",
+        "    return [\n        len(x)\n        for n in y\n        if (x := n)\n    ]\n",
+        "    return (\n        len(x)\n        if (x := y) else 0\n    )\n",
+        "    with y as x:\n        return len(x)\n",
+        "    with y as (x, n):\n        return len(x)\n",
+        "    try:\n        y()\n    except TypeError as x:\n        return len(x)\n",
+        "    import math as x\n    return len(x)\n",
+        "    def x(): pass\n    return len(x)\n",
+        "    def g():\n        nonlocal x\n        x = y\n    g()\n    return len(x)\n",
+        "    match y:\n        case [x, *_]:\n            return len(x)\n",
+        "    match y:\n        case str() as x:\n            return len(x)\n",
+        "    match y:\n        case {1: 2, **x}:\n            return len(x)\n",
+        "    parts = [x]\n    parts[0] = y\n    return len(parts[0])\n",
+        "    parts = [x]\n    parts[:] = y\n    return len(parts[0])\n",
+        "    parts = [x]\n    parts.append(y)\n    return len(parts[1])\n",
+        "    parts = [x]\n    parts.insert(0, y)\n    return len(parts[0])\n",
+        "    parts = []\n    parts.append(y)\n    parts.append(x)\n    return len(parts[0])\n",
+        "    parts = [[x], [x]]\n    parts[0] = y\n    return len(parts[0][0])\n",
+    ],
+)
+def test_what_is_bound_to_something_else_is_no_longer_surely_a_tensor(body: str) -> None:
+    assert _length(body) == "plain"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    n = len(x)\n    return n, [\n        x\n        for x in y\n    ]\n",
+        "    return [\n        len(x)\n        for n in y\n    ]\n",
+        "    parts = [x]\n    parts[0] = x + 1\n    return len(parts[0])\n",
+        "    parts = [x]\n    parts.append(x.t())\n    return len(parts[1])\n",
+        "    with y as z:\n        return len(x)\n",
+    ],
+)
+def test_what_is_bound_to_tensors_alone_is_one(body: str) -> None:
+    assert _length(body) == "int"
+
+
+def _length(body: str) -> str:
+    function = ast.parse("def f(x: Tensor, y: list[str]):\n" + body).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    nodes = own_nodes(function)
+    call = next(node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "len")
+    return Interpreter(function, nodes).value(call).kind
+
+
 def test_a_value_that_was_told_is_told_anew_once_a_variable_changed() -> None:
     function = ast.parse("def f(x: Tensor, y: Foo):\n    n = y\n    use(n + 1)\n    n = x.shape[0]\n").body[0]
     assert isinstance(function, ast.FunctionDef)
