@@ -38,6 +38,7 @@ from transforms.python.flow.torch_names import (
     TENSOR_MODULES,
     TORCH_MODULES,
     TRUTHS,
+    of_operator,
     of_tensor,
 )
 from transforms.python.flow.unpacking import matched, unpacked
@@ -296,7 +297,7 @@ class Interpreter:
     def _BinOp(self, node: ast.BinOp) -> Value:
         left, right = self.value(node.left), self.value(node.right)
         if TENSOR in (left.kind, right.kind):
-            return A_TENSOR if left.surely_tensor or right.surely_tensor else MAYBE_TENSOR
+            return of_operator(node.op, left, right)
         if isinstance(node.op, (ast.Add, ast.Mult)) and (
             left.shapelike or right.shapelike or TENSORS in (left.kind, right.kind)
         ):

@@ -1,6 +1,6 @@
 """What Python names of torch's interface stand for: methods and functions that return sizes, truths, or Tensors.
 
-Source: torch.Tensor and torch as documented; what returns several Tensors, by the schemas of native_functions.yaml.
+Source: torch.Tensor and torch as documented.
 """
 
 from __future__ import annotations
@@ -9,16 +9,21 @@ import ast
 import re
 
 from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.torch_results import AMBIGUOUS, MIXED, SEVERAL, SINGLE
 from transforms.python.flow.values import (
     A_BOOL,
     A_NUMBER,
     A_SHAPE,
     A_SIZE,
     A_STATIC,
+    A_TENSOR,
+    MAYBE_TENSOR,
     NOTHING,
     ONE_OR_MORE,
     SEQUENCE,
+    TENSOR,
     TENSORS,
+    TUPLE,
     Value,
 )
 
@@ -67,20 +72,10 @@ REDUCTIONS = frozenset(
     {"max", "min", "sum", "any", "all", "mean", "prod", "std", "var", "median", "mode", "norm", "amax", "amin",
      "nansum", "nanmean", "nanmedian", "argmax", "argmin", "logsumexp", "count_nonzero", "cumsum", "cumprod"}
 )  # fmt: skip
-# Functions and methods that return a tuple or list of Tensors, whatever they are given.
-SEVERAL = frozenset(
-    {"split", "split_with_sizes", "unsafe_split", "unsafe_chunk", "chunk", "unbind", "tensor_split", "hsplit", "vsplit",
-     "dsplit", "meshgrid", "broadcast_tensors", "align_tensors", "topk", "sort", "kthvalue", "mode", "aminmax",
-     "cummax", "cummin", "frexp", "std_mean", "var_mean", "slogdet", "svd", "qr", "geqrf", "lu_unpack",
-     "unravel_index", "gradient", "lu", "histogram", "histogramdd", "lstm", "gru", "multi_head_attention_forward"}
-)  # fmt: skip
-# Those of them whose first number, behind the Tensor, says how many.
+# Functions that return as many Tensors as their first number, behind the Tensor, says.
 COUNTED = frozenset({"tensor_split", "chunk", "unsafe_chunk"})
-# Those that return several Tensors, or none, for some arguments.
-AMBIGUOUS = frozenset(
-    {"max", "min", "median", "nanmedian", "nonzero", "where", "unique", "unique_consecutive", "type", "atleast_1d",
-     "atleast_2d", "atleast_3d"}
-)  # fmt: skip
+# What returns its indices too where the last of its parameters says so, and how many stand before that.
+_POOLS, _BEFORE_INDICES = frozenset({"max_pool1d", "max_pool2d", "max_pool3d"}), 6
 # Methods that return no Tensor at all; what they do return is no size either.
 NUMBERS = frozenset({"tolist", "numpy", "get_device", "dim_order", "backward", "register_hook"})
 # Modules whose functions return no Tensors: groups of processes, arrays.
@@ -96,11 +91,33 @@ def check_of(node: ast.AST) -> str:
 
 
 def of_tensor(name: str, tensor: Value, call: ast.Call) -> Value:
-    """What a call of a function of torch, or of a method of `tensor`, returns."""
+    """What a call of a function of torch, or of a method of `tensor`, returns: not surely a Tensor where none knows."""
     if name.startswith(("is_", "_is_")) or name in NUMBERS:
         return A_STATIC if name == "numpy" else A_BOOL if name.startswith("is_") else NOTHING
-    if name in SEVERAL:
-        return Value(TENSORS, sure=tensor.sure)
-    returns_more = any((keyword.arg or "").startswith("return_") for keyword in call.keywords)
-    ambiguous = bool(call.args or call.keywords) and name in AMBIGUOUS
-    return ONE_OR_MORE if ambiguous or returns_more or name.endswith("_with_indices") else tensor
+    if name in SEVERAL or name in MIXED:
+        return Value(TENSORS, sure=tensor.sure and name in SEVERAL)
+    if name.endswith("_with_indices") or (name in AMBIGUOUS and (call.args or call.keywords)):
+        return ONE_OR_MORE
+    if name.removesuffix("_") not in SINGLE:
+        return tensor._replace(sure=False)
+    return ONE_OR_MORE if _returns_more(name, call) else tensor
+
+
+def of_operator(operator: ast.operator, left: Value, right: Value) -> Value:
+    """What an operator makes of two values of which one may be a Tensor.
+
+    `"…" % x` is text, and a list times a Tensor of one number is a list.
+    """
+    other = right if left.surely_tensor else left
+    repeats = isinstance(operator, ast.Mult) and (other.shapelike or other.kind in (TENSORS, TUPLE, SEQUENCE))
+    formats = isinstance(operator, ast.Mod) and not (left.kind == TENSOR or left.numbers or left.integral)
+    sure = (left.surely_tensor or right.surely_tensor) and not repeats and not formats
+    return A_TENSOR if sure else MAYBE_TENSOR
+
+
+def _returns_more(name: str, call: ast.Call) -> bool:
+    """Whether a call may ask for indices or counts beside what else it gives."""
+    if any((keyword.arg or "").startswith("return_") for keyword in call.keywords):
+        return True
+    unseen = any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
+    return name in _POOLS and (unseen or len(call.args) > _BEFORE_INDICES)
