@@ -10,11 +10,11 @@ Why: `assert` needs an answer while tracing.
 
 Fix safety: safe; for review where the condition holds an `or`, whose guard is then one instead of two, where a size is
 compared with what is not known for a number (one of numpy's gives truths that no check takes), and where there is no
-message to give, or one that reads the frame it is made in. Not offered where Dynamo reads the function: it makes
-a check of an `assert` of one comparison with a constant message or none. Of all others it asks, and what to write
-instead is said; torch._assert is named, as it is where making its message does more than read. Left is
-what the function or a caller that symbols reach may catch. Under `python -O`, which drops assertions, the check refuses
-what the assertion let pass; in a file that asks for `__debug__` it stays an assertion.
+message to give, or one that may be no string or reads the frame it is made in. Not offered where Dynamo reads the
+function: it makes a check of an `assert` of one comparison with a constant message or none. Of all others it asks, and
+what to write instead is said; torch._assert is named, as it is where its message may be no string, or making it does
+more than read. Left is what the function or a caller that symbols reach may catch. Under `python -O`, which drops
+assertions, the check refuses what the assertion let pass; in a file that asks for `__debug__` it stays an assertion.
 
 References: torch/__init__.py (_check_with, _assert), torch/fx/experimental/symbolic_shapes.py (expect_true).
 """
@@ -30,7 +30,7 @@ from codemod.model.transform import Example
 from transforms.python.flow.nodes import dotted
 from transforms.python.writing.checks import is_caught
 from transforms.python.writing.logic import Undecided
-from transforms.python.writing.messages import check_lazy, only_reads
+from transforms.python.writing.messages import check_lazy, is_text, only_reads
 from transforms.python.writing.nodes import code
 from transforms.python.writing.place import Change, Place, Rewrite
 from transforms.python.writing.traced import asked_of
@@ -83,13 +83,18 @@ def rewrite(place: Place) -> Rewrite | None:
     if is_caught(place, node):
         raise Undecided(CAUGHT)
     tree = place.tree(node.test)
-    if not place.shared and node.msg is not None and b"__debug__" not in place.layout.source:
+    if not place.shared and node.msg is not None and _may_be_checked(place, node.msg):
         with suppress(Undecided):  # an operand that may not be moved is asked by itself, below
             condition = place.conditions.symbolic(tree)
             if place.conditions.surely_bool(condition):
                 return _check(place, node, node.test, code(condition), node.msg)
         place.names.used = set()
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node.test, place.conditions.expected(tree)))
+
+
+def _may_be_checked(place: Place, message: ast.expr) -> bool:
+    """Whether a check raises what the assertion did: with the same message, and under `python -O` as well."""
+    return is_text(place, message) and b"__debug__" not in place.layout.source
 
 
 def _of_call(place: Place, node: ast.Call) -> Rewrite:
@@ -101,7 +106,7 @@ def _of_call(place: Place, node: ast.Call) -> Rewrite:
     if is_caught(place, statement):
         raise Undecided(CAUGHT)
     condition = place.conditions.symbolic(place.tree(node.args[0]))
-    if not place.conditions.surely_bool(condition) or not only_reads(node.args[1]):
+    if not place.conditions.surely_bool(condition) or not (is_text(place, node.args[1]) and only_reads(node.args[1])):
         return Rewrite(Level.MANUAL, MESSAGE, reason=ASKED, refusal="asserted")
     return _check(place, node, node.args[0], code(condition), node.args[1])
 

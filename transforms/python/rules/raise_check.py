@@ -10,9 +10,10 @@ What it does: for sizes that are known the same exception is raised and the same
 check is made when the code runs. The exception keeps its type: `_check` raises RuntimeError, `_check_value` ValueError,
 `_check_index` IndexError, `_check_type` TypeError, `_check_not_implemented` NotImplementedError, and `_check_with` any.
 A message that is made on the line before is made in the check. Where no such call may stand, in an `elif`, beside an
-`else`, where an operand behind `or` may itself raise, or where the message reads the frame it is made in (`locals()`,
-`sys._getframe()`) or is read elsewhere (a global, in a `finally`), the branch stays and its condition is expected to be
-false: `expect_true` says what is known, and else yes, and then it is checked when the code runs.
+`else`, where an operand behind `or` may itself raise, where there is no message, or one that may be no string, reads
+the frame it is made in (`locals()`, `sys._getframe()`) or is read elsewhere (a global, in a `finally`), the branch
+stays and its condition is expected to be false: `expect_true` says what is known, and else yes, and then it is checked
+when the code runs.
 
 Why: the branch needs an answer while tracing, and fails where there is none.
 
@@ -109,8 +110,9 @@ EXAMPLES = (
     Example(
         "def f(x: Tensor, y: Tensor):\n    if x.numel() == 0:\n        raise AssertionError\n    return x\n",
         "def f(x: Tensor, y: Tensor):\n"
-        '    torch._check_with(AssertionError, x.numel() != 0, lambda: "expected x.numel() != 0")\n'
-        "    return x\n",
+        "    from torch.fx.experimental.symbolic_shapes import expect_true\n\n"
+        "    if not expect_true(x.numel() != 0):\n        raise AssertionError\n    return x\n",
+        "a check has a message",
     ),
 )
 
@@ -131,7 +133,7 @@ def rewrite(place: Place) -> Rewrite | None:
         return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, place.conditions.expected(test)))
     function, message = folded_raise(place, branch)
     whole = function and not branch.orelse and not is_elif(place, branch) and place.layout.indent(branch) is not None
-    if whole and not place.shared and not (place.inlined and closes_over(message)):
+    if whole and message is not None and not place.shared and not (place.inlined and closes_over(message)):
         with suppress(Undecided):  # an operand that may not be moved is asked by itself, below
             condition = place.conditions.negated(test)
             if not place.conditions.surely_bool(condition):

@@ -12,9 +12,9 @@ from transforms.python.flow.catching import OTHER, RAISED, raised, taken
 from transforms.python.flow.nodes import called, dotted
 from transforms.python.flow.torch_names import CHECKS
 from transforms.python.writing.logic import Undecided
-from transforms.python.writing.messages import check_lazy, is_read_elsewhere
+from transforms.python.writing.messages import check_lazy, is_read_elsewhere, is_text
 from transforms.python.writing.nodes import check_depth, code, parenthesized
-from transforms.python.writing.place import Change, Place, expectation
+from transforms.python.writing.place import Change, Place
 
 _BY_EXCEPTION = {
     "RuntimeError": "_check",
@@ -44,14 +44,15 @@ def exception_check(raised: ast.Raise) -> tuple[str, ast.expr | None]:
 def folded_raise(place: Place, branch: ast.If) -> tuple[str, ast.expr | None]:
     """The check that a branch's body amounts to ("" where to none), and the message.
 
-    The body is a `raise`, or before it an assignment of the message, which nothing else reads.
+    The body is a `raise` with a message that is surely a string, or before it an assignment of that message, which
+    nothing else reads.
     """
     *before, raised = branch.body
     if not isinstance(raised, ast.Raise):
         return "", None
     function, message = exception_check(raised)
     if not before:
-        return function, message
+        return (function, message) if is_text(place, message) else ("", None)
     assignment = before[0]
     if (
         len(before) == 1
@@ -59,6 +60,7 @@ def folded_raise(place: Place, branch: ast.If) -> tuple[str, ast.expr | None]:
         and isinstance(message, ast.Name)
         and [ast.unparse(target) for target in assignment.targets] == [message.id]
         and not is_read_elsewhere(place.function, branch, message.id)
+        and is_text(place, assignment.value)
     ):
         return function, assignment.value
     return "", None
@@ -70,7 +72,7 @@ def closes_over(message: ast.expr | None) -> bool:
 
 
 def check_statement(
-    place: Place, branch: ast.If, function: str, condition: cst.BaseExpression, message: ast.expr | None
+    place: Place, branch: ast.If, function: str, condition: cst.BaseExpression, message: ast.expr
 ) -> Change:
     """`function` called with the condition and a lazy message, in place of the branch; its comments stand above."""
     check_lazy(message)
@@ -81,9 +83,7 @@ def check_statement(
     place.names("torch._check")  # Undecided where no check serves
     opening = f"{place.names.torch}.{name}("
     first = f"{kind}{code(condition)}".replace(newline, "\n").replace("\n", newline)
-    message_text = (
-        expectation(code(condition)) if message is None else layout.text(layout.start(message), layout.end(message))
-    )
+    message_text = layout.text(layout.start(message), layout.end(message))
     comments = "".join(f"{comment}{newline}{indent}" for comment in _comments(place, branch, message))
     text = f"{opening}{first}, lambda: {message_text})"
     if "\n" in text:
@@ -98,14 +98,14 @@ def check_statement(
     return Change(layout.start(branch), layout.line_end(branch.end_lineno or branch.lineno), comments + text)
 
 
-def _comments(place: Place, branch: ast.If, message: ast.expr | None) -> list[str]:
+def _comments(place: Place, branch: ast.If, message: ast.expr) -> list[str]:
     """The comments of the branch outside its message, which keep their order above the check."""
     layout = place.layout
     end = layout.line_end(branch.end_lineno or branch.lineno)
     lines = layout.text(layout.start(branch), end)
     check_depth(branch, lines)
     module = cst.parse_module(lines if lines.endswith("\n") else lines + "\n")
-    inside = layout.text(layout.start(message), layout.end(message)) if message is not None else ""
+    inside = layout.text(layout.start(message), layout.end(message))
     test = layout.text(layout.start(branch.test), layout.end(branch.test))
     comments: list[str] = []
 
@@ -174,8 +174,9 @@ def checked_unless(place: Place, unless: Sequence[cst.BaseExpression], check: as
     joined = parenthesized(operands[0])
     for operand in operands[1:]:
         joined = cst.BooleanOperation(joined, cst.Or(), parenthesized(operand))
-    if isinstance(check, ast.Assert) and check.msg is None:
-        return f"assert {code(place.conditions.expected(joined))}"
+    if isinstance(check, ast.Assert) and not is_text(place, check.msg):
+        message = f", {place.text(check.msg)}" if check.msg is not None else ""
+        return f"assert {code(place.conditions.expected(joined))}{message}"
     written = code(place.conditions.symbolic(joined))
     if isinstance(check, ast.Assert) and check.msg is not None:
         place.names("torch._check_with")

@@ -1,18 +1,59 @@
-"""Whether a message that was made where it was raised can be made in the lambda of a check."""
+"""Whether a message that was made where it was raised can be made in the lambda of a check, and is text."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from transforms.python.flow.nodes import SCOPES, SUSPENDING, called, dotted, holds
+from transforms.python.flow.nodes import SCOPES, SUSPENDING, called, called_as, dotted, holds, named_parameters
 from transforms.python.writing.logic import Undecided
+from transforms.python.writing.place import Place
 
 _OF_THE_FRAME = frozenset({"locals", "eval", "exec", "_getframe", "_getframemodulename", "currentframe"})
 _WITHOUT_ARGUMENTS = frozenset({"vars", "dir", "super"})
 _READERS = frozenset(
     {"size", "numel", "nelement", "dim", "stride", "len", "str", "repr", "type", "list", "tuple", "format", "join"}
 )
+
+_MAKES_TEXT = frozenset({"str", "repr", "format", "ascii", "chr", "hex"})
+_FILLED = frozenset({"format", "join"})
+_OF_TEXT = frozenset({"strip", "lstrip", "rstrip", "lower", "upper", "capitalize", "replace", "removesuffix"})
+
+
+def is_text(place: Place, message: ast.expr | None, within: frozenset[str] = frozenset()) -> bool:
+    """Whether a message is surely a string: what is none a check turns into one, so that the exception holds another.
+
+    An exception without message holds nothing at all, which no check can raise. `within` are the variables that it
+    is assigned to.
+    """
+    if isinstance(message, ast.BinOp):
+        left, right = is_text(place, message.left, within), is_text(place, message.right, within)
+        return left or (right and isinstance(message.op, ast.Add))
+    if isinstance(message, ast.IfExp):
+        return is_text(place, message.body, within) and is_text(place, message.orelse, within)
+    if isinstance(message, ast.Call) and isinstance(message.func, ast.Name):
+        return called_as(message, place.values.variables) in _MAKES_TEXT - set(place.names.top.hidden)
+    if isinstance(message, ast.Call) and isinstance(message.func, ast.Attribute):
+        name = called(message)
+        return name in _FILLED or (name in _OF_TEXT and is_text(place, message.func.value, within))
+    if isinstance(message, ast.Name):
+        return message.id not in within and _holds_text(place, message.id, within | {message.id})
+    constant = isinstance(message, ast.Constant) and isinstance(message.value, str)
+    return constant or isinstance(message, ast.JoinedStr)
+
+
+def _holds_text(place: Place, name: str, within: frozenset[str]) -> bool:
+    """Whether a variable holds strings alone: what is added to one is one."""
+    added = [statement for statement in place.augmented.get(name, ()) if isinstance(statement.op, ast.Add)]
+    typed = [p for p in named_parameters(place.function.args) if p.arg == name and _is_str(p.annotation)]
+    values = place.assigned(name)
+    written = [value for value in values if value is not None]
+    followed = bool(values) and len(values) - len(written) == len(added) + len(typed)
+    return followed and all(is_text(place, value, within) for value in written)
+
+
+def _is_str(annotation: ast.expr | None) -> bool:
+    return isinstance(annotation, ast.Name) and annotation.id == "str"
 
 
 def check_lazy(message: ast.expr | None) -> None:

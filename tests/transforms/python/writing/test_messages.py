@@ -44,9 +44,56 @@ def test_what_depends_on_the_frame_is_made_where_it_was(rewrite: Any, form: str,
         assert raised(source) == raised(written)
 
 
-@pytest.mark.parametrize("message", ["str(vars(n))", "f'{dir(n)}'", "torch.stack(n)", "f'{x.shape} {n!r}'", "g(m)"])
+@pytest.mark.parametrize(
+    "message", ["str(vars(n))", "f'{dir(n)}'", "str(torch.stack(n))", "f'{x.shape} {n!r}'", "repr(g(m))"]
+)
 def test_other_calls_are_made_in_the_check(rewrite: Any, message: str) -> None:
     assert f"lambda: {message}" in rewrite(f"{HEAD}    if m != n:\n        raise ValueError({message})\n    return m\n")
+
+
+NO_TEXT = ("m", "(m, n)", "None", "3", "g(m)", "KeyError('m')", "[m]", "g('m')", "'m'.split()", "text", "given")
+TEXT = ("'m'", "f'{m}'", "'%s' % m", "'m ' + str(m)", "name + ' m'", "'m' if m else 'n'", "' '.join('mn')", "name")
+FORMS = ("if m != n:\n        raise ValueError({})", "assert m == n, {}", "if n > 3:\n        assert m == n, {}")
+
+
+def with_message(form: str, message: str) -> str:
+    head = (
+        "def g(m):\n    return m\n\ndef f(x: Tensor, n: int, name: str = 'name', given='given'):\n    m = x.size(0)\n"
+    )
+    return f"{head}    text = None\n    {form.format(message)}\n    return m\n"
+
+
+@pytest.mark.parametrize("message", NO_TEXT)
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_no_text_is_raised_as_it_was(rewrite: Any, form: str, message: str) -> None:
+    source = with_message(form, message)
+    written = rewrite(source)
+    assert "expect_true" in written
+    assert "lambda" not in written
+    assert raised(source) == raised(written)
+
+
+@pytest.mark.parametrize("message", TEXT)
+@pytest.mark.parametrize("form", FORMS)
+def test_text_is_made_in_a_check(rewrite: Any, form: str, message: str) -> None:
+    source = with_message(form, message)
+    written = rewrite(source)
+    assert f"lambda: {message}" in written
+    assert raised(source) == raised(written)
+
+
+@pytest.mark.parametrize("error", ["NotImplementedError", "ValueError()", "AssertionError"])
+def test_an_exception_without_message_gets_none(rewrite: Any, error: str) -> None:
+    source = f"{HEAD}    if m != n:\n        raise {error}\n    return m\n"
+    written = rewrite(source)
+    assert "if not expect_true(m == n):" in written
+    assert raised(source) == raised(written)
+
+
+@pytest.mark.parametrize("lines", ["text = text + 'm'", "text, n = n, text", "other = text\n    text = other"])
+def test_a_variable_is_text_where_all_that_it_holds_is(rewrite: Any, lines: str) -> None:
+    source = f"{HEAD}    text = 'm'\n    {lines}\n    if m != n:\n        raise ValueError(text)\n    return m\n"
+    assert ("lambda" in rewrite(source)) == lines.startswith("text = text")
 
 
 @pytest.mark.parametrize(
@@ -95,6 +142,6 @@ def test_what_a_context_manager_catches_decides(look: Any, context: str) -> None
 
 
 def raised(source: str) -> str:
-    with pytest.raises((ValueError, AssertionError)) as info:
+    with pytest.raises((ValueError, AssertionError, NotImplementedError)) as info:
         run_function(source, sys=sys, inspect=inspect)(Sized(3), 4)
-    return f"{info.type.__name__}: {info.value}"
+    return f"{info.type.__name__}: {info.value.args!r}"
