@@ -23,6 +23,8 @@ _LATER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
 _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
     ast.NotEq: ast.Eq(), ast.Lt: ast.GtE(), ast.LtE: ast.Gt(), ast.NotIn: ast.In(), ast.Is: ast.IsNot(),
 }  # fmt: skip
+_OF_ALL = frozenset({"self", "cls", "torch", "math"})
+"""What may be asked for an attribute anywhere; what that holds may be None, as `self.grad` and `self.bias` are."""
 EXITS = (ast.Raise, ast.Return, ast.Continue, ast.Break)
 """What a path may end with that does not go on below it."""
 
@@ -176,9 +178,7 @@ class Evaluated:
         text = ast.unparse(owner)
         if f"{text}." in self.texts or any(read.startswith((f"{text}.", f"{text}[")) for read in self.texts):
             return True
-        if isinstance(owner, ast.Name):
-            return present.get(owner.id, False) or owner.id in ("self", "cls", "torch", "math")
-        return isinstance(owner, ast.Attribute) and self._may_read(owner.value, present) and text.startswith("self.")
+        return isinstance(owner, ast.Name) and (present.get(owner.id, False) or owner.id in _OF_ALL)
 
     def _may_call(self, node: ast.Call, present: Mapping[str, bool]) -> bool:
         if isinstance(node.func, ast.Name) and node.func.id in self.pure and not node.keywords:

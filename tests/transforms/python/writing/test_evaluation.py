@@ -33,7 +33,7 @@ def test_what_can_neither_raise_nor_act_may_move(operand: str) -> None:
     "operand",
     ["x.size(0)", "x.shape[1] == n", "x.size(d)", "y.shape", "y.numel()", "g(x)", "x.sum()", "(m := n)", "n % d",
      "xs[0]", "all(g(s) for s in x.shape)", "x[0]", "n << 2", "x.shape[d]", "x.size(1) == n and x.ndim == 2",
-     "x.ndim == 2 or x.size(1) == n", "y is not None and y.size(0) == n"],
+     "x.ndim == 2 or x.size(1) == n", "y is not None and y.size(0) == n", "self.grad.numel()", "self.bias.shape"],
 )  # fmt: skip
 def test_what_may_raise_or_act_may_not(operand: str) -> None:
     assert not may_move("    place\n", operand)
@@ -52,6 +52,8 @@ def test_what_may_raise_or_act_may_not(operand: str) -> None:
         ("    if y is not None:\n        place\n", "y.shape"),
         ("    x = x.expand((n, d))\n    place\n", "x.size(1)"),
         ("    a = n % d\n    place\n", "n % d == 0"),
+        ("    if self.bias is not None:\n        place\n", "self.bias.shape"),
+        ("    a = self.grad.shape\n    place\n", "self.grad.numel()"),
         ("    if n:\n        a = x.size(2)\n        place\n", "x.size(2)"),
     ],
 )
