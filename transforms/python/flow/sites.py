@@ -34,6 +34,7 @@ _PLACES = frozenset(
     {ast.If, ast.While, ast.Assert, ast.IfExp, ast.Call, ast.Lambda, ast.For, ast.comprehension}
     | {ast.Assign, ast.Return, ast.BoolOp, ast.BinOp, ast.Set, ast.SetComp, ast.Dict, ast.DictComp}
 )
+_FEW = re.compile(r"len\(.+\) < 2")
 _SKIPPING = frozenset({ast.If, ast.IfExp, ast.Raise, ast.JoinedStr, ast.BoolOp})
 
 
@@ -164,11 +165,17 @@ def _skipped(nodes: Sequence[ast.AST]) -> Iterator[int]:
 def _settled(nodes: Sequence[ast.AST]) -> Iterator[int]:
     """The nodes on paths that only known sizes take, behind `not all(guard_or_true(…)…)` or `else` of a guard."""
     for node in nodes:
-        if isinstance(node, ast.If):
-            negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
-            if "guard_or_true" in {called(part) for part in ast.walk(node.test)}:
-                for statement in node.body if negated else node.orelse:
-                    yield from map(id, ast.walk(statement))
+        if isinstance(node, ast.If) and "guard_or_true" in {called(part) for part in ast.walk(node.test)}:
+            for statement in node.body if _negated(node.test) else node.orelse:
+                yield from map(id, ast.walk(statement))
+
+
+def _negated(test: ast.expr) -> bool:
+    """Whether a test is `not …`, or that beside `len(…) < 2`, of which there is nothing to compare."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+        few, *others = test.values
+        return bool(_FEW.fullmatch(ast.unparse(few))) and all(map(_negated, others))
+    return isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
 
 
 def _operation_sites(node: ast.Call, nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:

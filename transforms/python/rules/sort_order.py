@@ -2,14 +2,15 @@
 
     dims.sort(key=lambda d: strides[d], reverse=True)
     →
-    if not all(guard_or_true(strides[a] >= strides[b]) for a, b in zip(dims, dims[1:])):
+    if len(dims) < 2 or not all(guard_or_true(strides[a] >= strides[b]) for a, b in zip(dims, dims[1:])):
         dims.sort(key=lambda d: strides[d], reverse=True)
     for a, b in zip(dims, dims[1:]):
         torch._check(sym_or(x.numel() == 0, strides[a] >= strides[b]), …)
 
 What it does: a list that is in order needs no sorting, which is stable. Unknown sizes are taken to be in order, as the
 strides of a contiguous tensor are, and what was assumed is checked when the code runs; not of an empty tensor, where no
-order of strides is wrong, as none of them leads to an element.
+order of strides is wrong, as none of them leads to an element. A list of one element is sorted as before, which asks
+for its key and compares nothing.
 
 Why: sorting compares every pair it looks at, and needs the answers.
 
@@ -48,7 +49,7 @@ EXAMPLES = (
         "def f(x: Tensor, dims: list[int]):\n"
         "    from torch.fx.experimental.symbolic_shapes import guard_or_true, sym_or\n\n"
         "    strides = x.stride()\n"
-        "    if not all(\n"
+        "    if len(dims) < 2 or not all(\n"
         "        guard_or_true(strides[left] >= strides[right])\n"
         "        for left, right in zip(dims, dims[1:])\n"
         "    ):\n"
@@ -66,7 +67,7 @@ EXAMPLES = (
         "def f(x: Tensor, dims: list[int]):\n"
         "    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
         "    order = list(dims)\n"
-        "    if not all(\n"
+        "    if len(order) < 2 or not all(\n"
         "        guard_or_true(x.size(left) <= x.size(right))\n"
         "        for left, right in zip(order, order[1:])\n"
         "    ):\n"
@@ -99,14 +100,14 @@ def rewrite(place: Place) -> Rewrite | None:
     first, second = ("left", "right") if not {"left", "right"} & place.names_in_scope() else ("_left", "_right")
     condition = f"{key_of(place, key, first)} {'>=' if falling else '<='} {key_of(place, key, second)}"
     held, newline, layout = place.text(target), place.layout.newline, place.layout
-    for builtin in ("sorted", "list", "zip", "all"):
+    for builtin in ("sorted", "list", "zip", "all", "len"):
         place.names.builtin(builtin)
     pairs = f"for {first}, {second} in zip({held}, {held}[1:])"
     new_list = target is not unsorted
     head = f"{held} = list({place.text(unsorted)}){newline}{indent}" if new_list else ""
     guard = f"{place.names('guard_or_true')}({condition})"
     inner = f"{newline}{indent}    "
-    head += f"if not all({inner}{guard}{inner}{pairs}{newline}{indent}):{inner}"
+    head += f"if len({held}) < 2 or not all({inner}{guard}{inner}{pairs}{newline}{indent}):{inner}"
     last = statement.end_lineno or statement.lineno
     begin = layout.start(statement)
     deeper = [Change(layout.line_start(n), layout.line_start(n), "    ") for n in range(statement.lineno + 1, last + 1)]

@@ -35,6 +35,19 @@ def test_it_gives_the_same_list(rewrite: Any, body: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "body", ["order = sorted(dims, key=lambda d: x.size(d))", "dims.sort(key=lambda d: x.size(d))"]
+)
+def test_the_key_of_a_single_element_is_asked_for(rewrite: Any, body: str) -> None:
+    source = f"{HEAD}    {body}\n    return dims\n"
+    written = rewrite(source)
+    assert "guard_or_true(" in written
+    for text in (source, written):
+        with pytest.raises(IndexError):
+            run_function(text)(Sized(3), [5])
+        assert run_function(text)(Sized(3), []) == []
+
+
+@pytest.mark.parametrize(
     "body",
     [
         "order = perm = sorted(dims, key=lambda d: x.size(d))",
