@@ -12,8 +12,9 @@ multiple (`(m - n % m) % m`), the remainder itself, or no less than 0. Blocks ar
 other paddings than by a constant, or by what becomes no less than 0 and is not known for an int, branches that do more,
 and tensors of which somebody may see that they were copied: what is written in place below, by whatever name or
 function, where it shares memory with what is padded or was; what is stored; what a traced function returns to a caller
-of its file that writes it (others get a copy of what is padded already). A function that is not known is taken to write
-nothing, but where its class says `inplace=True` or the tensor is read by another name later.
+of its file that writes it (others get a copy of what is padded already). A call of what is not known is taken to write
+what it is given where nobody takes its result; any other to write nothing, but where its class says `inplace=True` or
+the tensor is read by another name later.
 
 Why: one graph serves every size; the branch made one for the sizes that fit and one for the others, and failed where
 the size is not known while tracing.

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from transforms.python.flow.nodes import called, dotted
 from transforms.python.flow.torch_names import GUARDS, METHODS, TENSOR_MODULES, TORCH_MODULES
+from transforms.python.writing.held import binds
 from transforms.python.writing.place import Place
 
 # Where the functions of torch.nn.functional that may write what they are given are told so by place.
@@ -42,6 +43,8 @@ _OF_THE_TENSOR = re.compile(
     r"^(?:(?:resize|(?:un)?squeeze|transpose|swap|as_strided|set|requires_grad|detach|rename|share_memory)\w*_|t_"
     r"|retain_grad|register_hook|backward)$"
 )
+_GATHERING = frozenset({"append", "appendleft", "extend", "insert", "add", "setdefault", "save_for_backward"})
+"""Methods of containers, and of what autograd hands a function, that keep what they are given as it is."""
 _SHOWN = re.compile(r"\binplace\s*=\s*(?!False\b)\S")
 
 
@@ -53,6 +56,33 @@ def tells(call: ast.Call) -> bool:
 def holds(call: ast.Call) -> bool:
     """Whether a builtin gives what it is given, in a container or out of one."""
     return isinstance(call.func, ast.Name) and call.func.id in _HOLDING
+
+
+def made_for_effect(node: ast.expr) -> Iterator[ast.Call]:
+    """The calls of an expression whose result nobody takes that are made for what they do."""
+    parts: list[ast.expr] = []
+    if isinstance(node, ast.Call):
+        yield node
+        parts = node.args if holds(node) else []
+    elif isinstance(node, (ast.Await, ast.Starred)):
+        parts = [node.value]
+    elif isinstance(node, ast.IfExp):
+        parts = [node.body, node.orelse]
+    elif isinstance(node, ast.BoolOp):
+        parts = node.values
+    elif isinstance(node, (ast.List, ast.Tuple)):
+        parts = node.elts
+    elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
+        parts = [node.elt]
+    for part in parts:
+        yield from made_for_effect(part)
+
+
+def only_reads(call: ast.Call) -> bool:
+    """Whether a call that is made for what it does is known to leave the values that it is given as they are."""
+    gathers = isinstance(call.func, ast.Attribute) and call.func.attr in _GATHERING
+    prints = isinstance(call.func, ast.Name) and call.func.id == "print"
+    return gathers or prints or tells(call) or holds(call) or of_torch(call)
 
 
 def of_torch(call: ast.Call) -> bool:
@@ -75,6 +105,28 @@ def writes_input(call: ast.Call) -> bool:
     if index is not None and of_torch(call):
         inplace += call.args[index : index + 1]
     return any(not isinstance(value, ast.Constant) or value.value for value in inplace)
+
+
+def grows_list(method: ast.Attribute, place: Place) -> bool:
+    """Whether a method adds to a variable that is given nothing but lists that the function writes."""
+    holder = method.value
+    given = place.assigned(holder.id) if isinstance(holder, ast.Name) else []
+    lists = bool(given) and all(isinstance(value, (ast.List, ast.ListComp)) for value in given)
+    return lists and method.attr in ("append", "extend", "insert")
+
+
+def written_by(function: ast.AST) -> Iterator[ast.Name]:
+    """What a function in another one writes of that one's variables."""
+    own = {node.arg if isinstance(node, ast.arg) else node.id for node in ast.walk(function) if binds(node)}
+    alone = [node.value for node in ast.walk(function) if isinstance(node, ast.Expr)]
+    effects = {call for value in alone for call in made_for_effect(value)}
+    for node in ast.walk(function):
+        target = node.target if isinstance(node, ast.AugAssign) else node
+        stores = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+        acts = isinstance(node, ast.Call) and (called(node).endswith("_") or writes_input(node))
+        if stores or acts or isinstance(node, ast.AugAssign) or (node in effects and not only_reads(node)):
+            names = (part for part in ast.walk(target) if isinstance(part, ast.Name))
+            yield from (name for name in names if name.id not in own)
 
 
 def of_the_tensor(method: str) -> bool:

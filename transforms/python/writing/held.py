@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeGuard
 
 from transforms.python.flow.interpret import Interpreter
@@ -13,6 +13,11 @@ from transforms.python.flow.values import SEQUENCE, TENSORS, TUPLE
 Held = Mapping[str, bool]
 """Pieces of memory that a value may lie in, and whether that takes no function that is not known to give it back."""
 
+METADATA = frozenset(
+    {"shape", "dtype", "device", "ndim", "layout", "is_cuda", "requires_grad", "nbytes", "itemsize", "names"}
+)
+"""Attributes of a tensor that hold no memory of it."""
+
 
 def joined(states: Iterable[Held]) -> Held:
     whole: dict[str, bool] = {}
@@ -20,6 +25,12 @@ def joined(states: Iterable[Held]) -> Held:
         for memory, surely in held.items():
             whole[memory] = surely or whole.get(memory, False)
     return whole
+
+
+def merged(states: Sequence[Mapping[str, Held]]) -> dict[str, Held]:
+    """What names hold after one of several ways."""
+    names = {name for state in states for name in state}
+    return {name: joined(state[name] for state in states if name in state) for name in names}
 
 
 def imported(statements: Iterable[ast.AST]) -> set[str]:
@@ -34,6 +45,12 @@ def loaded(scope: ast.AST) -> set[str]:
 
 def binds(node: ast.AST) -> TypeGuard[ast.arg | ast.Name]:
     return isinstance(node, ast.arg) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+
+
+def is_dropped(assignment: ast.Assign, read: Collection[str]) -> bool:
+    """Whether what is assigned goes to names alone of which none is `read`."""
+    parts = [part for target in assignment.targets for part in ast.walk(target)]
+    return not any(isinstance(p, (ast.Attribute, ast.Subscript)) or getattr(p, "id", "") in read for p in parts)
 
 
 def own_memory(node: ast.expr) -> Held:

@@ -12,19 +12,39 @@ from typing import NamedTuple
 
 from transforms.python.flow.nodes import all_nodes, called, dotted
 from transforms.python.flow.values import BOOL, FLOAT, INT, SHAPE, TENSOR
-from transforms.python.writing.callees import Layers, holds, makes_new, of_the_tensor, of_torch, tells, writes_input
+from transforms.python.writing.callees import (
+    Layers,
+    grows_list,
+    holds,
+    made_for_effect,
+    makes_new,
+    of_the_tensor,
+    of_torch,
+    only_reads,
+    tells,
+    writes_input,
+    written_by,
+)
 from transforms.python.writing.evaluation import EXITS, blocks
-from transforms.python.writing.held import Held, binds, imported, is_list, joined, loaded, own_memory, sharing
+from transforms.python.writing.held import (
+    METADATA,
+    Held,
+    binds,
+    imported,
+    is_dropped,
+    is_list,
+    joined,
+    loaded,
+    merged,
+    own_memory,
+    sharing,
+)
 from transforms.python.writing.place import Place
 
 COPY = "<copy>"
 """The memory that a copy lies in, where eager keeps the tensor."""
 _NONE: Held = {}
 _NUMBERS = frozenset({INT, FLOAT, BOOL, SHAPE})
-_METADATA = frozenset(
-    {"shape", "dtype", "device", "ndim", "layout", "is_cuda", "requires_grad", "nbytes", "itemsize", "names"}
-)
-"""Attributes of a tensor that hold no memory of it."""
 
 
 class _Event(NamedTuple):
@@ -48,7 +68,11 @@ class Memory:
         self._ever: dict[str, Held] = {}
         """All that a name holds somewhere, for functions in this one."""
         self._nested: list[ast.AST] = []
-        self._parameters: set[str] = set()
+        self._own = {n.id for n in ast.walk(place.function) if isinstance(n, ast.Name) and binds(n)}
+        """The names that the function gives something; others are its module's, or those of a function around it."""
+        self._loaded = loaded(place.function)
+        self._for_effect: set[ast.Call] = set()
+        """Calls whose result nobody takes: what is not known of them is made to write what it is given."""
         self._outside: set[str] = set()
         self._modules = imported([*all_nodes(place.names.top.body), *place.nodes])
         self._copied = False
@@ -62,7 +86,7 @@ class Memory:
         for argument in ast.walk(place.function.args):
             if isinstance(argument, ast.arg):
                 self._set(argument.arg, {argument.arg: True})
-                self._parameters.add(argument.arg)
+                self._own.discard(argument.arg)
         self._run(place.function.body)
         self._read_nested()
 
@@ -103,6 +127,8 @@ class Memory:
     def _run(self, statements: Sequence[ast.stmt]) -> None:
         for statement in statements:
             if isinstance(statement, ast.Assign):
+                if is_dropped(statement, self._loaded):
+                    self._for_effect.update(made_for_effect(statement.value))
                 held = self._value(statement.value)
                 for target in statement.targets:
                     self._bind(target, held, statement.value)
@@ -151,9 +177,9 @@ class Memory:
                 elif not both:
                     self._names = dict(before)
                 if not both:
-                    self._names = self._merged([before, *after])
+                    self._names = merged([before, *after])
         goes_by = [] if both or isinstance(statement, (ast.With, ast.AsyncWith)) else [before]
-        self._names = self._merged([*goes_by, *after] or [before])
+        self._names = merged([*goes_by, *after] or [before])
         if statement in self._sites:
             self._copy(statement)
 
@@ -163,10 +189,6 @@ class Memory:
             for part in ast.walk(case.pattern):
                 if isinstance(part, (ast.MatchAs, ast.MatchStar)) and part.name:
                     self._set(part.name, self._quiet(statement.subject))  # type: ignore[attr-defined]
-
-    def _merged(self, states: Sequence[Mapping[str, Held]]) -> dict[str, Held]:
-        names = {name for state in states for name in state}
-        return {name: joined(state[name] for state in states if name in state) for name in names}
 
     def _copy(self, site: ast.stmt) -> None:
         """What a branch assigns is its copy from now on."""
@@ -218,7 +240,7 @@ class Memory:
     def _hold(self, container: ast.expr, held: Held) -> None:
         """Note that a container holds something from now on; one that others have gives it away."""
         name = dotted(container)
-        if "." in name or name in self._parameters | self._modules or not name:
+        if "." in name or name not in self._own or not name:
             self._stored.append(held)
         if name:
             self._set(name, joined([self._names.get(name, _NONE), held]))
@@ -235,6 +257,7 @@ class Memory:
 
     def _act(self, value: ast.expr) -> None:
         """A call whose result nobody takes has its object hold what it is given: `outs.append(x)`."""
+        self._for_effect.update(made_for_effect(value))
         self._value(value)
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and not called(value).endswith("_"):
             owner = value.func.value
@@ -306,7 +329,7 @@ class Memory:
         return _NONE if value.kind in _NUMBERS and value.sure else held
 
     def _attribute(self, node: ast.Attribute) -> Held:
-        if node.attr in _METADATA:
+        if node.attr in METADATA:
             self._of_metadata(node.value)
             return _NONE
         name = dotted(node)
@@ -323,8 +346,8 @@ class Memory:
         of_self = dotted(node.func).startswith("self.") and dotted(node.func).count(".") == 1
         held_by = self._of_metadata if tells(node) else self._value
         owner = held_by(method.value) if method is not None and not of_self else _NONE
-        if method is None and not isinstance(node.func, (ast.Name, ast.Attribute)):
-            self._value(node.func)
+        if method is None and (not dotted(node.func) or node in self._for_effect):
+            owner = self._value(node.func)
         arguments = [held_by(argument) for argument in node.args]
         named = {keyword.arg: held_by(keyword.value) for keyword in node.keywords}
         given = joined([*arguments, *named.values()])
@@ -341,12 +364,14 @@ class Memory:
             return own
         if holds(node):
             return given
-        if method is not None and method.attr in ("append", "extend", "insert") and self._is_list(method.value):
+        if method is not None and grows_list(method, self._place):
             return _NONE
         of_tensor = method is not None and (
             self._place.values.value(method.value).kind == TENSOR or COPY in owner or self._is_kept(owner)
         )
         is_operator = of_torch(node) or of_tensor
+        if node in self._for_effect and not (is_operator or only_reads(node) or self._layers.makes_new(node)):
+            self._write(node, joined([given, owner]))
         if self._layers.makes_new(node) or (makes_new(node) and not of_self):
             return joined([own, named.get("out", _NONE)])
         if is_operator:
@@ -356,11 +381,6 @@ class Memory:
             of_object = dotted(node.func).partition(".")[0] in self._names or not dotted(node.func)
             self._calls.append(_Event(node.lineno, surely, of_object and self._layers.may_write(node)))
         return self._of_kind(node, {**dict.fromkeys(joined([given, owner]), False), **own})
-
-    def _is_list(self, node: ast.expr) -> bool:
-        """Whether a variable is given nothing but lists that the function writes."""
-        given = self._place.assigned(node.id) if isinstance(node, ast.Name) else []
-        return bool(given) and all(isinstance(value, (ast.List, ast.ListComp)) for value in given)
 
     # What happens.
 
@@ -375,12 +395,5 @@ class Memory:
     def _read_nested(self) -> None:
         """Note what functions in this one write of its variables, whenever they are called."""
         for function in self._nested:
-            own = {n.arg if isinstance(n, ast.arg) else n.id for n in ast.walk(function) if binds(n)}
-            for node in ast.walk(function):
-                target = node.target if isinstance(node, ast.AugAssign) else node
-                stores = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
-                acts = isinstance(node, ast.Call) and (called(node).endswith("_") or writes_input(node))
-                if stores or acts or isinstance(node, ast.AugAssign):
-                    for part in ast.walk(target):
-                        if isinstance(part, ast.Name) and part.id not in own:
-                            self._write(part, self._ever.get(part.id, _NONE))
+            for name in written_by(function):
+                self._write(name, self._ever.get(name.id, _NONE))
