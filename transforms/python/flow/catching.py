@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from transforms.python.flow.nodes import called, dotted, own_nodes
+from transforms.python.flow.nodes import called, dotted, own_nodes, written
+from transforms.python.flow.torch_names import CHECKS
 
 TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))  # TryStar since Python 3.11
 CATCHING = frozenset({*TRY, ast.With, ast.AsyncWith})
-_SUPPRESSING = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
+SUPPRESSING = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
 """Context managers that end what is raised within them."""
 _LEAVING = (ast.Return, ast.Break, ast.Continue)
+WITH = "with "
 OTHER = ""
 """Among names of exceptions: any other class."""
 RAISED = frozenset(
@@ -31,7 +33,7 @@ def taken(node: ast.AST) -> frozenset[str]:
             return RAISED
         return _union(handler.type for handler in node.handlers if not _raises_on(handler))
     if isinstance(node, (ast.With, ast.AsyncWith)):
-        managers = (i.context_expr for i in node.items if called(i.context_expr) in _SUPPRESSING)
+        managers = (i.context_expr for i in node.items if called(i.context_expr) in SUPPRESSING)
         return _union(ast.Tuple(getattr(manager, "args", []), ast.Load()) for manager in managers)
     return frozenset()
 
@@ -58,14 +60,98 @@ def _named(kind: ast.expr | None) -> frozenset[str]:
     return frozenset({OTHER, *(name for name in RAISED - {OTHER} if issubclass(getattr(builtins, name), builtin))})
 
 
-def caught_calls(telling: Iterable[ast.AST]) -> Iterator[tuple[str, frozenset[str]]]:
-    """What is called within statements that may take what it raises, or passed to what is, with what they take."""
+def caught_calls(telling: Iterable[ast.AST]) -> tuple[tuple[str, str], ...]:
+    """What is called within statements that may take what it raises, or passed to what is, with what they take.
+
+    That is names of exceptions, each behind a space, or `with` and the name of a context manager that is another
+    function or class. "" is what is raised in such a statement itself. A variable may be any function that it is given.
+    """
+    found: set[tuple[str, str]] = set()
+    given: dict[str, list[ast.expr]] | None = None
     for node in telling:
-        if type(node) in CATCHING and (exceptions := taken(node)):
-            for call in _own(getattr(node, "body", [])):
-                if isinstance(call, ast.Call):
-                    passed = (*call.args, *(keyword.value for keyword in call.keywords))
-                    yield from ((name, exceptions) for name in map(dotted, (call.func, *passed)) if name)
+        endings = _endings(node) if type(node) in CATCHING else set()
+        if endings:
+            given = _given(telling) if given is None else given
+            inner = _own(getattr(node, "body", []))
+            calls = [part for part in inner if isinstance(part, ast.Call)]
+            names = {name for call in calls for part in (call.func, *_arguments(call)) for name in _functions(part)}
+            for name in list(names):
+                names |= _meant(name, given, set())
+            if any(isinstance(part, (ast.Raise, ast.Assert)) for part in inner) or CHECKS & set(map(called, calls)):
+                names.add("")
+            found.update((name, ending) for name in names for ending in endings if name or ending.startswith(WITH))
+    return tuple(sorted(found))
+
+
+def passed_functions(telling: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+    """For each call of a function by its name what it is passed that may be another one."""
+    for node in telling:
+        callee = dotted(node.func) if isinstance(node, ast.Call) else ""
+        if isinstance(node, ast.Call) and callee and not hasattr(builtins, callee):
+            yield from ((callee, name) for argument in _arguments(node) for name in _functions(argument))
+
+
+def ended(function: ast.FunctionDef | ast.AsyncFunctionDef, telling: Iterable[ast.AST]) -> str:
+    """What a context manager ends of what is raised in its statement: an `__exit__`, or a generator at its `yield`."""
+    kinds: frozenset[str] = frozenset()
+    if function.name in ("__exit__", "__aexit__"):
+        returns = (node.value for node in telling if isinstance(node, ast.Return) and node.value is not None)
+        kinds = RAISED if any(not isinstance(value, ast.Constant) or value.value for value in returns) else kinds
+    elif any("contextmanager" in written(decorator) for decorator in function.decorator_list):
+        for node in telling:
+            if isinstance(node, TRY) and any(isinstance(part, ast.Yield) for part in _own(node.body)):
+                kinds |= taken(node)
+    return " ".join(sorted(kinds))
+
+
+def _endings(node: ast.AST) -> set[str]:
+    kinds = taken(node)
+    managers = [dotted(getattr(i.context_expr, "func", i.context_expr)) for i in getattr(node, "items", ())]
+    others = (name for name in managers if name.rpartition(".")[2] not in SUPPRESSING)
+    own = {" ".join(sorted(kinds))} if kinds else set[str]()
+    return own | {WITH + name for name in others if not name.startswith("torch.")}
+
+
+def _arguments(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _functions(node: ast.expr) -> Iterator[str]:
+    """The names of the functions that an expression may be, or may call when it is called."""
+    if isinstance(node, ast.Lambda):
+        for call in ast.walk(node.body):
+            if isinstance(call, ast.Call):
+                yield from filter(None, (dotted(call.func), *map(dotted, _arguments(call))))
+    elif name := dotted(node):
+        yield name
+    elif isinstance(node, (ast.Tuple, ast.List, ast.Dict, ast.IfExp, ast.BoolOp, ast.Subscript, ast.Starred, ast.Call)):
+        parts = _arguments(node) if isinstance(node, ast.Call) else list(ast.iter_child_nodes(node))
+        for part in parts:
+            if isinstance(part, ast.expr):
+                yield from _functions(part)
+
+
+def _given(telling: Iterable[ast.AST]) -> dict[str, list[ast.expr]]:
+    """What variables are given, or are taken from."""
+    given: dict[str, list[ast.expr]] = {}
+    for node in telling:
+        loops = isinstance(node, (ast.For, ast.comprehension))
+        value: ast.expr | None = getattr(node, "iter" if loops else "value", None)
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        for target in filter(None, targets):
+            for name in ast.walk(target):
+                if isinstance(name, ast.Name) and value is not None:
+                    given.setdefault(name.id, []).append(value)
+    return given
+
+
+def _meant(name: str, given: Mapping[str, list[ast.expr]], seen: set[str]) -> set[str]:
+    """The names of what a variable is given."""
+    further = {inner for value in given.get(name, ()) for inner in _functions(value)} - seen
+    seen |= further
+    for inner in further:
+        _meant(inner, given, seen)
+    return seen
 
 
 def raised(exception: ast.expr | None) -> str:

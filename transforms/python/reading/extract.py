@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from codemod.errors import SymfixError
-from transforms.python.flow.catching import caught_calls
+from transforms.python.flow.catching import caught_calls, ended, passed_functions
 from transforms.python.flow.nodes import TELLING_OF_VALUES, dotted, named_parameters, own_nodes, telling_nodes, written
 from transforms.python.flow.torch_names import METHODS
 from transforms.python.flow.values import A_SHAPE, A_SIZE
-from transforms.python.reading.facts import FileFacts, Function
+from transforms.python.reading.facts import FileFacts, Function, of_functions
 from transforms.python.reading.registering import Collector, unparsed
 
 _SIZES = (
@@ -163,6 +163,7 @@ def extract(path: str, source: bytes) -> FileFacts:
     inner_imports: dict[str, str] = {}
     registering = Collector(source)
     passed: set[tuple[str, str]] = set()
+    passing: set[tuple[str, str, str]] = set()
     left_to_eager: set[str] = set()
     statements: list[tuple[str, int, int]] = []
     statements_end = 0
@@ -172,6 +173,7 @@ def extract(path: str, source: bytes) -> FileFacts:
                 if isinstance(node, (ast.Import, ast.ImportFrom)):
                     (imports if scope.node is tree else inner_imports).update(_imports(path, node))
             registering.add(scope.name, scope.node, scope.telling)
+            passing.update((scope.name, *names) for names in passed_functions(scope.telling))
             if disabling:
                 left_to_eager.update(_left_to_eager(scope))
             if scope.node is tree:
@@ -195,6 +197,7 @@ def extract(path: str, source: bytes) -> FileFacts:
         _scripted(source, imports | inner_imports),
         tuple(sorted(_scripted_operators(passed, functions))) if b"jit.script" in source else (),
         tuple(statements),
+        tuple(sorted(of_functions(passing, {*imports, *inner_imports}, functions))),
     )
 
 
@@ -317,7 +320,8 @@ def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, callee
         tuple(sorted(callees)),
         method=scope.owner is not None,
         bases=tuple(map(written, scope.owner.bases)) if scope.owner else (),
-        caught=tuple(sorted({(name, " ".join(sorted(kinds))) for name, kinds in caught_calls(scope.telling)})),
+        caught=caught_calls(scope.telling),
+        ends=ended(node, scope.telling),
     )
     if any("register_decomposition" in decorator for decorator in function.decorators):
         function = function._replace(defaults=tuple(_defaults(arguments)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from transforms.python.flow.values import Value
@@ -56,7 +57,9 @@ class Function(NamedTuple):
     defaults: tuple[tuple[str, str], ...] = ()
     """Of a registered decomposition: the parameters that have a default, with it as written."""
     caught: tuple[tuple[str, str], ...] = ()
-    """Of `calls` those whose exceptions may end in the function, with the names of these, each behind a space."""
+    """Of `calls` those whose exceptions may end in the function, with what ends them: see flow.catching."""
+    ends: str = ""
+    """Of a context manager: the exceptions that it may end, each behind a space."""
 
     @property
     def own_name(self) -> str:
@@ -84,3 +87,18 @@ class FileFacts(NamedTuple):
     statements: tuple[tuple[str, int, int], ...] = ()
     """(name, first line, last line) of each definition in the module's own scope of a file that may ask for a size: the
     lines of the statement at the top that holds it, and of what stands before that."""
+    passing: tuple[tuple[str, str, str], ...] = ()
+    """(scope, callee, function) for what calls are passed that may be a function: of this file, or imported."""
+
+
+def of_functions(
+    passing: Iterable[tuple[str, str, str]], imported: Collection[str], functions: Iterable[Function]
+) -> Iterator[tuple[str, str, str]]:
+    """What is `passed` by a name that may be that of a function."""
+    own = {function.own_name for function in functions}
+    brought = {*imported} - {"torch"}
+    for scope, callee, name in passing:
+        head, _, last = name.rpartition(".")
+        of_file = head in ("", "self", "cls") and last in own
+        if of_file or name.partition(".")[0] in brought:
+            yield scope, callee, name

@@ -22,8 +22,9 @@ number: an attribute or an import may be one of numpy's, whose truths no check t
 too, and code that Inductor runs with sympy expressions, is written with the helpers of torch._prims_common, which cost
 a bool nothing. Where Dynamo traces a function of the user's it is for review: compiled code ends a check that fails in
 a RuntimeError of its own, eager in the same exception as before; the message may not close over sizes (the handler of
-torch._check in torch/_dynamo/variables/torch.py), and such a branch is left. So is one whose exception the function or
-a caller that symbols reach may catch: the answer picks the path there.
+torch._check in torch/_dynamo/variables/torch.py), and such a branch is left. So is one whose exception the function, a
+caller that symbols reach, its decorator or another function of the tree that it is passed to may catch, or a context
+manager that is not known to let it through: the answer picks the path there.
 
 References: torch/__init__.py (_check and its kin), torch/fx/experimental/symbolic_shapes.py (expect_true).
 """

@@ -68,7 +68,7 @@ class Memory:
         self._ever: dict[str, Held] = {}
         """All that a name holds somewhere, for functions in this one."""
         self._nested: list[ast.AST] = []
-        self._own = {n.id for n in ast.walk(place.function) if isinstance(n, ast.Name) and binds(n)}
+        self._own = {n.id for n in ast.walk(place.function) if binds(n) and isinstance(n, ast.Name)}
         """The names that the function gives something; others are its module's, or those of a function around it."""
         self._loaded = loaded(place.function)
         self._for_effect: set[ast.Call] = set()

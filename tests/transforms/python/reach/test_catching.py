@@ -60,3 +60,95 @@ def test_what_the_function_itself_catches(tmp_path: Path, body: str) -> None:
             inlined = body.replace(line, "".join(indent + part for part in statement.splitlines(keepends=True)))
             if "def inner" not in body:
                 assert edited(tmp_path, inlined, "") is (body in LEFT)
+
+
+ATTEMPT = (
+    "def attempt(function, *args):\n    try:\n        return function(*args)\n    except {}:\n        return args[0]\n"
+)
+WRAP = """
+def wrap(function):
+    def inner(*args):
+        try:
+            return function(*args)
+        except {}:
+            return args[0]
+    return inner
+"""
+MAKER = (
+    f"\ndef maker(n):\n{''.join('    ' + line for line in WRAP.lstrip().splitlines(keepends=True))}    return wrap\n"
+)
+CLASS = """
+class Wrap:
+    def __init__(self, function):
+        self.function = function
+    def __call__(self, *args):
+        try:
+            return self.function(*args)
+        except {}:
+            return args[0]
+"""
+GUARD = """
+class Guard:
+    def __enter__(self):
+        return self
+    def __exit__(self, kind, value, traceback):
+        return {}
+"""
+GENERATOR = "\n@contextlib.contextmanager\ndef guard():\n    try:\n        yield\n    except {}:\n        print()\n"
+PLAIN = "    same(x, y)\n    return x\n"
+WITHIN = "    with {}:\n        same(x, y)\n    return x\n"
+
+
+def decorated(by: str) -> str:
+    return f"\n\n@{by}\n{HELPER}"
+
+
+@pytest.mark.parametrize(
+    ("helper", "body"),
+    [
+        (HELPER + ATTEMPT, "    return attempt(same, x, y)\n"),
+        (HELPER + ATTEMPT, "    return attempt(partial(same, x), y)\n"),
+        (HELPER + ATTEMPT, "    same(y, x)\n    return attempt(lambda: same(x, y))\n"),
+        (WRAP + decorated("wrap"), PLAIN),
+        (MAKER + decorated("maker(1)"), PLAIN),
+        (CLASS + decorated("Wrap"), PLAIN),
+        (HELPER + WRAP, "    same(x, y)\n    again = wrap(same)\n    return again(x, y)\n"),
+        (HELPER + GENERATOR, WITHIN.format("guard()")),
+        (
+            HELPER,
+            "    for each in (same, len):\n        try:\n            each(x, y)\n        except {}:\n            pass\n"
+            + PLAIN,
+        ),
+    ],
+)
+def test_what_is_passed_a_function_may_catch_what_it_raises(tmp_path: Path, helper: str, body: str) -> None:
+    for kind in ("ValueError", "KeyError"):
+        assert edited(tmp_path, body.replace("{}", kind), helper.replace("{}", kind)) is (kind == "KeyError")
+
+
+@pytest.mark.parametrize(
+    ("manager", "returned", "left"),
+    [
+        ("Guard()", "kind is ValueError", False),
+        ("Guard()", "None", True),
+        ("Guard()", "False", True),
+        ("torch.no_grad()", "", True),
+        ("contextlib.nullcontext()", "", True),
+        ("open('f')", "", True),
+        ("unknown", "", False),
+        ("made[0]", "", False),
+    ],
+)
+def test_a_manager_ends_nothing_where_that_is_known(tmp_path: Path, manager: str, returned: str, left: bool) -> None:
+    guard = GUARD.format(returned or "None")
+    assert edited(tmp_path, WITHIN.format(manager), HELPER + guard) is left
+    inlined = f"    with {manager}:\n        if x.size(0) != y.size(0):\n            raise ValueError\n    return x\n"
+    assert edited(tmp_path, inlined, guard) is left
+
+
+def test_a_wrapper_of_another_file_is_found(tmp_path: Path) -> None:
+    for kind in ("ValueError", "KeyError"):
+        source = f"import torch\nfrom own.b import wrap\n\n{decorated('wrap')}{FAKE}{PLAIN}"
+        files = {"own/a.py": source, "own/b.py": WRAP.format(kind), "own/__init__.py": ""}
+        found = PythonTransform().analyse(MemoryProject(tmp_path, files, tmp_path / "none.yaml"))
+        assert any(f.edits and f.rule == "raise-check" for f in found) is (kind == "KeyError")
