@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 
 _TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))  # TryStar since Python 3.11
 _CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _LEAVES = (ast.Return, ast.Break, ast.Continue)
 _TESTS = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
 _EXCEPTION = re.compile(r"\w*(?:Error|Exception|Warning)")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
+_Names = tuple[str, ...]
 Types = tuple[type[BaseException] | None, ...]
 """Types of exceptions; None for one that its name does not tell."""
 
@@ -44,6 +46,8 @@ class _Mention:
     guards: tuple[Guard, ...]
     others: tuple[str, ...]
     """Further names of what is named."""
+    passed: tuple[str, ...] = ()
+    """The functions and classes that are passed it, a decorator among them."""
 
 
 @dataclass(slots=True)
@@ -53,6 +57,7 @@ class Callers:
     files: Mapping[str, bytes]
     _mentions: dict[str, dict[str, list[_Mention]]] = field(default_factory=dict)
     _words: dict[bytes, list[str]] = field(default_factory=dict)
+    _tried: dict[str, list[tuple[str, Guard]]] = field(default_factory=dict)
 
     def catching(self, names: Iterable[str], raised: type[BaseException] | None) -> str:
         """PATH:LINE of what may catch an exception of a function that goes by one of `names`; "" where nothing does.
@@ -68,10 +73,26 @@ class Callers:
                     for guard in mention.guards:
                         if guard.catches(raised, telling=not mention.callers):
                             return f"{path}:{guard.line}"
+                    for place, guard in (each for callee in mention.passed for each in self._trying(callee)):
+                        if guard.catches(raised, telling=False):
+                            return f"{place}:{guard.line}"
                     further = {*mention.callers, *mention.others} - seen
                     pending += further
                     seen |= further
         return ""
+
+    def _trying(self, name: str) -> list[tuple[str, Guard]]:
+        """The guards, with their files, under which a function or class of that name calls what it is passed."""
+        if name not in self._tried:
+            found = self._tried.setdefault(name, [])
+            for path in self._naming(name):
+                module = parsed(self.files[path])
+                for node in ast.walk(module) if module is not None else ():
+                    if isinstance(node, _DEFINITIONS) and node.name == name:
+                        given = _given(node)
+                        mentions = _mentions(ast.Module([node], []))
+                        found += [(path, guard) for each, m in mentions if each in given for guard in m.guards]
+        return self._tried[name]
 
     def _naming(self, name: str) -> list[str]:
         if not self._words:
@@ -131,13 +152,19 @@ def _at(
 
 def _mentions(module: ast.Module) -> Iterator[tuple[str, _Mention]]:
     """Each name that is read, where it is read; a name that gets its value from it calls it too."""
-    pending: list[tuple[ast.AST, tuple[str, ...], tuple[Guard, ...], tuple[str, ...]]] = [(module, (), (), ())]
+    pending: list[tuple[ast.AST, _Names, tuple[Guard, ...], _Names, _Names]] = [(module, (), (), (), ())]
     while pending:
-        node, names, guards, others = pending.pop()
+        node, names, guards, others, passed = pending.pop()
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            yield node.id, _Mention(names, guards, others)
+            yield node.id, _Mention(names, guards, others, passed)
         elif isinstance(node, ast.Attribute):
-            yield node.attr, _Mention(names, guards, others)
+            yield node.attr, _Mention(names, guards, others, passed)
+        elif isinstance(node, ast.Lambda) and passed:
+            for call in (part for part in ast.walk(node.body) if isinstance(part, ast.Call)):
+                yield from ((name, _Mention(names, guards, (), passed)) for name in _callee(call))
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.decorator_list:
+            wrappers = tuple(name for decorator in node.decorator_list for name in _callee(decorator))
+            yield node.name, _Mention((), (), (), wrappers)
         elif isinstance(node, ast.alias) and node.asname:
             yield node.name.rpartition(".")[2], _Mention((), (), (node.asname,))
         elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
@@ -145,7 +172,26 @@ def _mentions(module: ast.Module) -> Iterator[tuple[str, _Mention]]:
             others = tuple(name for target in targets for name in _named(target))
         for child, child_names, child_guards in _children(node, names, guards, strict=False):
             called = isinstance(node, ast.Call) and child is node.func  # its result is not what is called
-            pending.append((child, child_names, child_guards, () if called or isinstance(child, ast.stmt) else others))
+            further = () if called or isinstance(child, ast.stmt) else others
+            within = () if called or isinstance(child, ast.stmt) else passed
+            if isinstance(node, ast.Call) and not called:
+                within = (*passed, *_callee(node.func))
+            pending.append((child, child_names, child_guards, further, within))
+
+
+def _given(definition: ast.AST) -> set[str]:
+    """The parameters of a definition and of those in it, and the attributes that hold them."""
+    nodes = list(ast.walk(definition))
+    stored = {node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
+    return stored | {node.arg for node in nodes if isinstance(node, ast.arg)}
+
+
+def _callee(node: ast.expr) -> tuple[str, ...]:
+    """The last name of what is called, or of what makes it: `retry` of `own.retry(3)`."""
+    while isinstance(node, ast.Call):
+        node = node.func
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return (name,) if name else ()
 
 
 def _named(target: ast.expr) -> Iterator[str]:

@@ -84,6 +84,30 @@ def test_managers_that_are_given_exceptions_may_catch_them() -> None:
     assert not Callers({"a.py": source.replace(b"ValueError", b"KeyError")}).catching(("needed",), ValueError)
 
 
+TRIED = (
+    "def wrap(function):\n    def inner(a):\n        try:\n            return function(a)\n        except {}: pass\n"
+)
+KEEPS = "class wrap:\n    def __init__(self, f):\n        self.f = f\n    def __call__(self, a):\n        try:\n"
+KEEPS += "            return self.f(a)\n        except {}: pass\n"
+
+
+@pytest.mark.parametrize("wrapper", [TRIED, KEEPS])
+@pytest.mark.parametrize(
+    "line",
+    ["@wrap\ndef needed(a): pass", "@module.wrap(3)\ndef needed(a): pass", "wrap(needed)(1)",
+     "def g():\n    wrap(partial(needed, 1))", "def g():\n    wrap(lambda: needed(1))"],
+)  # fmt: skip
+def test_what_is_passed_the_function_may_catch_it(line: str, wrapper: str) -> None:
+    for kind, where in (("ValueError", "b.py"), ("KeyError", "")):
+        files = {"a.py": f"{line}\n".encode(), "b.py": wrapper.format(kind).encode()}
+        assert Callers(files).catching(("needed",), ValueError).partition(":")[0] == where
+
+
+def test_what_wraps_another_function_catches_nothing_of_this_one() -> None:
+    source = b"@wrap\ndef other(a): pass\ndef needed(a): pass\nneeded(1)\n"
+    assert not Callers({"a.py": source, "b.py": TRIED.format("ValueError").encode()}).catching(("needed",), ValueError)
+
+
 def test_the_function_around_a_line_is_the_innermost() -> None:
     body = b"        try:\n            def g():\n                pass\n        except E: pass\n"
     source = b"class C:\n    def __init__(self):\n" + body
