@@ -10,22 +10,11 @@ import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from transforms.python.flow.annotations import number_of
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import all_nodes, called, names_brought, own_nodes, written
 from transforms.python.flow.unpacking import matched, unpacked
-from transforms.python.flow.values import (
-    A_NUMBER,
-    EMPTY,
-    INT,
-    NOTHING,
-    OF_NUMPY,
-    TENSOR,
-    TUPLE,
-    Value,
-    join,
-    number_of,
-    tuple_of,
-)
+from transforms.python.flow.values import A_NUMBER, EMPTY, INT, NOTHING, OF_NUMPY, TENSOR, TUPLE, Value, join, tuple_of
 
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _ASSIGNING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.NamedExpr)

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from transforms.python.flow.annotations import names_other_class
 from transforms.python.flow.arithmetic import combined, compared, computed, power
 from transforms.python.flow.asking import coerces
 from transforms.python.flow.nodes import (
@@ -77,7 +78,6 @@ from transforms.python.flow.values import (
     holding,
     item,
     join,
-    names_other_class,
     sequence_of,
     sliced,
     tuple_of,

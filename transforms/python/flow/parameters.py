@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping, Sequence
 
+from transforms.python.flow.annotations import OPTIONAL, annotated, number_of, of_annotation
 from transforms.python.flow.nodes import called, dotted, named_parameters, numbers_asked_for, written
 from transforms.python.flow.values import (
     A_FLOAT,
     A_NUMBER,
     A_REAL,
-    HOLDS,
+    INT,
     NOTHING,
-    OPTIONAL,
     PARAMETER,
     PLAIN,
-    SEQUENCE,
+    SHAPE,
     STATIC,
     UNTYPED,
     Value,
-    annotated,
     join,
     maybe_none,
-    number_of,
 )
-
-_INTS = re.compile(rf"(?:[\w.]+\.)?{HOLDS}int(?:, (?:int|\.\.\.))*\]")
 
 
 def parameter_values(
@@ -62,16 +57,12 @@ def _of_parameter(annotation: str, name: str, passed: Mapping[str, Value] | None
         return UNTYPED
     if given.kind == PLAIN and not given.container:
         return of_annotation(annotation)._replace(optional=value.optional)
-    if (number := number_of(annotation)).scalar:  # what calls give otherwise is against the annotation
+    # What calls give otherwise is against the annotation.
+    if of_annotation(annotation).integers and given.kind in (INT, SHAPE):
+        given = given._replace(whole=True, optional=False)
+    if (number := number_of(annotation)).scalar:
         return join((given._replace(optional=False), number)) if number.real else given._replace(optional=False)
     return maybe_none(given) if value.optional else given
-
-
-def of_annotation(annotation: str) -> Value:
-    """What a parameter is that is given no size: a number or a sequence of ints, or nothing is known of it."""
-    bare = re.sub(r"^(?:typing\.)?Optional\[(.*)\]$", r"\1", annotation)
-    bare = " | ".join(part for part in re.split(r"\s*\|\s*", bare) if part != "None")
-    return Value(SEQUENCE, items=(A_NUMBER,)) if _INTS.fullmatch(bare) else number_of(bare)
 
 
 def may_be_left_out(arguments: ast.arguments, value: ast.expr) -> bool:

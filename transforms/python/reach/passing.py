@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from transforms.python.flow.parameters import of_annotation
+from transforms.python.flow.annotations import OPTIONAL, annotated, of_annotation
 from transforms.python.flow.values import (
     BOOL,
     FLOAT,
     INT,
     NOTHING,
-    OPTIONAL,
     PLAIN,
     TENSOR,
     TENSORS,
     TUPLE,
     Value,
-    annotated,
     element,
     item,
     join,

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from codemod.model.findings import Root, Step
-from transforms.python.flow.values import NOTHING, Value, of_root
+from transforms.python.flow.annotations import of_root
+from transforms.python.flow.values import NOTHING, Value
 from transforms.python.reach.named import NamedIn, names_nothing, namings
 from transforms.python.reach.naming import Declared, decorated_operators, name_functions
 from transforms.python.reach.registrars import API, Role

@@ -102,7 +102,7 @@ def rewrite(place: Place) -> Rewrite | None:
     sides = [test.left, test.comparators[0]]
     if any(isinstance(side, ast.Constant) for side in sides):
         return None
-    if not all(place.values.value(side).integral for side in sides):
+    if not all(place.whole(side) for side in sides):
         return None  # torch.sym_max and torch.sym_min make a float of an int beside one, and take nothing of numpy's
     small, large = sides if isinstance(test.ops[0], (ast.Lt, ast.LtE)) else reversed(sides)
     clamped = [_clamped(place, branch, statement, small, large) for statement in branch.body]

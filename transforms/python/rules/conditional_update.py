@@ -7,9 +7,8 @@ What it does: `torch.sym_ite` takes both values, so that no path has to be picke
 
 Why: the branch needs an answer while tracing, though both outcomes are sizes that can be computed.
 
-Fix safety: review. Known sizes give the same numbers; the guard that said which path was taken is gone. Left is what is
-not known for a whole number. Only for a torch whose guards can hold the choice, 2.10 and newer: older ones fail at
-`Piecewise`.
+Fix safety: review. Known sizes give the same numbers; the guard that said which path was taken is gone.
+Only for a torch whose guards can hold the choice, 2.10 and newer: older ones fail at `Piecewise`.
 
 References: torch/__init__.py (sym_ite), torch/utils/_sympy/printers.py (PythonPrinter._print_Piecewise).
 """
@@ -53,9 +52,11 @@ def rewrite(place: Place) -> Rewrite | None:
         return None
     # The values must be of one type, sym_ite takes no int beside a SymInt, and both are evaluated: neither may be None.
     target = place.values.value(update.target)
-    if target.kind != "int" or not target.integral or place.shared or "#" in place.text(branch):
+    if target.kind != "int" or target.optional or place.shared or "#" in place.text(branch):
         return None
     name = update.target.id
-    condition = code(place.conditions.truth(place.tree(branch.test)))
+    test = place.tree(branch.test)
+    plain = place.dispatched and place.conditions.surely_bool(test)
+    condition = code(place.conditions.symbolic(test) if plain else place.conditions.truth(test))
     text = f"{name} = {place.names('torch.sym_ite')}({condition}, {name} {operator} {place.text(update.value)}, {name})"
     return Rewrite(Level.REVIEW, MESSAGE, (Change(place.layout.start(branch), place.layout.end(branch), text),))

@@ -83,7 +83,7 @@ def rewrite(place: Place) -> Rewrite | None:
     least = divisor.right
     if not isinstance(least, ast.Constant) or least.value != 1 or least.value is True:
         return None
-    if not place.values.value(size).integral or place.values.value(quotient.left).kind not in (INT, FLOAT):
+    if not place.whole(size) or place.values.value(quotient.left).kind not in (INT, FLOAT):
         return None
     largest, smallest = place.names("torch.sym_max"), place.names("torch.sym_min")
     dividend = code(parenthesized(place.tree(quotient.left)))

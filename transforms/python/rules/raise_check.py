@@ -10,21 +10,18 @@ What it does: for sizes that are known the same exception is raised and the same
 check is made when the code runs. The exception keeps its type: `_check` raises RuntimeError, `_check_value` ValueError,
 `_check_index` IndexError, `_check_type` TypeError, `_check_not_implemented` NotImplementedError, and `_check_with` any.
 A message that is made on the line before is made in the check. Where no such call may stand, in an `elif`, beside an
-`else`, where an operand behind `or` may itself raise, where there is no message, or one that may be no string, reads
-the frame it is made in (`locals()`, `sys._getframe()`) or is read elsewhere (a global, in a `finally`), the branch
-stays and its condition is expected to be false: `expect_true` says what is known, and else yes, and then it is checked
-when the code runs.
+`else`, where an operand behind `or` may itself raise, where there is no message, or one that may be no string, reads a
+frame (`locals()`) or is read elsewhere (a global, in a `finally`), the branch stays and its condition is expected to be
+false: `expect_true` says what is known, and else yes, and then it is checked when the code runs.
 
 Why: the branch needs an answer while tracing, and fails where there is none.
 
 Fix safety: safe as a call, for review as an expectation, and where a size is compared with what is not known for a
-number: an attribute or an import may be one of numpy's, whose truths no check takes. Code that eager or TorchScript run
-too, and code that Inductor runs with sympy expressions, is written with the helpers of torch._prims_common, which cost
-a bool nothing. Where Dynamo traces a function of the user's it is for review: compiled code ends a check that fails in
-a RuntimeError of its own, eager in the same exception as before; the message may not close over sizes (the handler of
-torch._check in torch/_dynamo/variables/torch.py), and such a branch is left. So is one whose exception the function, a
-caller that symbols reach, its decorator or another function of the tree that it is passed to may catch, or a context
-manager that is not known to let it through: the answer picks the path there.
+number (numpy's truths no check takes). Code that eager, TorchScript or Inductor run too is written with the helpers of
+torch._prims_common, which cost a bool nothing. Where Dynamo traces a function of the user's it is for review: compiled
+code ends a check that fails in a RuntimeError of its own, eager in the same exception as before; the message may not
+close over sizes (the handler of torch._check in torch/_dynamo/variables/torch.py). Left is what the function, a caller
+that symbols reach, a function that it is passed to or a context manager may catch: the answer picks the path there.
 
 References: torch/__init__.py (_check and its kin), torch/fx/experimental/symbolic_shapes.py (expect_true).
 """

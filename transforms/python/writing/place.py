@@ -14,7 +14,7 @@ from codemod.model.findings import Level
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import all_nodes, computed_with, spoken
 from transforms.python.flow.sites import Site
-from transforms.python.flow.values import Value
+from transforms.python.flow.values import INT, Value
 from transforms.python.reach.composites import Composite
 from transforms.python.writing.evaluation import evaluated_before, present_tensors
 from transforms.python.writing.expressions import Composer
@@ -58,7 +58,7 @@ class Place:
 
     `inlined`: Dynamo traces the function, so a message may not close over sizes.
     `shared`: eager, TorchScript or Inductor run the same code, which then holds no lambda, no import and no check that
-    takes bools alone; `scripted`: TorchScript reads it.
+    takes bools alone; `scripted`: TorchScript reads it. `dispatched`: none of these, but the dispatcher, calls it.
     `composite`: what it can stand in for, where it is a decomposition that tracing does not reach.
     """
 
@@ -82,9 +82,15 @@ class Place:
         self.inlined = names.inlined
         self.shared = names.shared
         self.scripted = names.scripted
+        self.dispatched = not (names.inlined or names.shared)
         self.conditions = Conditions(
             values, names, functools.partial(_movable, function, site, names, values), names.of_shapes
         )
+
+    def whole(self, node: ast.expr) -> bool:
+        """Whether a number is an int or a SymInt; where the dispatcher calls a function its numbers are a schema's."""
+        value = self.values.value(node)
+        return value.integral or (self.dispatched and value.kind == INT and value.sure and not value.optional)
 
     def tree(self, node: ast.expr) -> cst.BaseExpression:
         """A libcst tree of an expression, without the parentheses around it, its inner calls already rewritten.

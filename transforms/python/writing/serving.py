@@ -334,7 +334,7 @@ def _never_zero(place: Place, quotients: Sequence[Division]) -> tuple[Change, ..
     simple = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
     if place.shared or not all(isinstance(each.divisor, simple) and each.whole for each in quotients):
         return ()
-    if not all(place.values.value(each.divisor).integral for each in quotients):
+    if not all(place.whole(each.divisor) for each in quotients):
         return ()
     function = place.names("torch.sym_max")
     return tuple(
