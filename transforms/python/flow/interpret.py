@@ -218,10 +218,7 @@ class Interpreter:
     def _constant(self, name: str) -> Value:
         return self.constants(name) if self.constants and name else NOTHING
 
-    def _Starred(self, node: ast.Starred) -> Value:
-        return self.value(node.value)
-
-    def _NamedExpr(self, node: ast.NamedExpr) -> Value:
+    def _Starred(self, node: ast.Starred | ast.NamedExpr) -> Value:
         return self.value(node.value)
 
     def _Attribute(self, node: ast.Attribute) -> Value:
@@ -230,6 +227,8 @@ class Interpreter:
             return A_REAL
         if node.attr in ATTRIBUTES:
             return ATTRIBUTES[node.attr] if owner.kind != STATIC else A_STATIC
+        if node.attr == "saved_tensors" and dotted(node.value) in self._given - {"self", "cls"}:
+            return SOME_TENSORS  # of the context of a torch.autograd.Function
         if node.attr in TENSOR_ATTRIBUTES and owner.kind in (TENSOR, STATIC):
             return owner
         return self._constant(dotted(node)) if type(node.value) is ast.Name else NOTHING
@@ -385,6 +384,7 @@ class Interpreter:
         return Value(SHAPE, value.dependencies, container=held, whole=whole) if value.symbolic else NOTHING
 
     _GeneratorExp = _SetComp = _ListComp
+    _NamedExpr = _Starred
 
 
 _EVALUATE: dict[type[ast.AST], Callable[[Interpreter, Any], Value]] = {

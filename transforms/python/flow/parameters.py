@@ -65,12 +65,24 @@ def _of_parameter(annotation: str, name: str, passed: Mapping[str, Value] | None
     return maybe_none(given) if value.optional else given
 
 
-def may_be_left_out(arguments: ast.arguments, value: ast.expr) -> bool:
-    """Whether a value is a parameter that its default or its annotation lets be None."""
+def may_be_left_out(arguments: ast.arguments, nodes: Sequence[ast.AST], value: ast.expr) -> bool:
+    """Whether a value is a parameter that its default or its annotation lets be None, or one that a context saved.
+
+    `nodes` are the function's own.
+    """
     if not isinstance(value, ast.Name):
         return False
+    if any(value.id in saved_names(node) for node in nodes if isinstance(node, ast.Assign)):
+        return True
     annotations = (p.annotation for p in named_parameters(arguments) if p.arg == value.id and p.annotation)
     return value.id in none_by_default(arguments) or any(OPTIONAL.search(ast.unparse(a)) for a in annotations)
+
+
+def saved_names(node: ast.Assign) -> set[str]:
+    """The variables that an assignment gives what `save_for_backward` was given, None among it."""
+    if not isinstance(node.value, ast.Attribute) or node.value.attr != "saved_tensors":
+        return set()
+    return {part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)}
 
 
 def none_by_default(arguments: ast.arguments) -> set[str]:

@@ -21,6 +21,7 @@ from transforms.python.flow.values import (
     maybe_none,
     sequence_of,
 )
+from transforms.python.reach.applied import SETUP
 from transforms.python.reach.reached import Reached
 from transforms.python.reach.tree import Definition, SourceTree
 from transforms.python.reading.facts import Body, Call, Function
@@ -49,20 +50,23 @@ def follow(tree: SourceTree, functions: Mapping[Definition, Reached], body_of: C
             for call in reached.body.calls:
                 target = callees.get(call.callee)
                 if target is not None and target is not reached:
-                    changed |= _pass(call, reached, target, callees, settled)
+                    own = _given_by_itself(tree, definition, target.definition, call.callee)
+                    changed |= _pass(call, reached, target, callees, settled, own)
         if settled and not changed:
             break
         settled = settled or not changed
 
 
-def _pass(call: Call, caller: Reached, callee: Reached, callees: Mapping[str, Reached], settled: bool) -> bool:
+def _pass(
+    call: Call, caller: Reached, callee: Reached, callees: Mapping[str, Reached], settled: bool, own: int
+) -> bool:
     function = callee.definition.function
     annotations = dict(function.parameters)
     if function.rest:
         annotations[function.rest] = ""
     changed = False
     for slot, passed in call.arguments:
-        for name, value in _taking(slot, resolve(passed, caller, callees), function, call.callee):
+        for name, value in _taking(slot, resolve(passed, caller, callees), function, own):
             if name not in annotations or annotated(annotations[name], name).kind != "parameter":
                 continue
             old = callee.parameters.get(name, NOTHING)
@@ -81,12 +85,13 @@ def _given(old: Value, value: Value, settled: bool) -> Value:
     return join((old, value))
 
 
-def _taking(slot: str, value: Value, function: Function, callee: str) -> Iterator[tuple[str, Value]]:
-    """The parameters that take the argument of a slot, as `Call` has it, or a part of it; all that may."""
-    names = [name for name, _ in function.parameters[: function.positional]]
-    required = function.required
-    if _bound(function, callee):
-        names, required = names[1:], required - 1
+def _taking(slot: str, value: Value, function: Function, own: int) -> Iterator[tuple[str, Value]]:
+    """The parameters that take the argument of a slot, as `Call` has it, or a part of it; all that may.
+
+    The first `own` take none.
+    """
+    names = [name for name, _ in function.parameters[own : function.positional]]
+    required = function.required - own
     place = slot.rstrip("*+")
     if not place.isdigit():
         yield slot, value
@@ -100,11 +105,15 @@ def _taking(slot: str, value: Value, function: Function, callee: str) -> Iterato
         yield from ((name, part) for name in (*names[int(place) : required], function.rest))
 
 
-def _bound(function: Function, callee: str) -> bool:
-    """Whether the first parameter of a method is what it is called on, as `callee` is written."""
+def _given_by_itself(tree: SourceTree, caller: Definition, callee: Definition, name: str) -> int:
+    """How many of the first parameters a call by that name does not give: what a method is called on, a context."""
+    function = callee.function
+    if applied := tree.applied(caller, name):
+        context = all(method.function.own_name != SETUP for method in applied)
+        return context + ("classmethod" in function.decorators)
     if not function.method or "staticmethod" in function.decorators:
-        return False
-    return "classmethod" in function.decorators or callee.startswith("self.")
+        return 0
+    return int("classmethod" in function.decorators or name.startswith("self."))
 
 
 def _rest(rest: Value, more: Value) -> Value:

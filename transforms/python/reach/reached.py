@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from codemod.model.findings import Root, Step
 from transforms.python.flow.annotations import of_root
-from transforms.python.flow.values import NOTHING, Value
+from transforms.python.flow.values import A_TENSOR, NOTHING, SOME_TENSORS, Value
+from transforms.python.reach.applied import BACKWARD
 from transforms.python.reach.named import NamedIn, names_nothing, namings
 from transforms.python.reach.naming import Declared, decorated_operators, name_functions
 from transforms.python.reach.registrars import API, Role
@@ -193,6 +194,14 @@ def reach(
                 add(namesake, *how, reached.root, reached)
                 if fresh:
                     functions[namesake].parameters = functions[callee].parameters
+            for method in tree.applied(reached.definition, name)[1:]:
+                if reached.inlined and _left_to_eager(tree, method):
+                    continue
+                fresh = method not in functions
+                add(method, f"goes with {callee.function.name}", *how[1:], reached.root, functions[callee])
+                reaches[method] = None
+                if fresh and method.function.own_name == BACKWARD:
+                    _seed_gradients(functions[method])
     _note_eager_callers(tree, functions, registrations, named_in)
     _name(tree, functions, called, declared)
     return functions
@@ -214,7 +223,9 @@ def _note_eager_callers(
         for definition in tree.definitions()
         if definition not in functions and definition.path in elsewhere
         for name in definition.function.calls
-        if last_name(name) in names and (callee := tree.resolve(definition, name)) in helpers and callee is not None
+        if last_name(name) in names or tree.may_apply(name)
+        for callee in _run(tree, definition, name)
+        if callee in helpers
     ]
     compiled = {d for d in helpers if functions[d].root == Root.COMPILED and functions[d].caller is None}
     named = namings(tree, helpers - compiled, registrations.roles.keys(), elsewhere, named_in)
@@ -228,9 +239,15 @@ def _note_eager_callers(
         reached = functions[queue.pop()]
         if not reached.eager:
             reached.eager = True
-            callees = (tree.resolve(reached.definition, name) for name in reached.definition.function.calls)
-            queue += (callee for callee in callees if callee in helpers and callee is not None)
+            callees = (_run(tree, reached.definition, name) for name in reached.definition.function.calls)
+            queue += (callee for several in callees for callee in several if callee in helpers)
             queue += named.get(reached.definition, ())
+
+
+def _run(tree: SourceTree, caller: Definition, callee: str) -> tuple[Definition, ...]:
+    """What of the tree `callee` means inside `caller`, with what goes with it where that is `apply`."""
+    meant = tree.resolve(caller, callee)
+    return () if meant is None else tree.applied(caller, callee) or (meant,)
 
 
 def _left_to_eager(tree: SourceTree, callee: Definition) -> bool:
@@ -267,6 +284,14 @@ def _seed(reached: Reached) -> None:
     rest = [(function.rest, "")] if function.rest else []
     for name, annotation in (*function.parameters, *rest):
         reached.parameters[name] = of_root(annotation, name)
+
+
+def _seed_gradients(reached: Reached) -> None:
+    """What autograd gives to `backward`: a context, and Tensors."""
+    function = reached.definition.function
+    own = 1 + ("classmethod" in function.decorators)
+    reached.parameters |= {name: A_TENSOR for name, _ in function.parameters[own:]}
+    reached.parameters |= {function.rest: SOME_TENSORS} if function.rest else {}
 
 
 def given_sympy(

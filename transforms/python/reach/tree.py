@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import count
 
+from transforms.python.reach.applied import Applied
 from transforms.python.reach.packages import Place, import_path, place_of
 from transforms.python.reading.facts import FileFacts, Function
 
@@ -51,6 +52,7 @@ class SourceTree:
         self._located: dict[str, tuple[str, str]] = {}
         self._meant: dict[tuple[str, str], Definition | None] = {}
         """What names mean at the top of files, as far as it was asked."""
+        self._applied = Applied(self)
 
     def module_name(self, path: str) -> str:
         """`torch._refs` for `torch/_refs/__init__.py`; the folders around a package, such as `src`, are none."""
@@ -104,7 +106,21 @@ class SourceTree:
         return [d for p, names in self._functions.items() for n in names if (d := self.definition(p, n)) is not None]
 
     def resolve(self, caller: Definition, callee: str) -> Definition | None:
-        """What `callee` means inside `caller`; None where it is not in the tree, or a method of who knows what."""
+        """What `callee` means inside `caller`; None where it is not in the tree, or a method of who knows what.
+
+        That of `apply` of a torch.autograd.Function is its `forward`.
+        """
+        return self._resolve(caller, callee) or next(iter(self._applied.runs(caller, callee)), None)
+
+    def applied(self, caller: Definition, callee: str) -> tuple[Definition, ...]:
+        """What `callee` runs where it is `apply` of a torch.autograd.Function: `forward`, and what goes with it."""
+        return self._applied.runs(caller, callee) if self._resolve(caller, callee) is None else ()
+
+    def may_apply(self, callee: str) -> bool:
+        """Whether a callee has a name by which some file calls `apply` of a class."""
+        return callee.rpartition(".")[2] in self._applied.names
+
+    def _resolve(self, caller: Definition, callee: str) -> Definition | None:
         head, _, rest = callee.partition(".")
         if not rest:
             scope = caller.function.name

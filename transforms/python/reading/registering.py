@@ -43,6 +43,8 @@ class Registering(NamedTuple):
     methods of classes of which one does. What stands in a class stands below an `if` here."""
     classes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """(name, bases) of the classes of a module that have bases."""
+    applied: tuple[tuple[str, str], ...] = ()
+    """(name, class) of each `name = Class.apply` of a module."""
 
 
 class Collector:
@@ -54,6 +56,7 @@ class Collector:
         self._bindings: list[tuple[str, str, str]] = []
         self._wrappers: dict[str, str] = {}
         self._classes: dict[str, tuple[str, ...]] = {}
+        self._applied: dict[str, str] = {}
         self._class = ast.ClassDef("", [], [], [], [])
         self._kept: set[str] = set()
         self._plain: list[tuple[str, str]] = []
@@ -99,6 +102,8 @@ class Collector:
             self._keep_methods()
 
     def _add_binding(self, name: str, variable: str, value: ast.expr) -> None:
+        if not name and isinstance(value, ast.Attribute) and value.attr == "apply":
+            self._applied[variable] = dotted(value.value)
         if _kept(value) or (not name and _is_object(value)):
             self._bindings.append((name, variable, unparsed(value)))
         elif isinstance(value, ast.Call) and _is_object(value):
@@ -146,7 +151,8 @@ class Collector:
             if callee in self._wrappers or (not scope and REGISTERS.search(callee)):
                 self._calls.append((scope, text))
         calls, bindings = dict.fromkeys(self._calls), dict.fromkeys(self._bindings)
-        return Registering(tuple(calls), tuple(bindings), tuple(self._wrappers.items()), tuple(self._classes.items()))
+        named = tuple(self._wrappers.items()), tuple(self._classes.items()), tuple(self._applied.items())
+        return Registering(tuple(calls), tuple(bindings), *named)
 
 
 def _may_speak(source: bytes) -> bool:

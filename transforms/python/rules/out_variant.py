@@ -122,7 +122,7 @@ def _gives_several(place: Place, node: ast.Call) -> bool | None:
 def _may_be_none(place: Place, buffer: ast.expr) -> bool:
     """Whether a variable is a parameter that may be left out, or is assigned None."""
     assigned = place.assigned(buffer.id) if isinstance(buffer, ast.Name) else ()
-    return may_be_left_out(place.function.args, buffer) or any(
+    return may_be_left_out(place.function.args, place.nodes, buffer) or any(
         isinstance(value, ast.Constant) and value.value is None for value in assigned
     )
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import all_nodes, dotted, own_nodes
+from transforms.python.flow.nodes import all_nodes, called, dotted, own_nodes
 from transforms.python.flow.sites import Site
 from transforms.python.flow.sources import Function
 from transforms.python.writing.held import Held
@@ -46,7 +46,8 @@ def _a_caller_writes(place: Place, copied: Memory, above: tuple[str, ...]) -> bo
         nodes = all_nodes([ast.parse(place.layout.source)])
     except (SyntaxError, ValueError, RecursionError):
         return True
-    named = {id(n) for n in nodes if name in (getattr(n, "id", None), getattr(n, "attr", None))}
+    names = {name, *_applying(place.function, nodes)}
+    named = {id(n) for n in nodes if not names.isdisjoint((getattr(n, "id", None), getattr(n, "attr", None)))}
     for other in (node for node in nodes if isinstance(node, ast.ClassDef)):
         members = [member.lineno for member in other.body if getattr(member, "name", "") == name]
         if members and place.function.lineno not in members:  # its `self.name` is another one
@@ -63,8 +64,20 @@ def _a_caller_writes(place: Place, copied: Memory, above: tuple[str, ...]) -> bo
     return False
 
 
+def _applying(function: Function, nodes: Sequence[ast.AST]) -> Iterator[str]:
+    """The names by which a file calls `apply` where the function may be `forward` of a torch.autograd.Function."""
+    decorators = {dotted(decorator) for decorator in function.decorator_list}
+    if function.name == "forward" and not decorators.isdisjoint(("staticmethod", "classmethod")):
+        yield "apply"
+        for node in nodes:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute) and node.value.attr == "apply":
+                yield from (dotted(target) for target in node.targets)
+
+
 def _passed(function: Function, call: ast.Call, kept: Held) -> list[ast.expr]:
-    """The arguments that parameters take which hold what is kept."""
+    """The arguments that parameters take which hold what is kept; all of `apply`, which gives a context beside them."""
+    if called(call) != function.name:
+        return [*call.args, *(keyword.value for keyword in call.keywords)]
     names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
     if isinstance(call.func, ast.Attribute) and names[:1] in (["self"], ["cls"]):
         names = names[1:]

@@ -54,7 +54,7 @@ def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) 
         tensor, amounts = given
         amounts = found.held.get(amounts.id, amounts) if isinstance(amounts, ast.Name) else amounts
         elements = listed(amounts)
-        if not elements or not _keeps(kept, target.id, tensor) or may_be_left_out(place.function.args, tensor):
+        if not elements or not _keeps(kept, target.id, tensor) or _may_be_none(place, tensor):
             return None
         found.amounts.extend(elements)
         found.tensors.update({target.id}, _names(tensor))
@@ -63,6 +63,12 @@ def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) 
     if not found.amounts or not _only_keeps(kept, targets) or _outlives(place, found.held, padded):
         return None
     return found
+
+
+def _may_be_none(place: Place, tensor: ast.expr) -> bool:
+    """Whether a value need not be given, so that eager passes None by where it pads nothing; so may a gradient be."""
+    gradients = place.function.name == "backward" and b"set_materialize_grads" in place.layout.source
+    return gradients or may_be_left_out(place.function.args, place.nodes, tensor)
 
 
 def chosen_padding(place: Place, value: ast.expr, other: ast.expr) -> Padding | None:

@@ -291,6 +291,17 @@ def test_a_value_that_was_told_is_told_anew_once_a_variable_changed() -> None:
     assert values.value(used).kind == "tensor"
 
 
+@pytest.mark.parametrize(
+    ("owner", "kind"), [("ctx", "tensors"), ("self", "plain"), ("other", "plain"), ("ctx.inner", "plain")]
+)
+def test_what_a_context_saves_are_tensors(owner: str, kind: str) -> None:
+    function = ast.parse(f"def backward(self, ctx, grad):\n    x, *y = {owner}.saved_tensors\n").body[0]
+    assert isinstance(function, ast.FunctionDef)
+    values = Interpreter(function, own_nodes(function), {})
+    assert values.value(ast.parse(f"{owner}.saved_tensors", mode="eval").body).kind == kind
+    assert values.surely_tensor(ast.Name("x", lineno=3)) is (kind == "tensors")
+
+
 @pytest.mark.parametrize(("body", "kind"), [("torch.sym_int(step)", "float"), ("sym_float(step)", "plain")])
 def test_what_a_function_takes_for_a_symbol_is_a_number_whatever_its_annotation_says(body: str, kind: str) -> None:
     function = ast.parse(f"def f(step: NumberType):\n    whole = {body}\n    return step\n").body[0]

@@ -276,6 +276,58 @@ def test_a_helper_that_gives_back_what_it_pads_is_asked_of_its_callers(tmp_path:
     assert _is_rewritten(tmp_path, HELPER + caller.replace("def f", "@torch.compile\ndef f")) is not seen
 
 
+APPLIED = f"""class P(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, m):
+        n = x.shape[0]
+        {PADS.replace("    ", "        ")}return x
+padded = P.apply
+@torch.compile
+def f(x, m):
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "seen"),
+    [
+        ("    return P.apply(x, m) + 1\n", False),
+        ("    y = P.apply(x, m)\n    return y.mul_(2)\n", True),
+        ("    y = padded(x, m)\n    y += 1\n    return y\n", True),
+        ("    y = padded(x, m)\n    x.mul_(2)\n    return y + 1\n", True),
+    ],
+)
+def test_what_an_autograd_function_pads_is_asked_of_who_applies_it(tmp_path: Path, body: str, seen: bool) -> None:
+    assert _is_rewritten(tmp_path, APPLIED + body) is not seen
+
+
+@pytest.mark.parametrize(
+    ("first", "tensor", "padded"),
+    [
+        ("", "grad", True),
+        ("mask, = ctx.saved_tensors", "mask", False),
+        ("mask, = ctx.saved_tensors\n        mask = mask * 2", "mask", False),
+        ("ctx.set_materialize_grads(False)", "grad", False),
+    ],
+)
+def test_backward_pads_no_tensor_that_may_be_none(tmp_path: Path, first: str, tensor: str, padded: bool) -> None:
+    source = f"""class P(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x + 1
+    @staticmethod
+    def backward(ctx, grad):
+        {first or "pass"}
+        pad = -grad.shape[0] % 8
+        if pad > 0:
+            {tensor} = F.pad({tensor}, (0, pad))
+        return {tensor}
+@torch.compile
+def f(x):
+    return P.apply(x)
+"""
+    assert _is_rewritten(tmp_path, source) is padded
+
+
 def test_a_method_of_that_name_in_another_class_is_another_one(tmp_path: Path) -> None:
     method = "class M(nn.Module):\n    def padded(self, x, m):\n" + HELPER.partition("\n")[2].replace(
         "    ", "        "
