@@ -26,6 +26,8 @@ _DEVICE = re.compile(
     r"""|^[\w.]*device\w*(?:\([\w.]*\))?(?:\.type)? (?:[!=]=|in|not in) [\[({]?["']"""
 )
 
+_NEITHER = "so neither path may be picked for unknown sizes"
+
 
 def outcome(place: Place, node: cst.BaseExpression) -> bool | None:
     """What a condition comes to for sizes in general; None where that depends on more than sizes."""
@@ -160,21 +162,28 @@ def is_decomposition(place: Place) -> bool:
 
 
 def decides_elsewhere(place: Place, branch: ast.If) -> str:
-    """Why neither path may be picked: a caller decides by what is returned, a loop ends, or the function recurses."""
+    """Why neither path may be picked: a caller decides by what is returned, a loop ends, or the function recurses.
+
+    Or a loop goes on with its next turn: whether the rest of this one serves the sizes is not followed.
+    """
     function = place.function
     statements = [*branch.body, *branch.orelse]
     truth = any(
         isinstance(node, ast.Return) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, bool)
         for node in place.nodes
     )
-    for node in (node for statement in statements for node in ast.walk(statement)):
+    nodes = [node for statement in statements for node in ast.walk(statement)]
+    inner = {id(part) for node in nodes if isinstance(node, (ast.For, ast.While)) for part in ast.walk(node)}
+    for node in nodes:
         if isinstance(node, ast.Return) and (truth or isinstance(node.value, ast.Compare)):
-            return "the branch returns a truth that callers decide by"
+            return f"the branch returns a truth that callers decide by, {_NEITHER}"
+        if isinstance(node, ast.Continue) and id(node) not in inner:
+            return "the branch skips what follows in a turn of a loop: take it away if that serves these sizes too"
         if isinstance(node, (ast.Break, ast.Continue)):
-            return "the branch ends a loop"
+            return f"the branch ends a loop, or a turn of one within it, {_NEITHER}"
     calls = (node.func for node in place.nodes if isinstance(node, ast.Call))
     if any(isinstance(callee, ast.Name) and callee.id == function.name for callee in calls):
-        return "the function calls itself until the branch stops it"
+        return f"the function calls itself until the branch stops it, {_NEITHER}"
     return ""
 
 
@@ -202,7 +211,7 @@ def decided(place: Place, branch: ast.If | ast.IfExp, same: bool | None = None) 
     if isinstance(branch, ast.If):
         reason = decides_elsewhere(place, branch)
         if reason:
-            raise Undecided(f"{reason}, so neither path may be picked for unknown sizes")
+            raise Undecided(reason)
     if same is not None and makes_views(branch):
         return served(place, branch.test, same)
     return place.replaced(branch.test, place.conditions.guarded(place.tree(branch.test)))

@@ -136,6 +136,14 @@ class TopLevel:
             )
 
 
+_GUARD = "guard", ": ask torch.compiler.is_compiling() first, if compiled code may go one way for all sizes"
+_CHECK = (
+    "check",
+    ": call torch._check, _check_value or _check_index by what is raised, if that may cost eager a little",
+)
+"""What a helper of the tree would be, and what may be written by hand where none has a place."""
+
+
 class Names:
     """The names of one function's rewrites.
 
@@ -254,10 +262,10 @@ class Names:
         if self.home is None:
             if self.sympy:
                 raise Undecided("Inductor gives this function expressions of sympy: ask V.graph.sizevars of them")
-            compiled = ": ask torch.compiler.is_compiling() first, if compiled code may go one way for all sizes"
+            what, instead = _CHECK if "expect" in helper else _GUARD
             raise Undecided(
-                "eager runs this function too, and the tree has no place for a guard that costs it nothing"
-                + (compiled if self.inlined else "")
+                f"eager may run this function too, and the tree has no place for a {what} that costs it nothing"
+                + (instead if self.inlined else "")
             )
         self.used.add(HELPER)
         if self.path == HOME:

@@ -378,3 +378,25 @@ def test_what_a_variable_is_given_since_may_have_another_shape(look: Any, betwee
     head = f"def f(x: Tensor, mask: Tensor):\n    {ROWS}\n        return rows\n"
     found = look(f"{head}    {between}\n    return rows\n", inlined=True, home=None)
     assert not any(finding.edits for finding in found)
+
+
+@pytest.mark.parametrize(
+    ("branch", "reason"),
+    [
+        ("continue", "the branch skips what follows in a turn of a loop: take it away if"),
+        ("break", "the branch ends a loop, or a turn of one within it, so neither path may be picked"),
+    ],
+)
+def test_a_branch_in_a_loop_is_left_for_what_it_does_there(look: Any, branch: str, reason: str) -> None:
+    body = f"        if x.numel() == 0:\n            {branch}\n        y = y.index_add(0, x, x)\n"
+    (finding,) = look(f"@torch.compile\ndef f(xs, y):\n    for x in xs:\n{body}    return y\n")
+    assert finding.reason.startswith(reason)
+
+
+def test_a_check_that_eager_runs_too_is_no_guard(look: Any) -> None:
+    branch = "    if x.size(0) != y.size(0):\n        raise ValueError('differ')\n"
+    source = f"def f(x: Tensor, y: Tensor):\n{branch}    return x\n"
+    (traced,) = look(source, eager=True, inlined=True, home=None)
+    assert traced.reason.startswith("eager may run this function too, and the tree has no place for a check that costs")
+    assert "torch._check, _check_value" in traced.reason
+    assert "is_compiling" not in traced.reason
