@@ -8,7 +8,7 @@ What it does: the general path serves unknown sizes. `== 0`, `== 1`, `<= 1` get 
 may be another thing, so there the general path has to be one that expands, reshapes or copies. A general path that
 divides by a size serves 0 too once it divides by `torch.sym_max(size, 1)`. A number below 0 stands for "not given":
 no size is one. Where a decomposition asks for a size on some devices alone, the path of the others serves it. Left are
-branches that return a truth callers decide by, that end a loop or one of its turns, or stop a recursion, and whose other
+branches that return a truth callers decide by, end a loop or one of its turns, or stop a recursion, and whose other
 path asks for a maximum, or another thing that an empty tensor has not, checks something, or slices by the size from the
 end. Only sizes, and their products, sums and quotients rounded up, are known to be 0 just for what is empty: left
 is what asks it of another number (a difference, a remainder, what a helper gives or is passed) or which number below 0
