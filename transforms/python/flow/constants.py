@@ -30,12 +30,16 @@ class Constants:
     def __init__(self, source: bytes) -> None:
         self._source = source
         self._nodes: list[ast.AST] = []
-        self._attributes: dict[int, tuple[ast.ClassDef, Mapping[str, Value]]] = {}
+        self._attributes: dict[tuple[str, int], Mapping[str, Value]] = {}
 
     def add(self, tree: ast.Module) -> None:
-        """Take in what a part of the module binds."""
-        kept = (*_ASSIGNING, *_DEFINED, *_NAMED, ast.Import, ast.ImportFrom)
-        self._nodes += (node for node in own_nodes(tree) if isinstance(node, kept) or _is_stored(node))
+        """Take in what a part of the module binds, without the bodies of what it defines: a part's tree may go."""
+        kept = (*_ASSIGNING, *_NAMED, ast.Import, ast.ImportFrom)
+        for node in own_nodes(tree):
+            if isinstance(node, kept) or _is_stored(node):
+                self._nodes.append(node)
+            elif isinstance(node, _DEFINED):
+                self._nodes.append(ast.alias(node.name))
 
     def of(self, function: ast.AST, owner: ast.ClassDef | None) -> Callable[[str], Value]:
         """What a name, or an attribute as written, is in a function, of the class `owner` where that is a method."""
@@ -45,8 +49,9 @@ class Constants:
         def constant(name: str) -> Value:
             holder, _, attribute = name.partition(".")
             if attribute:
-                known = owner is not None and holder == held_by and "." not in attribute
-                return self._of_class(owner).get(attribute, NOTHING) if owner is not None and known else NOTHING
+                if owner is None or holder != held_by or "." in attribute:
+                    return NOTHING
+                return self._of_class(owner).get(attribute, NOTHING)
             value = self._of_module.get(name, NOTHING)
             return value if value != NOTHING and name not in bound() else NOTHING
 
@@ -55,15 +60,16 @@ class Constants:
     @functools.cached_property
     def _of_module(self) -> Mapping[str, Value]:
         values = _scope(self._nodes, None).variables
-        told = {id(target) for node in self._nodes for target in _targets(node)}
-        unclear = {name for node in self._nodes if id(node) not in told for name in _bound_by(node)}
+        bound = {id(target) for node in self._nodes for target in _targets(node)}
+        unclear = {name for node in self._nodes if id(node) not in bound for name in _bound_by(node)}
         unclear.update(name.decode() for names in _GLOBAL.findall(self._source) for name in re.findall(rb"\w+", names))
         return {name: _constant(value) for name, value in values.items() if name not in unclear}
 
     def _of_class(self, owner: ast.ClassDef) -> Mapping[str, Value]:
-        if id(owner) not in self._attributes:
-            self._attributes[id(owner)] = (owner, self._read(owner))
-        return self._attributes[id(owner)][1]
+        place = (owner.name, owner.lineno)
+        if place not in self._attributes:
+            self._attributes[place] = self._read(owner)
+        return self._attributes[place]
 
     def _read(self, owner: ast.ClassDef) -> Mapping[str, Value]:
         """The attributes that a class assigns; none where it sets some by name, or the file has a class made of it."""
@@ -138,8 +144,8 @@ def _constant(value: Value) -> Value:
 
 
 def _joined(values: list[Value]) -> Value:
-    told = [_constant(value) for value in values]
-    return NOTHING if any(value.kind == EMPTY for value in values) or NOTHING in told else join(told)
+    constants = [_constant(value) for value in values]
+    return NOTHING if any(value.kind == EMPTY for value in values) or NOTHING in constants else join(constants)
 
 
 def _is_stored(node: ast.AST) -> bool:
@@ -165,7 +171,7 @@ def _bound_by(node: ast.AST) -> Iterator[str]:
         yield node.arg
     elif isinstance(node, (ast.Import, ast.ImportFrom)):
         yield from names_brought(node)
-    elif isinstance(node, (*_DEFINED, *_NAMED)) and node.name:
+    elif isinstance(node, (*_DEFINED, *_NAMED, ast.alias)) and node.name:
         yield node.name
 
 

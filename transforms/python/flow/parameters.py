@@ -58,11 +58,18 @@ def _of_parameter(annotation: str, name: str, passed: Mapping[str, Value] | None
     if given.kind == PLAIN and not given.container:
         return of_annotation(annotation)._replace(optional=value.optional)
     # What calls give otherwise is against the annotation.
-    if of_annotation(annotation).integers and given.kind in (INT, SHAPE):
-        given = given._replace(whole=True, optional=False)
+    if of_annotation(annotation).integers:
+        given = _of_integers(given)
     if (number := number_of(annotation)).scalar:
         return join((given._replace(optional=False), number)) if number.real else given._replace(optional=False)
     return maybe_none(given) if value.optional else given
+
+
+def _of_integers(value: Value) -> Value:
+    """What is passed where an annotation asks for integers, or for a sequence of them."""
+    if value.items:
+        return value._replace(items=tuple(map(_of_integers, value.items)))
+    return value._replace(whole=True, optional=False) if value.kind in (INT, SHAPE) else value
 
 
 def may_be_left_out(arguments: ast.arguments, nodes: Sequence[ast.AST], value: ast.expr) -> bool:

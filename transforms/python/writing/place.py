@@ -88,9 +88,10 @@ class Place:
         )
 
     def whole(self, node: ast.expr) -> bool:
-        """Whether a number is an int or a SymInt; where the dispatcher calls a function its numbers are a schema's."""
+        """Whether a number is an int or a SymInt; the dispatcher gives a parameter of a size's kind no other number."""
         value = self.values.value(node)
-        return value.integral or (self.dispatched and value.kind == INT and value.sure and not value.optional)
+        given = isinstance(node, ast.Name) and self.assigned(node.id) == [None]
+        return value.integral or (self.dispatched and given and value.kind == INT and value.sure and not value.optional)
 
     def tree(self, node: ast.expr) -> cst.BaseExpression:
         """A libcst tree of an expression, without the parentheses around it, its inner calls already rewritten.
