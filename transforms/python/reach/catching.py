@@ -57,8 +57,8 @@ def _ended(tree: SourceTree, caller: Definition, ending: str) -> _Kinds:
             function = definition.function
             if function.ends:
                 return frozenset(function.ends.split(" "))
-            known = name != manager or any("contextmanager" in text for text in function.decorators)
-            return _NONE if known else RAISED
+            is_manager = name != manager or any("contextmanager" in text for text in function.decorators)
+            return _NONE if is_manager else RAISED
     target = tree.imported(caller.path, manager.partition(".")[0])
     root, _, _ = target.partition(".")
     if root == "torch" or root in sys.stdlib_module_names:
