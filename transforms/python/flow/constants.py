@@ -106,7 +106,7 @@ class Constants:
         if not stored:
             return
         own = own_nodes(method)
-        values = Interpreter(method, own, {}, {}, constants=self._of_module_in(method))
+        values = Interpreter(method, own, {}, {}, constants=self.of(method, None))
         for node in own:
             if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
                 value = values.value(node.value)
@@ -115,9 +115,6 @@ class Constants:
                         if id(part) in stored:
                             yield stored.pop(id(part)), its_value
         yield from ((name, NOTHING) for name in stored.values())
-
-    def _of_module_in(self, function: ast.AST) -> Callable[[str], Value]:
-        return self.of(function, None)
 
     def _is_set_elsewhere(self, attribute: str) -> bool:
         """Whether the file assigns an attribute of this name to what is not called `self`."""

@@ -63,6 +63,7 @@ SIZES = frozenset(
 )  # fmt: skip
 SEQUENCES = frozenset({"list", "tuple", "reversed", "sorted", "Size", "iter", "set"})
 TORCH_MODULES = frozenset({"torch", "aten", "prims", "F", "_VF", "refs", "_refs"})
+_OF_FUNCTIONS = re.compile(rf"^(?:{'|'.join(sorted(TORCH_MODULES))}|torch\.\w[\w.]*)$")
 # Modules of operators; those of `single` return one Tensor each.
 TENSOR_MODULES = re.compile(
     r"torch\.(?:ops|linalg|nested|_C|(?P<single>nn\.functional|fft|special|sparse))(?:\.|$)|aten\."
@@ -101,6 +102,12 @@ def of_tensor(name: str, tensor: Value, call: ast.Call) -> Value:
     if name.removesuffix("_") not in SINGLE:
         return tensor._replace(sure=False)
     return ONE_OR_MORE if _returns_more(name, call) else tensor
+
+
+def operands(call: ast.Call) -> list[ast.expr]:
+    """The arguments of a call by place, the object of a method first: of `torch.mul(x, 2)` those of `x.mul(2)`."""
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return list(call.args) if owner is None or _OF_FUNCTIONS.match(dotted(owner)) else [owner, *call.args]
 
 
 def of_operator(operator: ast.operator, left: Value, right: Value) -> Value:

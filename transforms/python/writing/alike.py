@@ -6,16 +6,15 @@ import ast
 import re
 from collections.abc import Sequence
 
-from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.nodes import called
 from transforms.python.flow.sources import given_to
-from transforms.python.flow.torch_names import TORCH_MODULES
+from transforms.python.flow.torch_names import operands
 from transforms.python.flow.values import BOOL, FLOAT, INT
 from transforms.python.writing.place import Place
 
 UNSEEN = ""
 """The form of what may be anything."""
 
-_MODULES = re.compile(rf"^(?:{'|'.join(sorted(TORCH_MODULES))}|torch\.\w[\w.]*)$")
 # What each element becomes by itself, or changes its place or its memory.
 _EACH = r"conj\w*|neg|negative|positive|abs|square|relu|clone|contiguous|detach|nan_to_num|flip|roll|tril|triu"
 _KEEPS_DTYPE = re.compile(rf"^(?:{_EACH}|zero_|(?:zeros|ones|empty|full|rand|randn)_like)$")
@@ -174,12 +173,10 @@ class Forms:
 
 def _taken_apart(call: ast.Call) -> tuple[str, ast.expr | None, Sequence[ast.expr]]:
     """The name of what is called, the tensor it is called with, and the other arguments by place."""
-    operands = list(call.args)
-    if isinstance(call.func, ast.Attribute) and not _MODULES.match(dotted(call.func.value)):
-        operands.insert(0, call.func.value)
-    elif not isinstance(call.func, ast.Attribute) or any(isinstance(operand, ast.Starred) for operand in operands):
+    passed = operands(call)
+    if not passed or not isinstance(call.func, ast.Attribute):
         return "", None, ()  # a function of which nothing is known
-    return called(call), operands[0] if operands else None, operands[1:]
+    return called(call), passed[0], passed[1:]
 
 
 def _is_dtype(node: ast.expr) -> bool:

@@ -16,7 +16,7 @@ from transforms.python.writing.remainders import held_value
 
 _SIZED = re.compile(r"^(?:(?:expand|reshape|view)(?:_as)?|broadcast_to)$")
 """Operations that are given the sizes of the result."""
-_MODULES = re.compile(rf"^(?:{'|'.join(sorted(TORCH_MODULES))}|utils)(?:\.|$)")
+OF_TORCH = re.compile(rf"^(?:{'|'.join(sorted(TORCH_MODULES))}|utils)(?:\.|$)")
 _ALIKE = re.compile(r"(?:\.(?:bool|clone|contiguous|float|half|double|to|conj|abs|neg)\([\w.]*\))+$")
 """Methods that keep the shape."""
 
@@ -38,7 +38,7 @@ class EqualSizes:
             return True
         sizes = list(call.args) + [keyword.value for keyword in call.keywords]
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-        if owner is None or _MODULES.match(dotted(owner)):
+        if owner is None or OF_TORCH.match(dotted(owner)):
             sizes = sizes[1:]
         if any(keyword.arg not in ("size", "shape") for keyword in call.keywords):
             return False

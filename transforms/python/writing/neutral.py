@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import called, dotted
-from transforms.python.flow.torch_names import TORCH_MODULES
 from transforms.python.flow.values import TENSOR, TENSORS
-from transforms.python.writing.equal_sizes import EqualSizes
+from transforms.python.writing.equal_sizes import OF_TORCH, EqualSizes
 from transforms.python.writing.place import Place
 
 # Operations that give the same result where the shapes or sizes happen to agree.
@@ -25,7 +24,6 @@ _OF_ELEMENTS = re.compile(
     r"^(?:conj|neg|abs|exp|log|sqrt|rsqrt|sigmoid|tanh|relu|clone|contiguous|to|float|half|double|clamp|add|sub|mul|div)$"
 )
 _RANKS = re.compile(r"^[\w.]+\.(?:ndim|layout|dim\(\)) (?:[<>!=]=?|in|not in) [\w.]+(?:\(\))?$")
-_MODULES = re.compile(rf"^(?:{'|'.join(sorted(TORCH_MODULES))}|utils)(?:\.|$)")
 
 
 def neutral(statements: Sequence[ast.stmt], test: ast.expr, values: Interpreter | None = None) -> bool:
@@ -158,7 +156,7 @@ def _is_made_of(value: ast.expr, kept: str) -> bool:
             value = value.value
         elif not isinstance(value, ast.Call):
             return False
-        elif isinstance(value.func, ast.Attribute) and not _MODULES.match(dotted(value.func.value)):
+        elif isinstance(value.func, ast.Attribute) and not OF_TORCH.match(dotted(value.func.value)):
             value = value.func.value
         elif any(ast.unparse(argument) == kept for argument in value.args):
             return True
@@ -182,7 +180,7 @@ def _agrees(call: ast.Call, asked: _Asked, kept: str) -> bool:
         return True
     sizes = list(call.args)
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    if owner is None or _MODULES.match(dotted(owner)):
+    if owner is None or OF_TORCH.match(dotted(owner)):
         owner, *sizes = sizes or [ast.Constant(None)]
     if len(sizes) == 1 and isinstance(sizes[0], (ast.Tuple, ast.List)):
         sizes = sizes[0].elts

@@ -7,9 +7,9 @@ import re
 import sys
 from collections.abc import Collection, Iterator, Sequence, Set
 
-from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.nodes import called
 from transforms.python.flow.sources import given_to, sources_of
-from transforms.python.flow.torch_names import TORCH_MODULES
+from transforms.python.flow.torch_names import operands
 from transforms.python.flow.values import TENSOR, TENSORS
 from transforms.python.writing.place import Place
 
@@ -33,7 +33,6 @@ _SUMS = re.compile(r"^(?:sum|nansum|count_nonzero|any|trace)$")
 _PRODUCTS = re.compile(r"^(?:matmul|mm|bmm|mv|dot|inner)$")
 _ZEROS = re.compile(r"^(?:new_)?zeros$")
 _UNSET = re.compile(r"^(?:new_)?empty(?:_like|_strided|_permuted)?$")
-_MODULES = re.compile(rf"^(?:{'|'.join(sorted(TORCH_MODULES))}|torch\.\w[\w.]*)$")
 
 
 class Nothing:
@@ -121,25 +120,23 @@ class Nothing:
         return ZEROS if divides and _is_number(right) and ast.literal_eval(right) != 0 else UNKNOWN
 
     def _of_call(self, call: ast.Call) -> str:
-        name, operands = called(call), list(call.args)
-        if isinstance(call.func, ast.Attribute) and not _MODULES.match(dotted(call.func.value)):
-            operands.insert(0, call.func.value)
-        elif not isinstance(call.func, ast.Attribute) and not self._is_of_module(call.func):
+        if not isinstance(call.func, ast.Attribute) and not self._is_of_module(call.func):
             return UNKNOWN  # whatever that is
+        name, passed = called(call), operands(call)
         if _UNSET.match(name):
             return EMPTY  # no value is asked of it
         if _ZEROS.match(name):
-            sizes = [part for operand in operands[name.startswith("new_") :] for part in _sizes(operand)]
+            sizes = [part for operand in passed[name.startswith("new_") :] for part in _sizes(operand)]
             return EMPTY if any(map(self._is_zero, sizes)) else ZEROS
-        given = [self.of(operand) for operand in operands]
+        given = list(map(self.of, passed))
         if not given:
             return UNKNOWN
         if _OF_ELEMENTS.match(name) and EMPTY in (given if not name.endswith("_") else given[:1]):
             return EMPTY
         if (_SUMS.match(name) and given[0] == EMPTY) or (_PRODUCTS.match(name) and EMPTY in given):
             return ZEROS
-        if name in ("mul", "div") and len(operands) == 2 and not call.keywords:
-            return self._combined(operands[0], ast.Mult() if name == "mul" else ast.Div(), operands[1])
+        if name in ("mul", "div") and len(passed) == 2 and not call.keywords:
+            return self._combined(passed[0], ast.Mult() if name == "mul" else ast.Div(), passed[1])
         return ZEROS if _OF_ZEROS.match(name) and given[0] == ZEROS else UNKNOWN
 
     def _is_of_module(self, function: ast.expr) -> bool:
