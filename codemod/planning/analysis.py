@@ -7,7 +7,7 @@ import gc
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from codemod import __version__
 from codemod.borders.files import read_below, read_file
@@ -29,18 +29,38 @@ def analyse(project: CheckoutProject, load: Callable[[], Sequence[Transform]]) -
     `load` gives the transforms; it is called only for a new plan.
     """
     key = _key(project)
-    stored = project.cache.load_plan(key)
-    if isinstance(stored, tuple) and len(stored) == 3:
-        watched, fingerprint, plan = stored
-        if isinstance(watched, Watched) and isinstance(plan, Plan) and project.fingerprint(watched) == fingerprint:
-            return plan
+    kept = project.cache.load_plan(key)
+    if isinstance(kept, _Kept):
+        fingerprint = project.fingerprint(kept.watched)
+        if fingerprint == kept.fingerprint:
+            return kept.plan
+        # Only the times of files differ, as after a checkout.
+        if project.contents(kept.watched, kept.plan.files) == kept.contents:
+            if not _racy(project):
+                project.cache.store_plan(key, kept._replace(fingerprint=fingerprint))
+            return kept.plan
     with _no_collector():
         plan = _make(project, load())
-    watched = project.watched()
-    trusted = not any(map(racy, project.stats.values()))
-    if trusted and not project.failures:
-        project.cache.store_plan(key, (watched, project.fingerprint(watched), plan))
+    if not project.failures:
+        watched = project.watched()
+        fingerprint = "" if _racy(project) else project.fingerprint(watched)
+        contents = project.contents(watched, plan.files)
+        project.cache.store_plan(key, _Kept(watched, fingerprint, contents, plan))
     return plan
+
+
+class _Kept(NamedTuple):
+    """A plan, and what it rests on: `codemod.tree.project.CheckoutProject.fingerprint` and `.contents`."""
+
+    watched: Watched
+    fingerprint: str
+    contents: str
+    plan: Plan
+
+
+def _racy(project: CheckoutProject) -> bool:
+    """Whether another write may still change a file without changing its times."""
+    return any(map(racy, project.stats.values()))
 
 
 def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:

@@ -211,6 +211,30 @@ class CheckoutProject:
             digest.update(os.fsencode(f"{path}\0{state}\n"))
         return digest.hexdigest()
 
+    def contents(self, watched: Watched, read: Collection[str]) -> str:
+        """A digest as `fingerprint`, of the bytes: that changes with a watched file of `read`, not with its times.
+
+        Of the other files it says that they are there. A file with the stat that it was last read with is not read.
+        """
+        digest = hashlib.sha256()
+        for path in (*self.files(watched.suffixes), *watched.names):
+            state = self._sha(path) if path in read else "present" if self._stat(path) else "absent"
+            digest.update(os.fsencode(f"{path}\0{state}\n"))
+        return digest.hexdigest()
+
+    def _sha(self, path: str) -> str:
+        if path in self.hashes:
+            return self.hashes[path]
+        stat = self._stat(path)
+        old, sha = self._cached_hashes().get(path, (None, ""))
+        if stat is not None and stat == old:
+            return sha
+        try:
+            source = read_file(path) if os.path.isabs(path) else read_below(self.root, path)
+        except OSError:
+            return ""
+        return hashlib.sha256(source).hexdigest()
+
     def _stat(self, path: str) -> StatKey | None:
         """The stat of a file when it was first seen, None where it is absent."""
         if path not in self.stats:

@@ -23,10 +23,14 @@ _SYMFIX_MOVES = frozenset({"index", "symfix", "objects", "refs", "logs", "packed
 
 @dataclass(frozen=True)
 class Place:
-    """One scratch folder. `compiler` says whether a real compiler is on the $PATH of its runs."""
+    """One scratch folder. `compiler` says whether a real compiler is on the $PATH of its runs.
+
+    `analyses` is a cache that runs in the same folder have left; without it each analysis is made anew.
+    """
 
     folder: Path
     compiler: bool = False
+    analyses: Path | None = None
 
     @property
     def tree(self) -> Path:
@@ -99,8 +103,12 @@ class Place:
 
     def make(self) -> None:
         """Make the folder, with `examples/` less its library as the tree."""
-        for name in ("outside", "side", "marks", "home", "cache", "tmp"):
+        for name in ("outside", "side", "marks", "home", "tmp"):
             (self.folder / name).mkdir(parents=True)
+        if self.analyses:
+            shutil.copytree(self.analyses, self.cache)
+        else:
+            self.cache.mkdir()
         for path in (self.victim, self.outside / "template.md.j2", self.outside / "vocabulary.yaml"):
             path.write_text(f"{SECRET}\n- func: {SECRET}(Tensor self) -> Tensor\n", encoding="ascii")
         (self.folder / "home" / ".gitconfig").write_text(

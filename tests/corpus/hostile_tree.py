@@ -74,9 +74,11 @@ class Verdict(NamedTuple):
     broken: tuple[str, ...]
 
 
-def try_vector(vector: Vector, name: str, folder: Path, run_under_watch: Run = watched) -> Verdict:
-    """Run the command `name` with the trap of `vector`, in the new folder `folder`."""
-    place = Place(folder, vector.compiler)
+def try_vector(
+    vector: Vector, name: str, folder: Path, run_under_watch: Run = watched, analyses: Path | None = None
+) -> Verdict:
+    """Run the command `name` with the trap of `vector`, in the new folder `folder`; see Place for `analyses`."""
+    place = Place(folder, vector.compiler, analyses)
     place.make()
     vector.tracked(place)
     place.commit()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,11 +24,25 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WarmRuns]:
     runs.close()
 
 
+@pytest.fixture(scope="module")
+def stand(tmp_path_factory: pytest.TempPathFactory, warm: WarmRuns) -> tuple[Path, Path]:
+    """Where every try makes its folder, and the cache that a run there has left: hostile_tree.py starts without."""
+    folder = tmp_path_factory.mktemp("stand")
+    place = Place(folder / "place")
+    place.make()
+    place.commit()
+    for arguments in (["scan"], ["diff", "--level", "review"]):
+        warm.watched([command(), *arguments], place.tree, place.environment, place.folder / "trace", 60)
+    return place.folder, place.cache.rename(folder / "analyses")
+
+
 @pytest.mark.parametrize(("vector", "name"), TRIES, ids=[f"{vector.name}, {name}" for vector, name in TRIES])
-def test_no_trap_springs(vector: Vector, name: str, tmp_path: Path, warm: WarmRuns) -> None:
+def test_no_trap_springs(vector: Vector, name: str, stand: tuple[Path, Path], warm: WarmRuns) -> None:
     if reason := possible(vector):
         pytest.skip(reason)
-    assert try_vector(vector, name, tmp_path / "place", warm.watched).broken == ()
+    folder, analyses = stand
+    shutil.rmtree(folder)
+    assert try_vector(vector, name, folder, warm.watched, analyses).broken == ()
 
 
 def test_names_of_vectors_are_their_own() -> None:

@@ -11,6 +11,7 @@ import pytest
 from codemod.errors import SymfixError
 from codemod.planning.analysis import analyse
 from codemod.tree import cache as cache_module
+from codemod.tree import project as project_module
 from codemod.tree.cache import Cache
 from codemod.tree.checkout import find_checkout
 from codemod.tree.project import CheckoutProject
@@ -128,13 +129,70 @@ def test_a_damaged_cache_never_fails_a_run(make_tree: MakeTree, base: Path, dama
 def test_without_changes_the_plan_is_the_kept_one(make_tree: MakeTree, base: Path) -> None:
     root = make_tree({**FILES, "other.txt": b""})
     first = analyse(project(root, base), fake.transforms)
-
-    def never() -> list[fake.FakeTransform]:
-        raise AssertionError("analysed again")
-
     assert analyse(project(root, base), never) == first
     (root / "other.txt").write_bytes(b"no source")
     assert analyse(project(root, base), never) == first
+
+
+def never() -> list[fake.FakeTransform]:
+    raise AssertionError("analysed again")
+
+
+def written_anew(root: Path) -> None:
+    """Every file with the same bytes, other times and another inode, as a checkout leaves them."""
+    for name in FILES:
+        path = root / name
+        content = path.read_bytes()
+        path.unlink()
+        path.write_bytes(content)
+
+
+@pytest.mark.parametrize("racy_ns", [0, 10**18])
+def test_files_with_other_times_and_the_same_bytes_are_no_change(
+    make_tree: MakeTree, base: Path, monkeypatch: pytest.MonkeyPatch, racy_ns: int
+) -> None:
+    monkeypatch.setattr(cache_module, "RACY_NS", racy_ns)
+    root = make_tree(FILES)
+    first = analyse(project(root, base), fake.transforms)
+    written_anew(root)
+    for _ in range(2):
+        assert analyse(project(root, base), never) == first
+
+
+@pytest.mark.parametrize("change", ["edit", "add", "remove"])
+def test_a_change_among_files_with_other_times_makes_a_new_plan(
+    make_tree: MakeTree, base: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    monkeypatch.setattr(cache_module, "RACY_NS", 10**18)
+    root = make_tree(FILES)
+    before = analyse(project(root, base), fake.transforms)
+    written_anew(root)
+    if change == "edit":
+        (root / "d0/f0.cc").write_bytes(b"loop 0\n")  # as long as it was
+    elif change == "add":
+        (root / "d0/new.cc").write_bytes(b"size\n")
+    else:
+        (root / "d0/f0.cc").unlink()
+    assert analyse(project(root, base), fake.transforms).files != before.files
+
+
+def test_only_files_with_other_times_are_read_to_see_whether_they_changed(
+    make_tree: MakeTree, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_tree(FILES)
+    analyse(project(root, base), fake.transforms)
+    os.utime(root / "d0/f0.cc", ns=(1, 1))
+    read: list[str] = []
+
+    def read_below(folder: Path, path: str) -> bytes:
+        read.append(path)
+        return (folder / path).read_bytes()
+
+    monkeypatch.setattr(project_module, "read_below", read_below)
+    analyse(project(root, base), never)
+    assert read == ["d0/f0.cc"]
+    analyse(project(root, base), never)
+    assert read == ["d0/f0.cc"]
 
 
 @pytest.mark.parametrize("change", ["edit", "add", "remove"])
