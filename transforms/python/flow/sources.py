@@ -43,7 +43,10 @@ def sources_of(function: Function, name: str) -> Sequence[ast.expr]:
 
 
 def given_to(function: Function, name: str) -> Sequence[tuple[int, ast.expr | None]]:
-    """What a variable is given, each with its line; None where that is a part of a value, or not to be seen."""
+    """What a variable is given, each with its line; None where that is a part of a value, or not to be seen.
+
+    `x += y` gives `x + y`, a sum that has no place of its own.
+    """
     return _given(function).get(name, ())
 
 
@@ -57,7 +60,8 @@ def _given(function: Function) -> Mapping[str, Sequence[tuple[int, ast.expr | No
         elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
             whole[id(node.target)] = node.value
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            whole[id(node.target)] = ast.BinOp(ast.Name(node.target.id, ast.Load()), node.op, node.value)
+            held = ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+            whole[id(node.target)] = ast.BinOp(held, node.op, node.value)
     for node in nodes_of(function):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             given.setdefault(node.id, []).append((node.lineno, whole.get(id(node))))

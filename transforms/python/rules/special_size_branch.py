@@ -17,7 +17,7 @@ others where it has elements (`if y.numel(): x = x + y`). What is computed of no
 be what the shortcut gives, zeros most often: left is `x.mean()` behind `x.sum() * 0`. Both ways are followed to the end
 of the function: left is what is seen to give another shape for the sizes that would have gone the other way. Where
 Dynamo traces a program both ways must be seen to give the same shape and dtype, as an operator's have: left is a row of
-zeros that stands for no rows, and `x` before `x.double()` or before what an unknown function gives.
+zeros that stands for no rows, `x` before `x.double()`, `x.detach()`, `x * 2` (int64 of bools) or an unknown function.
 
 Why: the branch needs an answer while tracing, and the other path would have done.
 

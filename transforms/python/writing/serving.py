@@ -62,7 +62,9 @@ def serving(place: Place, branch: ast.If, general: bool | None, shortcut: bool) 
         )
     same_shapes = agreement.same is True or agreement.in_lowest_rank
     if shortcut and general is not None and place.inlined and not _alike(place, branch, general, same_shapes):
-        raise Undecided("what the path for sizes in general gives of nothing may have another shape or dtype")
+        raise Undecided(
+            "what the path for sizes in general gives of nothing may have another shape or dtype, or no gradient"
+        )
     path = list(_general_path(place, branch, general))
     if _counts_from_end(branch, path):
         raise Undecided("the path for sizes in general slices by a size from the end, where 0 is the beginning")
@@ -120,15 +122,18 @@ def _gives_the_same(place: Place, branch: ast.If, general: bool) -> bool:
 
 
 def _alike(place: Place, branch: ast.If, general: bool, same_shapes: bool) -> bool:
-    """Whether what both ways give has the same dtype and, where that is not known yet, the same shape."""
+    """Whether what both ways give has the same dtype and, where that is not known yet, the same shape.
+
+    What no gradient reaches does not stand for what one reaches: a backward pass from it fails.
+    """
     if not _computes(place) or neutral([*branch.body, *branch.orelse], branch.test, place.values):
         return True
     forms = Forms(place, branch)
     asked = (forms.dtype,) if same_shapes else (forms.dtype, forms.shape)
     return all(
-        len(seen := set(map(form, (*given, *others)))) == 1 and UNSEEN not in seen
+        all(len(seen := set(map(form, (*given, *others)))) == 1 and UNSEEN not in seen for form in asked)
+        and (all(map(forms.without_gradient, given)) or not any(map(forms.without_gradient, others)))
         for given, others in _pairs(place, branch, general)
-        for form in asked
     )
 
 

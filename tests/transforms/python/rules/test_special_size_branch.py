@@ -312,7 +312,7 @@ def test_a_check_of_unpacked_truths_is_read(look: Any) -> None:
 
 
 def test_who_is_told_to_ask_the_compiler_is_traced_by_it(look: Any) -> None:
-    source = "def f(x: Tensor):\n    if x.numel() == 0:\n        return x.clone()\n    return x + 1\n"
+    source = "def f(x: Tensor):\n    if x.numel() == 0:\n        return x.clone()\n    return x - 1\n"
     (traced,) = look(source, eager=True, inlined=True, home=None)
     (run,) = look(source, eager=True, home=None)
     assert "torch.compiler.is_compiling()" in traced.reason
@@ -334,9 +334,23 @@ ROWS, WHOLE = "rows = x[mask]\n    if rows.shape[0] == 0:", "if x.numel() == 0:"
 @pytest.mark.parametrize(
     ("head", "special", "general", "same"),
     [
-        (ROWS, "rows", "rows * 2", True),
+        (ROWS, "rows", "rows - 2", True),
+        (ROWS, "rows", "rows * 2", False),
+        (ROWS, "rows * 0", "rows * 2", True),
+        (ROWS, "rows * 0.0", "rows * 2 * 0.5", True),
+        (ROWS, "rows * 0.0", "rows * x.size(0) ** -1", False),
+        (ROWS, "rows.softmax(-1)", "rows.softmax(-1) * 2", True),
+        (ROWS, "rows", "rows.abs()", False),
+        (ROWS, "rows.abs()", "rows.abs().clone()", True),
+        (ROWS, "rows", "rows.square()", False),
+        (ROWS, "rows", "rows.detach()", False),
+        (ROWS, "rows.detach()", "rows.detach().neg()", True),
+        (ROWS, "torch.zeros_like(rows)", "rows.detach()", True),
+        (ROWS, "rows", "torch.zeros_like(rows)", False),
+        (ROWS, "rows", "rows.view(torch.int32)", False),
+        (ROWS, "rows", "rows.view(rows.shape)", False),
         (ROWS, "rows.clone()", "F.relu(rows)", True),
-        (ROWS, "torch.zeros_like(rows)", "rows * x.size(0)", True),
+        (ROWS, "torch.zeros_like(rows)", "rows % x.size(1)", True),
         (ROWS, "rows.sum()", "rows.square().sum()", True),
         (ROWS, "rows.bool()", "rows > 0", True),
         (ROWS, "torch.zeros(1, x.shape[1])", "rows", False),
@@ -349,7 +363,8 @@ ROWS, WHOLE = "rows = x[mask]\n    if rows.shape[0] == 0:", "if x.numel() == 0:"
         (ROWS, "rows", "F.pad(rows, (0, 1))", False),
         (ROWS, "rows.sum()", "rows.sum(0)", False),
         (ROWS, "x.new_zeros(1)", "rows.sum()", False),
-        (WHOLE, "x.clone()", "x.mul(2).neg()", True),
+        (WHOLE, "x.clone()", "x.mul(2).neg()", False),
+        (WHOLE, "x.mul(2)", "x.mul(2).neg()", True),
         ("if x.size(0) == 0:", "x.new_zeros(0, x.size(1))", "x.clone()", True),
         (WHOLE, "x", "F.pad(x, (0, 0, 1, 0), value=1.0)", False),
         (WHOLE, "x", "helper(x)", False),
@@ -400,3 +415,25 @@ def test_a_check_that_eager_runs_too_is_no_guard(look: Any) -> None:
     assert traced.reason.startswith("eager may run this function too, and the tree has no place for a check that costs")
     assert "torch._check, _check_value" in traced.reason
     assert "is_compiling" not in traced.reason
+
+
+@pytest.mark.parametrize(
+    ("path", "same"),
+    [
+        ("y = y - 1", True),
+        ("y *= 2", True),
+        ("y += x", True),
+        ("y.zero_()", True),
+        ("y.unsqueeze_(0)", False),
+        ("y.t_()", False),
+        ("y.data = x.sum(0)", False),
+        ("torch.sum(x, 0, out=y)", False),
+        ("def step():\n        nonlocal y\n        y = y.sum(0)\n    step()", False),
+        ("with torch.no_grad():\n        y = y.neg()", False),
+        ("match x:\n        case y:\n            pass", False),
+    ],
+)
+def test_what_changes_a_tensor_below_is_seen(look: Any, path: str, same: bool) -> None:
+    source = "def f(x: Tensor):\n    y = x.clone()\n    if x.size(0) == 0:\n        return y\n"
+    found = look(f"{source}    {path}\n    return y.clone()\n", inlined=True, home=None)
+    assert [bool(finding.edits) for finding in found if finding.rule == "special-size-branch"] == [same]
