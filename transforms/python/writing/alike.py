@@ -96,7 +96,7 @@ class Forms:
             case ast.BinOp(left=left) if self._is_in_place(node):
                 return self.dtype(left)
             case ast.BinOp(left=left, op=ast.Div(), right=right):
-                return _within("quotient", self._of_both(left, right, "dtype"))
+                return _real(self._of_both(left, right, "dtype"))
             case ast.BinOp(left=left, op=ast.Sub() | ast.FloorDiv() | ast.Mod(), right=right):
                 return self._of_both(left, right, "dtype", bools=False)
             case ast.BinOp(left=left, right=right):
@@ -176,7 +176,10 @@ class Forms:
         if _KEEPS_DTYPE.match(name) or _BY_SHAPE.match(name):
             return self.dtype(operand)
         if _BINARY.match(name) and len(others) == 1:
-            return _within("quotient" if "div" in name else "", self._of_both(operand, others[0], "dtype"))
+            form = self._of_both(operand, others[0], "dtype")
+            if name in ("div", "true_divide") and not call.keywords:
+                return _real(form)
+            return _within("quotient" if "div" in name else "", form)
         if re.fullmatch(_TRUTHS, name) or name == "bool":
             return "torch.bool"
         if name in ("all", "any") and self.dtype(operand) == "torch.bool":
@@ -204,7 +207,7 @@ class Forms:
         """The dtype of what is computed of a tensor and a number: an int makes ints of truths, a float floats."""
         value = self._place.values.value(number)
         if value.real:
-            return dtype if _FLOATS.match(dtype) else _within("real", _of_ints(dtype))
+            return _real(dtype)
         if value.kind == BOOL or value.scalar == "bool":
             return dtype
         if not value.integral:  # `n ** -1`
@@ -293,6 +296,11 @@ def _taken_apart(call: ast.Call) -> tuple[str, ast.expr | None, Sequence[ast.exp
 
 def _is_dtype(node: ast.expr) -> bool:
     return re.fullmatch(r"torch\.\w+|[\w.]+\.dtype", ast.unparse(node)) is not None
+
+
+def _real(dtype: str) -> str:
+    """The dtype of a quotient, or of what is computed with a float."""
+    return dtype if _FLOATS.match(dtype) else _within("real", _of_ints(dtype))
 
 
 def _of_ints(dtype: str) -> str:

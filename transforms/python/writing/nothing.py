@@ -115,9 +115,11 @@ class Nothing:
         if isinstance(operator, (ast.Add, ast.Sub)):
             return _least(sides)
         if isinstance(operator, ast.Mult) and ZEROS in sides:
-            return ZEROS if UNKNOWN not in sides or _is_number(left) or _is_number(right) else UNKNOWN
+            numbers = (_is_number(side) or is_positive(self._place, side) for side in (left, right))
+            return ZEROS if UNKNOWN not in sides or any(numbers) else UNKNOWN
         divides = isinstance(operator, ast.Div) and sides[0] == ZEROS
-        return ZEROS if divides and _is_number(right) and ast.literal_eval(right) != 0 else UNKNOWN
+        divisor = is_positive(self._place, right) or (_is_number(right) and ast.literal_eval(right) != 0)
+        return ZEROS if divides and divisor else UNKNOWN
 
     def _of_call(self, call: ast.Call) -> str:
         if not isinstance(call.func, ast.Attribute) and not self._is_of_module(call.func):
@@ -156,6 +158,25 @@ class Nothing:
             ):
                 return self.of(value) == EMPTY
         return False
+
+
+def is_of_numbers(place: Place, call: ast.Call) -> bool:
+    """Whether a call is `max(n, 1)`, or the like: of numbers, which there are whatever a tensor holds."""
+    if not isinstance(call.func, ast.Name) or call.func.id in place.values.variables or call.keywords:
+        return False
+    return len(call.args) > 1 and all(place.values.value(argument).numbers for argument in call.args)
+
+
+def is_positive(place: Place, node: ast.expr) -> bool:
+    """Whether a number is an int above 0 whatever the sizes are: `max(n, 1)`, or a variable that is that alone."""
+    if isinstance(node, ast.Name):
+        given = given_to(place.function, node.id)
+        value = given[0][1] if len(given) == 1 and given[0][0] < node.lineno else None
+        return isinstance(value, ast.Call) and is_positive(place, value)
+    if not isinstance(node, ast.Call) or called(node) != "max" or not is_of_numbers(place, node):
+        return False
+    constants = (part.value for part in node.args if isinstance(part, ast.Constant))
+    return place.values.value(node).integral and any(isinstance(value, int) and value > 0 for value in constants)
 
 
 def cases(place: Place, branch: ast.If, leaves: Sequence[ast.expr], either: bool) -> Iterator[Nothing]:

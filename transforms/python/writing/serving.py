@@ -20,7 +20,7 @@ from transforms.python.writing.evaluation import EXITS
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.neutral import keeps_shape, neutral
 from transforms.python.writing.nodes import call
-from transforms.python.writing.nothing import cases
+from transforms.python.writing.nothing import cases, is_of_numbers, is_positive
 from transforms.python.writing.place import Change, Place
 from transforms.python.writing.results import agreeing
 
@@ -313,8 +313,9 @@ def _following(place: Place, branch: ast.If) -> Iterator[ast.AST]:
 
 
 def _divisions(place: Place, nodes: Iterable[ast.AST]) -> list[Division]:
-    """The divisions by a size on a path, which are not valid for empty inputs."""
-    return [each for each in map(_division, nodes) if each and place.values.value(each.divisor).kind in (INT, FLOAT)]
+    """The divisions by a size that may be 0 on a path, which are not valid for empty inputs."""
+    divisions = [each for each in map(_division, nodes) if each and not is_positive(place, each.divisor)]
+    return [each for each in divisions if place.values.value(each.divisor).kind in (INT, FLOAT)]
 
 
 def _division(node: ast.AST) -> Division | None:
@@ -369,7 +370,7 @@ def _needs_elements(place: Place, branch: ast.If, general: bool) -> bool:
     return any(
         isinstance(node, ast.Call)
         and (
-            _NEEDS_ELEMENTS.match(called(node))
+            (_NEEDS_ELEMENTS.match(called(node)) and not is_of_numbers(place, node))
             or (computes and _AVERAGES.match(called(node)))
             or (isinstance(node.func, ast.Name) and node.func.id in given)
         )

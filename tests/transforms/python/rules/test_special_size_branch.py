@@ -338,6 +338,8 @@ ROWS, WHOLE = "rows = x[mask]\n    if rows.shape[0] == 0:", "if x.numel() == 0:"
         (ROWS, "rows", "rows * 2", False),
         (ROWS, "rows * 0", "rows * 2", True),
         (ROWS, "rows * 0.0", "rows * 2 * 0.5", True),
+        (ROWS, "rows * 0.0", "rows / 2", True),
+        (ROWS, "rows * 0.0", "rows.div(2, rounding_mode='floor')", False),
         (ROWS, "rows * 0.0", "rows * x.size(0) ** -1", False),
         (ROWS, "rows.softmax(-1)", "rows.softmax(-1) * 2", True),
         (ROWS, "rows", "rows.abs()", False),
@@ -437,3 +439,36 @@ def test_what_changes_a_tensor_below_is_seen(look: Any, path: str, same: bool) -
     source = "def f(x: Tensor):\n    y = x.clone()\n    if x.size(0) == 0:\n        return y\n"
     found = look(f"{source}    {path}\n    return y.clone()\n", inlined=True, home=None)
     assert [bool(finding.edits) for finding in found if finding.rule == "special-size-branch"] == [same]
+
+
+@pytest.mark.parametrize(
+    ("scaled", "served"),
+    [
+        ("* max(x.size(0), 1)", True),
+        ("/ max(x.size(0), 1)", True),
+        ("* max(1, x.size(0), n)", True),
+        ("/ max(x.size(0), 0)", False),
+        ("/ max(x.size(0), n)", False),
+        ("* min(x.size(0), 1)", False),
+        ("* max(x, y)", False),
+        ("* max(x.size(0), y)", False),
+        ("* max(*x)", False),
+        ("* max(x)", False),
+        ("* x.max()", False),
+        ("* torch.max(x)", False),
+    ],
+)
+@pytest.mark.parametrize("how", [{"inlined": True, "home": None}, {}])
+def test_the_greater_of_two_sizes_needs_no_elements(look: Any, how: Any, scaled: str, served: bool) -> None:
+    source = "def f(x: Tensor, y: Tensor, n: int):\n    if x.numel() == 0:\n        return x.sum() * 0.0\n"
+    found = look(f"{source}    return x.sum() * 0.5 {scaled}\n", **how)
+    branches = [finding for finding in found if finding.rule == "special-size-branch"]
+    assert [bool(finding.edits) for finding in branches] == [served]
+
+
+def test_what_divides_by_the_greater_of_two_sizes_is_offered_as_it_is(rewrite: Any) -> None:
+    source = "def f(x: Tensor):\n    count = max(x.size(0), 1)\n    if x.numel() == 0:\n        return x.sum() * 0.0\n"
+    path = "    return x.sum() * 0.5 / count\n"
+    assert rewrite(source + path).endswith(path)
+    assert "guard_or_false(x.numel() == 0)" in rewrite(source + path)
+    assert rewrite("def max(a, b):\n    return a\n\n\n" + source + path).count("guard_or_false") == 0
