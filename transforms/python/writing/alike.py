@@ -201,6 +201,11 @@ class Forms:
                 form = self._form(tensor, asked)
                 return form if asked == "shape" else self._beside(number, form, bools)
         forms = {self._form(left, asked), self._form(right, asked)}
+        if asked == "dtype" and UNSEEN not in forms:
+            wider = [
+                form for form in forms if all(form in (other, f"number({other})", _real(other)) for other in forms)
+            ]
+            return wider[0] if wider else UNSEEN  # `x + x * 2` is an int where that is one
         return forms.pop() if len(forms) == 1 else UNSEEN
 
     def _beside(self, number: ast.expr, dtype: str, bools: bool) -> str:
