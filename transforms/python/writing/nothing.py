@@ -172,7 +172,9 @@ def is_positive(place: Place, node: ast.expr) -> bool:
     if isinstance(node, ast.Name):
         given = given_to(place.function, node.id)
         value = given[0][1] if len(given) == 1 and given[0][0] < node.lineno else None
-        return isinstance(value, ast.Call) and is_positive(place, value)
+        if not isinstance(value, ast.Call) or len(place.assigned(node.id)) != 1:
+            return False  # a parameter too
+        return is_positive(place, value)
     if not isinstance(node, ast.Call) or called(node) != "max" or not is_of_numbers(place, node):
         return False
     constants = (part.value for part in node.args if isinstance(part, ast.Constant))

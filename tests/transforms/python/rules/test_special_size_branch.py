@@ -474,4 +474,8 @@ def test_what_divides_by_the_greater_of_two_sizes_is_offered_as_it_is(rewrite: A
     path = "    return x.sum() * 0.5 / count\n"
     assert rewrite(source + path).endswith(path)
     assert "guard_or_false(x.numel() == 0)" in rewrite(source + path)
+    chosen = source.replace("x: Tensor", "x: Tensor, count: int, k: bool").replace(
+        "    count", "    if k:\n        count"
+    )
+    assert "guard_or_false" not in rewrite(chosen + path)
     assert rewrite("def max(a, b):\n    return a\n\n\n" + source + path).count("guard_or_false") == 0
