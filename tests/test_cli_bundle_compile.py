@@ -146,6 +146,25 @@ def test_a_stacked_shard_is_compiled_on_its_base(bundle: Bundle, git: Git, tmp_p
         assert said[0] == "symfix: 2 changed sources compiled over torch 2.6.0, before and after"
 
 
+@pytest.mark.parametrize("committed", [False, True])
+@pytest.mark.parametrize(("needs", "alone"), [(b"limit + size <= 3", True), (b"limit >= size", False)])
+def test_what_was_applied_is_compiled_on_the_commit_and_not_on_what_apply_left(
+    bundle: Bundle, symfix: Symfix, git: Git, tmp_path: Path, needs: bytes, alone: bool, committed: bool
+) -> None:
+    value = b'#include "a.cc"\nstatic_assert(' + needs + b', ""); // op:two\n'
+    bundle({"a.cc": b'#include "lib.h"\nconstexpr int limit = size; // op:one\n', "b.cc": value}, "--dry-run")
+    tree = tmp_path / "tree"
+    symfix("apply", "--no-check", cwd=tree)
+    if committed:
+        git("commit", "-qam", "applied", cwd=tree)
+    code, said = bundle({}, "--op", "two")
+    assert (code, branches(git, tmp_path)) == ((1, ["two"]) if alone else (2, []))
+    assert said[0].startswith("symfix: takes what symfix apply wrote")
+    assert said[1].startswith(
+        "symfix: 1 changed source compiled" if alone else "symfix: the shard two alone does not compile: b.cc:2: "
+    )
+
+
 def test_what_did_not_compile_before_is_said_and_not_counted(bundle: Bundle) -> None:
     code, said = bundle({"a.cc": GOOD, "b.cc": BAD + b"int three = absent;\n"})
     assert code == 1

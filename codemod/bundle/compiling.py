@@ -47,7 +47,9 @@ def check_compiles(
     journal: Path,
     jobs: int,
 ) -> Compiled:
-    """Compile the sources of each of `steps` as the tree has them, and with the step and all that it stands on.
+    """Compile the sources of each of `steps` as the commit has them, and with the step and all that it stands on.
+
+    The tree of `settings` is that of the commit that the steps are made from.
 
     What `symfix prove` compiled of the same code, by its evidence in `journal`, is not compiled again.
     Raises SymfixError, which names the first shard that breaks a source and the edit, without waiting for others.

@@ -155,11 +155,14 @@ def bundle_of(run: Run, repository: Repository, plan: Plan, changes: Changes) ->
 
 
 def prove_compiling(run: Run, bundle: Bundle) -> None:
-    """Compile the sources of each shard on what it stands on, as far as there are a compiler and torch's headers.
+    """Compile the sources of each shard on the commit that it is made from and the shards that it stands on.
+
+    That is done as far as there are a compiler and torch's headers; what the work tree has beside that plays no part.
 
     Raises SymfixError where a shard breaks a source; what told nothing is noted on stderr.
     """
     from codemod.bundle.compiling import any_source, check_compiles
+    from codemod.prove.build import on_commit
     from codemod.prove.session import load_provers
 
     provers = load_provers(run.project)
@@ -169,6 +172,9 @@ def prove_compiling(run: Run, bundle: Bundle) -> None:
     settings = compiler_settings(provers, run.values["python"], run.values["include"])
     if settings is None:
         return
+    repository = bundle.repository
+    base = {path: repository.content(path) for path in run.checkout.differing(repository.head)}
+    settings = on_commit(settings, base)
     compiled = check_compiles(steps, bundle.split.sources, provers, settings, run.journal, run.project.jobs)
     note_unknown(settings, compiled.unknown, compiled.reason)
     if compiled.sources:

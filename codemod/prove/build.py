@@ -79,6 +79,21 @@ def sides(settings: Settings, changes: tuple[Change, ...]) -> tuple[Side, Side]:
     return pair[0], replace(pair[1], tree=overlay(settings.root, new, settings.cache / "trees"))
 
 
+def on_commit(settings: Settings, differing: Mapping[str, bytes | None]) -> Settings:
+    """`settings` over the tree of a commit; `differing` has what it holds where the work tree has something else.
+
+    A shard is made from a commit: what the work tree has of other shards must neither help nor hinder it.
+    """
+    if not differing:
+        return settings
+    root = overlay(settings.root, differing, settings.cache / "trees")
+    old, new = f"{settings.root}", f"{root}"
+    sources = {path: tuple(flag.replace(old, new) for flag in flags) for path, flags in settings.sources.items()}
+    further = tuple(new + folder[len(old) :] if f"{folder}/".startswith(f"{old}/") else folder
+                    for folder in settings.further)  # fmt: skip
+    return replace(settings, root=root, sources=sources, further=further)
+
+
 def on_both(work: Callable[[Input], Output], before: Input, after: Input) -> tuple[Output, Output]:
     """The results of `work` for both sides, run at the same time: most of it is waiting for other processes."""
     with ThreadPoolExecutor(2) as pool:

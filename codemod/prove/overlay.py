@@ -15,13 +15,15 @@ from codemod.digest import digest
 _UNUSED_SECONDS = 7 * 24 * 3600.0
 
 
-def overlay(root: Path, replaced: Mapping[str, bytes], base: Path) -> Path:
-    """A folder below `base` that holds what `root` does, with the files of `replaced` replaced or added.
+def overlay(root: Path, replaced: Mapping[str, bytes | None], base: Path) -> Path:
+    """A folder below `base` that holds what `root` does, with the files of `replaced` replaced, added or, None, left out.
 
     Paths are POSIX and relative to `root`. Only folders that lead to a replaced file are made anew; all else is links.
     The folder is named after its content and made once, so that a compiler's results can be cached by path.
     """
-    name = digest(str(root), *(part for file in sorted(replaced.items()) for part in file))[:24]
+    held = {path: content for path, content in replaced.items() if content is not None}
+    absent = sorted(replaced.keys() - held.keys())
+    name = digest(str(root), *(part for file in sorted(held.items()) for part in file), *absent)[:24]
     files = {tuple(path.split("/")): content for path, content in replaced.items()}
     return _made(base / name, lambda staged: _fill(str(root), str(staged), files))
 
@@ -83,12 +85,12 @@ def forget_unused(base: Path) -> None:
                 shutil.rmtree(folder)
 
 
-def _fill(original: str, folder: str, replaced: Mapping[tuple[str, ...], bytes]) -> None:
-    inner: dict[str, dict[tuple[str, ...], bytes]] = {}
+def _fill(original: str, folder: str, replaced: Mapping[tuple[str, ...], bytes | None]) -> None:
+    inner: dict[str, dict[tuple[str, ...], bytes | None]] = {}
     for parts, content in replaced.items():
         if len(parts) > 1:
             inner.setdefault(parts[0], {})[parts[1:]] = content
-        else:
+        elif content is not None:
             with open(os.path.join(folder, parts[0]), "wb") as file:
                 file.write(content)
     own = {parts[0] for parts in replaced}

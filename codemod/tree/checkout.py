@@ -104,14 +104,29 @@ class Checkout:
             return []
         if not self.last_commit():
             raise SymfixError(f"{self.root}: no commit yet, so nothing could be undone; commit first")
-        options = ("--name-only", "-z", "--relative", "--no-renames", "--ignore-submodules", "--no-ext-diff")
+        changed = self.differing("HEAD")
         try:
-            changed = git.run("diff", *options, "HEAD", "--", cwd=self.root)
             tracked = git.run("ls-files", "-z", cwd=self.root) if untracked else b""
         except GitFailed as error:
-            raise SymfixError(f"{self.root}: git cannot say what is committed: {error.reason}") from error
-        names = set(os.fsdecode(changed).split("\0")), set(os.fsdecode(tracked).split("\0"))
-        return sorted((names[0] | (set(untracked) - names[1])) - {""})
+            raise self._unsaid(error) from error
+        return sorted(changed | (set(untracked) - set(os.fsdecode(tracked).split("\0"))))
+
+    def differing(self, commit: str) -> set[str]:
+        """The files that `commit` holds or git tracks now, and that are not the same there and in the work tree.
+
+        Empty where there is no git.
+        """
+        if self.git is None:
+            return set()
+        options = ("--name-only", "-z", "--relative", "--no-renames", "--ignore-submodules", "--no-ext-diff")
+        try:
+            changed = self.git.run("diff", *options, commit, "--", cwd=self.root)
+        except GitFailed as error:
+            raise self._unsaid(error) from error
+        return set(os.fsdecode(changed).split("\0")) - {""}
+
+    def _unsaid(self, error: GitFailed) -> SymfixError:
+        return SymfixError(f"{self.root}: git cannot say what is committed: {error.reason}")
 
     def filtered(self, path: str) -> str:
         """The filter of git that a file passes on its way into a commit, which symfix does not run; "" for none."""

@@ -10,11 +10,13 @@ def test_holds_the_tree_with_some_files_replaced(tmp_path: Path) -> None:
     (root / "a" / "deep").mkdir(parents=True)
     (root / "a" / "deep" / "one.h").write_bytes(b"old")
     (root / "a" / "two.h").write_bytes(b"two")
+    (root / "a" / "gone.h").write_bytes(b"gone")
     (root / "b.cpp").write_bytes(b"b")
-    made = overlay(root, {"a/deep/one.h": b"new", "a/added.h": b"added"}, tmp_path / "kept")
+    made = overlay(root, {"a/deep/one.h": b"new", "a/added.h": b"added", "a/gone.h": None}, tmp_path / "kept")
     assert (made / "a" / "deep" / "one.h").read_bytes() == b"new"
     assert (made / "a" / "added.h").read_bytes() == b"added"
     assert (made / "a" / "two.h").read_bytes() == b"two"
+    assert not (made / "a" / "gone.h").exists()
     assert (made / "b.cpp").read_bytes() == b"b"
     assert (root / "a" / "deep" / "one.h").read_bytes() == b"old"
     assert not (root / "a" / "added.h").exists()
@@ -27,6 +29,7 @@ def test_the_same_content_is_the_same_folder(tmp_path: Path) -> None:
     assert overlay(root, {"a": b"1"}, kept) == overlay(root, {"a": b"1"}, kept)
     assert overlay(root, {"a": b"1"}, kept) != overlay(root, {"a": b"2"}, kept)
     assert overlay(root, {"a": b"1"}, kept) != overlay(root, {"b": b"1"}, kept)
+    assert overlay(root, {"a": b"1"}, kept) != overlay(root, {"a": None}, kept)
 
 
 def test_what_was_not_asked_for_in_a_week_is_removed(tmp_path: Path) -> None:
