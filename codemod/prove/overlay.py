@@ -16,9 +16,10 @@ _UNUSED_SECONDS = 7 * 24 * 3600.0
 
 
 def overlay(root: Path, replaced: Mapping[str, bytes | None], base: Path) -> Path:
-    """A folder below `base` that holds what `root` does, with the files of `replaced` replaced, added or, None, left out.
+    """A folder below `base` that holds what `root` does, with the files of `replaced` replaced or added.
 
-    Paths are POSIX and relative to `root`. Only folders that lead to a replaced file are made anew; all else is links.
+    A file whose content is None is left out. Paths are POSIX and relative to `root`. Only folders that lead to a
+    replaced file are made anew; all else is links.
     The folder is named after its content and made once, so that a compiler's results can be cached by path.
     """
     held = {path: content for path, content in replaced.items() if content is not None}

@@ -10,6 +10,7 @@ import pickle
 import re
 import shutil
 import sqlite3
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -98,7 +99,8 @@ class Cache:
 
         It keeps nothing where that folder is not the user's alone, for what is in it is unpickled.
         """
-        folder = base / "analyses" / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+        kind = _of_encoding(sys.getfilesystemencoding())
+        folder = base / "analyses" / f"{hashlib.sha256(os.fsencode(root)).hexdigest()[:16]}{kind}"
         if private_folder(base / "analyses", base) is None:
             return cls(None)
         if not folder.exists():
@@ -109,7 +111,7 @@ class Cache:
             (folder / "root").write_bytes(os.fsencode(root))
         except OSError:
             return cls(None)
-        return cls(folder, cls(private_folder(base / "installed", base)))
+        return cls(folder, cls(private_folder(base / f"installed{kind}", base)))
 
     def hashes(self) -> dict[str, tuple[StatKey, str]]:
         """The stat and sha256 under which each file was last read."""
@@ -234,6 +236,14 @@ class Cache:
                 with suppress(OSError):
                     path.unlink()
             return None
+
+
+def _of_encoding(encoding: str) -> str:
+    """What the names of folders end in for runs that read file names in `encoding`: "" for UTF-8.
+
+    What is kept holds names as they were read, and one that is not ASCII reads otherwise in another locale.
+    """
+    return "" if encoding == "utf-8" else f"-{encoding}"
 
 
 def _only(values: Mapping[str, T], paths: Set[str]) -> dict[str, T]:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -308,6 +310,28 @@ def test_the_caches_of_deleted_trees_go(make_tree: MakeTree, base: Path) -> None
     first.rename(first.parent / "moved")
     project(make_tree(FILES, "second"), base)
     assert len(list((base / "analyses").iterdir())) == 1
+
+
+_READ = """
+import sys
+from pathlib import Path
+from codemod.planning.analysis import analyse
+from tests.codemod import fake
+from tests.codemod.tree.test_project import project
+tree = project(Path(sys.argv[1]), Path(sys.argv[2]))
+plan = analyse(tree, fake.transforms)
+print(len(plan.findings), {finding.path for finding in plan.findings} == set(tree.files([".cc"])))
+"""
+
+
+def test_a_run_that_reads_names_in_another_encoding_has_a_cache_of_its_own(make_tree: MakeTree, base: Path) -> None:
+    root = make_tree({"é/one.cc": b"size\n"})
+    ascii_names = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for variables in ({"PYTHONUTF8": "1"}, ascii_names, {"PYTHONUTF8": "1"}, ascii_names):
+        command = [sys.executable, "-c", _READ, str(root), str(base)]
+        cwd = Path(__file__).parents[3]
+        ended = subprocess.run(command, env={**os.environ, **variables}, cwd=cwd, capture_output=True, check=False)
+        assert (ended.stdout, ended.stderr) == (b"1 True\n", b"")
 
 
 def test_files_outside_are_read_once_for_all_trees(make_tree: MakeTree, base: Path, tmp_path: Path) -> None:
