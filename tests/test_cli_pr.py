@@ -72,7 +72,7 @@ def test_labels_and_mentions_are_the_users_own(tree: Path, symfix: Symfix, tmp_p
 
 
 def test_a_file_for_each_and_an_index(tree: Path, symfix: Symfix, tmp_path: Path) -> None:
-    code, out, err = symfix("pr", "--output", tmp_path / "out", "--fixes", "mul=3", cwd=tree)
+    code, out, err = symfix("pr", "--output", tmp_path / "out", "--fixes", "symfix/mul=3", cwd=tree)
     assert (code, out) == (1, b"")
     assert err == f"symfix: {tmp_path}/out/series.md lists 3 pull requests\n"
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [

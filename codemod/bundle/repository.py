@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from codemod.errors import SymfixError
+from codemod.planning.naming import PREFIX
 from codemod.terminal import encode
 from codemod.tree.checkout import Checkout
 from codemod.tree.git import Git
@@ -21,7 +22,6 @@ from codemod.tree.git import Git
 if TYPE_CHECKING:
     from git import Repo
 
-PREFIX = "symfix/"
 _TREE = b"40000"
 _SUBMODULE = b"160000"
 _LINK = b"120000"

@@ -83,7 +83,7 @@ def _make(run: Run, bundle: Bundle, form: str, output: Path | None) -> None:
 
 def _set_branches(bundle: Bundle, commits: list[Commit]) -> None:
     from codemod.bundle.make import set_branches
-    from codemod.bundle.repository import PREFIX
+    from codemod.planning.naming import PREFIX
     from codemod.terminal import table
 
     done = set_branches(bundle.repository, commits)

@@ -170,7 +170,7 @@ class _Fixing:
         from codemod.bundle.commits import refuse_foreign
         from codemod.bundle.make import commit_all, set_branches
         from codemod.bundle.message import commit_message
-        from codemod.bundle.repository import PREFIX
+        from codemod.planning.naming import PREFIX
 
         bundle = bundle_of(run, repository, self._plan, changes_of(run, self._plan, groups))
         own = next((name for name in reversed(landing.shards) if name in bundle.descriptions), "")
@@ -194,7 +194,7 @@ class _Fixing:
             self._print_texts(run, bundle, own)
 
     def _print_texts(self, run: Run, bundle: Bundle, own: str) -> None:
-        from codemod.bundle.repository import PREFIX
+        from codemod.planning.naming import PREFIX
         from codemod.pr.release_notes import listed_topics
         from codemod.pr.text import render
 

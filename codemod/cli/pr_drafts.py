@@ -13,6 +13,7 @@ from codemod.cli.bundling import Bundle, make_bundle, prove_compiling
 from codemod.cli.run import Run
 from codemod.cli.running import begin, exit_code
 from codemod.errors import SymfixError
+from codemod.planning.naming import without_branch
 from codemod.reporting.report import plural
 from codemod.terminal import encode, note, show
 
@@ -49,7 +50,8 @@ def _texts(run: Run, bundle: Bundle) -> dict[str, Text]:
     fixes: dict[str, list[str]] = {}
     names = [step.shard.name for step in bundle.split.steps]
     for fix in run.values["fixes"]:
-        shard, _, number = fix.rpartition("=")
+        written, _, number = fix.rpartition("=")
+        shard = without_branch(written)
         if not number.isdigit():
             raise SymfixError(f"--fixes {fix}: not the number of an issue; write 123, or SHARD=123")
         if not shard and len(names) > 1:

@@ -12,6 +12,9 @@ from codemod.borders.quoting import file_name
 from codemod.model.groups import Group
 
 HELPER = "helper"
+PREFIX = "symfix/"
+"""What the names of shards' branches begin with."""
+_BRANCH = re.compile(rf"(?:refs/heads/)?{PREFIX}(?=.)", re.DOTALL)
 _NUMBERED = re.compile(r"(.+)-\d+")
 
 
@@ -88,6 +91,11 @@ def shard_names(group: Group) -> frozenset[str]:
     """The names that the shard of `group` may have: what it is about, and what branches and files are called."""
     owner = owner_of(group)
     return frozenset({owner.about, *owner.names, *map(file_name, owner.names)})
+
+
+def without_branch(written: str) -> str:
+    """The name of a shard where `written` is that of its branch, as bundle, fix and pr print it; else `written`."""
+    return _BRANCH.sub("", written, count=1) if _BRANCH.match(written) else written
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from codemod.errors import SymfixError, nearest
 from codemod.model.findings import Finding
 from codemod.model.groups import Group, make_groups
-from codemod.planning.naming import base_name, family, matches_operator, matches_shard, shard_names
+from codemod.planning.naming import base_name, family, matches_operator, matches_shard, shard_names, without_branch
 
 # How Python spells operators: torch.ops has the dispatcher's names, all else are places in the package `torch`.
 _DISPATCHED = re.compile(r"(?:torch\.)?(?:_?ops\.)(\w+)\.([^.]+)(?:\.([^.]+))?")
@@ -52,11 +52,12 @@ class Operators:
         Where an operator of the tree has no finding, what is returned matches none.
         Raises UnknownOperator, which begins with `place`, where neither the plan nor the tree has such a name.
         """
-        spellings = spelled(written)
+        meant = without_branch(written)
+        spellings = spelled(meant)
         own = next((spelling for spelling in spellings if self.has(spelling)), "")
         chosen = [own] if own else []
         called: tuple[str, ...] = ()
-        if not own or _PACKAGE.match(written):
+        if not own or _PACKAGE.match(meant):
             called = self._called(spellings[-1])
             chosen += [name for name in called if name not in chosen and self.has(name)]
         if chosen:
@@ -64,7 +65,7 @@ class Operators:
         declared = next((spelling for spelling in spellings if _matches(spelling, self._tree.operators())), "")
         if declared or called:
             return (declared,) if declared else called
-        close = "" if is_glob(written) else nearest(base_name(spellings[-1]), self.all())
+        close = "" if is_glob(meant) else nearest(base_name(spellings[-1]), self.all())
         raise UnknownOperator(f"{place}{written}: no operator of this tree has such a name{close}")
 
     def has(self, glob: str) -> bool:

@@ -6,8 +6,9 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from codemod.bundle.repository import PREFIX, is_ours
+from codemod.bundle.repository import is_ours
 from codemod.errors import SymfixError
+from codemod.planning.naming import PREFIX
 from codemod.pr.github import GitHub, Pull, similar
 from codemod.pr.journal import Entry, Journal
 from codemod.pr.remote import Remote

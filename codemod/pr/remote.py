@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from codemod.bundle.repository import PREFIX, Repository, translate_git_errors
+from codemod.bundle.repository import Repository, translate_git_errors
 from codemod.errors import SymfixError
+from codemod.planning.naming import PREFIX
 
 _QUIET = {"GIT_TERMINAL_PROMPT": "0"}
 
