@@ -49,11 +49,11 @@ def new(*words: str) -> bytes:
 
 
 def test_apply_takes_the_accepted_whatever_their_level_and_leaves_the_rejected(tree: Path, symfix: Symfix) -> None:
-    code, out, err = symfix("review", "--accept", "op:zeta", "--reject", "id:none", "--reject", "op:mul", cwd=tree)
+    code, out, err = symfix("review", "--accept", "op:zeta", "--reject", "rule:loop", "--reject", "op:mul", cwd=tree)
     assert (code, out) == (0, b"")
     assert err.splitlines() == [
         "symfix: accepted 1 change by op:zeta",
-        "symfix: rejected 0 changes by id:none",
+        "symfix: rejected 0 changes by rule:loop",
         "symfix: rejected 1 change by op:mul",
         "symfix: of 4 changes 1 accepted, 0 edited, 1 rejected, 2 to decide",
     ]
@@ -170,6 +170,8 @@ def test_an_import_takes_what_fits_and_counts_the_rest(tree: Path, symfix: Symfi
         ((), "review asks on a terminal; without one, say: symfix review --accept 'op:cross_entropy*'"),
         (("--accept", "cross_entropy"), "--accept cross_entropy: names no change; write op:GLOB"),
         (("--reject", "level:manual"), "--reject level:manual: names no change"),
+        (("--accept", "id:none"), "--accept id:none: there is no such change"),
+        (("--reject", "id:none"), "--reject id:none: there is no such change"),
         (("--import", "none.json"), "none.json: the decisions cannot be read: No such file"),
         (("--import", "a.cc"), "a.cc: not JSON"),
         (("--export", "none/d.json"), "none/d.json: cannot be written"),
@@ -237,6 +239,7 @@ def test_a_decision_on_a_change_that_is_gone_is_forgotten_by_its_id(tree: Path, 
         (["--forget", "--all", "--op", "add"], "symfix: --forget --all forgets every decision"),
         (["--forget", "--all", "--forget", "op:add"], "symfix: --forget --all forgets every decision"),
         (["--forget", "everything"], "symfix: --forget everything: names no change"),
+        (["--forget", "id:none"], "symfix: --forget id:none: there is no such change"),
     ],
     ids=" ".join,
 )

@@ -95,19 +95,24 @@ def _all(run: Run, selectors: Sequence[str]) -> bool:
 
 def _ids(run: Run, selectors: Sequence[str]) -> set[str]:
     """The ids of the changes that `wanted` names."""
+    from codemod.planning.decision_store import DecisionStore
     from codemod.planning.selectors import selected
 
     run, plan = load_plan(run)
     groups = [group for group in run.selection.groups(plan.findings) if group.edits]
-    names = _names(run, plan)
+    names = _names(run, plan, [decision.id for decision in DecisionStore(run.journal).load()])
     named = {group.id for selector in selectors for group in selected(selector, groups, names, "--forget")}
     return named | {selector.removeprefix("id:") for selector in selectors if selector.startswith("id:")}
 
 
-def _names(run: Run, plan: Plan) -> Names:
+def _names(run: Run, plan: Plan, decided: Sequence[str] = ()) -> Names:
+    """What selectors may name; `decided` are ids that may be of changes which are gone."""
     from codemod.reporting.manual import all_rules
 
-    return Names(operators_of(run, plan), [rule.name for rule in all_rules()], run.project.names)
+    def ids() -> set[str]:
+        return {finding.id for finding in plan.findings}.union(decided)
+
+    return Names(operators_of(run, plan), [rule.name for rule in all_rules()], run.project.names, ids)
 
 
 def _batch(run: Run, plan: Plan, groups: list[Group]) -> int:

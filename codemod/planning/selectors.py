@@ -27,6 +27,8 @@ class Names:
     operators: Operators
     rules: Collection[str]
     paths: Collection[str]
+    ids: Callable[[], Collection[str]]
+    """Of all changes, whatever the options leave out."""
 
 
 def selected(selector: str, groups: Iterable[Group], names: Names, place: str) -> list[Group]:
@@ -58,4 +60,6 @@ def selected(selector: str, groups: Iterable[Group], names: Names, place: str) -
         raise SymfixError(f"{place} {selector}: there is no such rule{nearest(pattern, names.rules)}")
     elif kind == "path" and not is_glob(pattern) and pattern not in names.paths:
         raise SymfixError(f"{place} {selector}: there is no such file here{nearest(pattern, names.paths)}")
+    elif kind == "id" and pattern not in names.ids():
+        raise SymfixError(f"{place} {selector}: there is no such change; one has another id once its code is edited")
     return [group for group in groups if tests[kind](group)]
