@@ -18,6 +18,7 @@ _DIFF = (
     "--src-prefix=a/", "--dst-prefix=b/", "--text", "--no-textconv", "--no-ext-diff", "--no-color",
     "--ignore-submodules",
 )  # fmt: skip
+_HEAD = ("HEAD", "@")
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 _ESCAPED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
@@ -27,8 +28,8 @@ _ESCAPED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f
 class Touched:
     """The lines of the working tree that differ from an older state: for each path, ranges [first, last] from 1.
 
-    Where lines were only deleted, the line that follows them counts. Of the files `new`, which git does not know yet,
-    all lines are touched.
+    Where lines were only deleted, the line that follows them counts. Of the files `new`, which no commit holds yet, all
+    lines are touched.
     """
 
     lines: Mapping[str, tuple[tuple[int, int], ...]]
@@ -55,11 +56,16 @@ def touched_since(checkout: Checkout, revision: str) -> Touched:
     """The lines that a change touches: from where it left `revision` to the working tree, as in a pull request.
 
     That is the merge base of `revision` and HEAD; what is staged, what is not, and files git does not know yet count.
+    Before the first commit, as in a hook that runs for it, all files are new to HEAD.
     Raises SymfixError where git cannot tell.
     """
     root, git = checkout.root, checkout.git
     if git is None:
         raise SymfixError(f"{root}: not a git checkout, so --since {revision} means nothing; see --baseline")
+    if not revision:
+        raise SymfixError("--since: names no commit; write a branch, a tag or a hash, as in --since HEAD")
+    if revision in _HEAD and not checkout.last_commit():
+        return Touched({}, Sources(root), frozenset(checkout.names()))
     try:
         git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     except GitFailed as error:

@@ -57,6 +57,19 @@ def test_committed_staged_and_other_changes_count_from_the_merge_base(make_tree:
     }
 
 
+@pytest.mark.parametrize("revision", ["HEAD", "@"])
+def test_before_the_first_commit_all_is_new(tmp_path: Path, git: Git, revision: str) -> None:
+    git("init", "-q", cwd=tmp_path)
+    (tmp_path / "staged.cc").write_bytes(OLD)
+    git("add", "-A", cwd=tmp_path)
+    (tmp_path / "other.cc").write_bytes(OLD)
+    touched = touched_since(find_checkout(tmp_path), revision)
+    assert touched.new == {"staged.cc", "other.cc"}
+    assert touched.holds(finding("staged.cc", 4, 5))
+    with pytest.raises(SymfixError, match=r"--since main: .* has no such commit; fetch it first"):
+        touched_since(find_checkout(tmp_path), "main")
+
+
 def test_a_finding_is_touched_by_the_lines_it_stands_on(make_tree: MakeTree) -> None:
     tree = make_tree({"a.cc": OLD})
     (tree / "a.cc").write_bytes(OLD.replace(b"line 3\n", b"LINE 3\n"))
