@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from codemod.model.findings import Finding, Level, Mode
 from codemod.model.transform import Example, Rule
+from codemod.terminal import and_more
 
 UNUSED = "unused-suppression"
 
@@ -35,6 +36,10 @@ UNUSED_RULE = Rule(
 )
 
 _COMMENT = re.compile(rb"(?://|#)[ \t]*symfix:[ \t]*ignore\[([^\]\r\n]*)\][ \t]*([^\r\n]*)")
+# What a person may write for one, as they do for other tools, and what no rule is read from.
+_NEARLY = re.compile(
+    _COMMENT.pattern + rb"|(?://|#|/\*)[ \t]*(?i:symfix)[ \t]*(?::[ \t]*(?i:ignore)\b|(?i:ignore)[ \t]*[\[(])[^\r\n]*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +53,22 @@ class Suppression:
     column: int
     target: int
     rules: tuple[str, ...]
+    """Empty where the comment is not of the form that is read, and suppresses nothing."""
 
 
 def suppressions(path: str, source: bytes) -> tuple[Suppression, ...]:
-    """Every suppression comment of a file, in order."""
-    if b"symfix:" not in source:
+    """Every suppression comment of a file, and what is nearly one, in order."""
+    if b"ymfix" not in source and b"YMFIX" not in source:
         return ()
     comments = []
     line, counted = 1, 0
-    for match in _COMMENT.finditer(source):
+    for match in _NEARLY.finditer(source):
         begin = source.rfind(b"\n", 0, match.start()) + 1
         line += source.count(b"\n", counted, begin)
         counted = begin
         alone = not source[begin : match.start()].strip()
-        rules = tuple(name.strip() for name in match[1].decode("utf-8", "replace").split(","))
+        named = match[1]
+        rules = () if named is None else tuple(name.strip() for name in named.decode("utf-8", "replace").split(","))
         column = match.start() - begin + 1
         comments.append(Suppression(path, match.start(), match.end(), line, column, line + alone, rules))
     return tuple(comments)
@@ -101,6 +108,15 @@ def suppress(
     modes = {rule.name: rule.mode for rule in rules}
     result += (_unused(by_line[key], key[2], modes) for key in sorted(by_line.keys() - used))
     return result, count
+
+
+def nearly_suppressed(comments: Mapping[str, Sequence[Suppression]]) -> str:
+    """One line that says where comments are nearly of the form that suppresses; "" for none."""
+    nearly = [comment for path in sorted(comments) for comment in comments[path] if not comment.rules]
+    if not nearly:
+        return ""
+    others = and_more(len(nearly) - 1)
+    return f'{nearly[0].path}:{nearly[0].line}{others}: suppresses nothing; the form is "symfix: ignore[RULE] reason"'
 
 
 def refuse(finding: Finding, refusal: str, reason: str) -> Finding:

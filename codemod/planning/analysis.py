@@ -17,7 +17,7 @@ from codemod.model.groups import refuse_overlaps
 from codemod.model.identity import with_ids
 from codemod.model.operators import qualified
 from codemod.model.plan import Plan
-from codemod.model.suppress import suppress, suppressions
+from codemod.model.suppress import nearly_suppressed, suppress, suppressions
 from codemod.model.transform import ENTRY_POINT_GROUP, Transform
 from codemod.tree.cache import code_version, dependency_versions, installed_version, racy
 from codemod.tree.project import CheckoutProject, Watched
@@ -74,7 +74,7 @@ def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:
     rules = [rule for transform in transforms for rule in transform.rules()] if any(comments.values()) else []
     remaining, suppressed = suppress(findings, comments, rules)
     chosen, left = project.scope.split(remaining)
-    remark = project.scope.remark(left)
+    remarks = (project.scope.remark(left), nearly_suppressed(comments), *project.remarks)
     options: dict[str, Any] = {"paths": list(project.paths)}
     if project.vocabulary is not None:
         options["vocabulary"] = project.vocabulary.name
@@ -88,7 +88,7 @@ def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:
         options=options,
         suppressed=suppressed,
         failures=tuple(dict.fromkeys(project.failures)),
-        remarks=tuple(dict.fromkeys((*filter(None, [remark]), *project.remarks))),
+        remarks=tuple(dict.fromkeys(filter(None, remarks))),
         symfix=__version__,
     )
 

@@ -4,7 +4,7 @@ import pytest
 
 from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Mode
-from codemod.model.suppress import UNUSED, suppress, suppressions
+from codemod.model.suppress import UNUSED, nearly_suppressed, suppress, suppressions
 from codemod.model.transform import Rule
 
 RULES = [Rule("size", Mode.LEAK, Level.SAFE, "Doc.")]
@@ -49,6 +49,32 @@ def test_other_comments_suppress_nothing(source: bytes) -> None:
     kept, count = run(source, finding(1))
     assert count == 0
     assert ("size", 1, "") in kept
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        b"# symfix: ignore",
+        b"// symfix: ignore [size]",
+        b"#symfix:ignore size",
+        b"// symfix: ignore(size)",
+        b"# Symfix: ignore[size] because",
+        b"# symfix : ignore[size]",
+        b"# symfix ignore[size]",
+        b"/* symfix: ignore[size] */",
+    ],
+)
+def test_what_is_nearly_a_comment_is_remarked_and_suppresses_nothing(comment: bytes) -> None:
+    source = b"\nx; " + comment + b"\ny; // symfix: ignore[size]\n"
+    assert run(source, finding(2), finding(3)) == ([("size", 2, "")], 1)
+    said = 'a.cc:2: suppresses nothing; the form is "symfix: ignore[RULE] reason"'
+    assert nearly_suppressed({"a.cc": suppressions("a.cc", source)}) == said
+    assert nearly_suppressed({"a.cc": suppressions("a.cc", source * 2)}) == said.replace(":2:", ":2 and 1 more:")
+
+
+@pytest.mark.parametrize("comment", [b"# symfix: ignore[size]", b"# symfix ignores this", b"# by symfix: see there"])
+def test_of_other_comments_nothing_is_remarked(comment: bytes) -> None:
+    assert nearly_suppressed({"a.cc": suppressions("a.cc", comment)}) == ""
 
 
 def test_an_unused_comment_is_reported_and_an_unknown_rule_named() -> None:
