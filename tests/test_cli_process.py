@@ -95,6 +95,25 @@ def test_a_closed_pipe_ends_it_quietly(make_tree: MakeTree, command: list[str], 
         assert process.wait() == 141
 
 
+@pytest.mark.parametrize("form", ["branches", "patches"])
+def test_a_bundle_is_made_whole_whoever_reads_what_it_says(
+    tree: Path, command: list[str], environment: dict[str, str], tmp_path: Path, git: Callable[..., bytes], form: str
+) -> None:
+    names = {f"GIT_{who}_{what}": "ada" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    output = ["--output", str(tmp_path / "out")] if form == "patches" else []
+    read, write = os.pipe()
+    os.close(read)
+    bundle = [*command, "bundle", "--level", "review", "--format", form, *output]
+    ended = subprocess.run(bundle, cwd=tree, env=environment | names, stdout=write, stderr=subprocess.PIPE)
+    os.close(write)
+    assert (ended.returncode, ended.stderr) == (141, b"")
+    made = (
+        git("branch", "--list", "symfix/*", cwd=tree).split() if form == "branches" else [*(tmp_path / "out").iterdir()]
+    )
+    assert len(made) == 2
+    assert (tree / ".git/symfix/shards.json").exists()
+
+
 def test_killed_it_is_completed_by_the_next_run(
     tree: Path, command: list[str], environment: dict[str, str], symfix: Symfix
 ) -> None:

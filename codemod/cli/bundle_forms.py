@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,7 @@ def _save_shards(path: Path, bundle: Bundle) -> None:
 
 def _make(run: Run, bundle: Bundle, form: str, output: Path | None) -> None:
     from codemod.bundle.commits import refuse_foreign
-    from codemod.bundle.make import commit_all, series
+    from codemod.bundle.make import commit_all, series, set_branches
     from codemod.bundle.message import commit_message
     from codemod.bundle.patches import am_command, mailbox
 
@@ -69,24 +70,28 @@ def _make(run: Run, bundle: Bundle, form: str, output: Path | None) -> None:
     prove_compiling(run, bundle)
     commits = commit_all(repository, bundle.split, messages, environment)
     contents = list(bundle.split.sources.values())
+    # All is made before any of it is said: whoever reads may leave after the first line.
     if form == "branches":
-        _set_branches(bundle, commits)
+        done = set_branches(repository, commits)
+        bundle.names.save(run.journal)
+        _show_branches(bundle, commits, done)
     elif form == "mbox":
-        write_exact(mailbox(repository, series(repository, bundle.split, commits, messages, environment)))
+        mail = mailbox(repository, series(repository, bundle.split, commits, messages, environment))
+        bundle.names.save(run.journal)
+        write_exact(mail)
         note(f"symfix: {plural(len(commits), 'shard')}; take them with {am_command(contents, three_way=False)} FILE")
     elif output is not None:
-        _write_patches(bundle, commits, output)
+        paths = _write_patches(bundle, commits, output)
+        bundle.names.save(run.journal)
+        show(map(str, paths))
         note(f"symfix: each stands alone on its base; take them all with {am_command(contents, three_way=True)}"
              f" {output}/*.patch")  # fmt: skip
-    bundle.names.save(run.journal)
 
 
-def _set_branches(bundle: Bundle, commits: list[Commit]) -> None:
-    from codemod.bundle.make import set_branches
+def _show_branches(bundle: Bundle, commits: list[Commit], done: Mapping[str, str]) -> None:
     from codemod.planning.naming import PREFIX
     from codemod.terminal import table
 
-    done = set_branches(bundle.repository, commits)
     rows = []
     for commit in commits:
         name = commit.step.shard.name
@@ -100,11 +105,13 @@ def _set_branches(bundle: Bundle, commits: list[Commit]) -> None:
         note(f"symfix: left as they are, of earlier bundles: {listed([PREFIX + name for name in older], most=1)}")
 
 
-def _write_patches(bundle: Bundle, commits: list[Commit], output: Path) -> None:
+def _write_patches(bundle: Bundle, commits: list[Commit], output: Path) -> list[Path]:
+    """A file for each commit in the folder `output`, which has to be empty; their paths."""
     from codemod.bundle.patches import patch
     from codemod.writing.files import make_folder, replace_file
 
     digits = len(str(len(commits)))
+    paths = []
     try:
         make_folder(output)
         if any(output.iterdir()):
@@ -112,6 +119,7 @@ def _write_patches(bundle: Bundle, commits: list[Commit], output: Path) -> None:
         for number, commit in enumerate(commits, 1):
             path = output / f"{number:0{max(4, digits)}}-{commit.step.shard.name}.patch"
             replace_file(path, patch(bundle.repository, commit.sha))
-            show([str(path)])
+            paths.append(path)
     except OSError as error:
         raise SymfixError(f"{error.filename or output}: cannot be written: {error.strerror}") from error
+    return paths
