@@ -74,6 +74,22 @@ def test_a_baseline_accepts_what_exists_each_once(tree: Path, symfix: Symfix, tm
     assert symfix("scan", "--baseline", path, "--format", "baseline", cwd=tree).err == ""
 
 
+def test_a_baseline_follows_a_file_that_moves_as_a_whole(tree: Path, symfix: Symfix, tmp_path: Path) -> None:
+    path = tmp_path / "baseline.json"
+    path.write_bytes(symfix("scan", "--format", "baseline", cwd=tree).out)
+    content = (tree / "a.cc").read_bytes()
+    (tree / "sub/moved.cc").write_bytes(b"// moved\n" + content + b"numel\n")
+    assert symfix("scan", "--baseline", path, cwd=tree).code == 1  # a copy
+    (tree / "a.cc").unlink()
+    code, out, err = symfix("scan", "--baseline", path, "--format", "csv", cwd=tree)
+    assert (code, err) == (1, f"symfix: {path} accepts 5 findings\n")
+    (row,) = out.decode().splitlines()[1:]
+    assert row.startswith("sub/moved.cc,")
+    (tree / "sub/again.cc").write_bytes(content)
+    out = symfix("scan", "--baseline", path, "--format", "csv", cwd=tree).out.decode()
+    assert out.count("\nsub/again.cc,") + out.count("\nsub/moved.cc,") == 3 + 1  # each entry accepts once
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [

@@ -39,17 +39,23 @@ def report(context: click.Context, parameters: dict[str, Any]) -> int:
 
 def _without_accepted(run: Run, plan: Plan, chosen: list[Finding], path: Path) -> list[Finding]:
     """`chosen` less what the baseline at `path` accepts; entries that match nothing any more are noted on stderr."""
-    from codemod.planning.baseline import read_baseline
+    from codemod.planning.baseline import read_baseline, renamed
     from codemod.planning.fingerprint import fingerprints
     from codemod.reporting.report import plural
     from codemod.tree.sources import Sources
 
     accepted = read_baseline(path)
-    prints = fingerprints(plan.findings, Sources(run.checkout.root))
+    sources = Sources(run.checkout.root)
+    prints = fingerprints(plan.findings, sources)
     left = [finding for finding in chosen if prints[finding] not in accepted]
-    note(f"symfix: {path} accepts {plural(len(chosen) - len(left), 'finding')}")
     current = set(prints.values())
-    gone = [e for e in accepted.values() if e.fingerprint not in current and run.project.selected(e.path)]
+    gone = [entry for entry in accepted.values() if entry.fingerprint not in current]
+    there = run.checkout.files({entry.path for entry in gone} & set(run.project.names))
+    moved = renamed(set(left), plan.findings, gone, there, sources)
+    left = [finding for finding in left if finding not in moved]
+    note(f"symfix: {path} accepts {plural(len(chosen) - len(left), 'finding')}")
+    current.update(moved.values())
+    gone = [entry for entry in gone if entry.fingerprint not in current and run.project.selected(entry.path)]
     if gone:
         example = f"{gone[0].rule} in {gone[0].path}"
         count = plural(len(gone), "entry", "entries")
