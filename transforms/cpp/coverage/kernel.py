@@ -183,7 +183,9 @@ class _Reader:
 
     def _declaration(self, node: Node) -> None:
         kind = node.field("type")
-        self._scope.declare(declared_names(node))
+        declared = list(declared_names(node))
+        self._scope.declare(declared)
+        self._scope.forget(declared)
         for declarator in node.children:
             if declarator.kind != "init_declarator":
                 continue
@@ -193,8 +195,8 @@ class _Reader:
                 target = target.children[-1]
             if target is None or value is None:
                 continue
-            if target.kind == "structured_binding_declarator":
-                self._scope.forget(name.text for name in target.children)
+            if target.kind != "identifier":  # an array, several names at once, a pointer to a function
+                self._forget_assigned(value)
                 continue
             if value.kind in ("argument_list", "initializer_list") and len(value.children) == 1:
                 spelled = (kind or node).text

@@ -9,6 +9,8 @@ from transforms.cpp.coverage.values import Value
 from transforms.cpp.reading.tree import Node
 from transforms.schema.schema import Schema
 
+_PARTS = "structured_binding_declarator"
+
 
 def keeps_sizes(method: str, schemas: Mapping[str, Sequence[Schema]]) -> bool:
     """Whether what an operator does in place leaves sizes and strides as they are.
@@ -40,9 +42,9 @@ def declared_names(node: Node) -> Iterator[str]:
     """The names that a declaration declares."""
     for declarator in node.children:
         target: Node | None = declarator
-        while target is not None and target.kind in ("init_declarator", "reference_declarator", "pointer_declarator"):
+        while target is not None and target.kind.endswith("_declarator") and target.kind != _PARTS and target.children:
             target = target.field("declarator") or target.children[-1]
-        if target is not None and target.kind == "structured_binding_declarator":
+        if target is not None and target.kind == _PARTS:
             yield from (name.text for name in target.children)
         elif target is not None and target.kind == "identifier":
             yield target.text

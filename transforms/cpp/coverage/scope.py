@@ -67,10 +67,11 @@ class Scope:
                 self._alike[other.text].add(local)
 
     def _local(self, name: str, *held: Names) -> str:
-        """A name for a local, on which no value of another name rests."""
+        """A name for a local, on which no value of another name rests. `name` is one of C++."""
+        assert name.isidentifier(), name
         items = (item for names in held for item in names.items())
         resting = {used for other, value in items if other != name and value is not None for used in value.names}
-        while name in self._taken or name in resting or not name.isidentifier() or keyword.iskeyword(name):
+        while name in self._taken or name in resting or keyword.iskeyword(name):
             name = f"{name}_"
         return name
 
