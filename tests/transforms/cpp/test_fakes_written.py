@@ -236,6 +236,21 @@ def test_what_is_not_shown_is_not_written(body: str) -> None:
                 "return x.new_empty((n_, m))",
             ],
         ),
+        # No local has the name of what the fake calls.
+        (
+            "int64_t len = x.size(0) * 2; return x.new_zeros({len, len, static_cast<int64_t>(sizes.size())});",
+            ["len_ = x.shape[0] * 2", "return x.new_zeros((len_, len_, len(sizes)))"],
+        ),
+        (
+            "auto list = x.sizes().vec(); list[0] = k; auto torch = k * 2; return x.new_zeros(list).view({torch, torch});",
+            [
+                "list_ = x.shape",
+                "list_ = list(list_)",
+                "list_[0] = k",
+                "torch_ = k * 2",
+                "return x.new_zeros(list_).view((torch_, torch_))",
+            ],
+        ),
         # An early return of what is returned in any case.
         (
             "auto o = at::empty({x.size(0)}, x.options()); if (x.size(0) == 0) { o.zero_(); return o; } return o;",
@@ -332,6 +347,23 @@ def test_kernels_that_differ_have_no_fake(tmp_path: Path) -> None:
         "lib::fold": Level.REVIEW,
         "lib::lift": Level.MANUAL,
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "made", "called"),
+    [
+        ("len", "at::zeros({len, static_cast<int64_t>(s.size())}, x.options())", "len"),
+        ("torch", "x.new_zeros({torch})", "torch"),
+        ("len", "x.new_zeros({len})", ""),
+    ],
+)
+def test_an_argument_named_as_what_the_fake_calls_has_none(tmp_path: Path, name: str, made: str, called: str) -> None:
+    cpp = f"Tensor f_cpu(const Tensor& x, int64_t {name}, at::IntArrayRef s) {{ return {made}; }}\n"
+    cpp += f'TORCH_LIBRARY(lib, m) {{ m.def("f(Tensor x, int {name}, int[] s) -> Tensor"); }}\n'
+    cpp += 'TORCH_LIBRARY_IMPL(lib, CPU, m) { m.impl("f", f_cpu); }\n'
+    (finding,) = missing(tmp_path, c=cpp, p=LOADED)
+    assert bool(finding.edits) is not bool(called)
+    assert (f"its argument `{called}` hides Python's" in finding.reason) is bool(called)
 
 
 @pytest.mark.parametrize(

@@ -250,7 +250,7 @@ class Expressions:
             if name in ("vec", "begin") and not arguments:
                 return value if name == "vec" else None
             if name == "size" and not arguments:
-                return Value("int", f"len({value.text})", value.names, natural=True, settled=True)
+                return Value("int", f"len({value.text})", value.names | {"len"}, natural=True, settled=True)
         if value.kind == "options":
             return self._factories.with_option(value, name, arguments)
         return None

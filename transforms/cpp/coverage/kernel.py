@@ -323,7 +323,7 @@ class _Reader:
             self._names[receiver.text] = None
             return True
         names = held.names | index.names | value.names
-        local = self._scope.assign(receiver.text, Value("ints", ""), f"list({held.text})", held.names)
+        local = self._scope.assign(receiver.text, Value("ints", ""), f"list({held.text})", held.names | {"list"})
         self._scope.add(Line(local, f"{local}[{index.text}] = {value.text}", names | {local}, changes=True))
         return True
 

@@ -10,11 +10,12 @@ from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Step
 from codemod.planning.naming import base_name
 from codemod.reporting.report import plural
+from transforms.cpp.coverage.body import Body
 from transforms.cpp.coverage.kernel import body_of
 from transforms.cpp.coverage.operators import Obstacle
 from transforms.cpp.coverage.placing import Homes, edits_of
 from transforms.cpp.coverage.sketch import made, sketch
-from transforms.cpp.coverage.values import Underivable
+from transforms.cpp.coverage.values import OWN_NAMES, Underivable
 from transforms.cpp.reading.marks import is_template
 from transforms.cpp.rules.missing_fake import LEVEL, MODE, NAME
 from transforms.schema.schema import Argument, Schema
@@ -94,10 +95,19 @@ def written(
     results = {body.result for body in bodies}
     if len(results) > 1:
         raise Underivable("its kernels return different things")
+    hidden = _hidden(bodies[0], schema)
+    if hidden:
+        raise Underivable(f"its argument `{hidden}` hides Python's `{hidden}`, which its fake calls")
     home = homes.of(operator)
     if home is None:
         raise Underivable("no module of Python is known to load it")
     return edits_of(operator.name, schema, bodies[0], home), bodies[0].left
+
+
+def _hidden(body: Body, schema: Schema) -> str:
+    """The argument that has the name of something that the fake calls; "" where none has."""
+    called = body.needed().names & OWN_NAMES | {"torch"}
+    return next((argument.name for argument in schema.arguments if argument.name in called), "")
 
 
 def conditional(source: bytes, offset: int) -> bool:

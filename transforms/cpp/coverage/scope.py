@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from codemod.model.callgraph import shortest_ways
 from transforms.cpp.coverage.body import Branch, Line, Statement
-from transforms.cpp.coverage.values import Value
+from transforms.cpp.coverage.values import OWN_NAMES, Value
 
 Names = Mapping[str, Value | None]
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -24,7 +24,7 @@ class Scope:
         self.names: dict[str, Value | None] = {}
         self.statements: list[Statement] = []
         """Those of the block that is read."""
-        self._taken = taken
+        self._taken = {*taken, *OWN_NAMES}
         self._declared: set[str] = set()
         self._writes = Counter[str]()
         self._alike: defaultdict[str, set[str]] = defaultdict(set)

@@ -56,6 +56,8 @@ def joined(*values: Value) -> frozenset[str]:
     return frozenset().union(*(value.names for value in values))
 
 
+OWN_NAMES = frozenset({"len", "list", "sym_eq", "torch"})
+"""What a fake itself calls, by names that mean the same in C++ no more than by chance: no local has them."""
 SCALAR_TYPES = {
     "Byte": "uint8", "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64", "Half": "float16",
     "Float": "float32", "Double": "float64", "Bool": "bool", "BFloat16": "bfloat16", "ComplexFloat": "complex64",
