@@ -110,6 +110,10 @@ def fake(body: str, schema: str = SCHEMA, head: str = HEAD) -> list[str]:
         "int64_t n = k; int64_t s[2] = {n++, 1}; return x.new_empty({n});",
         "Tensor (*x)(int) = make; return at::empty_like(x);",
         "return std::make_tuple(at::empty_like(x), k);",
+        *(
+            f'if (k) {{ {statement}; }} return x;'
+            for statement in ("throw", "throw e", 'throw "no"', 'throw std::overflow_error("no")', 'throw Other("no")')
+        ),
         "return;",
         "other(x);",
     ],
@@ -235,6 +239,19 @@ def test_what_is_not_shown_is_not_written(body: str) -> None:
                 "m = n",
                 "return x.new_empty((n_, m))",
             ],
+        ),
+        # What Python raises for what is thrown.
+        *(
+            (
+                f'if (x.dim() != 2) {{ throw {kind}("a matrix, got " + s); }} return at::empty_like(x);',
+                ["if x.dim() != 2:", f'torch._check{check}(False, lambda: "a matrix, got")', "return torch.empty_like(x)"],
+            )
+            for kind, check in {
+                "std::runtime_error": "",
+                "std::invalid_argument": "_value",
+                "std::out_of_range": "_index",
+                "c10::NotImplementedError": "_not_implemented",
+            }.items()
         ),
         # No local has the name of what the fake calls.
         (

@@ -25,6 +25,7 @@ from transforms.cpp.coverage.nodes import (
     literal_text,
     of_list,
     statements_of,
+    thrown,
 )
 from transforms.cpp.coverage.scope import Scope
 from transforms.cpp.coverage.values import TYPES, Underivable, Value
@@ -126,7 +127,7 @@ class _Reader:
             case "if_statement":
                 return self._branch(node)
             case "throw_statement":
-                self._refused("", node.walk())
+                self._refused(thrown(node), node.walk())
                 return True
             case "expression_statement" if node.children:
                 return self._expression(node.children[0])

@@ -5,11 +5,28 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from transforms.cpp.coverage.values import Value
+from transforms.cpp.coverage.values import Underivable, Value
 from transforms.cpp.reading.tree import Node
 from transforms.schema.schema import Schema
 
 _PARTS = "structured_binding_declarator"
+_THROWN = {
+    "std::invalid_argument": "_value", "std::domain_error": "_value", "std::length_error": "_value",
+    "std::range_error": "_value", "std::out_of_range": "_index", "std::runtime_error": "", "std::logic_error": "",
+    "std::underflow_error": "", "c10::Error": "", "c10::ValueError": "_value", "c10::IndexError": "_index",
+    "c10::TypeError": "_type", "c10::NotImplementedError": "_not_implemented", "torch::TypeError": "_type",
+}  # fmt: skip
+"""The check that raises what a call from Python raises for an exception of C++ (pybind11's and torch's translators;
+measured by throwing each in an operator of torch 2.13). No check raises OverflowError or MemoryError."""
+
+
+def thrown(statement: Node) -> str:
+    """Which `torch._check` raises what a `throw` does in Python."""
+    made = statement.children[0] if statement.children else statement
+    kind = made.field("function") or made.field("type")
+    if kind is None or kind.text not in _THROWN:
+        raise Underivable(f"what Python raises for `{statement.excerpt}` is not known")
+    return _THROWN[kind.text]
 
 
 def keeps_sizes(method: str, schemas: Mapping[str, Sequence[Schema]]) -> bool:
