@@ -110,8 +110,25 @@ def fake(body: str, schema: str = SCHEMA, head: str = HEAD) -> list[str]:
         "int64_t n = k; int64_t s[2] = {n++, 1}; return x.new_empty({n});",
         "Tensor (*x)(int) = make; return at::empty_like(x);",
         "return std::make_tuple(at::empty_like(x), k);",
+        *(  # of other types they are other numbers
+            f"{declared} return at::empty({{{size}}}, x.options());"
+            for declared, size in (
+                ("const double h = x.size(0);", "static_cast<int64_t>(h / 2 * 3)"),
+                ("float h; h = x.size(0);", "static_cast<int64_t>(h / 2 * 3)"),
+                ("uint8_t n = x.size(0);", "n"),
+                ("bool n = k + 1;", "n"),
+                ("int64_t n = 2; { int8_t n = 3; } bool m; m = n;", "m"),
+                ("size_t n = k;", "n / 2"),
+                ("std::vector<int64_t> n(k);", "n"),
+                ("std::vector<double> n = {k, 2};", "n[0]"),
+                ("std::optional<int64_t> n = k; int64_t m = 1; if (n) { m = 2; }", "m"),
+            )
+        ),
+        "std::vector<Tensor> y = {x}; return y[0].view({y});",
+        "auto a = at::empty_like(x); std::vector<Tensor> l = {a}; a.resize_({k}); return l;",
+        "auto a = at::empty_like(x); std::vector<Tensor> l = {a}; auto b = l[0]; b.resize_({k}); return a;",
         *(
-            f'if (k) {{ {statement}; }} return x;'
+            f"if (k) {{ {statement}; }} return x;"
             for statement in ("throw", "throw e", 'throw "no"', 'throw std::overflow_error("no")', 'throw Other("no")')
         ),
         "return;",
@@ -240,11 +257,33 @@ def test_what_is_not_shown_is_not_written(body: str) -> None:
                 "return x.new_empty((n_, m))",
             ],
         ),
+        # What is declared of the type that it has, or one that holds the same.
+        (
+            (
+                "int64_t n{k}; const long long m = x.size(0); size_t l{m}; { double n = 2.5; } n = l;"
+                "std::vector<int64_t> s{n}; c10::SmallVector<int64_t, 4> t = {m, k}; at::ScalarType d{at::kLong};"
+                "const auto& y = at::empty(s, d); bool b = k > 2; torch::Scalar f = 3;"
+                "std::optional<at::Tensor> v = w; if (v.has_value() && b) { return y.mul(f); } return y.view(t);"
+            ),
+            [
+                "m = x.shape[0]",
+                'y = torch.empty((m,), dtype=torch.int64, device="cpu")',
+                "if (w is not None) and (k > 2):",
+                "return y.mul(3)",
+                "return y.view((m, k))",
+            ],
+        ),
+        ("auto a = at::empty_like(x); std::vector<Tensor> l = {a}; return l;", ["return [torch.empty_like(x)]"]),
+        ("auto a = at::empty_like(x); std::vector<at::Tensor> l{a, x}; return l;", ["return [torch.empty_like(x), x]"]),
         # What Python raises for what is thrown.
         *(
             (
                 f'if (x.dim() != 2) {{ throw {kind}("a matrix, got " + s); }} return at::empty_like(x);',
-                ["if x.dim() != 2:", f'torch._check{check}(False, lambda: "a matrix, got")', "return torch.empty_like(x)"],
+                [
+                    "if x.dim() != 2:",
+                    f'torch._check{check}(False, lambda: "a matrix, got")',
+                    "return torch.empty_like(x)",
+                ],
             )
             for kind, check in {
                 "std::runtime_error": "",
@@ -259,13 +298,13 @@ def test_what_is_not_shown_is_not_written(body: str) -> None:
             ["len_ = x.shape[0] * 2", "return x.new_zeros((len_, len_, len(sizes)))"],
         ),
         (
-            "auto list = x.sizes().vec(); list[0] = k; auto torch = k * 2; return x.new_zeros(list).view({torch, torch});",
+            "auto list = x.sizes().vec(); list[0] = k; auto torch = k * 2; return x.view({torch, torch, list[1]});",
             [
                 "list_ = x.shape",
                 "list_ = list(list_)",
                 "list_[0] = k",
                 "torch_ = k * 2",
-                "return x.new_zeros(list_).view((torch_, torch_))",
+                "return x.view((torch_, torch_, list_[1]))",
             ],
         ),
         # An early return of what is returned in any case.

@@ -28,6 +28,7 @@ from transforms.cpp.coverage.nodes import (
     thrown,
 )
 from transforms.cpp.coverage.scope import Scope
+from transforms.cpp.coverage.types import takes_one
 from transforms.cpp.coverage.values import TYPES, Underivable, Value
 from transforms.cpp.reading.definitions import find_definition
 from transforms.cpp.reading.facts import Function
@@ -78,6 +79,7 @@ class _Reader:
         """What is returned early for some sizes: where, and its state, which has to be that of all later results."""
         self._expressions = Expressions(self._names, schemas)
         for parameter, argument in zip(function.params, schema.arguments, strict=True):
+            self._scope.types[parameter.name] = parameter.type
             kind = argument.plain_type
             value = TYPES.get(kind.removesuffix("?"))
             if value is not None:
@@ -184,8 +186,8 @@ class _Reader:
 
     def _declaration(self, node: Node) -> None:
         kind = node.field("type")
-        declared = list(declared_names(node))
-        self._scope.declare(declared)
+        spelled, declared = (kind or node).text, list(declared_names(node))
+        self._scope.declare(declared, spelled)
         self._scope.forget(declared)
         for declarator in node.children:
             if declarator.kind != "init_declarator":
@@ -199,10 +201,9 @@ class _Reader:
             if target.kind != "identifier":  # an array, several names at once, a pointer to a function
                 self._forget_assigned(value)
                 continue
-            if value.kind in ("argument_list", "initializer_list") and len(value.children) == 1:
-                spelled = (kind or node).text
-                if value.kind == "argument_list" or "Tensor" in spelled:
-                    value = value.children[0]
+            taken = value.kind == "argument_list" or (value.kind == "initializer_list" and takes_one(spelled))
+            if taken and len(value.children) == 1:
+                value = value.children[0]
             self._bind(target.text, value)
             if rebound:  # what is assigned to one is assigned to the other
                 self._scope.forget([target.text, value.text])
@@ -214,7 +215,7 @@ class _Reader:
     def _bind(self, name: str, node: Node) -> None:
         """Give a local its value; nothing where it cannot be said, and the lambda is asked what it assigns."""
         value = self._expressions.derived(node)
-        if value is None or name in self._reshaped:
+        if value is None or name in self._reshaped or not self._scope.fits(name, value):
             if value is not None:
                 self._scope.forget_tensor(value.text)
             self._forget_assigned(node)

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from codemod.model.callgraph import shortest_ways
 from transforms.cpp.coverage.body import Branch, Line, Statement
+from transforms.cpp.coverage.types import fits
 from transforms.cpp.coverage.values import OWN_NAMES, Value
 
 Names = Mapping[str, Value | None]
@@ -22,6 +23,8 @@ class Scope:
     def __init__(self, taken: Collection[str]) -> None:
         """`taken` are the parameters of the fake, which are never assigned to."""
         self.names: dict[str, Value | None] = {}
+        self.types: dict[str, str] = {}
+        """What the names in scope are declared as."""
         self.statements: list[Statement] = []
         """Those of the block that is read."""
         self._taken = {*taken, *OWN_NAMES}
@@ -39,9 +42,15 @@ class Scope:
         """Whether a value is held by a local of the fake."""
         return value.text.isidentifier() and value.text not in self._taken and not keyword.iskeyword(value.text)
 
-    def declare(self, names: Iterable[str]) -> None:
-        """Note names that end with the block that is read."""
-        self._declared.update(names)
+    def declare(self, names: Iterable[str], declared: str) -> None:
+        """Note names that end with the block that is read, and their type as it is written."""
+        for name in names:
+            self._declared.add(name)
+            self.types[name] = declared
+
+    def fits(self, name: str, value: Value) -> bool:
+        """Whether a name holds just what it is given, by its type; of what is declared elsewhere none is known."""
+        return fits(self.types.get(name, ""), value)
 
     def bind(self, name: str, value: Value) -> None:
         """Give a name a value, in a local of its own where that is more than another name or a number."""
@@ -60,9 +69,11 @@ class Scope:
 
     def _note_alike(self, local: str, value: Value, text: str) -> None:
         """Note what tensors a local may be the same one as. What is made anew is no argument."""
-        words = set(_WORD.findall(text)) if value.kind == "tensor" else ()
+        kinds = ("tensor", "tensors")
+        words = set(_WORD.findall(text)) if value.kind in kinds else ()
         for other in filter(None, self.names.values()):
-            if other.kind == "tensor" and other.text in words and other.fresh is value.fresh:
+            held = "tensors" in (value.kind, other.kind)
+            if other.kind in kinds and other.text in words and (held or other.fresh is value.fresh):
                 self._alike[local].add(other.text)
                 self._alike[other.text].add(local)
 
@@ -90,10 +101,11 @@ class Scope:
 
     def block(self, read: Callable[[], bool]) -> bool:
         """Read a block, whose names end with it; whether no way leads past it."""
-        outer, declared = dict(self.names), self._declared
+        outer, types, declared = dict(self.names), dict(self.types), self._declared
         self._declared = set()
         ended = read()
         self.names.update({name: outer.get(name) for name in self._declared})
+        self.types.update({name: types.get(name, "") for name in self._declared})
         self._declared = declared
         return ended
 
