@@ -119,6 +119,10 @@ def fake(body: str, schema: str = SCHEMA, head: str = HEAD) -> list[str]:
                 ("bool n = k + 1;", "n"),
                 ("int64_t n = 2; { int8_t n = 3; } bool m; m = n;", "m"),
                 ("size_t n = k;", "n / 2"),
+                ("auto n = (int8_t)x.size(0);", "n"),
+                ("auto n = bool(k);", "n"),
+                ("auto n = (int64_t)(x);", "n"),
+                ("auto n = (unsigned)k;", "n"),
                 ("std::vector<int64_t> n(k);", "n"),
                 ("std::vector<double> n = {k, 2};", "n[0]"),
                 ("std::optional<int64_t> n = k; int64_t m = 1; if (n) { m = 2; }", "m"),
@@ -275,6 +279,11 @@ def test_what_is_not_shown_is_not_written(body: str) -> None:
         ),
         ("auto a = at::empty_like(x); std::vector<Tensor> l = {a}; return l;", ["return [torch.empty_like(x)]"]),
         ("auto a = at::empty_like(x); std::vector<at::Tensor> l{a, x}; return l;", ["return [torch.empty_like(x), x]"]),
+        # Casts to integers, however they are spelled.
+        (
+            "int n = (int)x.size(0); auto m = (int64_t)(n + 1) * size_t(x.dim()); return x.new_empty({int64_t(m), n});",
+            ["n = x.shape[0]", "return x.new_empty((((n + 1) * x.dim()), n))"],
+        ),
         # What Python raises for what is thrown.
         *(
             (

@@ -8,11 +8,12 @@ from dataclasses import replace
 
 from transforms.cpp.coverage.aten import Operators
 from transforms.cpp.coverage.factories import Factories
+from transforms.cpp.coverage.types import is_integer, keeps_number
 from transforms.cpp.coverage.values import SCALAR_TYPES, Kind, Options, Underivable, Value, joined
 from transforms.cpp.reading.tree import Node
 from transforms.schema.schema import Schema
 
-_CAST = re.compile(r"static_cast<\s*(?:const\s+)?(?:int|int64_t|int32_t|size_t|uint64_t|long|unsigned)\s*>$")
+_CAST = re.compile(r"static_cast<(.+)>$", re.S)
 _INTEGER = re.compile(r"(-?\d+)[uUlL]*$")
 _CONSTANT = re.compile(r"(?:(?:at|torch|c10)::)?(?:k|ScalarType::)(\w+)$")
 _FORMAT = re.compile(r"(?:(?:at|torch|c10)::)?MemoryFormat::(Contiguous|ChannelsLast|ChannelsLast3d|Preserve)$")
@@ -223,9 +224,9 @@ class Expressions:
         if function.kind == "field_expression":
             return self._method(node, function, arguments.children)
         name = function.text
-        if _CAST.match(name) and len(arguments.children) == 1:
-            value = self.value(arguments.children[0])
-            return value if value.kind == "int" else None
+        cast = _CAST.match(name)
+        if (cast is not None or is_integer(name)) and len(arguments.children) == 1:
+            return self._cast(cast[1] if cast is not None else name, arguments.children[0])
         if re.match(r"std::(?:max|min)\b", name) and len(arguments.children) == 2:
             left, right = (self.value(child) for child in arguments.children)
             if left.kind == right.kind == "int":
@@ -234,6 +235,14 @@ class Expressions:
                 return Value("int", f"torch.{word}({left.text}, {right.text})", joined(left, right), natural=natural)
             return None
         return self._factories.function(name, arguments.children) or self._operators.function(name, arguments.children)
+
+    def _cast_expression(self, node: Node) -> Value | None:
+        kind, inner = node.field("type"), node.field("value")
+        return self._cast(kind.text, inner) if kind is not None and inner is not None else None
+
+    def _cast(self, kind: str, node: Node) -> Value | None:
+        value = self.value(node)
+        return value if value.kind == "int" and keeps_number(kind, value) else None
 
     def _method(self, node: Node, function: Node, arguments: Sequence[Node]) -> Value | None:
         receiver, field = function.field("argument"), function.field("field")

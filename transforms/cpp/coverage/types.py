@@ -52,12 +52,15 @@ def keeps_number(declared: str, number: Value) -> bool:
     return plain in _SIGNED or (plain in _UNSIGNED and number.natural)
 
 
+def is_integer(declared: str) -> bool:
+    """Whether a type is one of the integers that are followed."""
+    return _plain(declared) in _SIGNED | _UNSIGNED
+
+
 def takes_one(declared: str) -> bool:
     """Whether what is declared so with `{value}` is that value, and no list of it."""
-    plain = _plain(declared)
-    return plain in _SIGNED | _UNSIGNED or any(
-        plain in names for kind, names in _NAMES.items() if kind not in ("tensors", "options")
-    )
+    named = (names for kind, names in _NAMES.items() if kind not in ("tensors", "options"))
+    return is_integer(declared) or any(_plain(declared) in names for names in named)
 
 
 def _plain(declared: str) -> str:
