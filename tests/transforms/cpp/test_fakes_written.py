@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -366,6 +367,24 @@ def test_what_is_not_shown_is_not_written(body: str) -> None:
 )
 def test_what_is_written(body: str, lines: list[str]) -> None:
     assert fake(body) == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("auto n = helper(x); auto out = at::empty({n}, x.options()); return out;", "`n` is made of `helper(x)`"),
+        ("auto out = helper(x).to(at::kLong); auto y = out; return y;", "`out` is made of `helper(x)`"),
+        ("double h = x.size(0); auto out = x.new_empty({h}); return out;", "`h`, declared as `double`"),
+        ("auto n = helper(x); n = k; for (;;) { ++n; } return x.new_empty({n});", "`n`"),
+        ("int64_t n; { auto n = helper(x); } auto out = x.new_empty({n}); return out;", "`out` is made of `n`"),
+        ("auto n = k; if (k) { n = helper(x); } return x.new_empty({n});", "`n` is made of `helper(x)`"),
+        ("Tensor out = at::empty_like(x); [&] { out.t_(); }(); return out;", "`out`"),
+        ("auto n = k; if (k) { n = helper(x); throw; } return x;", "what Python raises for `throw;` is not known"),
+    ],
+)
+def test_the_reason_names_what_is_not_read(body: str, reason: str) -> None:
+    with pytest.raises(Underivable, match=f"^{re.escape(reason)}$"):
+        fake(body)
 
 
 CPP = """\

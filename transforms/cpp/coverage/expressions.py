@@ -29,9 +29,12 @@ _TUPLE = re.compile(r"std::(?:make_)?tuple\b(?:\s*<.*>)?$|std::make_pair$|std::f
 class Expressions:
     """Translates expressions, given the values of the names in scope."""
 
-    def __init__(self, names: Mapping[str, Value | None], schemas: Mapping[str, Sequence[Schema]]) -> None:
-        """`schemas` are those of ATen's operators, by name."""
+    def __init__(
+        self, names: Mapping[str, Value | None], unknown: Mapping[str, str], schemas: Mapping[str, Sequence[Schema]]
+    ) -> None:
+        """`unknown` says why names hold what is not known, `schemas` are those of ATen's operators, by name."""
         self._names = names
+        self._unknown = unknown
         self.halved: set[str] = set()
         """What is divided and may be negative for all that was seen: C++ rounds that to 0, and Python down."""
         self._factories = Factories(self.value)
@@ -67,6 +70,14 @@ class Expressions:
         except Underivable:
             return None
 
+    def reason(self, node: Node) -> str:
+        """Why the expression says nothing that a fake can say: the part that is not read; "" where all is."""
+        try:
+            self.value(node)
+        except Underivable as error:
+            return str(error)
+        return ""
+
     def in_place(self, tensor: Value, name: str, arguments: Sequence[Node]) -> Value | None:
         """A call that changes a tensor in place, None where a fake cannot make it."""
         try:
@@ -89,6 +100,8 @@ class Expressions:
     def _identifier(self, node: Node) -> Value | None:
         text = node.text
         if text in self._names:
+            if self._names[text] is None and text in self._unknown:
+                raise Underivable(self._unknown[text])
             return self._names[text]
         return self._constant(text)
 

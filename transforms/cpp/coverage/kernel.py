@@ -77,7 +77,7 @@ class _Reader:
         self._body = Body(self._scope.statements)
         self._early: list[tuple[str, Sequence[object]]] = []
         """What is returned early for some sizes: where, and its state, which has to be that of all later results."""
-        self._expressions = Expressions(self._names, schemas)
+        self._expressions = Expressions(self._names, self._scope.unknown, schemas)
         for parameter, argument in zip(function.params, schema.arguments, strict=True):
             self._scope.types[parameter.name] = parameter.type
             kind = argument.plain_type
@@ -214,12 +214,12 @@ class _Reader:
 
     def _bind(self, name: str, node: Node) -> None:
         """Give a local its value; nothing where it cannot be said, and the lambda is asked what it assigns."""
-        value = self._expressions.derived(node)
+        value, reason = self._expressions.derived(node), self._expressions.reason(node)
         if value is None or name in self._reshaped or not self._scope.fits(name, value):
             if value is not None:
                 self._scope.forget_tensor(value.text)
             self._forget_assigned(node)
-            self._names[name] = None
+            self._scope.lose(name, reason, value)
             return
         self._scope.bind(name, value)
 

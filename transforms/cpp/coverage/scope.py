@@ -23,6 +23,8 @@ class Scope:
     def __init__(self, taken: Collection[str]) -> None:
         """`taken` are the parameters of the fake, which are never assigned to."""
         self.names: dict[str, Value | None] = {}
+        self.unknown: dict[str, str] = {}
+        """Why it is not known what names hold, where that was seen."""
         self.types: dict[str, str] = {}
         """What the names in scope are declared as."""
         self.statements: list[Statement] = []
@@ -47,6 +49,7 @@ class Scope:
         for name in names:
             self._declared.add(name)
             self.types[name] = declared
+            self.unknown.pop(name, None)
 
     def fits(self, name: str, value: Value) -> bool:
         """Whether a name holds just what it is given, by its type; of what is declared elsewhere none is known."""
@@ -56,6 +59,7 @@ class Scope:
         """Give a name a value, in a local of its own where that is more than another name or a number."""
         if value.kind == "options" or value.text.isidentifier() or value.text.isdigit():
             self.names[name] = value
+            self.unknown.pop(name, None)
             return
         self.assign(name, value, value.text, value.names)
 
@@ -65,6 +69,7 @@ class Scope:
         self._note_alike(local, value, text)
         self.add(Line(local, text, used, value.atomic))
         self.names[name] = replace(value, text=local, names=frozenset({local}), atomic=True)
+        self.unknown.pop(name, None)
         return local
 
     def _note_alike(self, local: str, value: Value, text: str) -> None:
@@ -86,6 +91,19 @@ class Scope:
             name = f"{name}_"
         return name
 
+    def lose(self, name: str, reason: str, value: Value | None) -> None:
+        """Note that it is not known what a name holds: for what it is made of, where there is a `reason`.
+
+        That is the first part that was not read, by itself or as another name has it. Else its type may not fit.
+        """
+        known = reason in self.unknown.values()
+        self.names[name] = None
+        self.unknown.pop(name, None)
+        if reason:
+            self.unknown[name] = reason if known else f"`{name}` is made of {reason}"
+        elif value is not None and self.types.get(name) and not self.fits(name, value):
+            self.unknown[name] = f"`{name}`, declared as `{self.types[name]}`"
+
     def forget(self, names: Iterable[str]) -> None:
         """Note that it is not known what names hold."""
         for name in names:
@@ -101,11 +119,14 @@ class Scope:
 
     def block(self, read: Callable[[], bool]) -> bool:
         """Read a block, whose names end with it; whether no way leads past it."""
-        outer, types, declared = dict(self.names), dict(self.types), self._declared
+        outer, types, unknown, declared = dict(self.names), dict(self.types), dict(self.unknown), self._declared
         self._declared = set()
         ended = read()
         self.names.update({name: outer.get(name) for name in self._declared})
         self.types.update({name: types.get(name, "") for name in self._declared})
+        for name in self._declared:
+            self.unknown.pop(name, None)
+        self.unknown.update({name: unknown[name] for name in self._declared & unknown.keys()})
         self._declared = declared
         return ended
 
@@ -123,6 +144,8 @@ class Scope:
         self._restore(going[0] if going else before)
         if len(going) == 2:
             self._join(branch, before, *going)
+        for name in [name for name in self.unknown if self.names.get(name) is not None]:
+            del self.unknown[name]
         statements.append(branch)
         return not going
 

@@ -17,11 +17,12 @@ for all commands; where nothing was, the reason is said, with the sample that di
 Where all kernels of an operator show what they return, it writes the fake, with the kernel's checks on sizes, ranks and
 dtypes as `torch._check`. Read are factories such as `at::empty({n, x.size(1)}, x.options())`, what operators of ATen
 make of tensors (`x.unsqueeze(0)`, `at::cat({x, y}, 1)`, `out.squeeze_(0)`), sizes that are computed, and branches that
-no size decides: on ranks, dtypes, optional arguments, numbers. An early `return out` for some sizes is nothing to the
-fake where all that is returned later is the same, and what comes before it there fills tensors or names none, as
-`AT_CUDA_CHECK(cudaGetLastError())`. It stands at the end of the module that registers the library's other fakes, or
-loads it, itself or by a function that does, and is no example beside it; where that stands in a `try` or a branch,
-behind `if hasattr(torch.ops.lib, "op")`.
+no size decides: on ranks, dtypes, optional arguments, numbers. What is cast to, or declared as, a type that holds
+another value (`double h = x.size(0)`) is not followed, nor is an exception that no `torch._check` raises. An early
+`return out` for some sizes is nothing to the fake where all that is returned later is the same, and what comes before
+it there fills tensors or names none, as `AT_CUDA_CHECK(cudaGetLastError())`. It stands at the end of the module that
+registers the library's other fakes, or loads it, itself or by a function that does, and is no example beside it; where
+that stands in a `try` or a branch, behind `if hasattr(torch.ops.lib, "op")`.
 
 Why: tracing gives an operator tensors without memory. Where there is no kernel for them, or a composite gets to the
 first `data_ptr`, torch.compile stops or breaks the graph there; no rewrite of the operator's code helps.
