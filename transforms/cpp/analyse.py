@@ -15,7 +15,7 @@ from codemod.model.operators import Reach
 from codemod.model.transform import Project
 from transforms.cpp.coverage.operators import obstacles, operators
 from transforms.cpp.coverage.placing import Homes
-from transforms.cpp.coverage.report import missing_fake
+from transforms.cpp.coverage.report import Sources, missing_fake
 from transforms.cpp.decisions import DERIVATIVES, decide
 from transforms.cpp.flow.dead_ends import composite_kernels, may_meet, short_name, with_dead_ends
 from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
@@ -189,12 +189,13 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
             lines = Lines(project.read(key[0]))
             yield from question_findings(outcome, tree.reach[key], lines, f"checks of {group_name(outcome.function)}")
     covered: set[Key] = set()
+    fake_sources = Sources(project.read, schemas, reacher.index)
     homes = Homes(project, in_python, operators(libraries))
     for obstacle in obstacles(libraries, functools.cache(lambda: fakes_of(in_python(), project.read)), project.read):
         if obstacle.root is not None:
             covered.add((obstacle.root.path, obstacle.root.start))
         if project.selected(obstacle.operator.path):
-            yield missing_fake(obstacle, project.read, schemas, homes)
+            yield missing_fake(obstacle, fake_sources, homes)
     selected = {key: why for key, why in stopped.items() if project.selected(key[0]) and key not in covered}
     yield from kernels.findings({(f.path, f.start): f for path, _ in selected for f in facts[path].functions}, selected)
 

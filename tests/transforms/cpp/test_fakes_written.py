@@ -375,10 +375,10 @@ def test_what_is_written(body: str, lines: list[str]) -> None:
         ("auto n = helper(x); auto out = at::empty({n}, x.options()); return out;", "`n` is made of `helper(x)`"),
         ("auto out = helper(x).to(at::kLong); auto y = out; return y;", "`out` is made of `helper(x)`"),
         ("double h = x.size(0); auto out = x.new_empty({h}); return out;", "`h`, declared as `double`"),
-        ("auto n = helper(x); n = k; for (;;) { ++n; } return x.new_empty({n});", "`n`"),
+        ("auto n = helper(x); n = k; for (;;) { ++n; } return x.new_empty({n});", "`n`, which `++n;` may change"),
         ("int64_t n; { auto n = helper(x); } auto out = x.new_empty({n}); return out;", "`out` is made of `n`"),
         ("auto n = k; if (k) { n = helper(x); } return x.new_empty({n});", "`n` is made of `helper(x)`"),
-        ("Tensor out = at::empty_like(x); [&] { out.t_(); }(); return out;", "`out`"),
+        ("Tensor out = at::empty_like(x); [&] { out.t_(); }(); return out;", "`out`, which `out.t_()` may change"),
         ("auto n = k; if (k) { n = helper(x); throw; } return x;", "what Python raises for `throw;` is not known"),
     ],
 )

@@ -16,19 +16,20 @@ from functools import partial
 from transforms.cpp.coverage.body import Body, Line
 from transforms.cpp.coverage.expressions import Expressions
 from transforms.cpp.coverage.nodes import (
-    changed_by_library,
     conjuncts,
     declared_names,
     in_lambda,
     in_turn,
     keeps_sizes,
     literal_text,
-    of_list,
+    root_of,
+    statement_around,
     statements_of,
     thrown,
 )
 from transforms.cpp.coverage.scope import Scope
-from transforms.cpp.coverage.types import takes_one
+from transforms.cpp.coverage.types import is_constant, takes_one
+from transforms.cpp.coverage.uses import Callees, Held, Uses
 from transforms.cpp.coverage.values import TYPES, Underivable, Value
 from transforms.cpp.reading.definitions import find_definition
 from transforms.cpp.reading.facts import Function
@@ -39,41 +40,55 @@ from transforms.schema.schema import Schema
 _CHECKS = re.compile(r"(?:AT|TORCH)_CHECK(_VALUE|_TYPE|_INDEX|_NOT_IMPLEMENTED)?$|AT_ASSERTM$")
 _CHECKED = {"_VALUE": "_value", "_TYPE": "_type", "_INDEX": "_index", "_NOT_IMPLEMENTED": "_not_implemented"}
 _ASSIGNED = ("assignment_expression", "update_expression")
-_READING = ("size", "empty", "begin", "end", "data", "vec", "at", "front", "back", "slice")
-"""Methods of a list that leave it as it is."""
 _TENSOR = re.compile(r"(?:(?:at|torch)::)?Tensor$")
 _FILLED = re.compile(r"\w+\s*\.\s*(\w+_)\s*\([^()]*\)\s*;$")
 _IN_PLACE = re.compile(r"\b(\w+)\s*(?:\.|->)\s*(\w+_)\s*\(")
 
 
-def body_of(function: Function, source: bytes, schema: Schema, schemas: Mapping[str, Sequence[Schema]]) -> Body:
+def body_of(
+    function: Function,
+    source: bytes,
+    schema: Schema,
+    schemas: Mapping[str, Sequence[Schema]],
+    callees: Callees = lambda *_: (),
+) -> Body:
     """The body of the fake that says what the kernel does; `schemas` are those of ATen's operators, by name.
 
-    Raises Underivable where its source does not show it.
+    `callees` gives the functions of the tree that a call may mean. Raises Underivable where nothing shows it.
     """
-    tree, masked = parse_span(source, function.start, function.end)
-    if tree.root_node.has_error:  # in its file more is made of macros
-        tree, masked = parse(source)
-    definition = find_definition(tree.root_node, function)
-    if definition is None or definition.has_error:
+    root = syntax_of(function, source)
+    if root is None:
         raise Underivable("it cannot be parsed")
-    root = build(definition, masked)
     block = next(
         (node for node in root.walk() if node.kind == "compound_statement" and node.start == function.body), None
     )
     if block is None or len(function.params) != len(schema.arguments):
         raise Underivable("its parameters are not those of the schema")
-    return _Reader(function, schema, schemas).read(block)
+    return _Reader(function, schema, Uses(block, schemas, callees)).read(block)
+
+
+def syntax_of(function: Function, source: bytes) -> Node | None:
+    """The syntax of a function, None where it cannot be parsed."""
+    tree, masked = parse_span(source, function.start, function.end)
+    if tree.root_node.has_error:  # in its file more is made of macros
+        tree, masked = parse(source)
+    definition = find_definition(tree.root_node, function)
+    return build(definition, masked) if definition is not None and not definition.has_error else None
 
 
 class _Reader:
     """Reads the statements of a kernel in turn."""
 
-    def __init__(self, function: Function, schema: Schema, schemas: Mapping[str, Sequence[Schema]]) -> None:
+    def __init__(self, function: Function, schema: Schema, uses: Uses) -> None:
+        schemas = uses.schemas
         self._scope = Scope({argument.name for argument in schema.arguments})
         self._names = self._scope.names
         self._schemas = schemas
-        self._reshaped: frozenset[str] = frozenset()
+        self._uses = uses
+        self._lost: dict[str, str] = {}
+        """Why it is never known what names hold."""
+        self._arguments = {argument.name for argument in schema.arguments}
+        self._constants = {parameter.name for parameter in function.params if is_constant(parameter.type)}
         self._body = Body(self._scope.statements)
         self._early: list[tuple[str, Sequence[object]]] = []
         """What is returned early for some sizes: where, and its state, which has to be that of all later results."""
@@ -107,14 +122,12 @@ class _Reader:
 
     def _refuse_reshaping(self, block: Node) -> None:
         """Forget tensors that may be given other sizes in place where no statement of the fake does the same."""
-        self._reshaped = frozenset(
-            name
-            for node in block.walk()
-            if node.kind == "call_expression" and not in_turn(node, block)
-            for name, method in _IN_PLACE.findall(node.text)
-            if not keeps_sizes(method, self._schemas)
-        )
-        self._scope.forget(self._reshaped)
+        for node in block.walk():
+            if node.kind == "call_expression" and not in_turn(node, block):
+                for name, method in _IN_PLACE.findall(node.text):
+                    if not keeps_sizes(method, self._schemas):
+                        self._lost[name] = f"`{name}`, which `{node.excerpt}` may change"
+                        self._scope.forget([name])
 
     def _statement(self, node: Node) -> bool:
         """Read one statement; whether the kernel ends there on every way."""
@@ -156,6 +169,8 @@ class _Reader:
         if condition is not None and condition.kind == "int":
             condition = replace(condition, kind="bool", text=f"{condition.operand} != 0")
         if condition is None or condition.kind != "bool" or not condition.settled:
+            if condition is None and asked is not None:
+                self._forget_changed(asked)
             if otherwise is not None or not self._returns_early(statements_of(then)):
                 self._passed_over(node)
             return False
@@ -189,37 +204,51 @@ class _Reader:
         spelled, declared = (kind or node).text, list(declared_names(node))
         self._scope.declare(declared, spelled)
         self._scope.forget(declared)
+        constant = any(child.kind == "type_qualifier" and "const" in child.text for child in node.children)
+        self._constants = self._constants | set(declared) if constant else self._constants - set(declared)
         for declarator in node.children:
             if declarator.kind != "init_declarator":
+                self._forget_changed(declarator)
                 continue
             target, value = declarator.field("declarator"), declarator.field("value")
-            rebound = target is not None and target.kind == "reference_declarator" and "const" not in node.beginning(6)
+            is_reference = target is not None and target.kind == "reference_declarator"
+            rebound = is_reference and "const" not in node.beginning(6)
             while target is not None and target.kind in ("reference_declarator", "pointer_declarator"):
                 target = target.children[-1]
             if target is None or value is None:
                 continue
             if target.kind != "identifier":  # an array, several names at once, a pointer to a function
-                self._forget_assigned(value)
+                self._forget_changed(value)
                 continue
             taken = value.kind == "argument_list" or (value.kind == "initializer_list" and takes_one(spelled))
             if taken and len(value.children) == 1:
                 value = value.children[0]
+            root = root_of(value)
+            held = self._names.get(root) if root is not None else None
             self._bind(target.text, value)
             if rebound:  # what is assigned to one is assigned to the other
-                self._scope.forget([target.text, value.text])
+                for name in filter(None, (target.text, root)):
+                    self._lose(name, declarator)
+            elif held is not None and root is not None and (is_reference or "ArrayRef" in spelled):
+                self._refers(target.text, root, held, declarator)
         for named in node.children:
             if named.kind == "identifier":
-                undefined = kind is not None and _TENSOR.match(kind.text) and named.text not in self._reshaped
+                undefined = kind is not None and _TENSOR.match(kind.text) and named.text not in self._lost
                 self._names[named.text] = Value("tensor", "None", optional=True, unset=True) if undefined else None
+
+    def _refers(self, name: str, root: str, held: Value, declarator: Node) -> None:
+        """`const auto& n = sizes[0];`: what is assigned to `sizes` later shows in `n`."""
+        if self._uses.changes_behind(declarator, root, self._held(root, held)):
+            self._lose(name, declarator)
 
     def _bind(self, name: str, node: Node) -> None:
         """Give a local its value; nothing where it cannot be said, and the lambda is asked what it assigns."""
         value, reason = self._expressions.derived(node), self._expressions.reason(node)
-        if value is None or name in self._reshaped or not self._scope.fits(name, value):
+        if value is None or name in self._lost or not self._scope.fits(name, value):
             if value is not None:
                 self._scope.forget_tensor(value.text)
-            self._forget_assigned(node)
-            self._scope.lose(name, reason, value)
+            self._forget_changed(node)
+            self._scope.lose(name, self._lost.get(name, reason), value, own=name not in self._lost)
             return
         self._scope.bind(name, value)
 
@@ -270,6 +299,8 @@ class _Reader:
         value = self._expressions.in_place(held, method.text, arguments) if view else None
         if value is None or not held.fresh or not self._scope.is_local(held):
             self._scope.forget_tensor(held.text)
+            for argument in arguments:
+                self._forget_changed(argument)
         else:
             self._scope.add(Line(held.text, value.text, value.names | {held.text}, changes=True))
         return True
@@ -281,6 +312,7 @@ class _Reader:
             value = self._expressions.derived(condition)
             if value is None or value.kind != "bool":
                 self._body.left += 1
+                self._forget_changed(condition)
                 continue
             self._note_sign(condition)
             said = f", lambda: {json.dumps(text, ensure_ascii=False)}" if text else ""
@@ -307,6 +339,7 @@ class _Reader:
         value = self._expressions.derived(arguments[0])
         if value is None:
             self._names[receiver.text] = None
+            self._forget_changed(arguments[0])
             return True
         made = Value("ints", "")
         self._scope.assign(receiver.text, made, f"[*{held.text}, {value.text}]", held.names | value.names)
@@ -323,6 +356,8 @@ class _Reader:
         index, value = self._expressions.derived(indices.children[0]), self._expressions.derived(right)
         if index is None or value is None:
             self._names[receiver.text] = None
+            self._forget_changed(indices)
+            self._forget_changed(right)
             return True
         names = held.names | index.names | value.names
         local = self._scope.assign(receiver.text, Value("ints", ""), f"list({held.text})", held.names | {"list"})
@@ -334,29 +369,28 @@ class _Reader:
         for inner in node.walk():
             if inner.kind == "return_statement" and not in_lambda(inner, node):
                 raise Underivable(f"it may return at `{inner.excerpt}`")
-        self._forget_assigned(node)
+        self._forget_changed(node)
 
-    def _forget_assigned(self, node: Node) -> None:
+    def _forget_changed(self, node: Node) -> None:
+        """Forget what may be changed in what is not read in turn; for good where that may happen again later."""
         for inner in node.walk():
             held = self._names.get(inner.text) if inner.kind == "identifier" else None
             if held is not None and held.unset:  # it may be given a value there
                 self._scope.forget_tensor(held.text)
-            for name, method in _IN_PLACE.findall(inner.text) if inner.kind == "call_expression" else ():
-                changed = self._names.get(name)
-                if changed is not None and not keeps_sizes(method, self._schemas):
-                    self._scope.forget_tensor(changed.text)
-            if changed_by_library(inner):
-                self._scope.forget(name.text for name in inner.walk() if name.kind == "identifier")
-            if inner.kind in _ASSIGNED:
-                target = inner.field("left") or inner.field("argument")
-                while target is not None and target.kind in ("subscript_expression", "parenthesized_expression"):
-                    target = target.children[0]
-                if target is not None and target.text in self._names:
-                    held = self._names[target.text]
-                    element = (inner.field("left") or inner).kind == "subscript_expression"
-                    if not (element and held is not None and held.kind == "tensor"):
-                        self._names[target.text] = None
-            elif inner.kind == "field_expression" and of_list(self._names.get(inner.children[0].text)):
-                method = inner.field("field")
-                if method is not None and method.text not in _READING:
-                    self._names[inner.children[0].text] = None
+        names = {name: self._held(name, value) for name, value in self._names.items() if value is not None}
+        for use in self._uses.changing(node, names):
+            self._lose(use.text, use, again=in_lambda(use, node) or (use.parent or use).kind not in _ASSIGNED)
+
+    def _held(self, name: str, value: Value) -> Held:
+        is_given = value.kind in ("tensor", "tensors") and value.text in self._arguments
+        return Held(value.kind, name in self._constants, is_given)
+
+    def _lose(self, name: str, use: Node, *, again: bool = True) -> None:
+        """Forget a name that may be changed at a place, for good where that may happen `again`."""
+        held = self._names.get(name)
+        if held is not None:
+            self._scope.forget_tensor(held.text)
+        reason = f"`{name}`, which `{' '.join(statement_around(use).excerpt.split())}` may change"
+        self._scope.lose(name, reason, None, own=False)
+        if again:
+            self._lost[name] = reason

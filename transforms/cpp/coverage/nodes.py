@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from transforms.cpp.coverage.values import Underivable, Value
+from transforms.cpp.coverage.values import Underivable
 from transforms.cpp.reading.tree import Node
 from transforms.schema.schema import Schema
 
@@ -42,11 +42,6 @@ def keeps_sizes(method: str, schemas: Mapping[str, Sequence[Schema]]) -> bool:
     return bool(named) and all(len(schema.arguments) == 1 for schema in named)
 
 
-def of_list(value: Value | None) -> bool:
-    """Whether a value is known, and a list."""
-    return value is not None and value.kind in ("ints", "tensors")
-
-
 def statements_of(arm: Node | None) -> list[Node]:
     """The statements of an arm of an `if`, with braces or without."""
     if arm is None or arm.kind not in ("compound_statement", "else_clause"):
@@ -67,15 +62,28 @@ def declared_names(node: Node) -> Iterator[str]:
             yield target.text
 
 
-def changed_by_library(node: Node) -> bool:
-    """Whether a call of the standard library is made for what it does to its arguments: `std::swap(a, b)`.
+def root_of(node: Node) -> str | None:
+    """The name of what an expression is, or is a part of: `s` of `s[0]` and `s.back()`; None where it is a value."""
+    match node.kind:
+        case "identifier":
+            return node.text
+        case "parenthesized_expression" | "subscript_expression" | "pointer_expression":
+            return root_of(node.children[0])
+        case "call_expression":
+            function = node.field("function")
+            method = function.field("field") if function is not None else None
+            if function is not None and method is not None and method.text in ("at", "back", "front", "value"):
+                return root_of(function.children[0])
+    return None
 
-    Its result is not used, or is assigned to, as that of `std::tie(a, b)` is.
-    """
-    function, parent = node.field("function"), node.parent
-    if node.kind != "call_expression" or function is None or parent is None or not function.text.startswith("std::"):
-        return False
-    return parent.kind == "expression_statement" or parent.field("left") is node
+
+def statement_around(node: Node) -> Node:
+    """The statement that an expression stands in, or the head of a loop or branch that it stands in."""
+    while node.parent is not None and node.parent.kind not in ("compound_statement", "function_definition"):
+        if node.kind.endswith(("_statement", "declaration")):
+            break
+        node = node.parent
+    return node
 
 
 def in_turn(node: Node, block: Node) -> bool:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import keyword
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Step
 from codemod.planning.naming import base_name
 from codemod.reporting.report import plural
 from transforms.cpp.coverage.body import Body
-from transforms.cpp.coverage.kernel import body_of
+from transforms.cpp.coverage.kernel import body_of, syntax_of
 from transforms.cpp.coverage.operators import Obstacle
 from transforms.cpp.coverage.placing import Homes, edits_of
 from transforms.cpp.coverage.sketch import made, sketch
+from transforms.cpp.coverage.uses import Callee, Callees
 from transforms.cpp.coverage.values import OWN_NAMES, Underivable
+from transforms.cpp.reach.calls import Index
 from transforms.cpp.reading.marks import is_template
 from transforms.cpp.rules.missing_fake import LEVEL, MODE, NAME
 from transforms.schema.schema import Argument, Schema
@@ -23,13 +27,35 @@ from transforms.schema.schema import Argument, Schema
 _CONDITION = re.compile(rb"(?m)^[ \t]*#[ \t]*(if|ifdef|ifndef|endif)\b")
 
 
-def missing_fake(
-    obstacle: Obstacle, read: Callable[[str], bytes], schemas: Mapping[str, Sequence[Schema]], homes: Homes
-) -> Finding:
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What fakes are read from."""
+
+    read: Callable[[str], bytes]
+    """Gives the bytes of a file."""
+    schemas: Mapping[str, Sequence[Schema]]
+    """Those of ATen's operators."""
+    index: Index
+    """The functions of the tree."""
+
+    def callees(self, near: str) -> Callees:
+        """The functions of the tree that a call in a file may mean."""
+        return functools.cache(functools.partial(self._named, near))
+
+    def _named(self, near: str, name: str, arguments: int) -> Sequence[Callee]:
+        functions = [f for f in self.index.named(name, near) if f.body >= 0 and len(f.params) >= arguments]
+        return [
+            Callee([p.type for p in f.params], [p.name for p in f.params], syntax_of(f, self.read(f.path)))
+            for f in functions
+        ]
+
+
+def missing_fake(obstacle: Obstacle, sources: Sources, homes: Homes) -> Finding:
     """The finding about one operator, at its definition, with its fake where the kernels show that.
 
-    `read` gives the bytes of a file, `schemas` are those of ATen's operators, `homes` the modules that take fakes.
+    `homes` are the modules that take fakes.
     """
+    read = sources.read
     operator, kernel = obstacle.operator, obstacle.kernel
     registration = operator.definition
     message, refusal, reason = _said(obstacle)
@@ -37,7 +63,7 @@ def missing_fake(
     unwritten = ""
     if obstacle.kernels:
         try:
-            edits, left = written(obstacle, read, schemas, homes)
+            edits, left = written(obstacle, sources, homes)
         except Underivable as error:
             unwritten = f"; not written by symfix: {error}"
     source = made(kernel, read(kernel.path)) if kernel is not None else ""
@@ -72,14 +98,12 @@ def missing_fake(
     )
 
 
-def written(
-    obstacle: Obstacle, read: Callable[[str], bytes], schemas: Mapping[str, Sequence[Schema]], homes: Homes
-) -> tuple[tuple[Edit, ...], int]:
+def written(obstacle: Obstacle, sources: Sources, homes: Homes) -> tuple[tuple[Edit, ...], int]:
     """The edits that write an operator's fake, and how many checks of its kernel they leave out.
 
     Raises Underivable where its kernels do not show the fake, or no module is there for it.
     """
-    operator = obstacle.operator
+    operator, read = obstacle.operator, sources.read
     schema = operator.schema
     if schema is None or any(not _usable(argument) for argument in schema.arguments):
         raise Underivable("its schema is not read")
@@ -91,7 +115,10 @@ def written(
         raise Underivable("it is written in a template, whose operators are known when it is rendered")
     if conditional(read(operator.path), operator.definition.start):
         raise Underivable("not every build defines it, as #if says, and a fake of what is not there raises")
-    bodies = [body_of(kernel, read(kernel.path), schema, schemas) for kernel in obstacle.kernels]
+    bodies = [
+        body_of(kernel, read(kernel.path), schema, sources.schemas, sources.callees(kernel.path))
+        for kernel in obstacle.kernels
+    ]
     results = {body.result for body in bodies}
     if len(results) > 1:
         raise Underivable("its kernels return different things")

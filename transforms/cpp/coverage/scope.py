@@ -91,8 +91,8 @@ class Scope:
             name = f"{name}_"
         return name
 
-    def lose(self, name: str, reason: str, value: Value | None) -> None:
-        """Note that it is not known what a name holds: for what it is made of, where there is a `reason`.
+    def lose(self, name: str, reason: str, value: Value | None, *, own: bool = True) -> None:
+        """Note that it is not known what a name holds: for what it is made of, where there is an `own` reason.
 
         That is the first part that was not read, by itself or as another name has it. Else its type may not fit.
         """
@@ -100,7 +100,7 @@ class Scope:
         self.names[name] = None
         self.unknown.pop(name, None)
         if reason:
-            self.unknown[name] = reason if known else f"`{name}` is made of {reason}"
+            self.unknown[name] = reason if known or not own else f"`{name}` is made of {reason}"
         elif value is not None and self.types.get(name) and not self.fits(name, value):
             self.unknown[name] = f"`{name}`, declared as `{self.types[name]}`"
 

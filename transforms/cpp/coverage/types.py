@@ -10,6 +10,7 @@ from transforms.cpp.coverage.values import Kind, Value
 _QUALIFIER = re.compile(r"\b(?:const|constexpr|static|typename)\b|&")
 _NAMESPACE = re.compile(r"(?<![\w:])(?:::)?(?:torch::autograd|torch|at|c10|caffe2|std)::")
 _AROUND = re.compile(r"\s*([<>,])\s*")
+_CONSTANT = re.compile(r"const\b[^*]*$|[^*]*\bconst\s*&?$")
 _OPTIONAL = re.compile(r"optional<(.+)>$")
 _SIGNED = frozenset({
     "int", "long", "long int", "long long", "long long int", "int32_t", "int64_t", "ptrdiff_t", "ssize_t", "SymInt",
@@ -55,6 +56,11 @@ def keeps_number(declared: str, number: Value) -> bool:
 def is_integer(declared: str) -> bool:
     """Whether a type is one of the integers that are followed."""
     return _plain(declared) in _SIGNED | _UNSIGNED
+
+
+def is_constant(declared: str) -> bool:
+    """Whether what is declared so cannot be given another value."""
+    return _CONSTANT.match(declared) is not None
 
 
 def takes_one(declared: str) -> bool:
