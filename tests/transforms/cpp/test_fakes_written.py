@@ -161,6 +161,21 @@ def test_what_is_not_shown_is_not_written(body: str) -> None:
         ),
         # C++ knows no default device.
         ("return at::zeros({k}, at::kLong);", ['return torch.zeros((k,), dtype=torch.int64, device="cpu")']),
+        # A device is no text.
+        (
+            (
+                'TORCH_CHECK(x.device() == torch::kCPU, "on CPU"); auto d = at::kCPU;'
+                "if (d != w->device()) { return x; } return at::zeros_like(x, at::TensorOptions().device(d));"
+            ),
+            [
+                'torch._check(x.device == torch.device("cpu"), lambda: "on CPU")',
+                'd = torch.device("cpu")',
+                "if d != w.device:",
+                "return x",
+                "return torch.zeros_like(x, device=d)",
+            ],
+        ),
+        ("return at::empty({k}, at::kCPU);", ['return torch.empty((k,), device="cpu")']),
         ("auto out = at::empty_like(x); out.fill_(1); out.zero_(); return out;", ["return torch.empty_like(x)"]),
         (
             "auto out = at::empty_like(x); run([&] { out[0] = 1; }); return std::make_tuple(out, out);",

@@ -9,7 +9,7 @@ from dataclasses import replace
 from transforms.cpp.coverage.aten import Operators
 from transforms.cpp.coverage.factories import Factories
 from transforms.cpp.coverage.types import is_integer, keeps_number
-from transforms.cpp.coverage.values import SCALAR_TYPES, Kind, Options, Underivable, Value, joined
+from transforms.cpp.coverage.values import CPU, SCALAR_TYPES, Kind, Options, Underivable, Value, joined
 from transforms.cpp.reading.tree import Node
 from transforms.schema.schema import Schema
 
@@ -116,7 +116,7 @@ class Expressions:
         if named is not None and named[1] in SCALAR_TYPES:
             return Value("dtype", f"torch.{SCALAR_TYPES[named[1]]}", settled=True)
         if named is not None and named[1] == "CPU":
-            return Value("device", '"cpu"', settled=True)
+            return Value("device", CPU, settled=True)
         return None
 
     def _number_literal(self, node: Node) -> Value | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from transforms.cpp.coverage.body import FACTORIES
-from transforms.cpp.coverage.values import Options, Underivable, Value, joined
+from transforms.cpp.coverage.values import CPU, Options, Underivable, Value, joined
 from transforms.cpp.reading.tree import Node
 
 _OF_ATEN = re.compile(r"(?:at|torch)::(?:native::)?(\w+)$")
@@ -106,7 +106,7 @@ class Factories:
             return None  # its dtype is that of the number
         # Without a tensor to be like, C++ makes it on the CPU, whatever the default device of Python is.
         if options.device or not like:
-            texts.append(f"device={options.device or chr(34) + 'cpu' + chr(34)}")
+            texts.append(f"device={_device(options.device or CPU)}")
         if options.format and options.format != "torch.contiguous_format":
             return None
         callee = f"{like}.new_{base}" if like else f"torch.{base}"
@@ -121,7 +121,7 @@ class Factories:
         texts = [tensor.text, *(self._fill(fill) for fill in fills)]
         dtype = options.dtype or (f"{options.like}.dtype" if options.like not in ("", tensor.text) else "")
         device = options.device or (f"{options.like}.device" if options.like not in ("", tensor.text) else "")
-        texts += [f"{key}={text}" for key, text in (("dtype", dtype), ("device", device),
+        texts += [f"{key}={text}" for key, text in (("dtype", dtype), ("device", _device(device)),
                                                     ("memory_format", options.format)) if text]  # fmt: skip
         return Value("tensor", f"torch.{name}({', '.join(texts)})", joined(tensor, said), fresh=True)
 
@@ -132,3 +132,8 @@ class Factories:
         except Underivable:
             return "0"
         return value.text if value.kind in ("int", "float", "bool") and value.settled else "0"
+
+
+def _device(text: str) -> str:
+    """A device as it is passed, where its name says the same."""
+    return '"cpu"' if text == CPU else text

@@ -56,6 +56,8 @@ def joined(*values: Value) -> frozenset[str]:
     return frozenset().union(*(value.names for value in values))
 
 
+CPU = 'torch.device("cpu")'
+"""A device that is compared: no text is equal to one."""
 OWN_NAMES = frozenset({"len", "list", "sym_eq", "torch"})
 """What a fake itself calls, by names that mean the same in C++ no more than by chance: no local has them."""
 SCALAR_TYPES = {
