@@ -466,6 +466,49 @@ def test_an_argument_named_as_what_the_fake_calls_has_none(tmp_path: Path, name:
 
 
 @pytest.mark.parametrize(
+    ("cpu", "cuda", "lines", "left"),
+    [
+        (
+            'TORCH_CHECK(x.is_cpu(), "CPU"); TORCH_CHECK(x.dim() == 2, "rank"); TORCH_CHECK(x.dtype() == at::kFloat);',
+            'TORCH_CHECK(x.is_cuda(), "CUDA"); auto d = x.dim(); TORCH_CHECK(d == 2, "rank"); TORCH_CHECK(strange(x));',
+            ['torch._check(x.dim() == 2, lambda: "rank")'],
+            "4 checks of the kernels, which a fake cannot make or which not all of them make, stay there alone",
+        ),
+        # The same text of another number; another message; behind a branch; behind a result.
+        (
+            "auto n = x.size(0); TORCH_CHECK(n > 2 && n < 9);",
+            "auto n = x.size(1); TORCH_CHECK(n > 2 && n < 9);",
+            [],
+            "4 ",
+        ),
+        ('TORCH_CHECK(x.dim() == 2, "one");', 'TORCH_CHECK(x.dim() == 2, "two");', [], "2 "),
+        ("TORCH_CHECK(x.dim() == 2);", "if (x.is_floating_point()) { TORCH_CHECK(x.dim() == 2); }", [], "2 "),
+        ("if (x.dim() > 3) { TORCH_CHECK(x.is_cpu()); }", "TORCH_CHECK(x.is_cuda());", [], "2 "),
+        # Nothing is made where all refuse.
+        (
+            'if (x.dim() == 3) { AT_ERROR("three"); }',
+            'if (x.dim() == 3) { AT_ERROR("3"); }',
+            ["if x.dim() == 3:", '    torch._check(False, lambda: "three")'],
+            "",
+        ),
+    ],
+)
+def test_a_fake_makes_the_checks_that_all_kernels_make(
+    tmp_path: Path, cpu: str, cuda: str, lines: list[str], left: str
+) -> None:
+    source = "".join(
+        f"Tensor lift_{key}(const Tensor& x) {{ {code} return at::empty_like(x); }}\n"
+        f'TORCH_LIBRARY_IMPL(lib, {key}, m) {{ m.impl("lift", lift_{key}); }}\n'
+        for key, code in (("CPU", cpu), ("CUDA", cuda))
+    )
+    source += 'TORCH_LIBRARY(lib, m) { m.def("lift(Tensor x) -> Tensor"); }\n'
+    (finding,) = missing(tmp_path, c=source, p=LOADED)
+    written = apply_edits(LOADED.encode(), finding.edits).decode().partition("def _(")[2].splitlines()[1:]
+    assert written == [f"    {line}" for line in (*lines, "return torch.empty_like(x)")]
+    assert left in finding.reason if left else "stay there" not in finding.reason
+
+
+@pytest.mark.parametrize(
     ("cpp", "python"),
     [
         (CPP, LOADS.replace("torch.ops", "import torch\n\n\ndef load():\n    torch.ops")),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import functools
+import operator
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from codemod.model.callgraph import shortest_ways
 
+_REFUSED = re.compile(r"(torch\._check\w*\(False), lambda.*", re.S)
 FACTORIES = {"empty": 0, "zeros": 0, "ones": 0, "full": 1}
 """Factories that take sizes first, and how many arguments come between these and the options."""
 
@@ -67,7 +70,21 @@ class Body:
     @property
     def result(self) -> Result:
         """What is returned, and the locals that it rests on: without the checks."""
-        return _shown(_needed(self.statements, checks=False))
+        return _shown(_needed(self.statements, lambda line: line.returns))
+
+    @property
+    def checks(self) -> list[tuple[Line, Result]]:
+        """Each check, with where it stands, and what it rests on: equal where two fakes check the same there.
+
+        What ends a way whatever is asked stays equal where its message differs: nothing may be made on that way.
+        """
+        found, returned = list[tuple[Line, Result]](), 0
+        for line in _lines(_flat(self.statements)):
+            returned += line.returns
+            if not line.name and not line.returns:
+                resting = _needed(self.statements, functools.partial(operator.is_, line))
+                found.append((line, (returned, *_shown(Body(resting).needed().statements))))
+        return found
 
     def written(self) -> list[str]:
         """The lines, indented by a level for each branch that they stand in."""
@@ -75,7 +92,7 @@ class Body:
 
     def needed(self) -> Body:
         """The body without the locals that nothing rests on, those used once put where they are used."""
-        kept = _needed(self.statements, checks=True)
+        kept = _needed(self.statements, lambda line: not line.name)
         result: list[Statement] = []
         for index, statement in enumerate(kept):
             if not isinstance(statement, Line) or not _put(statement, kept, index):
@@ -98,8 +115,31 @@ class Body:
         return frozenset().union(*(statement.names for statement in _flat(self.statements)))
 
 
-def _needed(statements: Sequence[Statement], *, checks: bool) -> list[Statement]:
-    """The statements that results, and `checks` where they are asked for, rest on.
+def shared(bodies: Sequence[Body]) -> Body:
+    """The fake of several kernels that return the same, with the checks that all of them make.
+
+    Those of one alone, as of its device or dtypes, would refuse what the others take.
+    """
+    first, *others = bodies
+    made = [{what for _, what in body.checks} for body in others]
+    own = [line for line, what in first.checks if not all(what in checks for checks in made)]
+    kept = len(first.checks) - len(own)
+    left = sum(body.left + len(body.checks) - kept for body in bodies)
+    return Body(_without(first.statements, own), left)
+
+
+def _without(statements: Iterable[Statement], dropped: Sequence[Line]) -> list[Statement]:
+    return [
+        replace(s, then=_without(s.then, dropped), otherwise=_without(s.otherwise, dropped))
+        if isinstance(s, Branch)
+        else s
+        for s in statements
+        if not any(s is line for line in dropped)
+    ]
+
+
+def _needed(statements: Sequence[Statement], asked: Callable[[Line], bool]) -> list[Statement]:
+    """The results and checks that are asked for, and the statements that these rest on.
 
     What changes a tensor in place changes each local that is the same one, as `x.contiguous()` may be.
     """
@@ -110,7 +150,7 @@ def _needed(statements: Sequence[Statement], *, checks: bool) -> list[Statement]
     changed = {line.name: shortest_ways([[line.name]], made.__getitem__).keys() for line in lines if line.changes}
     shared: set[str] = set()
     while True:
-        kept = _live(statements, set(), shared, checks)
+        kept = _live(statements, set(), shared, asked)
         resting = set().union(*(statement.names for statement in _flat(kept)))
         found = {name for name, made_of in changed.items() if not made_of.isdisjoint(resting)}
         if found <= shared:
@@ -118,8 +158,10 @@ def _needed(statements: Sequence[Statement], *, checks: bool) -> list[Statement]
         shared |= found
 
 
-def _live(statements: Sequence[Statement], wanted: set[str], shared: set[str], checks: bool) -> list[Statement]:
-    """The statements that `wanted` names, what changes the `shared` tensors, results or checks rest on.
+def _live(
+    statements: Sequence[Statement], wanted: set[str], shared: set[str], asked: Callable[[Line], bool]
+) -> list[Statement]:
+    """The statements that `wanted` names, what changes the `shared` tensors, and what is asked for rest on.
 
     `wanted` has what they rest on afterwards.
     """
@@ -127,8 +169,8 @@ def _live(statements: Sequence[Statement], wanted: set[str], shared: set[str], c
     for statement in reversed(statements):
         if isinstance(statement, Branch):
             otherwise = set(wanted)
-            then = _live(statement.then, wanted, shared, checks)
-            other = _live(statement.otherwise, otherwise, shared, checks)
+            then = _live(statement.then, wanted, shared, asked)
+            other = _live(statement.otherwise, otherwise, shared, asked)
             wanted |= otherwise
             if then or other:
                 wanted |= statement.names
@@ -136,7 +178,7 @@ def _live(statements: Sequence[Statement], wanted: set[str], shared: set[str], c
         elif (
             statement.name in wanted
             or (statement.changes and statement.name in shared)
-            or (not statement.name and (checks or statement.returns))
+            or (not statement.name and asked(statement))
         ):
             wanted |= statement.names
             kept.append(replace(statement))
@@ -154,7 +196,8 @@ def _flat(statements: Iterable[Statement]) -> Iterator[Statement]:
 
 def _shown(statements: Iterable[Statement]) -> Result:
     return tuple(
-        (s.condition, _shown(s.then), _shown(s.otherwise)) if isinstance(s, Branch) else s.written for s in statements
+        (s.condition, _shown(s.then), _shown(s.otherwise)) if isinstance(s, Branch) else _REFUSED.sub(r"\1", s.written)
+        for s in statements
     )
 
 

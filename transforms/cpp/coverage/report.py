@@ -12,7 +12,7 @@ from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Step
 from codemod.planning.naming import base_name
 from codemod.reporting.report import plural
-from transforms.cpp.coverage.body import Body
+from transforms.cpp.coverage.body import Body, shared
 from transforms.cpp.coverage.kernel import body_of, syntax_of
 from transforms.cpp.coverage.operators import Obstacle
 from transforms.cpp.coverage.placing import Homes, edits_of
@@ -75,7 +75,13 @@ def missing_fake(obstacle: Obstacle, sources: Sources, homes: Homes) -> Finding:
     function = obstacle.root or kernel
     said = f"{reason}: {sketch(obstacle)}{seen}{unwritten}"
     if edits:
-        stay = f"; {plural(left, 'check')} of the kernel, which a fake cannot make, stay there alone" if left else ""
+        several = len(set(obstacle.kernels)) > 1
+        why = (
+            "kernels, which a fake cannot make or which not all of them make,"
+            if several
+            else "kernel, which a fake cannot make,"
+        )
+        stay = f"; {plural(left, 'check')} of the {why} stay there alone" if left else ""
         said = f"the fake returns what `{kernel.name if kernel else ''}` makes{stay}"
     return Finding(
         operator.path,
@@ -117,18 +123,19 @@ def written(obstacle: Obstacle, sources: Sources, homes: Homes) -> tuple[tuple[E
         raise Underivable("not every build defines it, as #if says, and a fake of what is not there raises")
     bodies = [
         body_of(kernel, read(kernel.path), schema, sources.schemas, sources.callees(kernel.path))
-        for kernel in obstacle.kernels
+        for kernel in dict.fromkeys(obstacle.kernels)
     ]
     results = {body.result for body in bodies}
     if len(results) > 1:
         raise Underivable("its kernels return different things")
-    hidden = _hidden(bodies[0], schema)
+    body = shared(bodies)
+    hidden = _hidden(body, schema)
     if hidden:
         raise Underivable(f"its argument `{hidden}` hides Python's `{hidden}`, which its fake calls")
     home = homes.of(operator)
     if home is None:
         raise Underivable("no module of Python is known to load it")
-    return edits_of(operator.name, schema, bodies[0], home), bodies[0].left
+    return edits_of(operator.name, schema, body, home), body.left
 
 
 def _hidden(body: Body, schema: Schema) -> str:
