@@ -30,6 +30,7 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
+from transforms.python.writing.asked_anyway import asked_anyway
 from transforms.python.writing.compiled import asked_of, served
 from transforms.python.writing.copies import copy_is_seen
 from transforms.python.writing.logic import Undecided
@@ -77,9 +78,12 @@ def rewrite(place: Place) -> Rewrite | None:
     found, truth = _padding(place, branch)
     if found is None or not isinstance(branch, (ast.If, ast.IfExp)):
         return None
-    amounts = forms(place, found, asked_of(place, branch.test, truth), truth)
+    asked = asked_of(place, branch.test, truth)
+    amounts = forms(place, found, asked, truth)
     if amounts is None or copy_is_seen(place, [branch]):
         return None
+    if place.inlined and (reason := asked_anyway(place, asked)):
+        return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="asked-anyway")
     changes = [*served(place, branch.test, truth, truth)]
     for old, new in zip(found.amounts, amounts, strict=True):
         if new is not old:

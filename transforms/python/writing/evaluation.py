@@ -63,7 +63,7 @@ class Evaluated:
         for node in _always(expression):
             if isinstance(node, (ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)) and self._only_reads(node):
                 self.texts.add(ast.unparse(node))
-            dimension = _dimension(node)
+            dimension = dimension_of(node)
             if dimension is not None:
                 tensor, index = dimension
                 self._rank(tensor, index + 1 if index >= 0 else -index)
@@ -114,11 +114,11 @@ class Evaluated:
         self.forget(_stored(target))
         if isinstance(target, ast.Name) and value is not None:
             self._rank(target.id, _literal_rank(value))
-            tensor = _of_shape(value)
+            tensor = shape_owner(value)
             if tensor and tensor != target.id and not isinstance(value, ast.Name):
                 self.shapes[target.id] = tensor
         elif isinstance(target, (ast.Tuple, ast.List)) and value is not None:
-            tensor = _of_shape(value)
+            tensor = shape_owner(value)
             starred = any(isinstance(element, ast.Starred) for element in target.elts)
             if tensor and tensor not in _stored(target):
                 self._rank(tensor, len(target.elts) - starred)
@@ -137,7 +137,7 @@ class Evaluated:
         if isinstance(node, ast.Attribute):
             return self._may_read(node.value, present)
         if isinstance(node, ast.Subscript):
-            dimension = _dimension(node)
+            dimension = dimension_of(node)
             if isinstance(node.slice, ast.Slice):
                 bounds = (node.slice.lower, node.slice.upper, node.slice.step)
                 return all(self.may_move(part, present) for part in (node.value, *bounds) if part is not None)
@@ -190,7 +190,7 @@ class Evaluated:
             return False
         if not isinstance(node.func, ast.Attribute) or node.func.attr not in _SIMPLE_METHODS:
             return False
-        dimension = _dimension(node)
+        dimension = dimension_of(node)
         return self._may_read(node.func.value, present) and (
             not node.args or (dimension is not None and self._in_range(dimension))
         )
@@ -334,10 +334,10 @@ def _always(node: ast.expr) -> Iterator[ast.expr]:
             yield from _always(child)
 
 
-def _dimension(node: ast.AST) -> tuple[str, int] | None:
+def dimension_of(node: ast.AST) -> tuple[str, int] | None:
     """(tensor, index) of `x.shape[i]`, `x.size()[i]`, `x.size(i)` and `x.stride(i)` with a number for `i`."""
     if isinstance(node, ast.Subscript):
-        tensor, index = _of_shape(node.value), node.slice
+        tensor, index = shape_owner(node.value), node.slice
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
         if node.func.attr not in _SHAPE_METHODS or node.keywords:
             return None
@@ -374,7 +374,7 @@ def _literal_rank(value: ast.expr) -> int:
     return len(sizes) if literal and not any(isinstance(size, ast.Starred) for size in sizes) else 0
 
 
-def _of_shape(node: ast.expr) -> str:
+def shape_owner(node: ast.expr) -> str:
     """The tensor whose shape an expression is, or the variable that holds a shape; "" for anything else."""
     if isinstance(node, ast.Attribute) and node.attr == "shape":
         return ast.unparse(node.value)
@@ -390,5 +390,5 @@ def _ranked(node: ast.expr) -> str:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("dim", "ndimension"):
         return ast.unparse(node.func.value)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
-        return _of_shape(node.args[0])
+        return shape_owner(node.args[0])
     return ""

@@ -345,3 +345,41 @@ def _is_rewritten(root: Path, source: str) -> bool:
     project = MemoryProject(root, {"m.py": head + source}, root / "none.yaml")
     found = PythonTransform().analyse(project)
     return any(finding.rule == "padding-branch" and finding.edits for finding in found)
+
+
+
+
+@pytest.mark.parametrize(
+    ("above", "amount", "reason"),
+    [
+        ("x = x[:, :self.longest]\n    k = x.shape[1]\n    r = self.longest - k\n    ", "r", "the slice at line 4"),
+        ("x = x[..., :m]\n    r = m - x.shape[-1]\n    ", "r", "the slice at line 4"),
+        ("x = x[:, -m:]\n    a, b = x.shape\n    r = m - b\n    ", "r", "the slice at line 4"),
+        ("x = x[:, :m, :]\n    ", "m - x.size(1)", "the slice at line 4"),
+        ("x = (~make(c, long=y.size(1)))[:, None].to(y.device)\n    ", "y.shape[1] - x.shape[-1]", "x is made for"),
+        ("x = (~make(c, long=m))[:, None].to(y.device)\n    ", "m - x.shape[-1]", ""),
+        ("x = x[:, :min(m, c)]\n    r = m - x.shape[1]\n    ", "r", ""),
+        ("x = x[:, :m]\n    x = self.conv(x)\n    r = m - x.shape[1]\n    ", "r", ""),
+        ("c = x.shape[1]\n    r = m - c\n    y = y[:, :m]\n    ", "r", ""),
+        ("if flag:\n        x = x[:, :m]\n    r = m - x.shape[1]\n    ", "r", ""),
+        ("x = x[:m]\n    r = m - x.shape[1]\n    ", "r", ""),
+        ("x = x[:, m:]\n    r = m - x.shape[1]\n    ", "r", ""),
+        ("x = x[:, :m:2]\n    r = m - x.shape[1]\n    ", "r", ""),
+        ("x = x[:, :m]\n    r = m - x.shape[-1]\n    ", "r", ""),
+    ],
+)
+def test_what_is_asked_anyway_is_left(look: Any, above: str, amount: str, reason: str) -> None:
+    body = f"    {above}if {amount} > 0:\n        x = F.pad(x, (0, max({amount}, 0)))\n    return x + y\n"
+    found = [f for f in look(HEAD.replace("f(x", "f(self, x") + body) if f.rule == "padding-branch"]
+    assert [bool(finding.edits) for finding in found] == [not reason]
+    assert found[0].reason.startswith(reason)
+
+
+@pytest.mark.parametrize(("below", "left"), [("if needs and flag:", True), ("if flag:", False)])
+def test_what_a_function_inside_asks_again_is_left(look: Any, below: str, left: bool) -> None:
+    inside = f"    def undo(y):\n        {below}\n            y = y[:, :-r]\n        return y\n"
+    body = "    r = -n % m\n    needs = r > 0\n    if needs:\n        x = F.pad(x, (0, 0, 0, r))\n"
+    source = HEAD + body + inside + "    return x, undo\n"
+    (found,) = [finding for finding in look(source) if finding.rule == "padding-branch"]
+    assert bool(found.edits) is not left
+    assert (found.reason == "line 9 asks for needs too, so that no graph would be saved") is left

@@ -1,0 +1,153 @@
+"""What else asks a compiler for the sizes that a branch asks for, so that a path for every size saves no graph."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from transforms.python.flow.nodes import all_nodes
+from transforms.python.writing.evaluation import blocks, dimension_of, shape_owner
+from transforms.python.writing.numbers import Arithmetic
+from transforms.python.writing.place import Place
+
+_TESTED = (ast.If, ast.IfExp, ast.While)
+
+
+class _Size(NamedTuple):
+    """One dimension of a variable's tensor, and the line that reads it."""
+
+    tensor: str
+    dimension: int
+    line: int
+
+
+def asked_anyway(place: Place, asked: ast.expr) -> str:
+    """Why a branch that asks for nothing where it is compiled leaves as many graphs; "" where it may save some.
+
+    Each operand of `asked` has to be asked elsewhere too.
+    """
+    operands = asked.values if isinstance(asked, ast.BoolOp) else [asked]
+    reasons = [_asked_again(place, operand) or _settled(place, operand) for operand in operands]
+    return reasons[0] if all(reasons) else ""
+
+
+def _asked_again(place: Place, operand: ast.expr) -> str:
+    """Whether a function inside this one, which a graph holds with it, tests the same."""
+    if not isinstance(operand, ast.Name) or len(place.assigned(operand.id)) != 1:
+        return ""
+    own = set(map(id, place.nodes))
+    for node in all_nodes(place.function.body):
+        if isinstance(node, _TESTED) and id(node) not in own:
+            tested = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
+            if ast.dump(operand) in map(ast.dump, tested):
+                return f"line {node.lineno} asks for {operand.id} too, so that no graph would be saved"
+    return ""
+
+
+def _settled(place: Place, operand: ast.expr) -> str:
+    """Whether what gave a tensor its size leaves nothing to ask of it and of the other size."""
+    arithmetic = Arithmetic(place)
+    parts = list(_parts(operand, arithmetic))
+    texts = {ast.unparse(part) for part in parts}
+    sizes = {ast.unparse(part): size for part in parts if (size := _size(place, part)) is not None}
+    for text, size in sizes.items():
+        others = [other for other in sizes.values() if other[:2] != size[:2]]
+        made = _given(place, size)
+        if made is None:
+            continue
+        if _cuts(made, size.dimension, texts - {text}):
+            return f"the slice at line {made.lineno} asks the same of a size with guards: no graph would be saved"
+        given = (_size(place, argument) for argument in _arguments(made))
+        if any(argument[:2] == other[:2] for argument in given if argument for other in others):
+            return f"{size.tensor} is made for that size at line {made.lineno}: a compiler asks nothing of equal symbols"
+    return ""
+
+
+def _parts(node: ast.expr, arithmetic: Arithmetic) -> Iterator[ast.expr]:
+    """The expressions that a condition is made of, those of its variables instead of these."""
+    pending, seen = [node], set[str]()
+    while pending:
+        part = pending.pop()
+        value = arithmetic.value(part) if isinstance(part, ast.Name) and part.id not in seen else None
+        if isinstance(part, ast.Name):
+            seen.add(part.id)
+        if value is not None:
+            pending.append(value)
+            continue
+        yield part
+        if dimension_of(part) is None:
+            pending += [child for child in ast.iter_child_nodes(part) if isinstance(child, ast.expr)]
+
+
+def _size(place: Place, node: ast.expr) -> _Size | None:
+    """The size that an expression reads, or that a variable holds of an unpacked shape."""
+    read = dimension_of(node)
+    if read is not None:
+        return _Size(*read, node.lineno) if read[0].isidentifier() else None
+    if not isinstance(node, ast.Name) or len(place.assigned(node.id)) != 1:
+        return None
+    for statement in place.nodes:
+        targets = getattr(statement.targets[0], "elts", []) if isinstance(statement, ast.Assign) else []
+        names = [getattr(target, "id", "") for target in targets]
+        if isinstance(statement, ast.Assign) and node.id in names:
+            tensor = shape_owner(statement.value)
+            starred = any(isinstance(target, ast.Starred) for target in targets)
+            known = tensor.isidentifier() and not isinstance(statement.value, ast.Name) and not starred
+            return _Size(tensor, names.index(node.id), statement.lineno) if known else None
+    return None
+
+
+def _given(place: Place, size: _Size) -> ast.expr | None:
+    """What a tensor was given last before its size is read, on every way to the branch; None where that is not seen."""
+    stores = [n for n in place.nodes if isinstance(n, ast.Name) and n.id == size.tensor and isinstance(n.ctx, ast.Store)]
+    last = max((store.lineno for store in stores if store.lineno < size.line), default=0)
+    for statement in _before(place.function.body, getattr(place.site.node, "lineno", 0)):
+        if statement.lineno == last and isinstance(statement, ast.Assign):
+            (target, *others) = statement.targets
+            if isinstance(target, ast.Name) and target.id == size.tensor and not others:
+                return statement.value
+    return None
+
+
+def _before(statements: list[ast.stmt], line: int) -> Iterator[ast.stmt]:
+    """The statements that have run when a line is reached, of the blocks around it."""
+    for statement in statements:
+        if statement.lineno >= line:
+            return
+        if (statement.end_lineno or 0) < line:
+            yield statement
+            continue
+        for block in blocks(statement):
+            if block and block[0].lineno <= line <= (block[-1].end_lineno or 0):
+                yield from _before(block, line)
+
+
+def _cuts(made: ast.expr, dimension: int, bounds: set[str]) -> bool:
+    """Whether a value is a slice that ends a dimension at one of `bounds`, or keeps as much from its end."""
+    if not isinstance(made, ast.Subscript):
+        return False
+    slices = made.slice.elts if isinstance(made.slice, ast.Tuple) else [made.slice]
+    rests = [isinstance(part, ast.Constant) and part.value is Ellipsis for part in slices]
+    plain = all(isinstance(part, ast.Slice) or rest for part, rest in zip(slices, rests, strict=True))
+    if dimension < 0 and True in rests:
+        slices = slices[rests.index(True) + 1 :]
+    elif dimension >= 0 and True in rests:
+        slices = slices[: rests.index(True)]
+    elif dimension < 0:
+        return False  # how many dimensions follow is not known
+    if not plain or not -len(slices) <= dimension < len(slices):
+        return False
+    cut = slices[dimension]
+    if not isinstance(cut, ast.Slice) or cut.step is not None:
+        return False
+    if cut.lower is None:
+        return cut.upper is not None and ast.unparse(cut.upper) in bounds
+    lower = cut.lower.operand if isinstance(cut.lower, ast.UnaryOp) and isinstance(cut.lower.op, ast.USub) else None
+    return cut.upper is None and lower is not None and ast.unparse(lower) in bounds
+
+
+def _arguments(made: ast.expr) -> Iterator[ast.expr]:
+    """What the calls in a value are given."""
+    for call in (node for node in ast.walk(made) if isinstance(node, ast.Call)):
+        yield from (*call.args, *(keyword.value for keyword in call.keywords))
