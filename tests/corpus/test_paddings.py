@@ -37,3 +37,37 @@ def test_one_graph_serves_every_size(condition: str, amount: str) -> None:
     assert graphs(source) > graphs(new) == 1
     assert takes_unknown(new)
     assert not takes_unknown(source)
+
+
+CROPPED = """    windows = n + pad
+    if pad > 0:
+        x = F.pad(x, (0, 0, 0, pad))
+    x = torch.relu(x.view(-1, m, c)).view(windows, c)
+    if windows > n:
+        x = x[:n].contiguous()
+    return x + 1
+"""
+CUT = """    x = x[:m]
+    k = m - x.size(0)
+    if k > 0:
+        x = F.pad(x, (0, 0, 0, k))
+    return x + 1
+"""
+
+
+def test_what_undoes_a_padding_goes_with_it() -> None:
+    source = HEAD + CROPPED
+    new = rewrite(source)
+    assert new.count("is_compiling()") == 2
+    assert not differs(source, new)
+    assert graphs(source) > graphs(new)
+    assert takes_unknown(new)
+    assert not takes_unknown(source)
+
+
+def test_what_is_left_as_a_slice_asks_the_same_would_save_no_graph() -> None:
+    source = HEAD + CUT
+    compiled = source.replace("if k > 0", "if torch.compiler.is_compiling() or k > 0").replace("k))", "max(k, 0)))")
+    assert rewrite(source) == source
+    assert not differs(source, compiled)
+    assert graphs(source) == graphs(compiled)

@@ -54,7 +54,8 @@ def _whole(function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[t
             (site, answer.rewrite)
             for (site, _), answer in zip(answers, kept, strict=True)
             if not answer.rewrite.changes and site.kind in ASKING and site.value.certain
-            if answer.rewrite.refusal not in ("traced-assert", "asked-assert", "asked-anyway")  # their guard holds anyway
+            if answer.rewrite.refusal
+            not in ("traced-assert", "asked-assert", "asked-anyway")  # their guard holds anyway
         ]
         rewritten = [index for index, answer in enumerate(kept) if answer.rewrite.changes]
         if not left or not rewritten:

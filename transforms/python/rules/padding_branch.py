@@ -14,7 +14,9 @@ and tensors of which somebody may see that they were copied: what is written in 
 function, where it shares memory with what is padded or was; what is stored; what a traced function returns to a caller
 of its file that writes it (others get a copy of what is padded already). A call of what is not known is taken to write
 what it is given where nobody takes its result; any other to write nothing, but where its class says `inplace=True` or
-the tensor is read by another name later.
+the tensor is read by another name later. Left in code that Dynamo traces is a padding that saves no graph too: what is
+padded to `m` was sliced by `[:m]` above, or made for the size that it is compared with, or a function inside asks the
+same again.
 
 Why: one graph serves every size; the branch made one for the sizes that fit and one for the others, and failed where
 the size is not known while tracing.

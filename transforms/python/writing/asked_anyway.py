@@ -60,7 +60,9 @@ def _settled(place: Place, operand: ast.expr) -> str:
             return f"the slice at line {made.lineno} asks the same of a size with guards: no graph would be saved"
         given = (_size(place, argument) for argument in _arguments(made))
         if any(argument[:2] == other[:2] for argument in given if argument for other in others):
-            return f"{size.tensor} is made for that size at line {made.lineno}: a compiler asks nothing of equal symbols"
+            return (
+                f"{size.tensor} is made for that size at line {made.lineno}: a compiler asks nothing of equal symbols"
+            )
     return ""
 
 
@@ -100,7 +102,9 @@ def _size(place: Place, node: ast.expr) -> _Size | None:
 
 def _given(place: Place, size: _Size) -> ast.expr | None:
     """What a tensor was given last before its size is read, on every way to the branch; None where that is not seen."""
-    stores = [n for n in place.nodes if isinstance(n, ast.Name) and n.id == size.tensor and isinstance(n.ctx, ast.Store)]
+    stores = [
+        n for n in place.nodes if isinstance(n, ast.Name) and n.id == size.tensor and isinstance(n.ctx, ast.Store)
+    ]
     last = max((store.lineno for store in stores if store.lineno < size.line), default=0)
     for statement in _before(place.function.body, getattr(place.site.node, "lineno", 0)):
         if statement.lineno == last and isinstance(statement, ast.Assign):

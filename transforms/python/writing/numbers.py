@@ -14,6 +14,8 @@ from transforms.python.writing.place import Place
 from transforms.python.writing.remainders import held_value
 
 _DRAWS = 400
+FEWEST = 3
+"""Draws in which a branch has to have something to do, and those in which it has to have nothing."""
 _MOST_PARTS = 2000
 """Parts of all expressions together; each variable that is added to itself doubles what follows."""
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
@@ -136,3 +138,11 @@ def _given(place: Place, variable: ast.Name) -> ast.expr | None:
             if name in parts and node.lineno >= value.lineno and name != variable.id:
                 return None
     return value
+
+
+def value_of(function: Callable[[Numbers], Any], drawn: Numbers) -> Any:
+    """What a function of `Arithmetic` gives for some numbers; None where it divides by 0."""
+    try:
+        return function(drawn)
+    except ZeroDivisionError:
+        return None

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from transforms.python.flow.nodes import called, dotted, is_read
 from transforms.python.flow.parameters import may_be_left_out
 from transforms.python.flow.torch_names import TORCH_MODULES
 from transforms.python.writing.evaluation import blocks
-from transforms.python.writing.numbers import PLAIN, Arithmetic, Numbers
+from transforms.python.writing.numbers import FEWEST, PLAIN, Arithmetic, value_of
 from transforms.python.writing.place import Place
 
-_FEWEST = 3
-"""Draws in which there has to be something to pad, and those in which there has to be nothing."""
 _PADS = {"pad": ("input", "pad", "mode", "value"), "constant_pad_nd": ("input", "pad", "value")}
 """The parameters of the functions that pad: torch/nn/functional.py, native_functions.yaml."""
 
@@ -147,15 +145,15 @@ def forms(place: Place, found: Padding, asked: ast.expr, truth: bool) -> list[as
     ]
     if condition is None or not all(written):
         return None
-    draws = [(drawn, _value(condition, drawn)) for drawn in arithmetic.draws()]
+    draws = [(drawn, value_of(condition, drawn)) for drawn in arithmetic.draws()]
     decided = [(drawn, bool(value) is truth) for drawn, value in draws if value is not None]
-    if min(sum(pads for _, pads in decided), sum(not pads for _, pads in decided)) < _FEWEST:
+    if min(sum(pads for _, pads in decided), sum(not pads for _, pads in decided)) < FEWEST:
         return None
     chosen = []
     for variants in written:
         amount = variants[0][1]
-        wanted = [(drawn, _value(amount, drawn) if pads else 0) for drawn, pads in decided]
-        form = next((form for form, own in variants if all(_value(own, drawn) == n for drawn, n in wanted)), None)
+        wanted = [(drawn, value_of(amount, drawn) if pads else 0) for drawn, pads in decided]
+        form = next((form for form, own in variants if all(value_of(own, drawn) == n for drawn, n in wanted)), None)
         if form is None:
             return None
         chosen.append(form)
@@ -171,13 +169,6 @@ def _forms(arithmetic: Arithmetic, amount: ast.expr, asked: ast.expr) -> Iterato
             yield part
             yield ast.BinOp(amount, ast.Mod(), value.right)
     yield ast.Call(ast.Name("max", ast.Load()), [amount, ast.Constant(0)], [])
-
-
-def _value(function: Callable[[Numbers], int], drawn: Numbers) -> int | None:
-    try:
-        return function(drawn)
-    except ZeroDivisionError:
-        return None
 
 
 def _keeps(kept: Sequence[ast.stmt], name: str, tensor: ast.expr) -> bool:

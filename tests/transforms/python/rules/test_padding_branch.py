@@ -347,8 +347,6 @@ def _is_rewritten(root: Path, source: str) -> bool:
     return any(finding.rule == "padding-branch" and finding.edits for finding in found)
 
 
-
-
 @pytest.mark.parametrize(
     ("above", "amount", "reason"),
     [
