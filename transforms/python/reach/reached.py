@@ -128,7 +128,7 @@ def entry(tree: SourceTree, definition: Definition, roles: Sequence[Role]) -> tu
         return "a reference, meta or decomposition", False, False, Root.OPERATOR
     if of_composites and "." not in function.name:
         return "a composite that torch.compile traces", True, True, Root.OPERATOR
-    if function.own_name == "forward" and any(base.endswith("Module") for base in function.bases):
+    if function.own_name == "forward" and function.method and tree.of_module(definition):
         return "the forward of a module", True, True, Root.MODULE
     return None
 

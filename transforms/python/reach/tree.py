@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 
 from transforms.python.reach.applied import Applied
+from transforms.python.reach.lineage import Lineages
+from transforms.python.reach.modules import Modules
 from transforms.python.reach.packages import Place, import_path, place_of
 from transforms.python.reading.facts import FileFacts, Function
 
@@ -52,7 +54,9 @@ class SourceTree:
         self._located: dict[str, tuple[str, str]] = {}
         self._meant: dict[tuple[str, str], Definition | None] = {}
         """What names mean at the top of files, as far as it was asked."""
-        self._applied = Applied(self)
+        lineages = Lineages(self)
+        self._applied = Applied(self, lineages)
+        self._modules = Modules(self, lineages)
 
     def module_name(self, path: str) -> str:
         """`torch._refs` for `torch/_refs/__init__.py`; the folders around a package, such as `src`, are none."""
@@ -115,6 +119,10 @@ class SourceTree:
     def applied(self, caller: Definition, callee: str) -> tuple[Definition, ...]:
         """What `callee` runs where it is `apply` of a torch.autograd.Function: `forward`, and what goes with it."""
         return self._applied.runs(caller, callee) if self._resolve(caller, callee) is None else ()
+
+    def of_module(self, method: Definition) -> bool:
+        """Whether a method is one of a module of torch.nn."""
+        return self._modules.has(method)
 
     def may_apply(self, callee: str) -> bool:
         """Whether a callee has a name by which some file calls `apply` of a class."""

@@ -1,0 +1,70 @@
+"""Which classes are modules, so that symbols reach their `forward`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.transforms.python.reach.following import followed
+
+FORWARD = "    def forward(self, x: Tensor):\n        return x\n"
+INIT = "    def __init__(self, n):\n        super().__init__(n)\n        {0}\n"
+OUTSIDE = "from other import Model\n"
+
+
+def forwards_of(**files: str) -> set[str]:
+    """The classes whose `forward` is reached; each file imports torch and torch.nn."""
+    head = "import torch\nfrom torch import nn\n"
+    sources = {f"{name}.py": head + source for name, source in files.items()}
+    return {d.function.name.removesuffix(".forward") for d in followed(sources)[1]}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a": f"class A(nn.Module): ...\nclass C(A):\n{FORWARD}"},
+        {"a": f"class A(nn.Module):\n{FORWARD}class B(A):\n    k = 1\nclass C(B):\n{FORWARD}"},
+        {"a": "class A(nn.Module): ...\n", "b": f"from a import A\nclass C(A):\n{FORWARD}"},
+        {"a": "class A(nn.Module): ...\n", "b": f"import a as other\nclass C(other.A):\n{FORWARD}"},
+        {"p/__init__": "from p.a import A\n", "p/a": "class A(nn.Module): ...\n",
+         "p/b/c": f"from .. import A as B\nclass C(B):\n{FORWARD}"},
+        {"a": f"class A(nn.Module, Generic[T]): ...\nclass C(A[int]):\n{FORWARD}"},
+        {"a": f"from torch.nn import Module as M\nclass C(M):\n{FORWARD}"},
+        {"a": f"class C(nn.Linear):\n{FORWARD}"},
+        {"a": f"from torch.nn.modules.loss import _Loss\nclass C(_Loss):\n{FORWARD}"},
+        {"a": f"{OUTSIDE}class C(Model):\n{INIT.format('self.a = nn.Linear(n, n)')}{FORWARD}"},
+        {"a": f"{OUTSIDE}class C(Model):\n{INIT.format('self.a = nn.Parameter(torch.ones(n))')}{FORWARD}"},
+        {"a": f"{OUTSIDE}class C(Model):\n{INIT.format('self.register_buffer(str(n), torch.ones(n))')}{FORWARD}"},
+        {"a": f"{OUTSIDE}class A(Model):\n{INIT.format('self.a = nn.ReLU()')}class C(A):\n{FORWARD}"},
+        {"a": f"{OUTSIDE}class C(Model):\n{INIT.format('self.a = D(n)')}{FORWARD}class D(nn.Module): ...\n"},
+        {"a": f"{OUTSIDE}class C(Model):\n    def __init__(self, n):\n        Model.__init__(self)\n"
+              f"        self.a = nn.Linear(n, n)\n{FORWARD}"},
+    ],
+)  # fmt: skip
+def test_a_forward_of_a_module_is_reached(files: Any) -> None:
+    assert "C" in forwards_of(**files)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"class A: ...\nclass C(A):\n{FORWARD}",
+        f"{OUTSIDE}class C(Model):\n{FORWARD}",
+        f"{OUTSIDE}class C(Model):\n{INIT.format('self.a = Model(n)')}{FORWARD}",
+        f"{OUTSIDE}class C(Model):\n    def __init__(self, n):\n        self.a = nn.Linear(n, n)\n{FORWARD}",
+        f"class C:\n{INIT.format('self.a = nn.Linear(n, n)')}{FORWARD}",
+        f"from abc import ABC\nclass C(ABC):\n{INIT.format('self.a = nn.Linear(n, n)')}{FORWARD}",
+        f"class C(dict):\n{INIT.format('self.a = nn.Linear(n, n)')}{FORWARD}",
+        f"class C(torch.autograd.Function):\n{INIT.format('self.a = nn.Linear(n, n)')}{FORWARD}",
+        f"{OUTSIDE}class C(Model):\n{INIT.format('self.a = D(n)')}{FORWARD}class D(Model):\n{INIT.format('C(n)')}",
+        f"{OUTSIDE}class C(Model):\n{INIT.format('self.a = nn.functional.relu(n)')}{FORWARD}",
+    ],
+)
+def test_a_forward_of_what_says_nothing_is_not(source: str) -> None:
+    assert forwards_of(a=source) == set()
+
+
+def test_classes_that_make_one_another_end() -> None:
+    classes = [f"class C{i}(Model):\n{INIT.format(f'self.a = C{i + 1}(n)')}{FORWARD}" for i in range(1500)]
+    assert forwards_of(a=OUTSIDE + "".join(classes)) == set()

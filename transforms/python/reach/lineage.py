@@ -1,0 +1,87 @@
+"""The classes of a tree with their bases, through imports from file to file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from transforms.python.reach.tree import Definition, SourceTree
+
+_LEVELS = 16
+"""Classes in a lineage, and imports of a name, that are looked through at the most."""
+
+
+class ClassPlace(NamedTuple):
+    """A class by its file and its qualified name there."""
+
+    path: str
+    name: str
+
+
+class Lineages:
+    """The classes of a tree that have bases or methods."""
+
+    def __init__(self, tree: SourceTree) -> None:
+        self._tree = tree
+        self._bases: dict[ClassPlace, tuple[str, ...]] = {}
+        for path, facts in tree.facts.items():
+            named = {name: bases for name, bases in facts.registering.classes if bases}
+            for function in facts.functions:
+                if function.method:
+                    named[function.name.rpartition(".")[0]] = tuple(map(_plain, function.bases))
+            self._bases |= {ClassPlace(path, name): bases for name, bases in named.items()}
+        self._found: dict[tuple[str, str], ClassPlace | None] = {}
+
+    def __contains__(self, kind: ClassPlace) -> bool:
+        return kind in self._bases
+
+    def bases(self, kind: ClassPlace) -> tuple[str, ...]:
+        """The bases of a class as written, without what they are subscripted with."""
+        return self._bases.get(kind, ())
+
+    def at_top(self, path: str, name: str) -> ClassPlace | None:
+        """The class that a dotted name means at the top of a file."""
+        key = (path, name)
+        if key not in self._found:
+            self._found[key] = None
+            for _ in range(_LEVELS):
+                if ClassPlace(path, name) in self._bases:
+                    self._found[key] = ClassPlace(path, name)
+                    break
+                module, name = self.imported(path, name)
+                if not name or module in ("", path):
+                    break
+                path = module
+        return self._found[key]
+
+    def imported(self, path: str, name: str) -> tuple[str, str]:
+        """The file and the name there of what a dotted name means by an import."""
+        return self._tree.located(self.target(path, name))
+
+    def target(self, path: str, name: str) -> str:
+        """The dotted name that a dotted name has outside of its file; "" where no import brings it."""
+        head, _, rest = name.partition(".")
+        target = self._tree.imported(path, head)
+        return f"{target}.{rest}" if rest else target
+
+    def lineage(self, kind: ClassPlace) -> list[ClassPlace]:
+        """A class and its bases in the tree, the nearest first."""
+        lineage: list[ClassPlace] = []
+        pending = [kind]
+        while pending and len(lineage) < _LEVELS:
+            current = pending.pop(0)
+            if current not in lineage:
+                lineage.append(current)
+                bases = (self.at_top(current.path, base) for base in self.bases(current))
+                pending += filter(None, bases)
+        return lineage
+
+    def method(self, kind: ClassPlace, name: str) -> Definition | None:
+        """The definition of a method, of the class itself or of the nearest base that has one."""
+        methods = (self._tree.definition(current.path, f"{current.name}.{name}") for current in self.lineage(kind))
+        return next(filter(None, methods), None)
+
+
+def _plain(base: str) -> str:
+    """`Base` of `Base[int]`."""
+    return base.partition("[")[0]
