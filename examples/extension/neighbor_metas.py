@@ -142,6 +142,20 @@ def block_sums(source: Tensor, block: int) -> Tensor:
     return source.unflatten(0, (-1, block)).sum(1)
 
 
+@torch.library.register_fake("neighbors::turned_blocks")
+def turned_blocks(source: Tensor, block: int) -> Tensor:
+    """The rows of each block the other way round, without those that filled up the last one."""
+    rows, columns = source.shape
+    missing = -rows % block
+    source = torch.nn.functional.pad(source, (0, 0, 0, missing))
+    source = source.view(-1, block, columns).flip(1)
+    source = source.reshape(rows + missing, columns)
+    # Of a tensor that fits the slice keeps all rows.
+    if missing > 0:
+        source = source[:rows]
+    return source
+
+
 @torch.library.register_fake("neighbors::blocks_and_rest")
 def blocks_and_rest(source: Tensor, block: int) -> tuple[Tensor, Tensor]:
     """The rows of whole blocks, and those that are left."""
