@@ -28,7 +28,7 @@ from transforms.python.transform import PythonTransform
 from transforms.python.writing.nodes import code, parse_expression
 
 F = TypeVar("F")
-FUNCTION = "def {}(x: Tensor):\n    if x.numel() == 0:\n        return x\n    return x + {}\n\n\n"
+FUNCTION = "def {}(x: Tensor):\n    if x.numel() == 0:\n        return x\n    return -x  # {}\n\n\n"
 HEAD = "import torch\nfrom torch import Tensor\n\n\n"
 
 

@@ -62,7 +62,7 @@ def test_what_the_author_calls_already_is_there() -> None:
 
 
 def test_helpers_of_the_tree_need_what_they_wrap() -> None:
-    source = "import torch\n\n\ndef f(x: Tensor):\n    if x.numel() == 0:\n        return x\n    return x + 1\n"
+    source = "import torch\n\n\ndef f(x: Tensor):\n    if x.numel() == 0:\n        return x\n    return -x\n"
     assert {finding.refusal for finding in found(source, (2, 4), scripted=True).values()} == {"min-torch"}
 
 
@@ -78,7 +78,7 @@ def test_newer_is_newer() -> None:
     assert newer({"sym_and"}, None) == []
 
 
-LIBRARY = "import torch\n\n\n@torch.compile\ndef f(x):\n    if x.numel() == 0:\n        return x\n    return x + 1\n"
+LIBRARY = "import torch\n\n\n@torch.compile\ndef f(x):\n    if x.numel() == 0:\n        return x\n    return -x\n"
 
 
 def refusals(root: Path, cache: Path, torch: str = "") -> set[str]:
