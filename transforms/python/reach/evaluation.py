@@ -9,6 +9,7 @@ from functools import partial
 
 from transforms.python.flow.nodes import dotted
 from transforms.python.reach import texts
+from transforms.python.reach.lineage import ClassPlace
 from transforms.python.reach.objects import Classes, bound
 from transforms.python.reach.registrars import (
     API,
@@ -21,7 +22,6 @@ from transforms.python.reach.registrars import (
     STEPS,
     Arguments,
     Bound,
-    Class,
     Inner,
     Instance,
     Library,
@@ -80,7 +80,7 @@ class Evaluation:
 
     def forward(self, value: Value) -> Value | None:
         """The method that a module runs when it is called; None for what is no module of the tree."""
-        method = self._classes.method(value, "forward") if isinstance(value, (Class, Instance)) else None
+        method = self._classes.method(value, "forward") if isinstance(value, (ClassPlace, Instance)) else None
         return Local(method) if method is not None else None
 
     def called_attributes(self, method: Definition) -> Iterator[str]:
@@ -211,13 +211,13 @@ class Evaluation:
     def _held(self, values: Iterable[Value]) -> list[Value]:
         """The classes and objects of the tree among what a name may be."""
         made = (self._registry.object_of(v.definition) if isinstance(v, Local) else v for v in values)
-        return [value for value in made if isinstance(value, (Class, Instance))]
+        return [value for value in made if isinstance(value, (ClassPlace, Instance))]
 
     def _attribute(self, value: Value, name: str, depth: int) -> tuple[Value, ...]:
         """An attribute of a value."""
         if isinstance(value, Operator) and OVERLOAD.fullmatch(name):
             return (value,)
-        if not isinstance(value, (Class, Instance)):
+        if not isinstance(value, (ClassPlace, Instance)):
             return (Outside(name, value),)
         if isinstance(value, Instance) and name in value.attributes:
             return value.attributes[name]
@@ -225,7 +225,7 @@ class Evaluation:
         if method is not None and not (name in API and self._of_torch(method.path)):
             made = bound(method, value)
             return self.apply(made, (), depth) if "property" in method.function.decorators else (made,)
-        for place in self._classes.lineage(value.kind if isinstance(value, Instance) else value):
+        for place in self._classes.lineage(value):
             for text in self._bindings.get((place.path, place.name, name), ()):
                 return self._bound_to(text, Scope(place.path, place.name), depth + 1)
         return (Outside(name, value),)
@@ -269,7 +269,7 @@ class Evaluation:
         if isinstance(callee, Instance):
             callee = next((v for v in self._attribute(callee, "__call__", depth) if isinstance(v, Bound)), callee)
             return self.apply(callee, arguments, depth) if isinstance(callee, Bound) else ()
-        if isinstance(callee, Class):
+        if isinstance(callee, ClassPlace):
             held = Instance(callee)
             constructor = self._classes.method(held, "__init__")
             if constructor is not None:

@@ -64,8 +64,8 @@ class Lineages:
         target = self._tree.imported(path, head)
         return f"{target}.{rest}" if rest else target
 
-    def lineage(self, kind: ClassPlace) -> list[ClassPlace]:
-        """A class and its bases in the tree, the nearest first."""
+    def lineage(self, kind: ClassPlace, above: ClassPlace | None = None) -> list[ClassPlace]:
+        """A class and its bases in the tree, the nearest first; with `above` only those behind that one."""
         lineage: list[ClassPlace] = []
         pending = [kind]
         while pending and len(lineage) < _LEVELS:
@@ -74,11 +74,12 @@ class Lineages:
                 lineage.append(current)
                 bases = (self.at_top(current.path, base) for base in self.bases(current))
                 pending += filter(None, bases)
-        return lineage
+        return lineage[lineage.index(above) + 1 :] if above in lineage else lineage
 
-    def method(self, kind: ClassPlace, name: str) -> Definition | None:
-        """The definition of a method, of the class itself or of the nearest base that has one."""
-        methods = (self._tree.definition(current.path, f"{current.name}.{name}") for current in self.lineage(kind))
+    def method(self, kind: ClassPlace, name: str, above: ClassPlace | None = None) -> Definition | None:
+        """The definition of a method, of the nearest class of a lineage that has one."""
+        lineage = self.lineage(kind, above)
+        methods = (self._tree.definition(current.path, f"{current.name}.{name}") for current in lineage)
         return next(filter(None, methods), None)
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
+from transforms.python.reach.lineage import ClassPlace
 from transforms.python.reach.tree import Definition
 
 TRACED = frozenset(
@@ -133,13 +134,6 @@ class Bound(NamedTuple):
     arguments: Arguments
 
 
-class Class(NamedTuple):
-    """A class of the tree, by its file and its name there."""
-
-    path: str
-    name: str
-
-
 class Instance:
     """An object of such a class, with what is known of its attributes; no two are equal.
 
@@ -147,7 +141,10 @@ class Instance:
     """
 
     def __init__(
-        self, kind: Class, attributes: dict[str, tuple[Value, ...]] | None = None, above: Class | None = None
+        self,
+        kind: ClassPlace,
+        attributes: dict[str, tuple[Value, ...]] | None = None,
+        above: ClassPlace | None = None,
     ) -> None:
         self.kind = kind
         self.attributes = {} if attributes is None else attributes
@@ -172,7 +169,7 @@ class Scope(NamedTuple):
     names: dict[str, tuple[Value, ...]] | None = None
 
 
-Value = Text | Library | Operator | Outside | Local | Inner | Bound | Pending | Class | Instance
+Value = Text | Library | Operator | Outside | Local | Inner | Bound | Pending | ClassPlace | Instance
 Arguments = Sequence[tuple[str, tuple[Value, ...]]]
 
 

@@ -13,13 +13,13 @@ from codemod.model.operators import operator_name
 from transforms.python.flow.nodes import all_nodes
 from transforms.python.reach.evaluation import Evaluation
 from transforms.python.reach.foreign import given_away
+from transforms.python.reach.lineage import ClassPlace
 from transforms.python.reach.registrars import (
     BY_KEY,
     COMPILED,
     LEFT_TO_EAGER,
     Arguments,
     Bound,
-    Class,
     Inner,
     Instance,
     Library,
@@ -114,7 +114,7 @@ class Registrations:
     def _may_register(self, callee: str, scope: Scope) -> bool:
         if MAY_REGISTER.search(callee.rpartition(".")[2]):
             return True
-        made = (Local, Inner, Bound, Pending, Class, Instance)
+        made = (Local, Inner, Bound, Pending, ClassPlace, Instance)
         return any(
             isinstance(value, made) or (isinstance(value, Outside) and LEFT_TO_EAGER.fullmatch(value.name))
             for value in self._evaluation.named(callee, scope, 0)

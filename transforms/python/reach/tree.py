@@ -54,9 +54,9 @@ class SourceTree:
         self._located: dict[str, tuple[str, str]] = {}
         self._meant: dict[tuple[str, str], Definition | None] = {}
         """What names mean at the top of files, as far as it was asked."""
-        lineages = Lineages(self)
-        self._applied = Applied(self, lineages)
-        self._modules = Modules(self, lineages)
+        self.lineages = Lineages(self)
+        self._applied = Applied(self, self.lineages)
+        self._modules = Modules(self, self.lineages)
 
     def module_name(self, path: str) -> str:
         """`torch._refs` for `torch/_refs/__init__.py`; the folders around a package, such as `src`, are none."""
