@@ -14,7 +14,7 @@ if importlib.util.find_spec("torch") is None:
 
 import torch
 
-from transforms.python.shapes.expressions import Expressions, Guesses, State
+from transforms.python.shapes.expressions import Expressions, Guesses, State, Texts
 from transforms.python.shapes.sizes import Sizes, constant, number
 from transforms.python.shapes.tensors import Tensors
 from transforms.python.shapes.values import Number, Other, Raised, Tensor, Value
@@ -106,7 +106,7 @@ def read(text: str, shapes: dict[str, tuple[int, ...]]) -> list[int] | str | Non
     sizes = Sizes()
     variables: dict[str, Value] = {"k": Number(number(3))}
     variables |= {name: Tensor("", tuple(map(number, shape))) for name, shape in shapes.items()}
-    expressions = Expressions(sizes, Tensors(sizes, {}), Guesses())
+    expressions = Expressions(sizes, Tensors(sizes, {}), Guesses(), Texts())
     try:
         value = expressions.value(ast.parse(text, mode="eval").body, State(variables, {}, {}))
     except Raised:

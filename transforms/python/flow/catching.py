@@ -13,6 +13,7 @@ TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))  # 
 CATCHING = frozenset({*TRY, ast.With, ast.AsyncWith})
 SUPPRESSING = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
 """Context managers that end what is raised within them."""
+_BUILTINS = frozenset(dir(builtins))
 _LEAVING = (ast.Return, ast.Break, ast.Continue)
 WITH = "with "
 OTHER = ""
@@ -83,12 +84,18 @@ def caught_calls(telling: Iterable[ast.AST]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(found))
 
 
-def passed_functions(telling: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+def passed_functions(telling: Iterable[ast.AST]) -> set[tuple[str, str]]:
     """For each call of a function by its name what it is passed that may be another one."""
+    passed: set[tuple[str, str]] = set()
     for node in telling:
         callee = dotted(node.func) if isinstance(node, ast.Call) else ""
-        if isinstance(node, ast.Call) and callee and not hasattr(builtins, callee):
-            yield from ((callee, name) for argument in _arguments(node) for name in _functions(argument))
+        if isinstance(node, ast.Call) and callee and callee not in _BUILTINS:
+            for argument in _arguments(node):
+                if isinstance(argument, ast.Name):  # as most are
+                    passed.add((callee, argument.id))
+                elif not isinstance(argument, ast.Constant):
+                    passed.update((callee, name) for name in _functions(argument))
+    return passed
 
 
 def ended(function: ast.FunctionDef | ast.AsyncFunctionDef, telling: Iterable[ast.AST]) -> str:

@@ -21,7 +21,7 @@ _ASSIGNING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.NamedExpr)
 _NAMED = (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 _GLOBAL = re.compile(rb"\bglobal[ \t]+([^\n;#]+)")
 _NO_FUNCTION = ast.parse("def scope(): pass").body[0]
-_HOLDERS = frozenset({b"self", b"cls"})
+_STORES = re.compile(rb"(?<!\bself)(?<!\bcls)\.(\w+)(?=[ \t]*(?::[^=\n]+)?[-+*/%@&|^<>]{0,2}=(?!=))")
 
 
 class Constants:
@@ -80,7 +80,7 @@ class Constants:
             given.setdefault(name, []).append(value)
         if "" in given:
             return {}
-        return {name: _joined(values) for name, values in given.items() if not self._is_set_elsewhere(name)}
+        return {name: _joined(values) for name, values in given.items() if name not in self._set_elsewhere}
 
     def _assigned(self, owner: ast.ClassDef) -> Iterator[tuple[str, Value]]:
         """What a class assigns to each attribute; to "" where it does so by a name that is not written."""
@@ -116,10 +116,10 @@ class Constants:
                             yield stored.pop(id(part)), its_value
         yield from ((name, NOTHING) for name in stored.values())
 
-    def _is_set_elsewhere(self, attribute: str) -> bool:
-        """Whether the file assigns an attribute of this name to what is not called `self`."""
-        stores = re.compile(rb"(\w+|\W)\.%s[ \t]*(?::[^=\n]+)?[-+*/%%@&|^<>]{0,2}=(?!=)" % attribute.encode())
-        return any(holder not in _HOLDERS for holder in stores.findall(self._source))
+    @functools.cached_property
+    def _set_elsewhere(self) -> frozenset[str]:
+        """The attributes that the file assigns to what is not called `self`."""
+        return frozenset(name.decode() for name in _STORES.findall(self._source))
 
 
 def _scope(nodes: list[ast.AST], constants: Callable[[str], Value | None] | None) -> Interpreter:

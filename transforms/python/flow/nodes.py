@@ -310,7 +310,8 @@ def bound_otherwise(nodes: Sequence[ast.AST]) -> Iterator[str]:
         elif kind in _NAMING:
             yield getattr(node, "rest" if kind is ast.MatchMapping else "name") or ""
             if isinstance(node, SCOPES):
-                yield from (name for inner in ast.walk(node) if isinstance(inner, ast.Nonlocal) for name in inner.names)
+                inside = (inner for inner in all_nodes([node]) if isinstance(inner, ast.Nonlocal))
+                yield from (name for inner in inside for name in inner.names)
 
 
 def numbers_asked_for(nodes: Sequence[ast.AST]) -> frozenset[str]:

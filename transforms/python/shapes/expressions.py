@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import called, dotted, spoken
+from transforms.python.flow.nodes import all_nodes, called, dotted, spoken
 from transforms.python.flow.torch_names import TORCH_MODULES
 from transforms.python.shapes import sizes as polynomials
 from transforms.python.shapes.operators import Call, applied
@@ -68,10 +68,31 @@ def plain(condition: ast.expr) -> ast.expr:
     return spoken(condition)
 
 
+class Texts:
+    """Names and texts of nodes, each taken once: many paths come to the same statements."""
+
+    def __init__(self) -> None:
+        self._names: dict[int, tuple[ast.AST, list[str]]] = {}
+        self._texts: dict[int, tuple[ast.AST, str]] = {}
+
+    def names(self, node: ast.AST) -> list[str]:
+        """The names in a node, as often as they stand there."""
+        if id(node) not in self._names:  # what is kept with its node has an identity that no other gets
+            self._names[id(node)] = node, [part.id for part in all_nodes([node]) if isinstance(part, ast.Name)]
+        return self._names[id(node)][1]
+
+    def text(self, node: ast.AST) -> str:
+        """What `ast.unparse` gives for it."""
+        if id(node) not in self._texts:
+            self._texts[id(node)] = node, ast.unparse(node)
+        return self._texts[id(node)][1]
+
+
 class Expressions:
     """Evaluates expressions; `met` gathers what holds where branches are come to first."""
 
-    def __init__(self, sizes: Sizes, tensors: Tensors, guesses: Guesses) -> None:
+    def __init__(self, sizes: Sizes, tensors: Tensors, guesses: Guesses, texts: Texts) -> None:
+        self._read = texts
         self.sizes = sizes
         self.tensors = tensors
         self._guesses = guesses
@@ -86,11 +107,11 @@ class Expressions:
 
     def other(self, node: ast.AST, state: State) -> Other:
         """Something of which only that is seen what it is made of."""
-        names = [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
+        names = self._read.names(node)
         if len(names) > _NODES:
             return Other(f"#{node.lineno}" if isinstance(node, (ast.expr, ast.stmt)) else "#")
         values = (f"{name}={text_of(state.variables[name])}" for name in names if name in state.variables)
-        whole = f"{ast.unparse(node)} where {', '.join(sorted(set(values)))}"
+        whole = f"{self._read.text(node)} where {', '.join(sorted(set(values)))}"
         return Other(whole if len(whole) < 80 else self._texts.setdefault(whole, f"#{len(self._texts)}"))
 
     def decision(self, branch: ast.If | ast.IfExp, state: State) -> bool | None:

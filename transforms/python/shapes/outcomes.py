@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from transforms.python.flow.nodes import called
-from transforms.python.shapes.expressions import Guesses, State
+from transforms.python.shapes.expressions import Guesses, State, Texts
 from transforms.python.shapes.paths import Lost, Outcome, Paths
 from transforms.python.shapes.sizes import ONE, Facts, Sizes, constant, joined, number
 from transforms.python.shapes.tensors import Tensors
@@ -58,14 +58,15 @@ def agreement(function: Function, parameters: Mapping[str, Value], branch: Branc
     """
     ranks = dict[str, int]()
     try:
-        found = _agreement(function, parameters, branch, ranks)
+        texts = Texts()
+        found = _agreement(function, parameters, branch, ranks, texts)
         tensors = {name for name, value in parameters.items() if isinstance(value, Tensor)} - ranks.keys()
         unseen = sorted(tensors & {node.id for node in ast.walk(function) if isinstance(node, ast.Name)})
         if found is None or found.same is not None or not 0 < len(unseen) <= _UNSEEN:
             return found or Agreement(None)
         lowest = _lowest_rank(function, unseen)
         taken = (
-            _agreement(function, parameters, branch, ranks | dict.fromkeys(unseen, rank))
+            _agreement(function, parameters, branch, ranks | dict.fromkeys(unseen, rank), texts)
             for rank in _RANKS
             if rank >= lowest
         )
@@ -113,7 +114,7 @@ def _is_rank(node: ast.AST) -> bool:
 
 
 def _agreement(
-    function: Function, parameters: Mapping[str, Value], branch: Branch, ranks: dict[str, int]
+    function: Function, parameters: Mapping[str, Value], branch: Branch, ranks: dict[str, int], texts: Texts
 ) -> Agreement | None:
     """The agreement for tensors of these `ranks`, to which those that are unpacked are added.
 
@@ -121,7 +122,7 @@ def _agreement(
     """
     sizes = Sizes()
     for truth in (branch.general, not branch.general, branch.general):  # the first runs learn ranks of what is unpacked
-        paths = Paths(parameters, sizes, Tensors(sizes, ranks), branch.guesses(truth))
+        paths = Paths(parameters, sizes, Tensors(sizes, ranks), branch.guesses(truth), texts)
         if all(outcome.value is None for outcome in paths.outcomes(function)):
             return None
     seen = _Cases(paths, sizes, branch)
@@ -134,7 +135,7 @@ def _agreement(
         ends = []
         for truth in (not branch.general, branch.general):
             tensors = Tensors(given, ranks)
-            paths = Paths(parameters, given, tensors, branch.guesses(truth))
+            paths = Paths(parameters, given, tensors, branch.guesses(truth), texts)
             ends.append(paths.outcomes(function))
             if paths.before(branch.node) is None:
                 found.append(Agreement(None))

@@ -7,9 +7,9 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import called, holder
+from transforms.python.flow.nodes import all_nodes, called, holder
 from transforms.python.flow.torch_names import RESHAPES, check_of
-from transforms.python.shapes.expressions import Expressions, Guesses, State, plain, raising
+from transforms.python.shapes.expressions import Expressions, Guesses, State, Texts, plain, raising
 from transforms.python.shapes.sizes import Size, Sizes, constant, joined
 from transforms.python.shapes.tensors import Tensors
 from transforms.python.shapes.values import NONE, Number, Other, Raised, Several, Shape, Tensor, Value
@@ -35,8 +35,10 @@ class Lost(Exception):
 class Paths:
     """Follows one function. `parameters` are what its arguments are."""
 
-    def __init__(self, parameters: Mapping[str, Value], sizes: Sizes, tensors: Tensors, guesses: Guesses) -> None:
-        self._expressions = Expressions(sizes, tensors, guesses)
+    def __init__(
+        self, parameters: Mapping[str, Value], sizes: Sizes, tensors: Tensors, guesses: Guesses, texts: Texts
+    ) -> None:
+        self._expressions = Expressions(sizes, tensors, guesses, texts)
         self._sizes = sizes
         self._parameters = parameters
         self._tensors = tensors
@@ -163,8 +165,8 @@ class Paths:
                 return state
             if (appended := self._appended(statement.value, state)) is not None:
                 return appended
-        if any(isinstance(node, (ast.Return, ast.Break)) for node in ast.walk(statement)) and not isinstance(
-            statement, (ast.FunctionDef, ast.ClassDef)
+        if not isinstance(statement, (ast.FunctionDef, ast.ClassDef)) and any(
+            isinstance(node, (ast.Return, ast.Break)) for node in all_nodes([statement])
         ):
             self._outcomes.append(Outcome(_UNSEEN, state))
         made = self._expressions.other(statement, state)
@@ -236,7 +238,7 @@ def _names_in(target: ast.expr) -> Iterator[str]:
 def _changed(statement: ast.stmt) -> list[str]:
     """The variables that a statement may change: those that it assigns, and those whose methods it calls."""
     names = []
-    for node in ast.walk(statement):
+    for node in all_nodes([statement]):
         if isinstance(node, (ast.Name, ast.Subscript, ast.Attribute)) and isinstance(node.ctx, (ast.Store, ast.Del)):
             base = holder(node)
             names += [base.id] if isinstance(base, ast.Name) else []

@@ -108,6 +108,7 @@ def initialized(body: str) -> str:
         initialized("self.n = k // 2"),
         initialized("self.n: int = 3"),
         initialized("self.m, self.n = 1, 2 * k"),
+        f"def half(a):\n    if a.n == 4: a.m = 0.5\n\n\n{initialized('self.n = k')}",
         "class A(Module):\n    n = 4\n",
         "class A(NamedTuple):\n    n: int\n",
         "@dataclass\nclass A:\n    n: int = 4\n",
@@ -136,6 +137,10 @@ def test_an_attribute_is_what_its_class_assigns(head: str) -> None:
         "class A(NamedTuple):\n    n: float\n",
         "@dataclass\nclass A:\n    n: float = 4\n",
         f"def half(a):\n    a.n = 0.5\n\n\n{initialized('self.n = k')}",
+        f"def half(a):\n    a.n: float = 0.5\n\n\n{initialized('self.n = k')}",
+        f"def half(a):\n    a[0].n /= 2\n\n\n{initialized('self.n = k')}",
+        f"def half(myself):\n    myself.n = 0.5\n\n\n{initialized('self.n = k')}",
+        f"def half(a):\n    if a.m: a.n = 0.5\n\n\n{initialized('self.n = k')}",
         f"class B(A):\n    n = 0.5\n\n\n{initialized('self.n = k')}",
     ],
 )
