@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from transforms.python.flow.nodes import dotted
 from transforms.python.reach import texts
 from transforms.python.reach.lineage import ClassPlace
+from transforms.python.reach.memo import Memo
 from transforms.python.reach.objects import Classes, bound
 from transforms.python.reach.registrars import (
     API,
@@ -37,6 +38,7 @@ from transforms.python.reach.registrars import (
     compiles,
     functions_of,
     hashable,
+    identity,
     named_by,
     with_bound,
 )
@@ -63,16 +65,14 @@ class Evaluation:
                 if "." in function.name and not function.method:
                     self._inner.setdefault((path, function.name.rpartition(".")[0]), []).append(function.name)
         self._steps = 0
-        self._evaluated: dict[tuple[object, ...], tuple[int, tuple[Value, ...]]] = {}
-        """For each binding, import and call of a wrapper of the statement at hand how deep it was evaluated, and what
-        it gave."""
+        self._memo = Memo()
         self._modules = False
         """Whether what is compiled is evaluated, which may be a module."""
 
     def begin(self) -> None:
         """A statement begins; wrappers that call each other over and over are followed for `STEPS` calls of it."""
         self._steps = 0
-        self._evaluated.clear()
+        self._memo.clear()
 
     def source_of(self, definition: Definition) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """A function that is kept for what it may register."""
@@ -191,22 +191,10 @@ class Evaluation:
             values += self._lying(target, depth) if target else ()
         return tuple(values) or (Outside(name),)
 
-    def _once(
-        self, key: tuple[object, ...], depth: int, evaluate: Callable[[], tuple[Value, ...]]
-    ) -> tuple[Value, ...]:
-        """What `evaluate` gives or gave before, for what is made of itself adds nothing to what it is."""
-        key = (*key, self._modules)
-        reached, values = self._evaluated.get(key, (depth + 1, ()))
-        if reached > depth:
-            self._evaluated[key] = (depth, ())
-            values = evaluate()
-            self._evaluated[key] = (depth, values)
-        return values
-
     def _bound_to(self, text: str, scope: Scope, depth: int) -> tuple[Value, ...]:
         """What the expression `text` that a name is bound to may be."""
         key = (scope.path, scope.function, text)
-        return self._once(key, depth, partial(self.value, parsed_expression(text), scope, depth))
+        return self._memo.once((*key, self._modules), depth, partial(self.value, parsed_expression(text), scope, depth))
 
     def _held(self, values: Iterable[Value]) -> list[Value]:
         """The classes and objects of the tree among what a name may be."""
@@ -255,7 +243,9 @@ class Evaluation:
         path, name = self._tree.located(target)
         if not name:
             return (Outside(target),)
-        return self._once((path, name), depth, partial(self.named, name, Scope(path, ""), depth + 1))
+        return self._memo.once(
+            (path, name, self._modules), depth, partial(self.named, name, Scope(path, ""), depth + 1)
+        )
 
     def apply(self, callee: Value, arguments: Arguments, depth: int) -> tuple[Value, ...]:
         """What a call gives; what it registers is noted."""
@@ -311,7 +301,9 @@ class Evaluation:
                 made = [self._tree.definition(place[0], name) for name in inner if len(inner) == 1]
                 return (*functions_of(arguments), *(Local(definition) for definition in made if definition is not None))
             run = partial(self._run, wrapper, Scope(*place, {}), arguments, depth)
-            return self._once((*place, tuple(arguments)), depth, run) if hashable(arguments) else run()
+            if hashable(arguments):
+                return self._memo.once((*place, tuple(arguments), self._modules), depth, run)
+            return self._memo.unless_running((*place, identity(arguments)), run)
         passed: Arguments = ()  # to a function that is called by who knows whom
         if isinstance(callee, Outside) and last_name(callee.name) in MAPS:
             passed = [(str(int(slot) - 1), values) for slot, values in arguments[1:] if slot.isdigit()]

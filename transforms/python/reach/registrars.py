@@ -236,6 +236,24 @@ def hashable(arguments: Arguments) -> bool:
     return True
 
 
+def identity(arguments: Arguments) -> tuple[object, ...]:
+    """What tells the arguments of a call from those of others that have not ended."""
+    return tuple((slot, tuple(map(_identity, values))) for slot, values in arguments)
+
+
+def _identity(value: Value) -> object:
+    match value:
+        case Instance(kind=kind, attributes=attributes, above=above):
+            return kind, id(attributes), above
+        case Inner(node=node, scope=scope):
+            return id(node), scope.path, scope.function, id(scope.names)
+        case Bound(function=function, arguments=arguments):
+            return _identity(function), identity(arguments)
+        case Outside(name=name, receiver=receiver) if receiver is not None:
+            return name, _identity(receiver)
+    return value
+
+
 def key_of(value: Value) -> str:
     """The dispatch key that an argument names, "?" where that cannot be told."""
     if isinstance(value, Text):

@@ -8,6 +8,7 @@ from unittest.mock import Mock
 import pytest
 
 from codemod.model.findings import Root
+from tests.transforms.counting import calls
 from tests.transforms.python.reach.following import followed, tree_of
 from transforms.python.reach.evaluation import Evaluation
 from transforms.python.reach.registrations import Registrations
@@ -458,3 +459,17 @@ def test_what_another_library_compiles_is_not_traced(call: str, traced: bool) ->
 @pytest.mark.parametrize("iterated", ["5", "x", "'ab'", "{1, 2}", "f()", "set()"])
 def test_a_loop_over_what_is_no_list_says_nothing_of_names(iterated: str) -> None:
     assert extract("a.py", f"for n in {iterated}:\n    register(n)\n".encode()).registering.bindings == ()
+
+
+def test_a_method_that_calls_itself_on_its_object_is_followed_once() -> None:
+    """As torch/_inductor/pattern_matcher.py: PatternEntry.register, which has an entry register for each function."""
+
+    def source(times: int) -> str:
+        again = "        self.register(passes, target)\n" * times
+        method = f"    def register(self, passes, target=None):\n{again}        lib.impl('op', self.f)\n"
+        head = "lib = Library('my', 'FRAGMENT')\nclass Entry:\n    def __init__(self, f):\n        self.f = f\n"
+        return f"{head}{method}{F}Entry(f).register(passes)\n"
+
+    few, many = source(1), source(4)
+    assert reached(lib=many)["f"].operators == {"my::op"}
+    assert calls(lambda: reached(lib=many)) < 3 * calls(lambda: reached(lib=few))  # 19 times, were it not known
