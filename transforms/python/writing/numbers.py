@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -14,6 +15,8 @@ from transforms.python.writing.place import Place
 from transforms.python.writing.remainders import held_value
 
 _DRAWS = 400
+_SMALL, _LARGE = 16, 2**40
+"""Between these are the numbers of expressions near which others are drawn."""
 FEWEST = 3
 """Draws in which a branch has to have something to do, and those in which it has to have nothing."""
 _MOST_PARTS = 2000
@@ -39,6 +42,7 @@ class Arithmetic:
         """The values of variables, as far as they were asked for; None for those that have none."""
         self._numbers: dict[str, str] = {}
         self._divisors: set[str] = set()
+        self._constants: set[int] = set()
         self._open: set[str] = set()
         self._parts = 0
 
@@ -52,12 +56,24 @@ class Arithmetic:
         return lambda drawn: eval(compiled, {"__builtins__": PLAIN}, dict(zip(self._names(), drawn, strict=True)))
 
     def draws(self) -> Iterator[Numbers]:
-        """Numbers for all that the functions take, the same each time: small ones, which often agree, and others."""
+        """Numbers for all that the functions take, the same each time: small ones, which often agree, and others.
+
+        Every other pair has some near the larger numbers that stand in the expressions, or near what two of these make.
+        """
         draw = random.Random(0)
         divisors = [text in self._divisors for text in self._numbers]
+        pairs = itertools.combinations_with_replacement(sorted(self._constants), 2)
+        made = {number for a, b in pairs for number in (a, b, a + b, a * b)}
+        limits = sorted(number for number in made if _SMALL < abs(number) < _LARGE)
         for index in range(_DRAWS):
             least, most = (-3, 6) if index % 2 else (-9, 40)
-            yield tuple(draw.randint(1 if divisor else least, most) for divisor in divisors)
+            numbers = [draw.randint(1 if divisor else least, most) for divisor in divisors]
+            if limits and index % 4 > 1:
+                width = draw.choice((1, most))
+                near = [draw.choice(limits) + draw.randint(-width, width) for _ in numbers]
+                chosen = (draw.choice(pair) for pair in zip(numbers, near, strict=True))
+                numbers = [max(n, 1) if divisor else n for n, divisor in zip(chosen, divisors, strict=True)]
+            yield tuple(numbers)
 
     def _names(self) -> list[str]:
         return list(self._numbers.values())
@@ -67,6 +83,7 @@ class Arithmetic:
         if self._parts > _MOST_PARTS:
             return None
         if isinstance(node, ast.Constant) and isinstance(node.value, int):
+            self._constants.add(abs(node.value))
             return node
         if isinstance(node, ast.BinOp) and isinstance(node.op, _OPERATORS):
             divided = divides or isinstance(node.op, (ast.FloorDiv, ast.Mod))
