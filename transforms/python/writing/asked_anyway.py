@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import all_nodes
+from transforms.python.flow.nodes import all_nodes, called
 from transforms.python.writing.evaluation import blocks, dimension_of, shape_owner
 from transforms.python.writing.numbers import Arithmetic
 from transforms.python.writing.place import Place
 
+_MAKERS = re.compile(r"^(?:(?:new_)?(?:zeros|ones|empty|full)|rand|randn|arange|expand|view|reshape)$")
+"""Functions and methods that are given the sizes of what they return, in order."""
+_LENGTH = re.compile(r"len|long|size|shape|max|num")
 _TESTED = (ast.If, ast.IfExp, ast.While)
 
 
@@ -58,8 +62,9 @@ def _settled(place: Place, operand: ast.expr) -> str:
             continue
         if _cuts(made, size.dimension, texts - {text}):
             return f"the slice at line {made.lineno} asks the same of a size with guards: no graph would be saved"
-        given = (_size(place, argument) for argument in _arguments(made))
-        if any(argument[:2] == other[:2] for argument in given if argument for other in others):
+        by_size = _by_size(made, size.dimension)
+        given = filter(None, (_size(place, argument) for argument in by_size))
+        if any(argument[:2] == other[:2] for argument in given for other in others):
             return (
                 f"{size.tensor} is made for that size at line {made.lineno}: a compiler asks nothing of equal symbols"
             )
@@ -151,7 +156,13 @@ def _cuts(made: ast.expr, dimension: int, bounds: set[str]) -> bool:
     return cut.upper is None and lower is not None and ast.unparse(lower) in bounds
 
 
-def _arguments(made: ast.expr) -> Iterator[ast.expr]:
-    """What the calls in a value are given."""
-    for call in (node for node in ast.walk(made) if isinstance(node, ast.Call)):
-        yield from (*call.args, *(keyword.value for keyword in call.keywords))
+def _by_size(made: ast.expr, dimension: int) -> list[ast.expr]:
+    """What a call is given to make that dimension of its result by.
+
+    Of a function that is not known that is each argument whose name says that it is a length.
+    """
+    if isinstance(made, ast.Call) and _MAKERS.match(called(made)):
+        sizes = made.args[0].elts if made.args and isinstance(made.args[0], (ast.Tuple, ast.List)) else made.args
+        return [sizes[dimension]] if -len(sizes) <= dimension < len(sizes) else []
+    calls = (node for node in ast.walk(made) if isinstance(node, ast.Call))
+    return [k.value for call in calls for k in call.keywords if k.arg is not None and _LENGTH.search(k.arg)]

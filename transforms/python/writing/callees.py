@@ -6,7 +6,7 @@ import ast
 import functools
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from transforms.python.flow.nodes import called, dotted
 from transforms.python.flow.torch_names import GUARDS, METHODS, TENSOR_MODULES, TORCH_MODULES
@@ -45,6 +45,11 @@ _OF_THE_TENSOR = re.compile(
 )
 _GATHERING = frozenset({"append", "appendleft", "extend", "insert", "add", "setdefault", "save_for_backward"})
 """Methods of containers, and of what autograd hands a function, that keep what they are given as it is."""
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_OF_TORCH = re.compile(
+    r"^(?:torch\.nn\.|nn\.)?Module$|^(?:torch\.)?nn\.\w+$|^(?:object|ABC|abc\.ABC|Generic|Protocol)$"
+)
+"""Bases that hold no layers but their own."""
 _SHOWN = re.compile(r"\binplace\s*=\s*(?!False\b)\S")
 
 
@@ -135,33 +140,47 @@ def of_the_tensor(method: str) -> bool:
 
 
 class Layers:
-    """What the class of a method says of the layers that `self` holds."""
+    """What the class of a method, and its bases in the file, say of the layers that `self` holds."""
 
     def __init__(self, place: Place) -> None:
-        self._text = _class_text(place)
+        self._place = place
+
+    @functools.cached_property
+    def _lineage(self) -> tuple[list[tuple[int, ast.ClassDef]], bool]:
+        return _lineage(self._place)
 
     @functools.cached_property
     def _given(self) -> dict[str, list[ast.expr]]:
         given: dict[str, list[ast.expr]] = {}
-        try:
-            tree = ast.parse(textwrap.dedent(self._text))
-        except (SyntaxError, RecursionError):
-            return given
-        for node in ast.walk(tree):
+        for node in (node for _, tree in self._lineage[0] for node in ast.walk(tree)):
             if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     if dotted(target).startswith("self."):
                         given.setdefault(dotted(target), []).append(node.value)
         return given
 
+    @functools.cached_property
+    def methods(self) -> dict[str, list[int]]:
+        """The lines of the file at which the methods of each name are defined."""
+        members = [(line, member) for line, tree in self._lineage[0] for member in tree.body]
+        named = [(member.name, line + member.lineno) for line, member in members if isinstance(member, _FUNCTIONS)]
+        return {name: [line for other, line in named if other == name] for name, _ in named}
+
     def writes(self, call: ast.Call) -> bool:
         """Whether a layer is one of torch's that is made to write what it is given."""
         return any(isinstance(value, ast.Call) and writes_input(value) for value in self._layer(call))
 
     def may_write(self, call: ast.Call) -> bool:
-        """Whether what is written of a layer, or of the class where that is not to be seen, has it write in place."""
-        layer = self._layer(call)
-        return any(_SHOWN.search(text) for text in (map(ast.unparse, layer) if layer else (self._text,)))
+        """Whether what is written of a layer, or of the class where that is not to be seen, has it write in place.
+
+        A layer that a base of another file holds may.
+        """
+        if layer := self._layer(call):
+            return any(_SHOWN.search(ast.unparse(value)) for value in layer)
+        holder, _, name = dotted(call.func).rpartition(".")
+        if holder == "self" and name not in self.methods and not self._lineage[1]:
+            return True
+        return any(_SHOWN.search(ast.unparse(tree)) for _, tree in self._lineage[0])
 
     def makes_new(self, call: ast.Call) -> bool:
         """Whether a layer is one of torch's that gives memory of its own."""
@@ -176,26 +195,56 @@ class Layers:
         return self._given.get(dotted(call.func), [])
 
 
-def _class_text(place: Place) -> str:
-    """The source of the class that a method stands in, "" for a function."""
-    return b"".join(_class_lines(place)).decode("utf-8", "replace")
+def _lineage(place: Place) -> tuple[list[tuple[int, ast.ClassDef]], bool]:
+    """The class that a method stands in and its bases in the file, each behind how many lines lie before it.
+
+    With them whether no base is of another file, but for those of torch. Nothing for a function.
+    """
+    lines, whole = place.layout.lines, True
+    classes: list[tuple[int, ast.ClassDef]] = []
+    pending = list(_class_around(place))
+    while pending:
+        number = pending.pop()
+        if number in [line for line, _ in classes]:
+            continue
+        try:
+            (tree,) = ast.parse(textwrap.dedent(b"".join(_class_lines(lines, number)).decode("utf-8", "replace"))).body
+        except (SyntaxError, ValueError, RecursionError):
+            whole = False
+            continue
+        if isinstance(tree, ast.ClassDef):
+            classes.append((number, tree))
+            for base in (
+                dotted(getattr(base, "value", base) if isinstance(base, ast.Subscript) else base) for base in tree.bases
+            ):
+                head = re.compile(rb"class[ \t]+%s\b" % base.encode())
+                found = [index for index, line in enumerate(lines) if base and head.match(line)]
+                pending += found
+                whole = whole and bool(found or _OF_TORCH.match(base))
+    return classes, whole
 
 
-def _class_lines(place: Place) -> Iterator[bytes]:
+def _class_around(place: Place) -> Iterator[int]:
+    """The line, counted from 0, of the class that a method stands in."""
     lines, function = place.layout.lines, place.function
     indent = function.col_offset
     for number in range(function.lineno - 2, -1, -1) if indent else ():
         own = _indent(lines[number])
         if own is not None and own < indent and not lines[number].lstrip().startswith((b"#", b")")):
-            if not lines[number].lstrip().startswith(b"class "):
-                return
-            yield lines[number]
-            for line in lines[number + 1 :]:
-                inner = _indent(line)
-                if inner is not None and inner <= own and not line.lstrip().startswith((b"#", b")")):
-                    return
-                yield line
+            if lines[number].lstrip().startswith(b"class "):
+                yield number
             return
+
+
+def _class_lines(lines: Sequence[bytes], number: int) -> Iterator[bytes]:
+    """The lines of a class that begins at one."""
+    own = _indent(lines[number]) or 0
+    yield lines[number]
+    for line in lines[number + 1 :]:
+        inner = _indent(line)
+        if inner is not None and inner <= own and not line.lstrip().startswith((b"#", b")")):
+            return
+        yield line
 
 
 def _indent(line: bytes) -> int | None:

@@ -10,19 +10,21 @@ from transforms.python.flow.nodes import all_nodes, called, dotted, own_nodes
 from transforms.python.flow.sites import Site
 from transforms.python.flow.sources import Function
 from transforms.python.writing.held import Held
-from transforms.python.writing.memory import COPY, Memory
+from transforms.python.writing.memory import Memory
 from transforms.python.writing.neutral import makes_views
 from transforms.python.writing.place import Place
+from transforms.python.writing.traces import COPY
 
 
 def copy_is_seen(place: Place, sites: Collection[ast.AST]) -> bool:
     """Whether it may be seen that `sites`, branches that keep a tensor, copy it instead.
 
-    It may where the copy, or what the tensor was made of, is written in place below or by a caller in the file, and
-    where it is stored. Callers elsewhere are not asked: in other sizes they get a copy from eager too.
+    It may where the copy, or what the tensor was made of, is written in place below, by a function of the file that is
+    given it or by a caller in the file, and where it is stored. Callers elsewhere are not asked: in other sizes they
+    get a copy from eager too.
     """
     memory = Memory(place, dict.fromkeys(sites, ()))
-    if memory.is_written() or memory.is_stored():
+    if memory.is_written() or memory.is_stored() or _a_callee_writes(place, memory, ()):
         return True
     return place.inlined and memory.is_returned() and _a_caller_writes(place, memory, ())
 
@@ -35,6 +37,40 @@ def is_seen(place: Place, branch: ast.If | ast.IfExp) -> bool:
     if not makes_views(branch):
         return copy_is_seen(place, [branch])
     return any(write.of_tensor and COPY in write.held for write in Memory(place, {branch: ()}).writes)
+
+
+def _a_callee_writes(place: Place, memory: Memory, above: tuple[int, ...]) -> bool:
+    """Whether a function of the file that is given the copy writes it, or gives it to another one that does."""
+    for call, arguments in memory.passed:
+        name = called(call)
+        of_self = dotted(call.func) == f"self.{name}"
+        lines = memory.layers.methods.get(name, []) if of_self else []
+        for function in _functions(place) if of_self or isinstance(call.func, ast.Name) else ():
+            is_meant = function.lineno in lines if of_self else function.name == name
+            if is_meant and function.lineno not in above:
+                callee = _caller(place, function, own_nodes(function), call)
+                inside = Memory(callee, {}, _parameters(function, call, arguments))
+                if inside.is_written() or _a_callee_writes(callee, inside, (*above, function.lineno)):
+                    return True
+    return False
+
+
+def _functions(place: Place) -> list[Function]:
+    """The functions and methods of the file; none where it is nested too deep, which asks nothing."""
+    try:
+        nodes = all_nodes([ast.parse(place.layout.source)])
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    return [node for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+
+
+def _parameters(function: Function, call: ast.Call, arguments: Sequence[ast.expr]) -> set[str]:
+    """The parameters of a function that a call gives these arguments."""
+    names = _positional(function, call)
+    rest = function.args.vararg.arg if function.args.vararg is not None else ""
+    placed = [(argument, names[index] if index < len(names) else rest) for index, argument in enumerate(call.args)]
+    placed += [(keyword.value, keyword.arg or "") for keyword in call.keywords]
+    return {name for argument, name in placed if argument in arguments and name}
 
 
 def _a_caller_writes(place: Place, copied: Memory, above: tuple[str, ...]) -> bool:
@@ -74,13 +110,17 @@ def _applying(function: Function, nodes: Sequence[ast.AST]) -> Iterator[str]:
                 yield from (dotted(target) for target in node.targets)
 
 
+def _positional(function: Function, call: ast.Call) -> list[str]:
+    """The parameters that a call gives its arguments to, by their places."""
+    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+    return names[1:] if isinstance(call.func, ast.Attribute) and names[:1] in (["self"], ["cls"]) else names
+
+
 def _passed(function: Function, call: ast.Call, kept: Held) -> list[ast.expr]:
     """The arguments that parameters take which hold what is kept; all of `apply`, which gives a context beside them."""
     if called(call) != function.name:
         return [*call.args, *(keyword.value for keyword in call.keywords)]
-    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
-    if isinstance(call.func, ast.Attribute) and names[:1] in (["self"], ["cls"]):
-        names = names[1:]
+    names = _positional(function, call)
     placed = zip(call.args, [*names, *[""] * len(call.args)], strict=False)
     given = [argument for argument, name in placed if not name or kept.get(name) or isinstance(argument, ast.Starred)]
     return given + [keyword.value for keyword in call.keywords if keyword.arg is None or kept.get(keyword.arg)]

@@ -7,8 +7,7 @@ not by a view of it, not by a function, not by who gets it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
 
 from transforms.python.flow.nodes import all_nodes, called, dotted
 from transforms.python.flow.values import BOOL, FLOAT, INT, SHAPE, TENSOR
@@ -40,30 +39,22 @@ from transforms.python.writing.held import (
     sharing,
 )
 from transforms.python.writing.place import Place
+from transforms.python.writing.traces import COPY, Event, Traces
 
-COPY = "<copy>"
-"""The memory that a copy lies in, where eager keeps the tensor."""
 _NONE: Held = {}
 _NUMBERS = frozenset({INT, FLOAT, BOOL, SHAPE})
 
 
-class _Event(NamedTuple):
-    line: int
-    held: Held
-    may_write: bool = True
-    """Of a call of what is not known: whether the file shows that it writes in place."""
-    of_tensor: bool = False
-    """Of a write: whether it changes the tensor itself."""
-
-
-class Memory:
+class Memory(Traces):
     """What the names of a function hold, statement by statement, and what happens to it from `sites` on.
 
     A site is a branch, or a call with the arguments that it gives back.
     """
 
-    def __init__(self, place: Place, sites: Mapping[ast.AST, Sequence[ast.expr]]) -> None:
-        self._place, self._sites, self._layers = place, sites, Layers(place)
+    def __init__(self, place: Place, sites: Mapping[ast.AST, Sequence[ast.expr]], copies: Collection[str] = ()) -> None:
+        """`copies` are the parameters that are given a copy."""
+        super().__init__(place.in_loop)
+        self._place, self._sites, self.layers = place, sites, Layers(place)
         self._names: dict[str, Held] = {}
         self._ever: dict[str, Held] = {}
         """All that a name holds somewhere, for functions in this one."""
@@ -75,52 +66,18 @@ class Memory:
         """Calls whose result nobody takes: what is not known of them is made to write what it is given."""
         self._outside: set[str] = set()
         self._modules = imported([*all_nodes(place.names.top.body), *place.nodes])
-        self._copied = False
-        self.kept: Held = _NONE
-        """What the tensor is that the sites keep."""
-        self.writes: list[_Event] = []
-        self._calls: list[_Event] = []
-        self._reads: list[_Event] = []
-        self._returned: list[Held] = []
-        self._stored: list[Held] = []
+        self._copied = bool(copies)
         for argument in ast.walk(place.function.args):
             if isinstance(argument, ast.arg):
-                self._set(argument.arg, {argument.arg: True})
+                self._set(argument.arg, {COPY if argument.arg in copies else argument.arg: True})
                 self._own.discard(argument.arg)
         self._run(place.function.body)
         self._read_nested()
-
-    def is_written(self) -> bool:
-        """Whether the copy is written, or what it would have been, while the other is read."""
-        for write in self.writes:
-            if COPY in write.held or (self._is_kept(write.held) and self._is_read(write.line, COPY)):
-                return True
-        surely = [memory for memory, sure in self.kept.items() if sure]
-        for call in self._calls:
-            if call.held.get(COPY) and (call.may_write or any(self._is_read(call.line, m, True) for m in surely)):
-                return True
-            if COPY in call.held or not any(map(call.held.get, surely)):
-                continue
-            if call.may_write or self._is_read(call.line, COPY, True):
-                return True
-        return False
 
     def is_stored(self) -> bool:
         """Whether the copy is held by what lives longer than the function runs."""
         stored = [*self._stored, *(self._names.get(name, _NONE) for name in self._outside)]
         return any(held.get(COPY) for held in stored)
-
-    def is_returned(self) -> bool:
-        """Whether a caller gets the copy, or a view of it."""
-        return any(held.get(COPY) for held in self._returned)
-
-    def _is_kept(self, held: Held) -> bool:
-        return any(memory in held and (sure or held[memory]) for memory, sure in self.kept.items())
-
-    def _is_read(self, line: int, memory: str, surely: bool = False) -> bool:
-        later = (read for read in self._reads if read.line >= line or self._place.in_loop)
-        others = (read.held for read in later if memory == COPY or COPY not in read.held)
-        return any(held.get(memory, False) or (memory in held and not surely) for held in others)
 
     # Statements.
 
@@ -355,7 +312,7 @@ class Memory:
         is_method = method is not None and bool(owner)
         if "out" in named:
             self._write(node, named["out"])
-        if called(node).endswith("_") or writes_input(node) or self._layers.writes(node):
+        if called(node).endswith("_") or writes_input(node) or self.layers.writes(node):
             self._write(node, owner if is_method else given, of_the_tensor(called(node)))
             return joined([owner if is_method else given, named.get("out", _NONE)])
         if method is not None and of_the_tensor(method.attr):
@@ -370,27 +327,30 @@ class Memory:
             self._place.values.value(method.value).kind == TENSOR or COPY in owner or self._is_kept(owner)
         )
         is_operator = of_torch(node) or of_tensor
-        if node in self._for_effect and not (is_operator or only_reads(node) or self._layers.makes_new(node)):
+        if node in self._for_effect and not (is_operator or only_reads(node) or self.layers.makes_new(node)):
             self._write(node, joined([given, owner]))
-        if self._layers.makes_new(node) or (makes_new(node) and not of_self):
+        if self.layers.makes_new(node) or (makes_new(node) and not of_self):
             return joined([own, named.get("out", _NONE)])
         if is_operator:
             return self._of_kind(node, joined([owner, named.get("out", _NONE)]) if of_tensor else given)
         surely = {memory: True for memory, sure in given.items() if sure}
         if self._copied:
+            values = zip((*node.args, *(k.value for k in node.keywords)), (*arguments, *named.values()), strict=False)
+            if copied := [argument for argument, its_memory in values if its_memory.get(COPY)]:
+                self.passed.append((node, copied))
             of_object = dotted(node.func).partition(".")[0] in self._names or not dotted(node.func)
-            self._calls.append(_Event(node.lineno, surely, of_object and self._layers.may_write(node)))
+            self._calls.append(Event(node.lineno, surely, of_object and self.layers.may_write(node)))
         return self._of_kind(node, {**dict.fromkeys(joined([given, owner]), False), **own})
 
     # What happens.
 
     def _write(self, node: ast.expr | ast.stmt, held: Held, of_tensor: bool = False) -> None:
         if self._copied:
-            self.writes.append(_Event(node.lineno, held, of_tensor=of_tensor))
+            self.writes.append(Event(node.lineno, held, of_tensor=of_tensor))
 
     def _read(self, node: ast.expr | ast.stmt, held: Held) -> None:
         if self._copied:
-            self._reads.append(_Event(node.lineno, held))
+            self._reads.append(Event(node.lineno, held))
 
     def _read_nested(self) -> None:
         """Note what functions in this one write of its variables, whenever they are called."""

@@ -262,6 +262,55 @@ def test_a_layer_writes_where_its_class_says_so(tmp_path: Path, layers: str, see
     )
 
 
+@pytest.mark.parametrize(
+    ("base", "layers", "seen"),
+    [
+        ("Above", "self.act = nn.ReLU()", False),
+        ("Above", "self.act = nn.ReLU(inplace=True)", True),
+        ("Above[int]", "self.act = nn.ReLU(inplace=True)", True),
+        ("nn.Module", "self.act = nn.ReLU(inplace=True)", False),
+        ("Elsewhere", "self.act = nn.ReLU()", True),
+    ],
+)
+def test_layers_of_a_base_are_asked_too(tmp_path: Path, base: str, layers: str, seen: bool) -> None:
+    above = f"class Above(nn.Module):\n    def __init__(self):\n        {layers}\n\n\n"
+    body = f"        n, c = x.shape\n        {PADS.replace('    ', '        ')}return self.act(x) + 1\n"
+    source = f"{above}class M({base}, nn.Module):\n    def forward(self, x, m):\n{body}"
+    assert _is_rewritten(tmp_path, source) is not seen
+
+
+@pytest.mark.parametrize(
+    ("helpers", "call", "seen"),
+    [
+        ("def first(z):\n    return z[:, 0]\n", "first(x)", False),
+        ("def first(z):\n    z[:, 0] = 0\n    return z\n", "first(x)", True),
+        ("def first(z, other):\n    other += 1\n    return z\n", "first(x, m)", False),
+        ("def first(z, other):\n    other += 1\n    return z\n", "first(m, other=x)", True),
+        ("def first(*z):\n    z[0].zero_()\n    return z\n", "first(m, x)", True),
+        ("def second(z):\n    z.mul_(2)\n    return z\ndef first(z):\n    return second(z.T)\n", "first(x)", True),
+        ("def first(z):\n    return first(z)\n", "first(x)", False),
+    ],
+)
+def test_what_a_function_of_the_file_writes_is_seen(tmp_path: Path, helpers: str, call: str, seen: bool) -> None:
+    body = f"    n, c = x.shape\n    {PADS}return {call} + 1\n"
+    assert _is_rewritten(tmp_path, f"{helpers}@torch.compile\ndef f(x, m):\n{body}") is not seen
+
+
+@pytest.mark.parametrize(
+    ("methods", "seen"),
+    [
+        ("def g(self, z):\n        z += 1\n        return z", True),
+        ("def g(self, z):\n        return self.h(z.T)\n    def h(self, z):\n        return z.mul_(2)", True),
+        ("@staticmethod\n    def g(z):\n        z += 1\n        return z", True),
+        ("def g(self, z, w=1):\n        w += 1\n        return z + w", False),
+    ],
+)
+def test_what_a_method_writes_is_seen(tmp_path: Path, methods: str, seen: bool) -> None:
+    body = f"        n, c = x.shape\n        {PADS.replace('    ', '        ')}return self.g(x) + 1\n"
+    source = f"class M(nn.Module):\n    {methods}\n    def forward(self, x, m):\n{body}"
+    assert _is_rewritten(tmp_path, source) is not seen
+
+
 HELPER = f"def padded(x, m):\n    n = x.shape[0]\n    {PADS}return x.view(-1, m)\n"
 
 
@@ -361,6 +410,11 @@ def _is_rewritten(root: Path, source: str) -> bool:
         ("x = x[:, :m, :]\n    ", "m - x.size(1)", "the slice at line 4"),
         ("x = (~make(c, long=y.size(1)))[:, None].to(y.device)\n    ", "y.shape[1] - x.shape[-1]", "x is made for"),
         ("x = (~make(c, long=m))[:, None].to(y.device)\n    ", "m - x.shape[-1]", ""),
+        ("x = y.new_zeros(m, y.size(1))\n    ", "y.shape[1] - x.shape[1]", "x is made for"),
+        ("x = torch.ones((m, y.size(1)))\n    ", "y.shape[1] - x.shape[-1]", "x is made for"),
+        ("x = torch.ones((y.size(1), m))\n    ", "y.shape[1] - x.shape[-1]", ""),
+        ("x = torch.ones(y.size(1), y.size(0))\n    ", "y.shape[1] - x.shape[1]", ""),
+        ("x = self.encode(y.size(1))\n    ", "y.shape[1] - x.shape[1]", ""),
         ("x = x[:, :min(m, c)]\n    r = m - x.shape[1]\n    ", "r", ""),
         ("x = x[:, :m]\n    x = self.conv(x)\n    r = m - x.shape[1]\n    ", "r", ""),
         ("c = x.shape[1]\n    r = m - c\n    y = y[:, :m]\n    ", "r", ""),
