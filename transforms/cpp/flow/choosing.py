@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import islice
 
@@ -9,6 +10,7 @@ from transforms.cpp.flow.branches import operands
 from transforms.cpp.flow.checks import called
 from transforms.cpp.flow.conditions import asks, read
 from transforms.cpp.flow.dispatch import evaluate
+from transforms.cpp.flow.empty import CONSTANT
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import ChosenSize, Comparison, Disagreement, EitherPath
 from transforms.cpp.flow.sizes import is_size
@@ -16,6 +18,7 @@ from transforms.cpp.reading.tree import Node
 
 _ASSOCIATIVE = frozenset({"mm", "bmm"})
 """`(a b) c` is `a (b c)`. `matmul` is none of them: it takes vectors too, on either side."""
+_OPERATOR = re.compile(r"(?:::)?(?:at|torch)::\w+$")
 _MOST = 300
 """So many nodes two paths have that do more than put a product together."""
 
@@ -61,7 +64,7 @@ def either_path(flow: Flow, condition: Node, arms: Sequence[Sequence[Node]], gua
     if first and [_normal(statement) for statement in first] == [_normal(statement) for statement in second]:
         comparison = read(flow, condition, origins)
         compared = [comparison] if isinstance(comparison, Comparison) and not comparison.shapes else None
-    elif len(first) == len(second) == 1 and _given(first[0]) == _given(second[0]) != "":
+    elif len(first) == len(second) == 1 and _implement(first[0], second[0]):
         compared = _thresholds(flow, condition, origins)
     elif _hands_on(flow, second):
         compared = _special(flow, condition, origins)
@@ -80,6 +83,14 @@ def _given(statement: Node) -> str:
     return "".join(call.fields["arguments"].text.split())
 
 
+def _implement(*statements: Node) -> bool:
+    """Whether functions of the same arguments may be two implementations: no two operators of ATen, no constants."""
+    if len(set(map(_given, statements))) > 1 or not _given(statements[0]):
+        return False
+    names = [statement.children[0].fields["function"].text for statement in statements]
+    return not all(map(_OPERATOR.match, names)) and not any(CONSTANT.match(name.rpartition("::")[2]) for name in names)
+
+
 def _thresholds(flow: Flow, outer: Node, origins: set[int]) -> list[Comparison] | None:
     """The comparisons of a condition, all of which tell large sizes from small ones; None where it asks more."""
     node = outer.bare
@@ -91,8 +102,9 @@ def _thresholds(flow: Flow, outer: Node, origins: set[int]) -> list[Comparison] 
     comparison = read(flow, outer, origins)
     if not isinstance(comparison, Comparison):
         return None if asks(flow, node) else []
-    limit = comparison.right.text
-    large = comparison.operator in ("<", "<=", ">", ">=") and limit.isdecimal() and int(limit) > 1
+    operator, limit = comparison.operator, comparison.right.text
+    least = int(limit) + (operator in (">", "<=")) if limit.isdecimal() else 0
+    large = operator in ("<", "<=", ">", ">=") and least > 2  # `n < 2` tells what is one or none apart
     return [comparison] if large and not comparison.shapes and is_size(flow, comparison.left) else None
 
 

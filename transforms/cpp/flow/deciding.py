@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from transforms.cpp.flow.branches import operands
 from transforms.cpp.flow.checks import CHECKS, called, exits, throws
 from transforms.cpp.flow.choosing import disagreement, either_path, says
-from transforms.cpp.flow.conditions import asks, read
+from transforms.cpp.flow.conditions import asks, is_caught, read
 from transforms.cpp.flow.dispatch import evaluate
-from transforms.cpp.flow.empty import LOOPS, serves_empty, stands_for_none
+from transforms.cpp.flow.empty import LOOPS, gives_another, serves_empty, stands_for_none
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import EXPECTED_NUMBER, Comparison, RaisingBranch, SizeShortcut
 from transforms.cpp.flow.shapes import agreement_of
@@ -32,7 +32,7 @@ _BLOCKS = frozenset({"compound_statement", "case_statement"})
 def decide(flow: Flow, branch: Node) -> None:
     """Note an `if` on sizes that can do without an answer. It stands where the flow has come to."""
     clause, taken = branch.field("condition"), branch.field("consequence")
-    if flow.passive or clause is None or taken is None or clause.field("initializer") is not None:
+    if flow.passive or clause is None or taken is None or clause.field("initializer") is not None or is_caught(branch):
         return
     condition = clause.field("value") or (clause.children[-1] if clause.children else None)
     if condition is None:
@@ -107,6 +107,9 @@ def _shortcut(flow: Flow, branch: Node, condition: Node, guards: tuple[str, str]
     if serving and outcome is not None and not shortcut.broadcast:  # asked last, as it takes longest
         found = agreement_of(flow.function, flow.root, branch, outcome)
     if stands and not (found.same and found.empty):
+        return
+    special = _general_path(branch, not outcome) or _statements(branch.fields["consequence"])
+    if path and not found.empty and not shortcut.broadcast and gives_another(path, special):
         return
     if serving and found.same is not False:
         flow.truths.update(dict.fromkeys(shortcut.numbers, guards))
@@ -200,7 +203,7 @@ def _compared_with_one(flow: Flow, comparison: Comparison) -> str:
 
 
 def _agrees(flow: Flow, path: Sequence[Node], size: str, following: int = _ALTERNATIVES) -> bool:
-    """Whether a path begins with a check that `size` equals another.
+    """Whether a path begins with a check that `size` equals another size.
 
     What else is broadcast may come before that. Where it is chosen without asking for sizes, it begins both paths, or
     the other raises.
@@ -227,10 +230,16 @@ def _agrees(flow: Flow, path: Sequence[Node], size: str, following: int = _ALTER
     condition = call.fields["arguments"].children[0].bare
     if condition.kind == "call_expression":
         asked, arguments = condition.fields["function"], condition.fields["arguments"].children
-        sides = [node.text for node in (asked.field("argument"), *arguments) if node is not None]
-        return asked.text.endswith(".sym_eq") and size in sides
-    sides = [side.text for side in map(condition.field, ("left", "right")) if side is not None]
-    return condition.token == "==" and size in sides
+        sides = [node for node in (asked.field("argument"), *arguments) if node is not None]
+        return asked.text.endswith(".sym_eq") and _is_another(flow, sides, size)
+    sides = [side for side in map(condition.field, ("left", "right")) if side is not None]
+    return condition.token == "==" and _is_another(flow, sides, size)
+
+
+def _is_another(flow: Flow, sides: Sequence[Node], size: str) -> bool:
+    """Whether of two sides one is `size` and the other may be a size, too: no number or arithmetic."""
+    others = [side.bare for side in sides if side.text != size]
+    return len(sides) == 2 and len(others) == 1 and others[0].kind not in ("number_literal", "binary_expression")
 
 
 def _general_path(branch: Node, outcome: bool) -> list[Node] | None:

@@ -11,15 +11,21 @@ from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.sizes import method
 from transforms.cpp.reach.vocabulary import ACCESSORS
+from transforms.cpp.reading.literals import without_literals
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import Type
 
 # Reductions that have no result for an empty tensor, or another than a shortcut may have, and reads of elements.
 _NEEDS_ELEMENTS = re.compile(
     r"^(?:(?:a?(?:max|min)_?)+|arg(?:max|min)|aminmax|(?:nan)?(?:median|mean)|(?:var|std)(?:_mean)?|mode|kthvalue"
-    r"|item|is_nonzero|is_scalar_tensor_true|data_ptr|\w+_data_ptr)$"
+    r"|prod|logsumexp|\w*loss\w*|\w*cross_entropy\w*|kl_div|item|is_nonzero|is_scalar_tensor_true|\w*data_ptr)$"
 )
-_CONSTANT = re.compile(r"^(?:new_)?(?:zeros|ones|full|eye)(?:_like)?(?:_symint)?$")
+_CALLED = re.compile(r"\b(\w+)\s*(?:<[\w:, ]*>)?\(")
+_DIVIDED = re.compile(r"[/%]=?(?!\s*[\d.])")
+_DEFINED = r"(?m)^[ \t]*(?:[\w:<>,&*]+[ \t\n]+)+&?%s\s*\([^;{}]*\)\s*(?:noexcept\s*)?\{"
+_MOVES_ZERO = re.compile(r"^(?:exp2?|cosh?|sigmoid|log(?:2|10)?|reciprocal|rsqrt|acos|erfc|softmax|rsub)_?$")
+"""What is not 0 of 0."""
+CONSTANT = re.compile(r"^(?:new_)?(?:zeros|ones|full|eye)(?:_like)?(?:_symint)?$")
 _PAIRWISE = re.compile(r"^(?:max|min)$")
 _DIVIDES = re.compile(r"^(?:(?:true_|floor_)?divide|div|remainder|fmod)_?$")
 LOOPS = frozenset({"for_statement", "for_range_loop", "while_statement", "do_statement"})
@@ -36,11 +42,62 @@ def serves_empty(flow: Flow, path: Sequence[Node], condition: Node) -> bool:
     return not (
         any(throws(statement) for statement in path)
         or any(part.kind == "call_expression" and _needs_elements(flow, part) for part in sure)
+        or any(_is_wrong_inside(flow.root.source, name) for name in _unqualified(parts))
         or any(_divides_by_size(part, harmless) for part in parts)
         or any(
             part.kind == "unary_expression" and part.token == "-" and part.children[0].text in asked for part in parts
         )
     )
+
+
+def _unqualified(parts: Iterable[Node]) -> set[str]:
+    """The functions that are called by their name alone, as those of the same file are."""
+    functions = (part.fields["function"] for part in parts if part.kind == "call_expression")
+    return {function.text for function in functions if function.kind == "identifier"}
+
+
+@functools.lru_cache(maxsize=256)
+def _is_wrong_inside(source: bytes, name: str) -> bool:
+    """Whether a function that the file defines divides by what is no number, or calls what needs elements."""
+    text = _code(source)
+    for definition in re.finditer(_DEFINED % re.escape(name), text):
+        body = _block(text, definition.end())
+        if _DIVIDED.search(body) or any(map(_NEEDS_ELEMENTS.match, _CALLED.findall(body))):
+            return True
+    return False
+
+
+@functools.lru_cache(maxsize=1)
+def _code(source: bytes) -> str:
+    return without_literals(source).decode("utf-8", "replace")
+
+
+def _block(text: str, begin: int) -> str:
+    """What stands from an offset on up to the brace that closes the one before it."""
+    depth = 1
+    for brace in re.finditer(r"[{}]", text[begin:]):
+        depth += 1 if brace[0] == "{" else -1
+        if not depth:
+            return text[begin : begin + brace.start()]
+    return text[begin:]
+
+
+def gives_another(path: Sequence[Node], special: Sequence[Node]) -> bool:
+    """Whether a constant is returned for a tensor without elements that the path for others does not come to.
+
+    What is summed over nothing is 0, and so is what most functions make of that.
+    """
+    constants = [method(value.bare) for node in special for value in _returned(node) if _is_constant(value)]
+    if any(not constant.removeprefix("new_").startswith("zeros") for constant in constants):
+        return True
+    return bool(constants) and any(_moves_zero(value.bare) for node in path for value in _returned(node))
+
+
+def _moves_zero(value: Node) -> bool:
+    if value.kind == "call_expression":
+        return _MOVES_ZERO.match(method(value)) is not None
+    sides = value.children if value.kind == "binary_expression" and value.token in ("+", "-") else []
+    return any(side.kind == "number_literal" for side in sides)
 
 
 def stands_for_none(flow: Flow, branch: Node, below: Sequence[Node], asked: Sequence[Node], outcome: bool) -> bool:
@@ -70,7 +127,7 @@ def stands_for_none(flow: Flow, branch: Node, below: Sequence[Node], asked: Sequ
 
 def _is_constant(value: Node) -> bool:
     """Whether a value is a tensor whose elements no other tensor has a part in."""
-    return value.bare.kind == "call_expression" and _CONSTANT.match(method(value.bare)) is not None
+    return value.bare.kind == "call_expression" and CONSTANT.match(method(value.bare)) is not None
 
 
 def _returned(node: Node) -> Iterator[Node]:

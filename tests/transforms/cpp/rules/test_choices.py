@@ -117,6 +117,8 @@ def test_a_size_picks_an_implementation(tmp_path: Path, condition: str, expected
     ("condition", "rest"),
     [
         ("n > 1", "return"),
+        ("n >= 2", "return"),
+        ("n < 2", "return"),
         ("n == 25", "return"),
         ("n > m", "return"),
         ("n - k > 25", "return"),
@@ -278,3 +280,18 @@ def test_a_check_may_be_chosen_by_what_is_no_size(tmp_path: Path, arms: str) -> 
 )
 def test_a_size_of_1_is_asked_for_where_a_chosen_path_checks_nothing(tmp_path: Path, arms: str) -> None:
     assert "GUARD" not in converted(tmp_path, chosen(arms))
+
+
+@pytest.mark.parametrize(
+    ("quick", "steady", "picks"),
+    [
+        ("quick", "at::steady", True),
+        ("at::quick", "native::steady", True),
+        ("at::relu", "at::tanh", False),
+        ("at::zeros_like", "steady", False),
+        ("quick", "at::full_like", False),
+    ],
+)
+def test_what_another_thing_does_is_no_implementation(tmp_path: Path, quick: str, steady: str, picks: bool) -> None:
+    source = function(f"if (n > 25) {{ return {quick}(a, b); }} return {steady}(a, b);")
+    assert ("GUARD" in converted(tmp_path, source)) == picks

@@ -97,6 +97,9 @@ def test_other_conditions_stay(tmp_path: Path, condition: str) -> None:
         "int64_t total = 3; return x / total;",
         "return x / std::max(k, n);",
         "return x / scale(2.5);",
+        "return at::mse_loss(x, y);",
+        "return x.prod(0);",
+        "return x.logsumexp(0);",
     ],
 )
 def test_a_path_that_is_wrong_for_an_empty_tensor_is_not_picked(tmp_path: Path, rest: str) -> None:
@@ -232,6 +235,12 @@ def test_an_empty_tensor_that_stands_for_none_is_not_used(tmp_path: Path, branch
         ("at::zeros_symint({n}, x.options())", "x.sum()", False),
         ("x.mean(0)", "at::zeros_symint({x.sym_size(1)}, x.options())", False),
         ("at::zeros_symint({n, x.sym_size(1)}, x.options())", "x.exp()", True),
+        ("at::zeros_symint({x.sym_size(1)}, x.options())", "x.sum(0)", True),
+        ("at::zeros_symint({x.sym_size(1)}, x.options())", "x.sum(0) * 2", True),
+        ("at::zeros_symint({x.sym_size(1)}, x.options())", "x.log().sum(0).exp()", False),
+        ("at::zeros_symint({x.sym_size(1)}, x.options())", "x.sum(0) + 1", False),
+        ("at::ones_symint({x.sym_size(1)}, x.options())", "x.sum(0)", False),
+        ("at::ones_symint({n, x.sym_size(1)}, x.options())", "x.exp()", True),
     ],
 )
 def test_the_path_in_general_returns_what_the_shortcut_returns(
@@ -251,3 +260,47 @@ def test_a_gradient_that_is_not_defined_is_none(tmp_path: Path) -> None:
     head = "std::tuple<Tensor, Tensor> f(const Tensor& x, const Tensor& y)"
     source = function("if (x.sym_numel() == 0) { return {}; }", "return std::make_tuple(y * x, x);", head)
     assert "x.sym_numel() == 0" not in converted(tmp_path, source)
+
+
+@pytest.mark.parametrize(
+    ("body", "taken"),
+    [
+        ("return x.sum(0) * 0.5;", True),
+        ("return x.sum(0) / 2; /* of x / n */", True),
+        ("return x.sum(0) / x.sym_size(0);", False),
+        ("for (auto& part : parts) { part.t(); } return x.mean(0);", False),
+    ],
+)
+def test_a_function_of_the_file_is_looked_into(tmp_path: Path, body: str, taken: bool) -> None:
+    helper = f"static Tensor average(const Tensor& x) {{ {body} }}\n"
+    source = helper + function(
+        "if (x.sym_size(0) == 0) { return at::zeros_symint({m}, x.options()); }", "return average(x);"
+    )
+    assert ("GUARD" in converted(tmp_path, source)) == taken
+
+
+@pytest.mark.parametrize(
+    ("check", "taken"), [("n == y.sym_size(0)", True), ("n == 3", False), ("n == k * 2", False), ("k == 3", False)]
+)
+def test_what_is_1_or_another_is_broadcast_with_a_size(tmp_path: Path, check: str, taken: bool) -> None:
+    source = function(
+        f'if (n == 1) {{ y = y.exp(); }} else {{ TORCH_CHECK({check}, "rows"); y = x + y; }}', "return y;"
+    )
+    assert ("GUARD" in converted(tmp_path, source)) == taken
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        'TORCH_CHECK(n == y.sym_size(0), "rows"); return x + y;',
+        'if (n != y.sym_size(0)) { throw std::runtime_error("rows"); } return x + y;',
+        "if (n == 0) { return x.clone(); } return x.exp();",
+    ],
+)
+def test_what_a_catch_takes_stays(tmp_path: Path, statement: str) -> None:
+    head = "Tensor f(const Tensor& x, const Tensor& y) { auto n = x.sym_size(0); "
+    guarded = f"{head}try {{ {statement} }} catch (const c10::Error&) {{ return x.clone(); }} }}"
+    assert converted(tmp_path, guarded) == guarded
+    assert converted(tmp_path, f"{head}{statement} }}") != f"{head}{statement} }}"
+    after = f"{head}try {{ x.t(); }} catch (const c10::Error&) {{ {statement} }} return x; }}"
+    assert converted(tmp_path, after) != after
