@@ -12,8 +12,10 @@ the slice asks by itself which of an input's size and its bound is more; branche
 begin elsewhere or take steps; and tensors of which somebody may see that they became a view or a copy, as for
 padding-branch.
 
-Why: such a branch undoes a padding, and has one graph for the sizes that fit and one for the others after the padding
-has none, and it fails where the size is not known while tracing.
+Why: such a branch undoes a padding. It fails where the size is not known while tracing; where the size is dynamic it
+makes a graph for the sizes that fit and one for the others, after padding-branch has made one of two. What is computed
+with the slice may still ask whether it is contiguous, which is as many graphs: of the windows of segment-anything, which
+pad and crop, three are left of four.
 
 Fix safety: review. What is `contiguous()` where eager keeps it is copied only if it was not.
 
@@ -107,7 +109,8 @@ def _sizes(place: Place, branch: ast.If, tensor: str) -> list[ast.expr]:
         return []
     listed = made.args[0] if len(made.args) == 1 else None
     sizes = listed.elts if isinstance(listed, (ast.Tuple, ast.List)) else made.args
-    return [] if any(isinstance(size, ast.Starred) for size in sizes) else sizes
+    parts = [part for size in sizes for part in ast.walk(size)]  # its own sizes are others behind the view
+    return [] if any(isinstance(p, ast.Starred) or getattr(p, "id", "") == tensor for p in parts) else sizes
 
 
 def _fits(place: Place, asked: ast.expr, pairs: list[tuple[ast.expr, ast.expr]]) -> bool:

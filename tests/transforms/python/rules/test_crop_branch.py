@@ -41,6 +41,7 @@ def test_what_is_compiled_is_cropped_to_all_of_it(rewrite: Any, above: str, bran
         f"{VIEW}x = self.act(x)\n    if hp > h:\n        x = x[:, :h]\n",
         f"{VIEW}h = h - 1\n    if p:\n        x = x[:, :h]\n",
         f"{VIEW}if p > 1:\n        x = x[:, :h]\n",
+        "x = x.reshape(x.size(1), -1)\n    if x.size(1) > h:\n        x = x[:h]\n",
         f"{VIEW}if p and hp < 1000:\n        x = x[:, :h]\n",
         f"{VIEW}if p and hp < 4 * 256:\n        x = x[:, :h]\n",
         f"{VIEW}if hp >= w:\n        x = x[:, :h]\n",
