@@ -14,8 +14,8 @@ padding-branch.
 
 Why: such a branch undoes a padding. It fails where the size is not known while tracing; where the size is dynamic it
 makes a graph for the sizes that fit and one for the others, after padding-branch has made one of two. What is computed
-with the slice may still ask whether it is contiguous, which is as many graphs: of the windows of segment-anything, which
-pad and crop, three are left of four.
+with the slice may still ask whether it is contiguous, for as many graphs: of the windows of segment-anything, three
+are left of four.
 
 Fix safety: review. What is `contiguous()` where eager keeps it is copied only if it was not.
 
