@@ -10,6 +10,7 @@ from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.events import CompoundAssignment, FloatOperand, Step
 from transforms.cpp.flow.members import behind, member, own_member
 from transforms.cpp.flow.numbers import constant, differs, literal, promoted, refuse_mixed
+from transforms.cpp.flow.repeated import may_repeat
 from transforms.cpp.flow.saved import escapes
 from transforms.cpp.flow.standard import ALGORITHMS
 from transforms.cpp.flow.state import given_away
@@ -239,7 +240,9 @@ def _compound_assignment(flow: Flow, node: Node, operands: tuple[Node, Node], cu
     if (current.kind, value.kind) == ("int", "float"):
         reason = f"is changed by `{node.token}` and a floating point number, and SymInt takes that for an integer first"
         flow.sink(node, "rounded", reason, current)
-    elif node.token in {"int": ("-=", "%="), "float": ("+=", "-=", "*=", "/=")}.get(current.kind, ()):
+        return
+    lacking = {"int": ("-=", "%="), "float": ("+=", "-=", "*=", "/=")}.get(current.kind, ())
+    if node.token in lacking and _may_spell_out(flow, node, current, *operands):
         flow.announce(CompoundAssignment(current.origins, node, *operands))
 
 
@@ -256,11 +259,20 @@ def _update(flow: Flow, node: Node) -> Type:
         return UNKNOWN
     value = evaluate(flow, argument)
     if value.symbolic and value.kind == "int":
-        if node.parent is not None and node.parent.kind == "expression_statement":
-            flow.announce(Step(value.origins, node, argument))
-        else:
+        if node.parent is None or node.parent.kind != "expression_statement":
             flow.sink(node, "increment", f"is changed by `{node.token}` inside an expression", value)
+        elif _may_spell_out(flow, node, value, argument):
+            flow.announce(Step(value.origins, node, argument))
     return value
+
+
+def _may_spell_out(flow: Flow, node: Node, value: Type, target: Node, operand: Node | None = None) -> bool:
+    """Whether `n -= k` can be written `n = n - k`; where it cannot, `value` sinks there."""
+    if may_repeat(flow, target, operand):
+        return True
+    reason = f"is changed by `{node.token}`, which would have to be spelled out: `{target.beginning(60)}` twice"
+    flow.sink(node, "increment", f"{reason} may be two things", value)
+    return False
 
 
 def _conditional(flow: Flow, node: Node) -> Type:

@@ -18,7 +18,7 @@ from transforms.cpp.reach.kept import is_rival
 from transforms.cpp.reach.vocabulary import base_name, symbolic_twins, symint_name
 from transforms.cpp.reading.facts import Function, Param, Slot
 from transforms.cpp.reading.tree import Node
-from transforms.cpp.reading.types import UNKNOWN, Type, parse_type, symbolic_spelling
+from transforms.cpp.reading.types import UNKNOWN, Type, is_written, parse_type, symbolic_spelling
 
 _ITERATOR = re.compile(r"\bTensorIterator(?:Base)?\b")
 _ARRAY_REFS = ("IntArrayRef", "IntList", "ArrayRef", "SymIntArrayRef")
@@ -318,7 +318,7 @@ def _serve(flow: Flow, written: Node, function: Function, arguments: list[Node],
             built_whole(flow, flow.type_of(function.params[index].type))
         if slot not in flow.settled:
             continue
-        if _is_written(function.params[index].type):
+        if is_written(function.params[index].type):
             _serve_reference(flow, slot, argument, value)
         elif value.symbolic:
             flow.uses.add(slot)
@@ -335,11 +335,6 @@ def _refuse(flow: Flow, slot: Slot, argument: Node) -> None:
     variable = flow.lookup(argument.text) if argument.kind == "identifier" else None
     if variable is not None and variable.parameter >= 0 and variable.type.kind in ("int", "ints", "wrap"):
         flow.wanted.add(flow.slot(variable.parameter))
-
-
-def _is_written(spelled: str) -> bool:
-    """Whether a parameter is a reference that the callee may write through."""
-    return spelled.endswith("&") and not spelled.endswith("&&") and "const" not in spelled.split()
 
 
 def _serve_reference(flow: Flow, slot: Slot, argument: Node, value: Type) -> None:

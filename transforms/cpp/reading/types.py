@@ -223,3 +223,8 @@ def symbolic_parts(spelled: str, indexes: Iterable[int]) -> str:
 def returns_symbols(kind: Type) -> bool:
     """Whether a value of a type holds SymInts, a tuple in one of its parts."""
     return kind.symbolic or (kind.kind == "tuple" and any(part.symbolic for part in kind.args))
+
+
+def is_written(spelled: str) -> bool:
+    """Whether a parameter is a reference that the callee may write through."""
+    return spelled.endswith("&") and not spelled.endswith("&&") and "const" not in spelled.split()

@@ -5,7 +5,8 @@ SymInt; `s *= 2` becomes `s = s * 2` once `s` is a SymFloat.
 
 Why: SymInt has `+=`, `*=` and `/=` only, and SymFloat none of them.
 
-Fix safety: safe. The operand is put in brackets where it holds an operator, so that the same number is computed.
+Fix safety: safe. The operand is put in brackets where it holds an operator, so that the same number is computed. A
+target that may be another one when it is evaluated again, or changed by the operand, is left: `sizes[d++] -= k`.
 
 References: c10/core/SymInt.h, c10/core/SymFloat.h.
 """
@@ -35,6 +36,11 @@ EXAMPLES = (
     Example(
         "Tensor f(const Tensor& x) { double s = x.size(0); s *= 0.5; return x.mul(s); }",
         "Tensor f(const Tensor& x) { c10::SymFloat s = x.sym_size(0); s = s * 0.5; return x.mul(s); }",
+    ),
+    Example(
+        "Tensor f(const Tensor& x, int64_t d) { auto sizes = x.sizes().vec(); sizes[d++] -= 1; return x.view(sizes); }",
+        None,
+        "d would be stepped twice",
     ),
     Example(
         "Tensor f(const Tensor& x) { auto n = x.size(0); n *= 0.5; return x.narrow(0, 0, n); }",

@@ -81,3 +81,38 @@ def test_constants_of_the_file_are_numbers_of_their_types(tmp_path: Path, consta
     source = f"{constant}\nTensor f(const Tensor& x) {{ return x.mul(x.size(0) * kScale); }}"
     after = source if refused else source.replace("size", "sym_size")
     assert converted(tmp_path, source) == after
+
+
+STEPPED = "Tensor f(const Tensor& x, IntArrayRef k, int d) {{ auto s = x.{api}().vec(); {step} return x.{view}(s); }}"
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "s[d++] -= 2;",
+        "s[next()] %= 2;",
+        "--s[--d];",
+        "s[d = d + 1]--;",
+        "s[d] -= k[d++];",
+        "auto next = [&] { return k[d++]; }; s[d] -= next();",
+    ],
+)
+def test_an_element_that_would_be_named_twice_stays_where_the_second_may_be_another(tmp_path: Path, step: str) -> None:
+    source = STEPPED.format(api="sizes", step=step, view="view")
+    assert converted(tmp_path, source) == source
+    assert refusals(tmp_path, source) == ["increment"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("s[d + 1] -= k[d];", "s[d + 1] = s[d + 1] - k[d];"),
+        ("s[x.dim() - 1] %= k.at(d);", "s[x.dim() - 1] = s[x.dim() - 1] % k.at(d);"),
+        ("s.back() -= 1;", "s.back() = s.back() - 1;"),
+        ("*s.begin() -= k[d++];", "*s.begin() = *s.begin() - k[d++];"),
+        ("--s[static_cast<size_t>(d)];", "s[static_cast<size_t>(d)] = s[static_cast<size_t>(d)] - 1;"),
+    ],
+)
+def test_an_element_that_is_the_same_again_is_named_twice(tmp_path: Path, before: str, after: str) -> None:
+    source = STEPPED.format(api="sizes", step=before, view="view")
+    assert converted(tmp_path, source) == STEPPED.format(api="sym_sizes", step=after, view="view_symint")
