@@ -9,6 +9,7 @@ from transforms.cpp.flow.engine import NOTHING, RENAMED, Flow, join, result_orig
 from transforms.cpp.flow.events import CalleeName, SequenceArgument
 from transforms.cpp.flow.members import built_whole
 from transforms.cpp.flow.operators import Resolved, parameters_of, resolve
+from transforms.cpp.flow.overloads import is_among, meant
 from transforms.cpp.flow.returning import settled_parts, tuple_argument
 from transforms.cpp.flow.storing import coerce
 from transforms.cpp.flow.twins import asking_twin, note_use, twins
@@ -217,18 +218,23 @@ def _function(
             return _call_twin(flow, node, function, bare, asking, frozenset({origin}))
         _serve(flow, function, best, arguments, values)
         return _result(flow, node, best)
+    before = meant(flow, candidates, values)
     for candidate in candidates:
+        if not is_among(flow, candidate, before, len(values)):
+            continue
         if all(accepts(flow, candidate, index, value) == "ok" for index, value in symbolic):
             if candidate.template and not _instantiates(flow, function, bare, candidate, values):
                 continue
             _serve(flow, function, candidate, arguments, values)
             _match_sequences(flow, candidate, arguments, values)
             return _result(flow, node, candidate, join(*(value for _, value in symbolic)).origins)
-    for twin in twins(flow, bare, candidates):
+    for twin in twins(flow, bare, before):
+        if len(before) < len(candidates) and not is_among(flow, twin, before, len(values)):
+            continue
         if fits(twin, len(arguments)) and all(accepts(flow, twin, i, v) == "ok" for i, v in symbolic):
             _match_sequences(flow, twin, arguments, values)
             return _call_twin(flow, node, function, bare, twin, join(*values).origins)
-    return _ask(flow, node, bare, _best(candidates, values), symbolic, arguments)
+    return _ask(flow, node, bare, _best(before, values), symbolic, arguments)
 
 
 def _instantiates(flow: Flow, written: Node, name: str, template: Function, values: list[Type]) -> bool:

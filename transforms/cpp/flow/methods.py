@@ -7,6 +7,7 @@ from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import OffsetOfImpl
 from transforms.cpp.flow.helpers import SCALARS, accepts, apply, fits, name_node, note_kernel
 from transforms.cpp.flow.operators import Resolved, resolve
+from transforms.cpp.flow.overloads import is_among, meant
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import TENSOR, UNKNOWN, Type
 
@@ -36,9 +37,9 @@ def method(flow: Flow, node: Node, owner: Type, name: str, arguments: list[Node]
     if parent or name not in flow.vocabulary.schemas:  # of an object of unknown type, the methods of this file
         note_kernel(flow, node, name, [f for f in candidates if parent or f.path == flow.function.path])
     symbolic = [value for value in values if value.symbolic and value.kind in SCALARS]
-    accepting = [
-        f for f in candidates if all(accepts(flow, f, i, v) == "ok" for i, v in enumerate(values) if v.symbolic)
-    ]
+    before = meant(flow, candidates, values)
+    among = [f for f in candidates if is_among(flow, f, before, len(values))]
+    accepting = [f for f in among if all(accepts(flow, f, i, v) == "ok" for i, v in enumerate(values) if v.symbolic)]
     if symbolic and not (parent and accepting):
         for argument, value in zip(arguments, values, strict=True):
             if value.kind in SCALARS:

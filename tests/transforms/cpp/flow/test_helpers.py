@@ -349,6 +349,19 @@ TWINS = {
             "Tensor f(const Tensor& x) { return x.narrow_symint(0, 0, twice_symint(width_symint(x))); }"
         ),
     ),
+    "of overloads the one that was called": (
+        (
+            "static Tensor by(const Tensor& x, int64_t n) { return x.narrow(0, 0, n); }\n"
+            "static Tensor by(const Tensor& x, const Scalar& n) { return x.mul(n); }\n"
+            "Tensor f(const Tensor& x) { return by(x, x.size(0)); }"
+        ),
+        (
+            "static Tensor by(const Tensor& x, int64_t n) { return x.narrow(0, 0, n); }\n\n"
+            "static Tensor by_symint(const Tensor& x, c10::SymInt n) { return x.narrow_symint(0, 0, n); }\n"
+            "static Tensor by(const Tensor& x, const Scalar& n) { return x.mul(n); }\n"
+            "Tensor f(const Tensor& x) { return by_symint(x, x.sym_size(0)); }"
+        ),
+    ),
     "those who count with the result keep the helper": (
         (
             "static int64_t width(const Tensor& x) { return x.size(0); }\n"
@@ -418,3 +431,23 @@ Tensor f(const Tensor& x) { return fill(x, x.size(1)); }
     assert "int64_t h" in body
     assert "w.expand_symint({n, h})" in body
     assert "v.view_symint({n, -1})" in body
+
+
+@pytest.mark.parametrize(
+    ("overloads", "called", "follows"),
+    [
+        ("Tensor by(const Tensor& x, int64_t n); Tensor by(const Tensor& x, const Scalar& n);", "by(x, n)", False),
+        ("Tensor by(const Tensor& x, int64_t n); Tensor by(const Tensor& x, c10::SymFloat n);", "by(x, n)", False),
+        ("Tensor by(const Tensor& x, int64_t n); Tensor by(const Tensor& x, optional<SymInt> n);", "by(x, n)", False),
+        ("Tensor by(const Tensor& x, int n); Tensor by(const Tensor& x, const Scalar& n);", "by(x, n)", False),
+        ("struct By { Tensor by(int64_t n); Tensor by(const Scalar& n); };", "b.by(n)", False),
+        ("Tensor by(const Tensor& x, const Scalar& n);", "by(x, n)", True),
+        ("Tensor by(const Tensor& x, int64_t n); Tensor by(const Tensor& x, c10::SymInt n);", "by(x, n)", True),
+        ("Tensor by(TensorList x, int64_t n); Tensor by(const Tensor& x, const Scalar& n);", "by(x, n)", True),
+        ("Tensor by(IntArrayRef x, int64_t n); Tensor by(const Tensor& x, const Scalar& n);", "by(x, n)", True),
+        ("struct By { Tensor by(int64_t n); Tensor by(c10::SymInt n, bool b = true); };", "b.by(n)", True),
+    ],
+)
+def test_a_call_means_the_overload_that_it_meant(tmp_path: Path, overloads: str, called: str, follows: bool) -> None:
+    source = f"{overloads}\nTensor f(const Tensor& x, By b) {{ auto n = x.size(0); return {called}; }}"
+    assert converted(tmp_path, source, Level.SAFE) == (source.replace("x.size", "x.sym_size") if follows else source)
