@@ -15,7 +15,8 @@ class Level(enum.IntEnum):
     SAFE = 0
     """The same result for every concrete input; only stops a throw or a needless guard."""
     REVIEW = 1
-    """Picks a path for unknown sizes, or changes a signature or a schema: a person decides."""
+    """Picks a path for unknown sizes, rounds a negative quotient otherwise, or changes a signature or a schema: a
+    person decides."""
     MANUAL = 2
     """Explained, never edited."""
 

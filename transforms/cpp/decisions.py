@@ -120,8 +120,8 @@ def decide(
 
 
 def _whole(outcome: Outcome) -> bool:
-    """Whether every accessor in the function converts; one that converts in part needs a person's eye."""
-    guesses = outcome.unknown or outcome.lost or outcome.guarded or outcome.template
+    """Whether every accessor in the function converts to the same in a graph; else it needs a person's eye."""
+    guesses = outcome.roundings or outcome.unknown or outcome.lost or outcome.guarded or outcome.template
     return not (guesses or any(site.origin in outcome.concrete for site in outcome.sites))
 
 

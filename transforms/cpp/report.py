@@ -8,6 +8,7 @@ from dataclasses import replace
 from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Mode, Step
 from codemod.model.operators import Reach
+from codemod.terminal import one_line
 from transforms.cpp.flow.outcome import Outcome
 from transforms.cpp.flow.state import Emission, Sink, Site
 from transforms.cpp.reading.facts import Function
@@ -44,7 +45,10 @@ def findings(outcome: Outcome, reach: Reach, lines: Lines, group: str, level: Le
         for origin in sink.origins:
             sinks.setdefault(origin, sink)
     for emissions in _together(outcome.emissions, lines):
-        yield _edited(outcome.function, reach, emissions, sites, lines, group, level)
+        yield replace(
+            _edited(outcome.function, reach, emissions, sites, lines, group, level),
+            reason=_rounds(outcome, emissions, lines),
+        )
     for site in outcome.sites:
         if site.origin in outcome.concrete:
             yield _refused(outcome, reach, site, lines, sinks.get(site.origin))
@@ -77,6 +81,18 @@ def findings(outcome: Outcome, reach: Reach, lines: Lines, group: str, level: Le
             refusal="unknown-receiver",
             reason=f"the type of `{site.receiver}` is not known, so it may be no Tensor",
         )
+
+
+def _rounds(outcome: Outcome, emissions: Iterable[Emission], lines: Lines) -> str:
+    """What an edit changes for negative numbers in a graph; "" where it changes nothing."""
+    origins = frozenset[int]().union(*(emission.origins for emission in emissions))
+    for rounding in outcome.roundings:
+        if not origins.isdisjoint(rounding.origins):
+            what = "remainder has the divisor's sign" if rounding.token == "%" else "quotient rounds down"
+            text = masked(lines.source).restored(rounding.text)
+            place = f"line {lines.at(rounding.start)[0]}"
+            return f"a negative {what} in a graph, and C++ rounds toward zero: see `{one_line(text)}` on {place}"
+    return ""
 
 
 def question_findings(

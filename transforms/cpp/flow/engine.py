@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from transforms.cpp.flow.answers import Rewrites, emit
 from transforms.cpp.flow.events import Event, StoredType
-from transforms.cpp.flow.state import Emission, Handle, Lambda, Sink, Site, Variable
+from transforms.cpp.flow.state import Emission, Handle, Lambda, Quotient, Sink, Site, Variable
 from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.facts import Function, Slot
 from transforms.cpp.reading.tree import Node
@@ -131,6 +131,8 @@ class Flow:
         self.guarded_truths = False
         self.questions: list[Event] = []
         """The checks and branches on sizes that can do without an answer, each a change of its own."""
+        self.quotients: dict[int, Quotient] = {}
+        """The quotients of integers that are symbolic, by the offset of their end."""
         self.active_lambdas: list[Lambda] = []
         self.changed = False
 
@@ -211,6 +213,12 @@ class Flow:
         origins = frozenset().union(*(kind.origins for kind in types if kind.origins))
         if origins:
             self.sinks.append(Sink(code, reason, node.start, node.end, origins, slot))
+
+    def divide(self, node: Node, token: str, operands: tuple[Node, ...], *types: Type) -> None:
+        """Note that integers of `types`, of which one may be symbolic, are divided at `node`."""
+        origins = frozenset().union(*(kind.origins for kind in types if kind.origins))
+        if origins and all(kind.kind in ("int", "bool") for kind in types):
+            self.quotients[node.end] = Quotient(node, token, operands, origins)
 
     def announce(self, event: Event) -> None:
         """Have the rules that answer `event` write what the source is to read there."""

@@ -106,6 +106,8 @@ def _binary(flow: Flow, node: Node) -> Type:
             value, sums = UNKNOWN, []
             continue
         operand = evaluate(flow, right)
+        if operation.token in ("/", "%"):
+            flow.divide(operation, operation.token, (left, right), _with(value, sums), operand)
         number = _number_of(value, bool(sums), operand) if operation.token in _ARITHMETIC else None
         if number is None:
             value, sums = _operation(flow, operation, (left, right), _with(value, sums), operand), []
@@ -227,6 +229,8 @@ def _assignment(flow: Flow, node: Node) -> Type:
             assign(flow, left, value, node)
         current = evaluate(flow, left)
         refuse_mixed(flow, node, node.token[0], (left, right), current, value, kept=True)
+        if node.token in ("/=", "%="):
+            flow.divide(node, node.token, (left, right), current, value)
         _compound_assignment(flow, node, (left, right), current, value)
         return current
     flow.sink(node, "bit-operation", f"is an operand of `{node.token}`", value, evaluate(flow, left))

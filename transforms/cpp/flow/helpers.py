@@ -227,7 +227,11 @@ def _function(
                 continue
             _serve(flow, function, candidate, arguments, values)
             _match_sequences(flow, candidate, arguments, values)
-            return _result(flow, node, candidate, join(*(value for _, value in symbolic)).origins)
+            result = _result(flow, node, candidate, join(*(value for _, value in symbolic)).origins)
+            if candidate.template and result.kind == "int":
+                numbers = (a for a, v in zip(arguments, values, strict=True) if v.kind in ("int", "bool"))
+                flow.divide(node, "", tuple(numbers), result)
+            return result
     for twin in twins(flow, bare, before):
         if len(before) < len(candidates) and not is_among(flow, twin, before, len(values)):
             continue

@@ -10,8 +10,9 @@ from tree_sitter import Tree
 
 from transforms.cpp.flow.answers import Rewrites
 from transforms.cpp.flow.engine import Flow
+from transforms.cpp.flow.signs import roundings
 from transforms.cpp.flow.solve import solve
-from transforms.cpp.flow.state import Emission, Sink, Site
+from transforms.cpp.flow.state import Emission, Rounding, Sink, Site
 from transforms.cpp.flow.whole import is_blocked, is_stuck
 from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.definitions import find_definition
@@ -68,6 +69,8 @@ class Outcome:
     """The edits of each check and each branch on sizes that can do without an answer."""
     guarded: bool = False
     """Whether a loop is counted by a guard, or a shortcut asks for one."""
+    roundings: tuple[Rounding, ...] = ()
+    """The quotients that a graph may round otherwise."""
     blocked: bool = False
     """Whether every way through comes to a kernel."""
     stuck: bool = False
@@ -130,7 +133,7 @@ def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, 
     )
     try:
         solve(flow)
-        blocked, stuck = is_blocked(flow), is_stuck(flow)
+        blocked, stuck, rounded = is_blocked(flow), is_stuck(flow), roundings(flow)
     except TooDeep as refused:
         return Outcome(function, (), (), (), (), frozenset(), lost="too-deep", reason=f"it is {refused}")
     finally:
@@ -153,6 +156,7 @@ def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, 
         frozenset(flow.gives),
         questions=tuple(tuple(flow.answers(question)) for question in flow.questions),
         guarded=bool(flow.guarded) or flow.guarded_truths,
+        roundings=rounded,
         blocked=blocked,
         stuck=stuck,
         template=template,

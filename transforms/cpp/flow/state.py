@@ -109,3 +109,24 @@ class Site:
     receiver: str
     free: bool = False
     """Written `at::size(t, d)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """`/`, `%` or an assignment with these, of integers of which one is symbolic; without a `token` the call of a
+    template, which may hold one."""
+
+    node: Node
+    token: str
+    operands: tuple[Node, ...]
+    origins: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Rounding:
+    """A quotient that a graph may round otherwise: where it begins, how it reads, and its operator."""
+
+    start: int
+    text: str
+    token: str
+    origins: frozenset[int]

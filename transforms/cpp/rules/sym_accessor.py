@@ -8,7 +8,10 @@ use of the value can follow.
 Why: on a tensor with symbolic sizes the concrete accessors throw "Cannot call numel() on tensor with symbolic
 sizes/strides" (c10/core/TensorImpl.cpp).
 
-Fix safety: safe. For a tensor with concrete sizes both give the same numbers.
+Fix safety: safe. For a tensor with concrete sizes both give the same numbers. In a graph `/` and `%` of symbols round
+down, and C++ rounds toward zero: a function that divides a size is for review where an operand may be negative, and
+says so. What is seen not to be negative are sizes and counts, what is made of these, and what a check or a branch
+before keeps from it: `TORCH_CHECK(k <= n); … (n - k) / 2`.
 
 References: c10/core/TensorImpl.h (sym_sizes, sym_numel), aten/src/ATen/core/TensorBase.h.
 """
