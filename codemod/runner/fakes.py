@@ -98,6 +98,9 @@ def permuted(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.permute(order).contiguous().permute(order)
 
 
+_SYMBOLS = (torch.SymInt, torch.SymFloat, torch.SymBool)
+
+
 def gapped(tensor: torch.Tensor) -> torch.Tensor:
     """The same values, with gaps between them in memory."""
     if not tensor.dim():
@@ -151,22 +154,28 @@ def _results(overload: Any, positional: Any, named: Any) -> tuple[list[Any], lis
 def difference(results: list[Any], inputs: list[Any], fakes: list[Any], fake_inputs: list[Any]) -> str:
     """In what a fake's results differ from the kernel's, "" where in nothing."""
     alias = torch._C._is_alias_of  # type: ignore[attr-defined]
+    unknown: dict[Any, Any] = {}
     if len(results) != len(fakes):
         return f"{len(fakes)} results, not {len(results)}"
     for number, (real, fake) in enumerate(zip(results, fakes, strict=True)):
         where = f"result {number}: " if len(results) > 1 else ""
         if not isinstance(real, torch.Tensor) or not isinstance(fake, torch.Tensor):
-            if type(real) is not type(fake):
+            number = _number(fake, real, unknown)
+            if type(real) is not type(number):
                 return f"{where}{type(fake).__name__}, not {type(real).__name__}"
+            if isinstance(fake, _SYMBOLS) and number != real:
+                return f"{where}{number}, not {real}"
             continue
-        shape = tuple(int(size) for size in fake.shape)
+        if fake.dim() != real.dim():
+            return f"{where}shape {tuple(fake.shape)}, not {tuple(real.shape)}"
+        shape = tuple(_number(a, b, unknown) for a, b in zip(fake.shape, real.shape, strict=True))
         if shape != tuple(real.shape):
             return f"{where}shape {shape}, not {tuple(real.shape)}"
         for name in ("dtype", "device", "layout"):
             if getattr(real, name) != getattr(fake, name):
                 return f"{where}{name} {getattr(fake, name)}, not {getattr(real, name)}"
         if real.layout == torch.strided and real.numel():  # the strides of dimensions with one element are no matter
-            strides = tuple(int(stride) for stride in fake.stride())
+            strides = tuple(_number(a, b, unknown) for a, b in zip(fake.stride(), real.stride(), strict=True))
             if any(a != b for a, b, size in zip(strides, real.stride(), shape, strict=True) if size > 1):
                 return f"{where}strides {strides}, not {tuple(real.stride())}"
         for index, (tensor, fake_tensor) in enumerate(zip(inputs, fake_inputs, strict=True)):
@@ -174,3 +183,20 @@ def difference(results: list[Any], inputs: list[Any], fakes: list[Any], fake_inp
             if real.numel() and shared != alias(fake, fake_tensor):
                 return f"{where}it {'shares' if shared else 'does not share'} the memory of tensor {index}"
     return ""
+
+
+def _number(fake: Any, real: Any, unknown: dict[Any, Any]) -> Any:
+    """What a symbol of a fake comes to; `fake` itself where that is none.
+
+    A size that depends on data, as of `new_dynamic_size()`, is what the kernel has where it is met first: `unknown`
+    holds those by their symbols.
+    """
+    if not isinstance(fake, _SYMBOLS):
+        return fake
+    if fake.node.has_hint():
+        return fake.node.hint
+    expression = fake.node.expr
+    if expression.is_Symbol:
+        unknown.setdefault(expression, real)
+    value = expression.subs(unknown)
+    return type(real)(value) if value.is_number else real

@@ -26,6 +26,14 @@ def fatal(x: Any) -> Any:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def rows(x: Any) -> Any:
+    return x.nonzero().contiguous()
+
+
+def dynamic() -> Any:
+    return torch.library.get_ctx().new_dynamic_size()
+
+
 def ends(kernel: Any, fake: Any) -> str:
     """How the comparison ends for an operator of these two."""
     name = f"symfix_fakes::op{next(NUMBERS)}"
@@ -53,6 +61,10 @@ def ends(kernel: Any, fake: Any) -> str:
         (torch.clone, None, "stops: "),
         (torch.clone, fatal, "stops: the fake ends its process"),
         (torch.clone, lambda x: x.new_empty(x.shape) if x.is_contiguous() else fatal(x), "the fake ends its process"),
+        # A size that depends on data is any.
+        (rows, lambda x: x.new_empty((dynamic(), x.dim()), dtype=torch.int64), "passes"),
+        (rows, lambda x: x.new_empty((dynamic(), x.dim() + 1), dtype=torch.int64), "shape"),
+        (rows, lambda x: x.new_empty((dynamic() + 1,), dtype=torch.int64), "shape"),
         # What the kernel does not survive is no call.
         (lambda x: x.clone() if x.numel() else fatal(x), torch.empty_like, "passes"),
     ],
@@ -61,3 +73,20 @@ def test_ends(kernel: Any, fake: Any, end: str, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(schema, "CALLS", 3)
     said = ends(kernel, fake)
     assert said == end if end == "passes" else end in said
+
+
+@pytest.mark.parametrize(
+    ("result", "fake", "end"),
+    [
+        ("SymInt", lambda x: x.shape[0] * 2, "passes"),
+        ("SymInt", lambda x: x.shape[0] * 2 + 1, "differs"),
+        ("bool", lambda x: x.shape[0] > 0, "passes"),
+    ],
+)
+def test_numbers_are_compared_by_value(result: str, fake: Any, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema, "CALLS", 3)
+    name = f"symfix_fakes::op{next(NUMBERS)}"
+    torch.library.define(name, f"(Tensor x) -> {result}")
+    torch.library.impl(name, "CPU", lambda x: x.shape[0] * 2 if result == "SymInt" else x.shape[0] > 0)
+    torch.library.register_fake(name, fake)
+    assert fakes.check(name)[fakes.NAME].startswith(end)
