@@ -13,6 +13,7 @@ from functools import partial
 from codemod.model.findings import Finding
 from codemod.model.operators import Reach
 from codemod.model.transform import Project
+from codemod.planning.naming import base_name
 from transforms.cpp.coverage.operators import obstacles, operators
 from transforms.cpp.coverage.placing import Homes
 from transforms.cpp.coverage.report import Sources, missing_fake
@@ -37,7 +38,7 @@ from transforms.cpp.reach.untraced import alone_in_formulas, untraceable_operato
 from transforms.cpp.reach.vocabulary import ACCESSORS, Vocabulary, has_symbolic_twin
 from transforms.cpp.reading.facts import FileFacts, Function, Slot
 from transforms.cpp.reading.lines import Lines
-from transforms.cpp.report import group_name, question_findings
+from transforms.cpp.report import around_marks, group_name, question_findings
 from transforms.cpp.rules import load_rewrites
 from transforms.python.reach.fakes import fakes_of
 from transforms.python.reach.kernels import python_kernels, registrations_of, source_paths
@@ -124,7 +125,8 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     kept = Kept(project, paths, functions)
     families, names_of_kernels = _families(tree, device, Schemas(facts, own, None if at_home else schemas, formulas))
     libraries = facts if own is None else {path: file for path, file in facts.items() if not is_pytorchs(path)}
-    families += operator_families(libraries, reacher.registered, project.read) if with_body else ()
+    own_operators = operator_families(libraries, reacher.registered, project.read) if with_body else ()
+    families += (f for f in own_operators if not kept.named_unread(base_name(f.operator)))
     asking = frozenset(name for file in facts.values() for name in file.asking_macros)
     vocabulary = replace(vocabulary, defined=definitions(libraries), asking_macros=asking)
     answers: dict[Question, Outcome] = {}
@@ -183,11 +185,12 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
             break
         twins &= propagation.twins.keys()
     base = _with_sites(outcomes, tree, vocabulary)
-    yield from decide(project, facts, tree.reach, base, propagation, load_rewrites(), names_of_kernels)
+    decided = list(decide(project, facts, tree.reach, base, propagation, load_rewrites(), names_of_kernels))
     for key, outcome in outcomes.items():
         if key in tree.reach and key not in base and key not in propagation.outcomes:
             lines = Lines(project.read(key[0]))
-            yield from question_findings(outcome, tree.reach[key], lines, f"checks of {group_name(outcome.function)}")
+            decided += question_findings(outcome, tree.reach[key], lines, f"checks of {group_name(outcome.function)}")
+    yield from around_marks(decided, project.read)
     covered: set[Key] = set()
     fake_sources = Sources(project.read, schemas, reacher.index)
     homes = Homes(project, in_python, operators(libraries))

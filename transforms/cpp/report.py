@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Mode, Step
 from codemod.model.operators import Reach
 from codemod.terminal import one_line
+from transforms.cpp.flow.marked import REFUSAL
 from transforms.cpp.flow.outcome import Outcome
 from transforms.cpp.flow.state import Emission, Sink, Site
+from transforms.cpp.reading import SUFFIXES
 from transforms.cpp.reading.facts import Function
 from transforms.cpp.reading.lines import Lines
 from transforms.cpp.reading.marks import masked
 from transforms.cpp.rules import leak, size_check, tensor_iterator
+
+_CUT = "it would be edited across a mark of the template"
 
 
 def group_name(function: Function) -> str:
@@ -108,6 +112,22 @@ def question_findings(
         finding = _edited(outcome.function, reach, list(emissions), sites, lines, group, Level.REVIEW)
         yield replace(finding, mode=size_check.MODE, edits=(*finding.edits, *shared))
         shared = ()
+
+
+def around_marks(decided: Sequence[Finding], read: Callable[[str], bytes]) -> Iterator[Finding]:
+    """The findings; those of a group one of whose edits would cut or delete a mark of a template have none."""
+    cut = {finding.group for finding in decided if any(_cuts(edit, read) for edit in finding.edits)}
+    for finding in decided:
+        if finding.edits and finding.group in cut:
+            yield replace(finding, edits=(), level=Level.MANUAL, refusal=REFUSAL, reason=_CUT, group="")
+        else:
+            yield finding
+
+
+def _cuts(edit: Edit, read: Callable[[str], bytes]) -> bool:
+    if not edit.path.endswith(SUFFIXES):
+        return False
+    return masked(read(edit.path)).deletes(edit.start, edit.end, edit.new.decode("utf-8", "surrogateescape"))
 
 
 def _together(emissions: Iterable[Emission], lines: Lines) -> Iterator[list[Emission]]:

@@ -37,6 +37,8 @@ def decide(flow: Flow, branch: Node) -> None:
     condition = clause.field("value") or (clause.children[-1] if clause.children else None)
     if condition is None:
         return
+    if flow.marks is not None and flow.marks.directed(branch if throws(taken) else flow.root):
+        return  # another rendering of the template has other paths
     if throws(taken):
         _raising(flow, branch, condition, taken)
         return

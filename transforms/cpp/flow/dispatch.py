@@ -21,6 +21,8 @@ def evaluate(flow: Flow, node: Node) -> Type:
     """The type of the expression `node`, after everything inside it was judged. Raises TooDeep."""
     flow.enter()
     value = EXPRESSIONS.get(node.kind, _evaluate_other)(flow, node)
+    if flow.marks is not None:
+        flow.hold_inside(node, value)
     flow.level -= 1
     return value
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 from transforms.cpp.flow.answers import Rewrites, emit
-from transforms.cpp.flow.events import Event, StoredType
+from transforms.cpp.flow.events import Condition, Event, ShortcutNumber, StoredType
+from transforms.cpp.flow.marked import ACROSS, INSIDE, REFUSAL, Marked
 from transforms.cpp.flow.state import Emission, Handle, Lambda, Quotient, Sink, Site, Variable
 from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.facts import Function, Slot
@@ -62,6 +63,7 @@ class Flow:
         settled: frozenset[Slot] = frozenset(),
         passive: bool = False,
         renamed: frozenset[tuple[str, int]] = frozenset(),
+        marks: Marked | None = None,
     ) -> None:
         self.function = function
         self.root = root
@@ -71,6 +73,8 @@ class Flow:
         """Parameters and results of functions of the tree that the plan makes symbolic."""
         self.renamed = renamed
         """(path, start) of kernels that gain the name `…_symint`."""
+        self.marks = marks
+        """Those of a template."""
         self.passive = passive
         """No symbolic tensor arrives here: accessors stay as they are."""
         self.concrete: set[int] = set()
@@ -222,13 +226,39 @@ class Flow:
 
     def announce(self, event: Event) -> None:
         """Have the rules that answer `event` write what the source is to read there."""
-        for emission in emit(self.rewrites, event):
+        emissions = list(emit(self.rewrites, event))
+        if self.marks is not None and emissions and self._is_across(self.marks, event, emissions):
+            first, last = emissions[0], emissions[-1]
+            self.sinks.append(Sink(REFUSAL, ACROSS, first.start, last.end, event.origins or NOTHING))
+            return
+        for emission in emissions:
             self.converted |= emission.origins
             key = (emission.start, emission.end, emission.new)
             earlier = self.emissions.get(key)
             self.emissions[key] = (
                 replace(emission, origins=emission.origins | earlier.origins) if earlier is not None else emission
             )
+
+    def _is_across(self, marks: Marked, event: Event, emissions: Sequence[Emission]) -> bool:
+        """Whether a mark of the template stands where an event would be answered."""
+        return marks.splits(emissions) or (isinstance(event, Condition | ShortcutNumber) and marks.directs(event.node))
+
+    def hold_inside(self, node: Node, value: Type) -> None:
+        """A value of an expression of a template stays as it is where that has other forms."""
+        if value.origins and self.marks is not None and self.marks.interrupts(node):
+            self.sink(node, REFUSAL, INSIDE, value)
+
+    def _hold_for_unread(self, marks: Marked) -> None:
+        """What code of the template may use that is not read stays as it is."""
+        for variable in self.variables.values():
+            kind = variable.value
+            if kind.kind == "lambda":
+                kind = self.lambdas[kind.name].result
+            reason = marks.user(variable.name) if kind.origins else ""
+            if reason:
+                self.sink(variable.declarator, REFUSAL, reason, kind)
+            elif variable.deduced and marks.is_guessed(variable.declaration):
+                self.sink(variable.declarator, REFUSAL, INSIDE, variable.value)
 
     def answers(self, event: Event) -> Iterator[Emission]:
         """What the rules that answer `event` write, whether or not an accessor has to change for it."""
@@ -279,6 +309,8 @@ class Flow:
 
     def retype_all(self) -> None:
         """Change the declared type of every variable that holds symbolic values, or let those sink there."""
+        if self.marks is not None:
+            self._hold_for_unread(self.marks)
         for variable in self.variables.values():
             if variable.parameter >= 0 or not variable.origins:
                 continue

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tree_sitter import Tree
 
 from transforms.cpp.flow.answers import Rewrites
 from transforms.cpp.flow.engine import Flow
+from transforms.cpp.flow.marked import Marked
 from transforms.cpp.flow.signs import roundings
 from transforms.cpp.flow.solve import solve
 from transforms.cpp.flow.state import Emission, Rounding, Sink, Site
@@ -122,6 +123,7 @@ def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, 
         reason = "the parser lost the function in a macro or a preprocessor branch; convert it by hand"
         return Outcome(function, (), (), (), (), frozenset(), lost=LOST_BY_PARSER, reason=reason)
     root = build(definition, masked)
+    marks = Marked(task.source, root) if template else None
     flow = Flow(
         function,
         root,
@@ -130,9 +132,13 @@ def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, 
         settled=task.settled,
         passive=function.start in task.passive,
         renamed=task.renamed,
+        marks=marks,
     )
     try:
         solve(flow)
+        if marks is not None and marks.has_branches_in_signature():
+            own = task.path, function.start
+            flow.conflicts |= {slot for slot in task.settled if (slot.path, slot.start) == own and not slot.member}
         blocked, stuck, rounded = is_blocked(flow), is_stuck(flow), roundings(flow)
     except TooDeep as refused:
         return Outcome(function, (), (), (), (), frozenset(), lost="too-deep", reason=f"it is {refused}")
@@ -154,13 +160,21 @@ def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, 
         tuple(flow.unreadable_sites.values()),
         tuple(flow.iterators.values()),
         frozenset(flow.gives),
-        questions=tuple(tuple(flow.answers(question)) for question in flow.questions),
+        questions=tuple(_answers(flow)),
         guarded=bool(flow.guarded) or flow.guarded_truths,
         roundings=rounded,
         blocked=blocked,
         stuck=stuck,
         template=template,
     )
+
+
+def _answers(flow: Flow) -> Iterator[tuple[Emission, ...]]:
+    """The edits of each question; none across a mark of a template, where another rendering asks another one."""
+    for question in flow.questions:
+        emissions = tuple(flow.answers(question))
+        if flow.marks is None or not flow.marks.asks_across(emissions):
+            yield emissions
 
 
 def tasks_by_file(functions: Sequence[Function]) -> dict[str, list[Function]]:

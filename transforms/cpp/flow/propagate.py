@@ -24,6 +24,7 @@ from transforms.cpp.reach.calls import called_as, called_names
 from transforms.cpp.reach.schemas import Family, links
 from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.facts import FileFacts, Function, Slot
+from transforms.cpp.reading.marks import masked
 from transforms.cpp.reading.records import copies_bytes, find_member
 from transforms.cpp.reading.syntax import parse
 from transforms.cpp.reading.types import symbolic_spelling
@@ -248,7 +249,8 @@ class Propagator:
         """Whether a slot is a member of a struct that holds plain data, of one source file and nothing else."""
         owner, _, name = slot.member.rpartition("::")
         source = self.project.read(slot.path)
-        member = None if copies_bytes(source) else find_member(parse(source)[0].root_node, owner, name)
+        hidden = copies_bytes(source) or name in masked(source).elsewhere
+        member = None if hidden else find_member(parse(source)[0].root_node, owner, name)
         text = member.spelled.text if member is not None else None
         return self.project.selected(slot.path) and text is not None and symbolic_spelling(text.decode()) is not None
 

@@ -1,4 +1,7 @@
-"""Functions whose signatures stay: their address is taken, another overload stands by, a constant is made of them."""
+"""Functions whose signatures stay: their address is taken, another overload stands by, a constant is made of them.
+
+So do those that code of a template may call which is not read.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from codemod.model.transform import Project
 from transforms.cpp.reach.calls import encloses
 from transforms.cpp.reach.headers import same_function
 from transforms.cpp.reading.facts import Function
+from transforms.cpp.reading.marks import masked
 from transforms.cpp.reading.syntax import parse
 from transforms.cpp.reading.types import Type, parse_type
 
@@ -36,6 +40,7 @@ class Kept:
         self._paths = paths
         self._functions = functions
         self._standing: dict[str, list[str]] | None = None
+        self._unread: frozenset[str] | None = None
         self._values: dict[str, frozenset[str]] = {}
 
     def keeps(self, function: Function, index: int) -> bool:
@@ -44,7 +49,14 @@ class Kept:
             not self.may_have_symbols(function)
             or (index >= 0 and any(is_rival(function, other, index) for other in self._functions[function.name]))
             or self._is_value(function)
+            or self.named_unread(function.name)
         )
+
+    def named_unread(self, name: str) -> bool:
+        """Whether a name stands in code of a template that is not read: what it is used as there is not seen."""
+        if self._unread is None:
+            self._unread = frozenset().union(*self._project.facts(unread, self._paths).values())
+        return name in self._unread
 
     def may_have_symbols(self, function: Function) -> bool:
         """Whether a function, or a twin of it, is no constant's, and every file that declares it may know of SymInt."""
@@ -80,6 +92,11 @@ class Kept:
 def standing(path: str, source: bytes) -> tuple[str, ...]:
     """The names that stand in a file where a value may, sorted."""
     return tuple(sorted({name.decode() for name in _STANDING.findall(source)}))
+
+
+def unread(path: str, source: bytes) -> tuple[str, ...]:
+    """The names in code of a template that is not read, sorted."""
+    return tuple(sorted(masked(source).elsewhere))
 
 
 def _is_value(node: Node, source: bytes) -> bool:

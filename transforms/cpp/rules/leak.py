@@ -1,7 +1,8 @@
 """A size goes where only an integer can: Mode 4.
 
 What it does: names the accessor that stays concrete and the sink that holds it back: a loop bound, a subscript, pointer
-arithmetic, `parallel_for`, a callee that takes an integer, an unsigned variable, a member, code that cannot be parsed.
+arithmetic, `parallel_for`, a callee that takes an integer, an unsigned variable, a member, code that cannot be parsed,
+or that is a template's and not read.
 It names functions that look as if symbols came through as well: composite kernels that read memory, what forward-mode
 derivatives alone call, and composite operators that only the backward formulas of operators call which nothing traces.
 Nothing is edited.

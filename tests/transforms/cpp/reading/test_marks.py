@@ -27,6 +27,9 @@ PARTS = (
         ("{% if a %}f(x,{% else %}g(x,{% endif %}1)", "          f(x,                         1)"),
         ("{% if a %}x, {% else %}y, {% endif %}z", "          x,           y,            z"),
         ("{% if a %}x{% else %}y{% endif %}", "          x                      "),
+        ("int x = {% if a %}1;{% else %}y;{% endif %}", "int x =           1;" + " " * 23),
+        ("f(x) {% if a %}+ 1;{% else %}* 2;{% endif %}", "f(x)           + 1;" + " " * 25),
+        ("#if A\n{% if a %}f();{% else %}g();{% endif %}", "#if A\n          f();          g();           "),
         ("{% if a %}if (x) { {% else %}if (y) { {% endif %}}", "          if (x) {                               }"),
         ("{% if a %}int x; // a, {% else %}int y;{% endif %}", "          int x; // a,           int y;           "),
         ("${type} f(${args}) {\n  ${body}\n}", "__type_ f(__args_) {\n         \n}"),
@@ -85,6 +88,25 @@ def test_macros_are_read_where_they_are_called() -> None:
     assert unread_accessor(source, source.index(b"void g"), len(source)) is None
 
 
+def test_an_edit_keeps_the_marks_in_its_span_or_is_none() -> None:
+    source = b"int {{ a }} -= 1 {# one #};"
+    template, name = masked(source), source.index(b"{{")
+    assert not template.deletes(name, name + 7, "___a___ = ___a___")
+    assert template.deletes(name, name + 7, "b")
+    assert template.deletes(name + 1, name + 2, "___a___")
+    assert not template.deletes(name + 7, name + 10, "=")
+    assert template.deletes(name + 7, len(source) - 1, "= 1")
+
+
+def test_branches_begin_at_their_marks() -> None:
+    source = b"a {% if x %}b{% if y %}c{% endif %}d{% else %}e{% endif %}f {% set z = 1 %}{% endfor %}g"
+    where = {letter: masked(source).branch(source.index(letter)) for letter in (b"a", b"f ", b"g")}
+    assert set(where.values()) == {-1}
+    inside = [masked(source).branch(source.index(place)) for place in (b"b{", b"c{", b"d{", b"e{")]
+    opened = [source.index(mark) for mark in (b"{% if x", b"{% if y", b"{% if x", b"{% else")]
+    assert inside == opened
+
+
 def test_a_template_parses() -> None:
     tree, _ = parse(
         b"{% for a in b %}\nTensor {{ a }}(const Tensor& x) {\n  {{ body }}\n  return x;\n}\n{% endfor %}\n"
@@ -94,5 +116,6 @@ def test_a_template_parses() -> None:
 
 def test_hostile_files_take_no_time() -> None:
     deep = b"{% if a %}" * 20_000 + b"x{% else %}y{% endif %}" * 20_000
-    for source in (b"{% if a " * 100_000, b"{{ a " * 100_000 + b"{# #}", deep):
+    deep_calls = b"{% macro m() %}x{% endmacro %}" + b"{{ m() }}{{ 'a' }}" * 5_000
+    for source in (deep_calls, b"{% if a " * 100_000, b"{{ a " * 100_000 + b"{# #}", deep):
         assert len(masked(source).source) == len(source)
