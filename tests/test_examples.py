@@ -20,11 +20,11 @@ NATIVE_FUNCTIONS = "aten/src/ATen/native/native_functions.yaml"
 CONVERTED = [
     "pairwise_blend", "tile_mean", "count_scale", "rank_flatten", "grow_frame", "restride", "restride_like",
     "flat_product", "padded_width", "stack_extents", "masked_pool", "checked_pair", "tile_mean_backward",
-    "chained_blend", "centered_pair", "pick_rows_meta", "backward", "as_column", "neighbor_degree", "turn_meta",
+    "centered_pair", "pick_rows_meta", "backward", "as_column", "neighbor_degree", "turn_meta",
     "flat_gaps", "relabel",
 ]  # fmt: skip
 REVIEWED = [
-    "row_spread", "fold_steps", "repeat_row", "nearest_row_cpu", "gaps_cpu",
+    "chained_blend", "row_spread", "fold_steps", "repeat_row", "nearest_row_cpu", "gaps_cpu",
     "trailing_window_backward", "row_sums", "framed_mean", "measured_frame", "whole_rows", "whole_blocks",
     "wrap", "wrap_meta", "wrap_autograd", "spread", "spread_meta", "spread_autograd", "forward", "fold____kind___",
 ]  # fmt: skip

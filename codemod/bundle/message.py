@@ -58,13 +58,20 @@ def outcome_line(evidence: Evidence) -> str:
 
 def why(shard: Description) -> list[str]:
     """Sentences that say what the code does now that is not for symbolic sizes, and who runs it."""
-    who = listed([f"`{name}`" for name in shard.functions], most=4) or f"`{shard.about}`"
-    several = len(shard.functions) > 1
+    functions = list(dict.fromkeys(_named(name, shard.about) for name in shard.functions))
+    who = listed(functions, most=4) or f"`{shard.about}`"
+    several = len(functions) > 1
     reasons = [f"{_WHY[mode][several]} {_WHY[mode][2]}" for mode in shard.modes]
     lines = [f"{who} {listed(reasons, most=len(reasons))}."]
     if shard.kind == "helper" and shard.operators:
         lines.append(f"Run by {listed(shard.operators, most=6)}.")
     return lines
+
+
+def _named(function: str, about: str) -> str:
+    """A function as its author knows it: `_`, of which a file may have many, is told by what it is registered for."""
+    name = function.partition("#")[0]
+    return f"`{name}`" if name.rpartition(".")[2].strip("_") else f"a function that `{about}` registers"
 
 
 def _verdict(verdict: Verdict) -> str:

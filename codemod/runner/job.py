@@ -269,7 +269,9 @@ def main(arguments: list[str]) -> int:
         from . import probing
         from .setup import prepare
 
-        prepare(job)
+        obstacle = prepare(job)
+        if obstacle and "choose" in job:
+            raise ImportError(obstacle)
         (probing.choose if "choose" in job else probing.run)(job, Path(out))
     else:
         run(job, Path(out))
