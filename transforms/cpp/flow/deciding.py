@@ -11,9 +11,10 @@ from transforms.cpp.flow.checks import CHECKS, called, exits, throws
 from transforms.cpp.flow.choosing import disagreement, either_path, says
 from transforms.cpp.flow.conditions import asks, is_caught, read
 from transforms.cpp.flow.dispatch import evaluate
-from transforms.cpp.flow.empty import LOOPS, gives_another, serves_empty, stands_for_none
+from transforms.cpp.flow.empty import LOOPS, serves_empty, stands_for_none
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import EXPECTED_NUMBER, Comparison, RaisingBranch, SizeShortcut
+from transforms.cpp.flow.nothing import gives_another
 from transforms.cpp.flow.shapes import agreement_of
 from transforms.cpp.flow.sizes import is_size
 from transforms.cpp.reading.tree import Node
@@ -110,10 +111,11 @@ def _shortcut(flow: Flow, branch: Node, condition: Node, guards: tuple[str, str]
         found = agreement_of(flow.function, flow.root, branch, outcome)
     if stands and not (found.same and found.empty):
         return
-    special = _general_path(branch, not outcome) or _statements(branch.fields["consequence"])
-    if path and not found.empty and not shortcut.broadcast and gives_another(path, special):
-        return
-    if serving and found.same is not False:
+    if serving and path and found.same is not False:
+        given = () if found.empty or shortcut.broadcast else _special_path(branch, path, outcome)
+        params = {param.name: param.type for param in flow.function.params}
+        if given and gives_another(flow.root, params, given, path, asked):
+            return
         flow.truths.update(dict.fromkeys(shortcut.numbers, guards))
         if shortcut.decided:
             flow.questions.append(SizeShortcut(frozenset(shortcut.origins), tuple(shortcut.decided), guards))
@@ -252,6 +254,13 @@ def _general_path(branch: Node, outcome: bool) -> list[Node] | None:
     if other is not None:
         return _statements(other)
     return list(_following(branch)) if exits(taken) else None
+
+
+def _special_path(branch: Node, path: Sequence[Node], outcome: bool | None) -> list[Node]:
+    """What runs for a tensor without elements, up to where the function returns if the path for others does."""
+    special = _general_path(branch, not outcome) or []
+    goes_on = special and path and exits(path[-1]) and not exits(special[-1])
+    return [*special, *_following(branch)] if goes_on else special
 
 
 def _following(node: Node) -> Iterator[Node]:

@@ -9,28 +9,22 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from transforms.cpp.flow.checks import exits, throws
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import Flow
+from transforms.cpp.flow.nothing import SIZES, own_functions, parameters, returned, sources
 from transforms.cpp.flow.sizes import method
-from transforms.cpp.reach.vocabulary import ACCESSORS
-from transforms.cpp.reading.literals import without_literals
 from transforms.cpp.reading.tree import Node
-from transforms.cpp.reading.types import Type
+from transforms.cpp.reading.types import Type, parse_type
 
 # Reductions that have no result for an empty tensor, or another than a shortcut may have, and reads of elements.
 _NEEDS_ELEMENTS = re.compile(
     r"^(?:(?:a?(?:max|min)_?)+|arg(?:max|min)|aminmax|(?:nan)?(?:median|mean)|(?:var|std)(?:_mean)?|mode|kthvalue"
     r"|prod|logsumexp|\w*loss\w*|\w*cross_entropy\w*|kl_div|item|is_nonzero|is_scalar_tensor_true|\w*data_ptr)$"
 )
-_CALLED = re.compile(r"\b(\w+)\s*(?:<[\w:, ]*>)?\(")
-_DIVIDED = re.compile(r"[/%]=?(?!\s*[\d.])")
-_DEFINED = r"(?m)^[ \t]*(?:[\w:<>,&*]+[ \t\n]+)+&?%s\s*\([^;{}]*\)\s*(?:noexcept\s*)?\{"
-_MOVES_ZERO = re.compile(r"^(?:exp2?|cosh?|sigmoid|log(?:2|10)?|reciprocal|rsqrt|acos|erfc|softmax|rsub)_?$")
-"""What is not 0 of 0."""
 CONSTANT = re.compile(r"^(?:new_)?(?:zeros|ones|full|eye)(?:_like)?(?:_symint)?$")
+_CALLEES = 3
 _PAIRWISE = re.compile(r"^(?:max|min)$")
 _DIVIDES = re.compile(r"^(?:(?:true_|floor_)?divide|div|remainder|fmod)_?$")
 LOOPS = frozenset({"for_statement", "for_range_loop", "while_statement", "do_statement"})
 _CONDITIONAL = LOOPS | {"if_statement", "switch_statement", "lambda_expression", "conditional_expression"}
-_SIZES = frozenset({*ACCESSORS, *(f"sym_{accessor}" for accessor in ACCESSORS)})
 
 
 def serves_empty(flow: Flow, path: Sequence[Node], condition: Node) -> bool:
@@ -42,7 +36,7 @@ def serves_empty(flow: Flow, path: Sequence[Node], condition: Node) -> bool:
     return not (
         any(throws(statement) for statement in path)
         or any(part.kind == "call_expression" and _needs_elements(flow, part) for part in sure)
-        or any(_is_wrong_inside(flow.root.source, name) for name in _unqualified(parts))
+        or any(part.kind == "call_expression" and _is_wrong_inside(flow.root.source, part) for part in parts)
         or any(_divides_by_size(part, harmless) for part in parts)
         or any(
             part.kind == "unary_expression" and part.token == "-" and part.children[0].text in asked for part in parts
@@ -50,54 +44,26 @@ def serves_empty(flow: Flow, path: Sequence[Node], condition: Node) -> bool:
     )
 
 
-def _unqualified(parts: Iterable[Node]) -> set[str]:
-    """The functions that are called by their name alone, as those of the same file are."""
-    functions = (part.fields["function"] for part in parts if part.kind == "call_expression")
-    return {function.text for function in functions if function.kind == "identifier"}
+def _is_wrong_inside(source: bytes, call: Node, callees: int = _CALLEES) -> bool:
+    """Whether a function that the file defines divides by what is no floating number, or calls what needs elements."""
+    return callees > 0 and any(_is_wrong(source, each, callees) for each in own_functions(source, call))
 
 
-@functools.lru_cache(maxsize=256)
-def _is_wrong_inside(source: bytes, name: str) -> bool:
-    """Whether a function that the file defines divides by what is no number, or calls what needs elements."""
-    text = _code(source)
-    for definition in re.finditer(_DEFINED % re.escape(name), text):
-        body = _block(text, definition.end())
-        if _DIVIDED.search(body) or any(map(_NEEDS_ELEMENTS.match, _CALLED.findall(body))):
-            return True
-    return False
-
-
-@functools.lru_cache(maxsize=1)
-def _code(source: bytes) -> str:
-    return without_literals(source).decode("utf-8", "replace")
-
-
-def _block(text: str, begin: int) -> str:
-    """What stands from an offset on up to the brace that closes the one before it."""
-    depth = 1
-    for brace in re.finditer(r"[{}]", text[begin:]):
-        depth += 1 if brace[0] == "{" else -1
-        if not depth:
-            return text[begin : begin + brace.start()]
-    return text[begin:]
-
-
-def gives_another(path: Sequence[Node], special: Sequence[Node]) -> bool:
-    """Whether a constant is returned for a tensor without elements that the path for others does not come to.
-
-    What is summed over nothing is 0, and so is what most functions make of that.
-    """
-    constants = [method(value.bare) for node in special for value in _returned(node) if _is_constant(value)]
-    if any(not constant.removeprefix("new_").startswith("zeros") for constant in constants):
-        return True
-    return bool(constants) and any(_moves_zero(value.bare) for node in path for value in _returned(node))
-
-
-def _moves_zero(value: Node) -> bool:
-    if value.kind == "call_expression":
-        return _MOVES_ZERO.match(method(value)) is not None
-    sides = value.children if value.kind == "binary_expression" and value.token in ("+", "-") else []
-    return any(side.kind == "number_literal" for side in sides)
+def _is_wrong(source: bytes, definition: Node, callees: int) -> bool:
+    numbers = {name for name, spelled in parameters(definition).items() if _is_floating(parse_type(spelled))}
+    parts = list(definition.fields["body"].walk())
+    for part in parts:
+        if part.kind == "declaration" and (spelled := part.field("type")) and _is_floating(parse_type(spelled.text)):
+            for child in part.children:
+                value = child.field("value")
+                if value is not None and not _names_others(value, numbers):
+                    numbers.update(name.text for name in _declared(child))
+    calls = [part for part in parts if part.kind == "call_expression"]
+    return (
+        any(_divides_by_size(part, numbers) for part in parts)
+        or any(_NEEDS_ELEMENTS.match(method(call)) for call in calls)
+        or any(_is_wrong_inside(source, call, callees - 1) for call in calls)
+    )
 
 
 def stands_for_none(flow: Flow, branch: Node, below: Sequence[Node], asked: Sequence[Node], outcome: bool) -> bool:
@@ -113,8 +79,8 @@ def stands_for_none(flow: Flow, branch: Node, below: Sequence[Node], asked: Sequ
     if exits(branch.fields["consequence"]) or (special is not None and exits(special)):
         if "&" in flow.function.returns:
             return False
-        given = [value for node in ([special] if special is not None else below) for value in _returned(node)]
-        general = [value for node in (below if taken is special else [taken]) for value in _returned(node)]
+        given = [value for node in ([special] if special is not None else below) for value in returned(node)]
+        general = [value for node in (below if taken is special else [taken]) for value in returned(node)]
         if any(map(_is_constant, general)) and not all(map(_is_constant, given)):
             return True  # `return x.mean(0);` before `return at::zeros({n});`
         return _is_made_of_others(flow, given, asked)
@@ -130,38 +96,23 @@ def _is_constant(value: Node) -> bool:
     return value.bare.kind == "call_expression" and CONSTANT.match(method(value.bare)) is not None
 
 
-def _returned(node: Node) -> Iterator[Node]:
-    return (part.children[0] for part in node.walk() if part.kind == "return_statement" and part.children)
-
-
 def _is_made_of_others(flow: Flow, given: Sequence[Node], asked: Sequence[Node]) -> bool:
     """Whether what is given for an empty tensor is made without a tensor or size that is `asked` about.
 
     `if (bias.numel() == 0) { return x; }` before `return x.mm(bias);`: the product of an empty bias is no x. A tensor
     that is not defined is made of nothing.
     """
-    sources = _sources(flow.root)
-    made = _origins(sources, given)
-    return bool(made) and any(_origins(sources, [node]).isdisjoint(made) for node in asked)
+    made_of = _sources(flow.root)
+    made = _origins(made_of, given)
+    return bool(made) and any(_origins(made_of, [node]).isdisjoint(made) for node in asked)
 
 
 @functools.lru_cache(maxsize=1)
 def _sources(function: Node) -> Mapping[str, Sequence[Node]]:
-    """What each variable of a function is made of."""
-    sources: dict[str, list[Node]] = {}
-    for part in function.walk():
-        target, value = part.field("left"), part.field("right")
-        if part.kind in ("init_declarator", "for_range_loop"):
-            target, value = part.field("declarator"), part.field("value") or value
-        elif part.kind != "assignment_expression":
-            continue
-        if target is not None and value is not None:
-            for name in (name for name in target.walk() if name.kind == "identifier"):
-                sources.setdefault(name.text, []).append(value)
-    return sources
+    return sources(function)
 
 
-def _origins(sources: Mapping[str, Sequence[Node]], values: Iterable[Node]) -> set[str]:
+def _origins(made_of: Mapping[str, Sequence[Node]], values: Iterable[Node]) -> set[str]:
     """The variables that values are made of, and those that these are made of."""
     names: set[str] = set()
     pending = list(values)
@@ -171,7 +122,7 @@ def _origins(sources: Mapping[str, Sequence[Node]], values: Iterable[Node]) -> s
             called = part.parent is not None and part is part.parent.field("function")
             if part.kind == "identifier" and named and not called and part.text not in names:
                 names.add(part.text)
-                pending += sources.get(part.text, ())
+                pending += made_of.get(part.text, ())
     return names
 
 
@@ -241,7 +192,7 @@ def _names_others(value: Node, harmless: Collection[str]) -> bool:
     while pending:
         node = pending.pop()
         if node.kind.endswith("identifier") and (
-            node.text in _SIZES or (node.kind == "identifier" and node.text not in harmless)
+            node.text in SIZES or (node.kind == "identifier" and node.text not in harmless)
         ):
             return True
         own = node.field("function") if node.kind == "call_expression" else None

@@ -40,7 +40,7 @@ def function(
     ],
 )
 def test_what_is_asked_of_a_size_that_is_not_known(tmp_path: Path, condition: str, expected: str) -> None:
-    branch = "if ({}) {{ y = x.exp(); }} else {{ y = x.clone(); }}"
+    branch = "if ({}) {{ y = x.exp() + y; }} else {{ y = x * y; }}"
     before, after = (function(branch.format(text), "return y;") for text in (condition, expected))
     assert converted(tmp_path, before) == after
     assert converted(tmp_path, after) == after
@@ -241,6 +241,14 @@ def test_an_empty_tensor_that_stands_for_none_is_not_used(tmp_path: Path, branch
         ("at::zeros_symint({x.sym_size(1)}, x.options())", "x.sum(0) + 1", False),
         ("at::ones_symint({x.sym_size(1)}, x.options())", "x.sum(0)", False),
         ("at::ones_symint({n, x.sym_size(1)}, x.options())", "x.exp()", True),
+        ("at::zeros_symint({x.sym_size(1)}, x.options())", "x.t().mv(y) + y", False),
+        ("at::zeros_symint({x.sym_size(1)}, x.options())", "y.sum(0)", False),
+        ("at::zeros_symint({x.sym_size(1)}, x.options())", "unknown(x)", False),
+        ("x.sum()", "at::unknown(x, y)", False),
+        ("x.sum() * 0", "(x - y).pow(2).sum()", True),
+        ("x.sum()", "(1 - x.sum()).sqrt()", False),
+        ("unknown(x)", "at::other(x)", False),
+        ("at::empty_symint({n, k}, x.options())", "at::unknown(x)", True),
     ],
 )
 def test_the_path_in_general_returns_what_the_shortcut_returns(
@@ -268,7 +276,14 @@ def test_a_gradient_that_is_not_defined_is_none(tmp_path: Path) -> None:
         ("return x.sum(0) * 0.5;", True),
         ("return x.sum(0) / 2; /* of x / n */", True),
         ("return x.sum(0) / x.sym_size(0);", False),
+        ("return x.mean(0);", False),
         ("for (auto& part : parts) { part.t(); } return x.mean(0);", False),
+        ("auto all = x.sum(0); all = all.exp(); return all;", False),
+        ("auto all = x.sum(0); all.exp_(); return all;", False),
+        ("auto all = at::empty({3}); at::sum_out(all, x, 0); return all;", True),
+        ("auto all = at::empty({3}); at::sum_out(all, ones, 0); return all;", False),
+        ("return average(x);", False),
+        ("return std::visit([&](auto&& p) { return x.norm(p); }, order);", True),
     ],
 )
 def test_a_function_of_the_file_is_looked_into(tmp_path: Path, body: str, taken: bool) -> None:
@@ -304,3 +319,19 @@ def test_what_a_catch_takes_stays(tmp_path: Path, statement: str) -> None:
     assert converted(tmp_path, f"{head}{statement} }}") != f"{head}{statement} }}"
     after = f"{head}try {{ x.t(); }} catch (const c10::Error&) {{ {statement} }} return x; }}"
     assert converted(tmp_path, after) != after
+
+
+def test_a_function_that_a_function_of_the_file_calls_is_looked_into(tmp_path: Path) -> None:
+    inner = "namespace { Tensor average(const Tensor& x, int64_t n) { return x.sum(0) / n; } }\n"
+    outer = "static Tensor centered(const Tensor& x) { return x - average(x, x.sym_size(0)); }\n"
+    called = function("if (n == 0) { return x; }", "return unknown(native::centered(x));")
+    assert "GUARD" not in converted(tmp_path, inner + outer + called)
+    assert "GUARD" in converted(tmp_path, outer + called)
+
+
+def test_an_output_that_the_shortcut_fills_is_what_the_path_in_general_writes(tmp_path: Path) -> None:
+    head = "Tensor& f(const Tensor& x, Tensor& out)"
+    source = function("if (n == 0) { out.fill_(0); return out; }", "out = at::{}_out(out, x, 0); return out;", head)
+    for name, taken in (("sum", True), ("unknown", False)):
+        assert ("GUARD" in converted(tmp_path, source.replace("{}", name))) == taken
+    assert "GUARD" not in converted(tmp_path, source.replace("{}", "sum").replace("fill_(0)", "fill_(1)"))
