@@ -10,6 +10,7 @@ from transforms.cpp.flow.checks import DEFERRED
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import Comparison, ExpectedSizes, Junction, SizeCheck
+from transforms.cpp.flow.same_file import called_in_try
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import Type
 
@@ -23,7 +24,7 @@ def size_check(flow: Flow, macro: Node, arguments: Sequence[Node]) -> None:
     twin = DEFERRED.get(macro.text)
     if flow.passive or len(arguments) < 2 or twin is None or not flow.available(twin or "expect_true"):
         return
-    if is_caught(macro):
+    if is_caught(flow, macro):
         return
     origins: set[int] = set()
     condition = read(flow, arguments[0], origins)
@@ -36,8 +37,13 @@ def size_check(flow: Flow, macro: Node, arguments: Sequence[Node]) -> None:
         flow.questions.append(ExpectedSizes(frozenset(origins), tuple(expected)))
 
 
-def is_caught(node: Node) -> bool:
-    """Whether a `catch` of the function may take what is raised at a node: what is left to the graph raises later."""
+def is_caught(flow: Flow, node: Node) -> bool:
+    """Whether a `catch` may take what is raised at a node: what is left to the graph raises later.
+
+    That is one of the function itself, or of another of its file that calls it, by way of others or not.
+    """
+    if flow.function.name in called_in_try(node.source):
+        return True
     around: Node | None = node
     while around is not None and around.kind != "function_definition":
         inner, around = around, around.parent

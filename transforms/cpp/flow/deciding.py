@@ -33,7 +33,9 @@ _BLOCKS = frozenset({"compound_statement", "case_statement"})
 def decide(flow: Flow, branch: Node) -> None:
     """Note an `if` on sizes that can do without an answer. It stands where the flow has come to."""
     clause, taken = branch.field("condition"), branch.field("consequence")
-    if flow.passive or clause is None or taken is None or clause.field("initializer") is not None or is_caught(branch):
+    if flow.passive or clause is None or taken is None or clause.field("initializer") is not None:
+        return
+    if is_caught(flow, branch):
         return
     condition = clause.field("value") or (clause.children[-1] if clause.children else None)
     if condition is None:
@@ -102,6 +104,7 @@ def _shortcut(flow: Flow, branch: Node, condition: Node, guards: tuple[str, str]
     )
     serving = (
         path
+        and not (shortcut.broadcast and exits(branch.fields["consequence"]))
         and all(_agrees(flow, path, size) for size in shortcut.broadcast)
         and not _decides_elsewhere(flow, branch)
         and serves_empty(flow, path, condition)
@@ -241,9 +244,9 @@ def _agrees(flow: Flow, path: Sequence[Node], size: str, following: int = _ALTER
 
 
 def _is_another(flow: Flow, sides: Sequence[Node], size: str) -> bool:
-    """Whether of two sides one is `size` and the other may be a size, too: no number or arithmetic."""
+    """Whether of two sides one is `size` and the other is a size, too: no number or arithmetic."""
     others = [side.bare for side in sides if side.text != size]
-    return len(sides) == 2 and len(others) == 1 and others[0].kind not in ("number_literal", "binary_expression")
+    return len(sides) == 2 and len(others) == 1 and others[0].kind != "binary_expression" and is_size(flow, others[0])
 
 
 def _general_path(branch: Node, outcome: bool) -> list[Node] | None:

@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from transforms.cpp.flow.checks import exits, throws
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import Flow
-from transforms.cpp.flow.nothing import SIZES, own_functions, parameters, returned, sources
+from transforms.cpp.flow.nothing import SIZES, returned, sources
+from transforms.cpp.flow.same_file import own_functions, parameters
 from transforms.cpp.flow.sizes import method
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import Type, parse_type

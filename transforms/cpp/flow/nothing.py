@@ -7,18 +7,14 @@ element has no elements again. Both are closed lists: of anything else, nothing 
 from __future__ import annotations
 
 import enum
-import functools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from tree_sitter import Node as TreeSitterNode
-
-from transforms.cpp.flow.checks import called
+from transforms.cpp.flow.same_file import LIBRARY, own_functions, parameters
 from transforms.cpp.flow.sizes import method
 from transforms.cpp.reach.vocabulary import ACCESSORS
-from transforms.cpp.reading.syntax import parse_span
-from transforms.cpp.reading.tree import Node, build
+from transforms.cpp.reading.tree import Node
 
 SIZES = frozenset({*ACCESSORS, *(f"sym_{accessor}" for accessor in ACCESSORS)})
 _SUMS = re.compile(
@@ -43,10 +39,8 @@ _ZEROS = re.compile(r"^(?:new_)?zeros(?:_like)?$")
 _EMPTY = re.compile(r"^(?:new_)?empty(?:_like|_strided)?$")
 _COMPARED = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _NUMBERS = re.compile(r"\b(?:double|float|Scalar)\b[\s&]*$")
-_LIBRARY = re.compile(r"(?:::)?(?:at|torch|std|c10)::\w+$")
 _CALLEES = 3
 _STEPS = 4000
-_LONGEST = 20_000
 
 
 class Made(enum.Enum):
@@ -89,7 +83,8 @@ def gives_another(
     """Whether what is given for a tensor without elements is not seen to be what the path in general makes of it.
 
     `special` is the path for such a tensor, `path` that for others; `asked` are the sizes and comparisons that tell.
-    What has no elements on the special path is no other thing; zeros have to be what is made of nothing by both.
+    What has no elements on the special path is no other thing, but for a sum or product in general; zeros have to be
+    what both make of nothing.
     """
     pairs = list(_pairs(special, path))
     if not pairs:
@@ -102,6 +97,8 @@ def gives_another(
             values = _Values(function, params, {})
         for given, general in pairs:
             kind = _filled(special, given) or values.of(given)
+            if kind is Made.NOTHING and not _is_unfilled(given.bare) and Made.ZEROS in map(values.of, general):
+                return True
             if kind is not Made.NOTHING and not (
                 kind is Made.ZEROS and general and all(values.of(value) in _FINE for value in general)
             ):
@@ -282,7 +279,7 @@ def _written(call: Node, unfilled: Collection[str]) -> Iterator[str]:
             receiver = inner
         yield receiver.text
     given = [argument.text for argument in arguments if argument.kind == "identifier"]
-    output = name.endswith("_out") and _LIBRARY.match(function.text)
+    output = name.endswith("_out") and LIBRARY.match(function.text)
     yield from (text for text in given if text in unfilled or (output and text == given[0]))
 
 
@@ -306,67 +303,3 @@ def _combined(operator: str, kinds: Sequence[Made]) -> Made:
     number = kinds[1] is Made.NUMBER or (kinds[0] is Made.NUMBER and operator == "*")
     zeros = all(kind is Made.ZEROS for kind in kinds) if operator in "+-*" else False
     return Made.ZEROS if zeros or (operator in "*/" and number and Made.ZEROS in kinds) else Made.UNSEEN
-
-
-def parameters(definition: Node) -> dict[str, str]:
-    """The names of a function's parameters, each with its type as written."""
-    found: dict[str, str] = {}
-    for part in definition.fields["declarator"].walk():
-        spelled, declarator = part.field("type"), part.field("declarator")
-        if part.kind == "parameter_declaration" and spelled is not None and declarator is not None:
-            names = [name.text for name in declarator.walk() if name.kind == "identifier"]
-            found.update(dict.fromkeys(names[-1:], spelled.text))
-    return found
-
-
-def own_functions(source: bytes, call: Node) -> Sequence[Node]:
-    """The functions of the same file that a call may be of, those with too few parameters left out.
-
-    What is qualified with a namespace of operators alone is an operator.
-    """
-    function = call.fields["function"]
-    qualified = function.kind == "qualified_identifier"
-    if function.kind != "identifier" and (not qualified or _LIBRARY.match(function.text)):
-        return ()
-    count = len(call.fields["arguments"].children)
-    return [each for each in _definitions(source, called(call).encode()) if len(parameters(each)) >= count]
-
-
-@functools.lru_cache(maxsize=256)
-def _definitions(source: bytes, name: bytes) -> Sequence[Node]:
-    """The definitions in a file of the functions of one name."""
-    found = []
-    for match in re.finditer(rb"\b%s\s*\(" % re.escape(name), source):
-        closed = _closing(source, match.end(), b"()")
-        opened = re.compile(rb"\s*(?:const\s*)?(?:noexcept\s*)?\{").match(source, closed)
-        if opened is None:
-            continue
-        start = max(source.rfind(mark, max(0, match.start() - 500), match.start()) for mark in (b";", b"}", b"{")) + 1
-        tree, masked = parse_span(source, start, _closing(source, opened.end(), b"{}"))
-        definition = _function(tree.root_node, name)
-        if definition is not None:
-            found.append(build(definition, masked))
-            for node in found[-1].walk():  # a tree whose nodes know their parents is never freed
-                node.parent = None
-    return found
-
-
-def _function(root: TreeSitterNode, name: bytes) -> TreeSitterNode | None:
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if node.type == "function_definition" and node.child_by_field_name("body") is not None:
-            declarator = node.child_by_field_name("declarator")
-            return node if declarator is not None and name in (declarator.text or b"") else None
-        pending += reversed(node.named_children)
-    return None
-
-
-def _closing(source: bytes, begin: int, pair: bytes) -> int:
-    """The offset behind the bracket that closes the one before `begin`."""
-    depth = 1
-    for bracket in re.compile(rb"[%s]" % re.escape(pair)).finditer(source, begin, begin + _LONGEST):
-        depth += 1 if bracket[0] == pair[:1] else -1
-        if not depth:
-            return bracket.end()
-    return begin

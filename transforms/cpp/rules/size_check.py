@@ -14,6 +14,8 @@ Why: a comparison of SymInts is turned into a bool by a guard, and where a size 
 the operator throws GuardOnDataDependentSymNode. TORCH_SYM_CHECK records the condition, and the graph checks it when it
 runs. For integers, and for sizes that have a hint, it is the check as it was: the same error, the same message.
 
+Left is a check in a `try`, or in a function that its file calls in one: what the graph raises comes after the `catch`.
+
 Fix safety: review. It serves unbacked sizes alone, and reads less plainly than the comparison.
 
 References: c10/core/SymBool.h (TORCH_SYM_CHECK, expect_true, sym_and, sym_or), c10/core/SymInt.h (sym_eq and its kin),

@@ -283,6 +283,8 @@ def test_a_gradient_that_is_not_defined_is_none(tmp_path: Path) -> None:
         ("auto all = at::empty({3}); at::sum_out(all, x, 0); return all;", True),
         ("auto all = at::empty({3}); at::sum_out(all, ones, 0); return all;", False),
         ("return average(x);", False),
+        ('TORCH_WARN("{"); return x.sum(0);', True),
+        ('TORCH_WARN("{"); return x.sum(0).exp();', False),
         ("return std::visit([&](auto&& p) { return x.norm(p); }, order);", True),
     ],
 )
@@ -295,13 +297,23 @@ def test_a_function_of_the_file_is_looked_into(tmp_path: Path, body: str, taken:
 
 
 @pytest.mark.parametrize(
-    ("check", "taken"), [("n == y.sym_size(0)", True), ("n == 3", False), ("n == k * 2", False), ("k == 3", False)]
+    ("check", "taken"),
+    [
+        ("n == y.sym_size(0)", True),
+        ("n == 3", False),
+        ("n == k * 2", False),
+        ("k == 3", False),
+        ("n == k", False),
+        ("n == CHANNELS", False),
+    ],
 )
 def test_what_is_1_or_another_is_broadcast_with_a_size(tmp_path: Path, check: str, taken: bool) -> None:
     source = function(
         f'if (n == 1) {{ y = y.exp(); }} else {{ TORCH_CHECK({check}, "rows"); y = x + y; }}', "return y;"
     )
     assert ("GUARD" in converted(tmp_path, source)) == taken
+    leaves = function("if (n == 1) { return y.exp(); }", f'TORCH_CHECK({check}, "rows"); return x + y;')
+    assert "GUARD" not in converted(tmp_path, leaves)
 
 
 @pytest.mark.parametrize(
@@ -321,12 +333,31 @@ def test_what_a_catch_takes_stays(tmp_path: Path, statement: str) -> None:
     assert converted(tmp_path, after) != after
 
 
+@pytest.mark.parametrize("between", ["", "static Tensor sum(const Tensor& x, const Tensor& y) { return f(x, y); }\n"])
+def test_what_a_catch_of_a_caller_takes_stays(tmp_path: Path, between: str) -> None:
+    check = 'static Tensor f(const Tensor& x, const Tensor& y) { TORCH_CHECK(x.sym_size(0) == y.sym_size(0), "rows"); '
+    source = f"{check}return x + y; }}\n{between}"
+    called = "sum" if between else "f"
+    head = "Tensor g(const Tensor& x, const Tensor& y) { "
+    caught = f"{head}try {{ return {called}(x, y); }} catch (...) {{ return x.clone(); }} }}"
+    assert converted(tmp_path, source + caught) == source + caught
+    plain = f"{source}{head}return {called}(x, y); }}"
+    assert converted(tmp_path, plain) != plain
+
+
 def test_a_function_that_a_function_of_the_file_calls_is_looked_into(tmp_path: Path) -> None:
     inner = "namespace { Tensor average(const Tensor& x, int64_t n) { return x.sum(0) / n; } }\n"
     outer = "static Tensor centered(const Tensor& x) { return x - average(x, x.sym_size(0)); }\n"
     called = function("if (n == 0) { return x; }", "return unknown(native::centered(x));")
     assert "GUARD" not in converted(tmp_path, inner + outer + called)
     assert "GUARD" in converted(tmp_path, outer + called)
+
+
+def test_a_sum_by_way_of_a_function_of_the_file_is_no_tensor_without_elements(tmp_path: Path) -> None:
+    for body, taken in (("x.sum(0)", False), ("x.exp()", True)):
+        helper = f"static Tensor made(const Tensor& x) {{ return {body}; }}\n"
+        source = helper + function("if (n == 0) { return x; }", "return made(x);")
+        assert ("GUARD" in converted(tmp_path, source)) == taken
 
 
 def test_an_output_that_the_shortcut_fills_is_what_the_path_in_general_writes(tmp_path: Path) -> None:
