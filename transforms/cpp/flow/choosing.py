@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from itertools import islice
 
 from transforms.cpp.flow.branches import operands
-from transforms.cpp.flow.checks import called
+from transforms.cpp.flow.checks import called, throws
 from transforms.cpp.flow.conditions import asks, read
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.empty import CONSTANT
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import ChosenSize, Comparison, Disagreement, EitherPath
+from transforms.cpp.flow.nothing import returned
+from transforms.cpp.flow.same_file import own_functions
 from transforms.cpp.flow.sizes import is_size
 from transforms.cpp.reading.tree import Node
 
@@ -84,11 +86,21 @@ def _given(statement: Node) -> str:
 
 
 def _implement(*statements: Node) -> bool:
-    """Whether functions of the same arguments may be two implementations: no two operators of ATen, no constants."""
+    """Whether functions of the same arguments may be two implementations: no two operators of ATen, no constants.
+
+    Nor is one a function of the same file that raises, or returns nothing but constants.
+    """
     if len(set(map(_given, statements))) > 1 or not _given(statements[0]):
         return False
-    names = [statement.children[0].fields["function"].text for statement in statements]
-    return not all(map(_OPERATOR.match, names)) and not any(CONSTANT.match(name.rpartition("::")[2]) for name in names)
+    calls = [statement.children[0] for statement in statements]
+    if all(_OPERATOR.match(call.fields["function"].text) for call in calls) or any(map(_is_constant, calls)):
+        return False
+    bodies = (each.fields["body"] for call in calls for each in own_functions(call.source, call))
+    return not any(throws(body) or all(map(_is_constant, returned(body))) for body in bodies)
+
+
+def _is_constant(value: Node) -> bool:
+    return value.kind == "call_expression" and CONSTANT.match(called(value).rpartition(".")[2]) is not None
 
 
 def _thresholds(flow: Flow, outer: Node, origins: set[int]) -> list[Comparison] | None:

@@ -11,7 +11,9 @@ GuardOnDataDependentSymNode, though either path gives the result.
 
 Fix safety: review. Eager and sizes that have a hint go as before. A graph whose sizes are unbacked takes the path of a
 comparison that does not hold: it may take longer, and its results differ as far as rounding does. Of two functions a
-person has to say that they compute the same. Broadcasting takes unknown sizes to be equal, and the graph checks it.
+person has to say that they compute the same; left are two operators of ATen, constants, and functions of the file that
+raise or return constants. `n < 2` tells one and none apart, and is left. Broadcasting takes unknown sizes to be equal,
+and the graph checks it.
 
 References: c10/core/SymBool.h (TORCH_GUARD_OR_FALSE), c10/core/SymIntArrayRef.h (sym_equals);
 aten/src/ATen/native/AdaptiveAveragePooling.cpp, aten/src/ATen/ExpandUtils.h (expand_outplace).

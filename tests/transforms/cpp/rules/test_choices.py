@@ -290,8 +290,16 @@ def test_a_size_of_1_is_asked_for_where_a_chosen_path_checks_nothing(tmp_path: P
         ("at::relu", "at::tanh", False),
         ("at::zeros_like", "steady", False),
         ("quick", "at::full_like", False),
+        ("refused", "steady", False),
+        ("none", "steady", False),
+        ("faster", "steady", True),
     ],
 )
 def test_what_another_thing_does_is_no_implementation(tmp_path: Path, quick: str, steady: str, picks: bool) -> None:
-    source = function(f"if (n > 25) {{ return {quick}(a, b); }} return {steady}(a, b);")
+    own = (
+        'static Tensor refused(const Tensor& a, const Tensor& b) { TORCH_CHECK(false, "too large"); }\n'
+        "static Tensor none(const Tensor& a, const Tensor& b) { return at::zeros_like(a); }\n"
+        "static Tensor faster(const Tensor& a, const Tensor& b) { return at::mm(a, b); }\n"
+    )
+    source = own + function(f"if (n > 25) {{ return {quick}(a, b); }} return {steady}(a, b);")
     assert ("GUARD" in converted(tmp_path, source)) == picks
