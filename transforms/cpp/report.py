@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from codemod.model.edits import Edit
@@ -15,7 +15,7 @@ from transforms.cpp.flow.state import Emission, Sink, Site
 from transforms.cpp.reading import SUFFIXES
 from transforms.cpp.reading.facts import Function
 from transforms.cpp.reading.lines import Lines
-from transforms.cpp.reading.marks import masked
+from transforms.cpp.reading.marks import Masked, masked
 from transforms.cpp.rules import leak, size_check, tensor_iterator
 
 _CUT = "it would be edited across a mark of the template"
@@ -116,7 +116,9 @@ def question_findings(
 
 def around_marks(decided: Sequence[Finding], read: Callable[[str], bytes]) -> Iterator[Finding]:
     """The findings; those of a group one of whose edits would cut or delete a mark of a template have none."""
-    cut = {finding.group for finding in decided if any(_cuts(edit, read) for edit in finding.edits)}
+    edited = {edit.path for finding in decided for edit in finding.edits if edit.path.endswith(SUFFIXES)}
+    templates = {path: template for path in sorted(edited) if (template := masked(read(path))).template}
+    cut = {finding.group for finding in decided if any(_cuts(edit, templates) for edit in finding.edits)}
     for finding in decided:
         if finding.edits and finding.group in cut:
             yield replace(finding, edits=(), level=Level.MANUAL, refusal=REFUSAL, reason=_CUT, group="")
@@ -124,10 +126,9 @@ def around_marks(decided: Sequence[Finding], read: Callable[[str], bytes]) -> It
             yield finding
 
 
-def _cuts(edit: Edit, read: Callable[[str], bytes]) -> bool:
-    if not edit.path.endswith(SUFFIXES):
-        return False
-    return masked(read(edit.path)).deletes(edit.start, edit.end, edit.new.decode("utf-8", "surrogateescape"))
+def _cuts(edit: Edit, templates: Mapping[str, Masked]) -> bool:
+    new = edit.new.decode("utf-8", "surrogateescape")
+    return edit.path in templates and templates[edit.path].deletes(edit.start, edit.end, new)
 
 
 def _together(emissions: Iterable[Emission], lines: Lines) -> Iterator[list[Emission]]:
