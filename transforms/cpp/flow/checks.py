@@ -18,6 +18,9 @@ DEFERRED = {
 }
 """The macros whose condition can be left to the running graph, and the twin that takes a SymBool, where there is one
 (c10/core/SymBool.h); where there is none, the SymBool is asked for what is expected."""
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+"""The operators of comparisons, each with that which says the same of the sides turned round."""
+COMPARISONS = frozenset(MIRRORED)
 FAILURES = frozenset({"AT_ERROR"})
 """They raise in any case (c10/util/Exception.h)."""
 

@@ -10,7 +10,7 @@ from transforms.cpp.flow.branches import operands
 from transforms.cpp.flow.checks import called, throws
 from transforms.cpp.flow.conditions import asks, read
 from transforms.cpp.flow.dispatch import evaluate
-from transforms.cpp.flow.empty import CONSTANT
+from transforms.cpp.flow.empty import is_constant
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import ChosenSize, Comparison, Disagreement, EitherPath
 from transforms.cpp.flow.nothing import returned
@@ -93,14 +93,10 @@ def _implement(*statements: Node) -> bool:
     if len(set(map(_given, statements))) > 1 or not _given(statements[0]):
         return False
     calls = [statement.children[0] for statement in statements]
-    if all(_OPERATOR.match(call.fields["function"].text) for call in calls) or any(map(_is_constant, calls)):
+    if all(_OPERATOR.match(call.fields["function"].text) for call in calls) or any(map(is_constant, calls)):
         return False
     bodies = (each.fields["body"] for call in calls for each in own_functions(call.source, call))
-    return not any(throws(body) or all(map(_is_constant, returned(body))) for body in bodies)
-
-
-def _is_constant(value: Node) -> bool:
-    return value.kind == "call_expression" and CONSTANT.match(called(value).rpartition(".")[2]) is not None
+    return not any(throws(body) or all(map(is_constant, returned(body))) for body in bodies)
 
 
 def _thresholds(flow: Flow, outer: Node, origins: set[int]) -> list[Comparison] | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from transforms.cpp.flow.branches import operands
-from transforms.cpp.flow.checks import DEFERRED
+from transforms.cpp.flow.checks import COMPARISONS, DEFERRED
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import Comparison, ExpectedSizes, Junction, SizeCheck
@@ -14,7 +14,6 @@ from transforms.cpp.flow.same_file import called_in_try
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import Type
 
-_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _NAMED = re.compile(r"(?:at::)?symint::\w+<(\w+)>\(")
 _OPERANDS = ("left", "right", "argument")
 
@@ -116,7 +115,7 @@ def read(flow: Flow, outer: Node, origins: set[int]) -> Comparison | Junction | 
 def _comparison(
     flow: Flow, outer: Node, operator: str, left: Node, right: Node, origins: set[int]
 ) -> Comparison | None:
-    if operator not in _COMPARISONS:
+    if operator not in COMPARISONS:
         return None
     if _generic(flow, left) | _generic(flow, right) == {True}:
         return Comparison(outer, operator, left, right, symbolic_left=False)
@@ -180,7 +179,7 @@ def _harmless(node: Node) -> bool:
     """Whether any value of the variables may be put into `node`: numbers, sums and products of them, compared."""
     return all(
         part.kind in ("identifier", "number_literal", "parenthesized_expression")
-        or (part.kind == "binary_expression" and part.token in ("+", "-", "*", *_COMPARISONS))
+        or (part.kind == "binary_expression" and part.token in ("+", "-", "*", *COMPARISONS))
         for part in node.walk()
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from transforms.cpp.flow.branches import operands
-from transforms.cpp.flow.checks import CHECKS, called, exits, throws
+from transforms.cpp.flow.checks import CHECKS, MIRRORED, called, exits, throws
 from transforms.cpp.flow.choosing import disagreement, either_path, says
 from transforms.cpp.flow.conditions import asks, is_caught, read
 from transforms.cpp.flow.dispatch import evaluate
@@ -25,7 +25,6 @@ _OBLIVIOUS = "TORCH_GUARD_SIZE_OBLIVIOUS"
 _GUARDS = (("TORCH_GUARD_OR_FALSE", "TORCH_GUARD_OR_TRUE"), (_OBLIVIOUS, _OBLIVIOUS))
 """The macros of c10/core/SymBool.h for a size that is not known, the newer ones first: what is mostly false of sizes is
 false, what is mostly true is true. The older one takes unknown sizes to be 2 at least."""
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _ALTERNATIVES = 10
 _BLOCKS = frozenset({"compound_statement", "case_statement"})
 
@@ -192,7 +191,7 @@ def _in_general(flow: Flow, comparison: Comparison) -> bool | None:
     """Whether a comparison that tells empty sizes from others holds for others; None where it tells another thing."""
     size, operator, limit = comparison.left, comparison.operator, comparison.right
     if size.kind == "number_literal":
-        size, operator, limit = limit, _MIRRORED.get(operator, operator), size
+        size, operator, limit = limit, MIRRORED[operator], size
     digits = limit.text if limit.kind == "number_literal" else ""
     if not digits.isdecimal() or not is_size(flow, size):
         return None

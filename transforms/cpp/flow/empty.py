@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from transforms.cpp.flow.checks import exits, throws
 from transforms.cpp.flow.dispatch import evaluate
@@ -20,7 +20,7 @@ _NEEDS_ELEMENTS = re.compile(
     r"^(?:(?:a?(?:max|min)_?)+|arg(?:max|min)|aminmax|(?:nan)?(?:median|mean)|(?:var|std)(?:_mean)?|mode|kthvalue"
     r"|prod|logsumexp|\w*loss\w*|\w*cross_entropy\w*|kl_div|item|is_nonzero|is_scalar_tensor_true|\w*data_ptr)$"
 )
-CONSTANT = re.compile(r"^(?:new_)?(?:zeros|ones|full|eye)(?:_like)?(?:_symint)?$")
+_CONSTANT = re.compile(r"^(?:new_)?(?:zeros|ones|full|eye)(?:_like)?(?:_symint)?$")
 _CALLEES = 3
 _PAIRWISE = re.compile(r"^(?:max|min)$")
 _DIVIDES = re.compile(r"^(?:(?:true_|floor_)?divide|div|remainder|fmod)_?$")
@@ -33,7 +33,8 @@ def serves_empty(flow: Flow, path: Sequence[Node], condition: Node) -> bool:
     asked = {part.text for part in condition.walk() if part.kind != "number_literal"}
     sure = [part for statement in path for part in _sure(statement)]
     parts = [part for statement in path for part in statement.walk()]
-    harmless = _tensors(flow, path) | _numbers(flow, path)
+    params = {parameter.name: parameter.type for parameter in flow.function.params}
+    harmless = _tensors(flow, path) | _numbers(params, parts, flow.type_of)
     return not (
         any(throws(statement) for statement in path)
         or any(part.kind == "call_expression" and _needs_elements(flow, part) for part in sure)
@@ -51,14 +52,8 @@ def _is_wrong_inside(source: bytes, call: Node, callees: int = _CALLEES) -> bool
 
 
 def _is_wrong(source: bytes, definition: Node, callees: int) -> bool:
-    numbers = {name for name, spelled in parameters(definition).items() if _is_floating(parse_type(spelled))}
     parts = list(definition.fields["body"].walk())
-    for part in parts:
-        if part.kind == "declaration" and (spelled := part.field("type")) and _is_floating(parse_type(spelled.text)):
-            for child in part.children:
-                value = child.field("value")
-                if value is not None and not _names_others(value, numbers):
-                    numbers.update(name.text for name in _declared(child))
+    numbers = _numbers(parameters(definition), parts, parse_type)
     calls = [part for part in parts if part.kind == "call_expression"]
     return (
         any(_divides_by_size(part, numbers) for part in parts)
@@ -82,7 +77,7 @@ def stands_for_none(flow: Flow, branch: Node, below: Sequence[Node], asked: Sequ
             return False
         given = [value for node in ([special] if special is not None else below) for value in returned(node)]
         general = [value for node in (below if taken is special else [taken]) for value in returned(node)]
-        if any(map(_is_constant, general)) and not all(map(_is_constant, given)):
+        if any(map(is_constant, general)) and not all(map(is_constant, given)):
             return True  # `return x.mean(0);` before `return at::zeros({n});`
         return _is_made_of_others(flow, given, asked)
     texts = {part.text for node in asked for part in node.walk()}
@@ -92,9 +87,9 @@ def stands_for_none(flow: Flow, branch: Node, below: Sequence[Node], asked: Sequ
     return not {*_assigned(taken, texts), *_acting(taken, texts)} <= texts
 
 
-def _is_constant(value: Node) -> bool:
+def is_constant(value: Node) -> bool:
     """Whether a value is a tensor whose elements no other tensor has a part in."""
-    return value.bare.kind == "call_expression" and CONSTANT.match(method(value.bare)) is not None
+    return value.bare.kind == "call_expression" and _CONSTANT.match(method(value.bare)) is not None
 
 
 def _is_made_of_others(flow: Flow, given: Sequence[Node], asked: Sequence[Node]) -> bool:
@@ -202,12 +197,15 @@ def _names_others(value: Node, harmless: Collection[str]) -> bool:
     return False
 
 
-def _numbers(flow: Flow, path: Sequence[Node]) -> set[str]:
-    """The names of floating numbers that no size is part of: parameters, and what a path makes of them alone."""
-    names = {p.name for p in flow.function.params if _is_floating(flow.type_of(p.type))}
-    for part in (part for statement in path for part in statement.walk() if part.kind == "declaration"):
+def _numbers(params: Mapping[str, str], parts: Iterable[Node], type_of: Callable[[str], Type]) -> set[str]:
+    """The names of floating numbers that no size is part of: parameters, and what `parts` make of them alone.
+
+    `params` are the parameters with their types as written, which `type_of` reads.
+    """
+    names = {name for name, spelled in params.items() if _is_floating(type_of(spelled))}
+    for part in (part for part in parts if part.kind == "declaration"):
         spelled = part.field("type")
-        if spelled is None or not _is_floating(flow.type_of(spelled.text)):
+        if spelled is None or not _is_floating(type_of(spelled.text)):
             continue
         for child in part.children:
             value = child.field("value") if child.kind == "init_declarator" else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from transforms.cpp.flow.checks import COMPARISONS
 from transforms.cpp.flow.choosing import chosen_size
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
@@ -19,7 +20,6 @@ from transforms.cpp.flow.truth import truth
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import BOOL, INT, STRING, TENSOR, UNKNOWN, Type
 
-_COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%"})
 
 
@@ -144,11 +144,11 @@ def _operation(flow: Flow, node: Node, operands: tuple[Node, Node], left: Type, 
         truth(flow, left_node, left)
         truth(flow, right_node, right)
         return BOOL
-    if operator in _COMPARISONS | _ARITHMETIC:
+    if operator in COMPARISONS | _ARITHMETIC:
         _float_operands(flow, node, left_node, left, right)
         refuse_mixed(flow, node, operator, operands, left, right)
     kinds = {left.kind, right.kind}
-    if operator in _COMPARISONS:
+    if operator in COMPARISONS:
         if "tensor" in kinds:
             return TENSOR
         if kinds & {"ints", "wrap", "braces"} and left.symbolic != right.symbolic and kinds <= {"ints", "braces"}:

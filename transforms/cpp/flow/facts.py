@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from transforms.cpp.flow.checks import CHECKS, called, exits
+from transforms.cpp.flow.checks import CHECKS, MIRRORED, called, exits
 from transforms.cpp.flow.definitions import Definitions
 from transforms.cpp.reading.tree import Node
 
@@ -14,7 +14,6 @@ _BLOCKS = frozenset({"compound_statement", "case_statement", "else_clause"})
 _LOOPS = frozenset({"while_statement", "for_statement"})
 _IN_DEBUG = frozenset({"TORCH_INTERNAL_ASSERT_DEBUG_ONLY", "assert"})
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
 
 def facts_at(place: Node, found: Definitions) -> list[Fact]:
@@ -80,5 +79,5 @@ def said(outer: Node, outcome: bool) -> Iterator[Fact]:
         operator = node.token if outcome else _OPPOSITE[node.token]
         if operator in (">", ">=", "==", "!="):
             yield left.bare, operator, right.bare
-        if _MIRRORED[operator] in (">", ">=", "==", "!="):
-            yield right.bare, _MIRRORED[operator], left.bare
+        if MIRRORED[operator] in (">", ">=", "==", "!="):
+            yield right.bare, MIRRORED[operator], left.bare

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterable, Iterator, Sequence
 
-from transforms.cpp.flow.checks import CHECKS, called
+from transforms.cpp.flow.checks import CHECKS, COMPARISONS, called
 from transforms.cpp.flow.state import Emission
 from transforms.cpp.reading.marks import masked
 from transforms.cpp.reading.tree import Node
@@ -25,7 +25,6 @@ _NAMING = frozenset(
 """What says which function is called, or which type is meant: what stands around it is another one then."""
 _ENCLOSING = frozenset({"argument_list", "parenthesized_expression", "condition_clause", "declaration"})
 """What an operator in it does not reach out of."""
-_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
 
 class _Spans:
@@ -141,7 +140,7 @@ class Marked:
     def _compares(self, node: Node) -> bool:
         """Whether a node is a comparison one side of which may stand there without the other."""
         left, right = node.field("left"), node.field("right")
-        if node.kind != "binary_expression" or node.token not in _COMPARISONS or left is None or right is None:
+        if node.kind != "binary_expression" or node.token not in COMPARISONS or left is None or right is None:
             return False
         operator = node.source.find(node.token.encode(), left.end, right.start)
         place = self._template.branch(operator)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
+from transforms.cpp.flow.checks import COMPARISONS
 from transforms.cpp.flow.same_file import LIBRARY, own_functions, parameters
 from transforms.cpp.flow.sizes import method
 from transforms.cpp.reach.vocabulary import ACCESSORS
@@ -37,7 +38,6 @@ _FACTORS = re.compile(r"^(?:linalg_)?(?:svdvals|eigvalsh?|eigh|inv(?:_ex)?|inver
 _SCATTERED = re.compile(r"^(?:scatter|index)_(?:add|copy|put)$")
 _ZEROS = re.compile(r"^(?:new_)?zeros(?:_like)?$")
 _EMPTY = re.compile(r"^(?:new_)?empty(?:_like|_strided)?$")
-_COMPARED = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _NUMBERS = re.compile(r"\b(?:double|float|Scalar)\b[\s&]*$")
 _CALLEES = 3
 _STEPS = 4000
@@ -296,7 +296,7 @@ def _joined(kinds: Sequence[Made]) -> Made:
 
 def _combined(operator: str, kinds: Sequence[Made]) -> Made:
     """What two values are, added, multiplied or compared element by element."""
-    if operator not in ("+", "-", "*", "/") and operator not in _COMPARED:
+    if operator not in ("+", "-", "*", "/") and operator not in COMPARISONS:
         return Made.UNSEEN
     if Made.NOTHING in kinds:
         return Made.NOTHING

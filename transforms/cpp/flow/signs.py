@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from transforms.cpp.flow.checks import called
+from transforms.cpp.flow.checks import COMPARISONS, called
 from transforms.cpp.flow.definitions import Stored, definitions
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.facts import Fact, facts_at, said
@@ -22,7 +22,7 @@ _COUNTS = frozenset(
     | {"sym_numel", "sym_size", "sym_stride", "sym_storage_offset", "sym_nbytes", "multiply_integers"}
 )
 _SHAPES = frozenset({"sizes", "strides", "sym_sizes", "sym_strides"})
-_COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
+_TRUTHS = COMPARISONS | {"&&", "||"}
 _STEPS = 500
 """So many expressions are looked at for one quotient."""
 
@@ -108,7 +108,7 @@ class Signs:
     def _of_operation(self, node: Node, facts: Sequence[Fact]) -> int | None:
         if node.token in ("+", "-"):
             return self._of_sum(node, facts)
-        if node.token in _COMPARISONS:
+        if node.token in _TRUTHS:
             return 0
         if node.token not in ("*", "/", "%"):
             return None
