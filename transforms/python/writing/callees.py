@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import functools
 import re
-import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.nodes import all_nodes, called, dotted
+from transforms.python.flow.sources import Function
 from transforms.python.flow.torch_names import GUARDS, METHODS, TENSOR_MODULES, TORCH_MODULES
 from transforms.python.writing.held import binds
 from transforms.python.writing.place import Place
@@ -45,7 +45,6 @@ _OF_THE_TENSOR = re.compile(
 )
 _GATHERING = frozenset({"append", "appendleft", "extend", "insert", "add", "setdefault", "save_for_backward"})
 """Methods of containers, and of what autograd hands a function, that keep what they are given as it is."""
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _OF_TORCH = re.compile(
     r"^(?:torch\.nn\.|nn\.)?Module$|^(?:torch\.)?nn\.\w+$|^(?:object|ABC|abc\.ABC|Generic|Protocol)$"
 )
@@ -139,6 +138,15 @@ def of_the_tensor(method: str) -> bool:
     return _OF_THE_TENSOR.match(method) is not None
 
 
+@functools.lru_cache(maxsize=1)
+def file_nodes(source: bytes) -> tuple[ast.AST, ...]:
+    """All nodes of a file, the module first; none where Python's parser does not take it."""
+    try:
+        return tuple(all_nodes([ast.parse(source)]))
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+
+
 class Layers:
     """What the class of a method, and its bases in the file, say of the layers that `self` holds."""
 
@@ -146,25 +154,40 @@ class Layers:
         self._place = place
 
     @functools.cached_property
-    def _lineage(self) -> tuple[list[tuple[int, ast.ClassDef]], bool]:
-        return _lineage(self._place)
+    def _classes(self) -> list[ast.ClassDef]:
+        """The class and its bases at the top of the file; none for a function."""
+        module, *nodes = file_nodes(self._place.layout.source) or [ast.Module([], [])]
+        line = self._place.function.lineno
+        pending = [n for n in nodes if isinstance(n, ast.ClassDef) and any(part.lineno == line for part in n.body)]
+        top = [node for node in getattr(module, "body", ()) if isinstance(node, ast.ClassDef)]
+        found: list[ast.ClassDef] = []
+        while pending:
+            current = pending.pop()
+            if current not in found:
+                found.append(current)
+                pending += [node for node in top if node.name in map(_base, current.bases)]
+        return found
+
+    @functools.cached_property
+    def _whole(self) -> bool:
+        """Whether no base is of another file, but for those of torch."""
+        bases = {_base(base) for node in self._classes for base in node.bases}
+        return all(_OF_TORCH.match(base) for base in bases - {node.name for node in self._classes})
 
     @functools.cached_property
     def _given(self) -> dict[str, list[ast.expr]]:
         given: dict[str, list[ast.expr]] = {}
-        for node in (node for _, tree in self._lineage[0] for node in ast.walk(tree)):
+        for node in (node for tree in self._classes for node in ast.walk(tree)):
             if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     if dotted(target).startswith("self."):
                         given.setdefault(dotted(target), []).append(node.value)
         return given
 
-    @functools.cached_property
-    def methods(self) -> dict[str, list[int]]:
-        """The lines of the file at which the methods of each name are defined."""
-        members = [(line, member) for line, tree in self._lineage[0] for member in tree.body]
-        named = [(member.name, line + member.lineno) for line, member in members if isinstance(member, _FUNCTIONS)]
-        return {name: [line for other, line in named if other == name] for name, _ in named}
+    def methods(self, name: str) -> list[Function]:
+        """The methods of that name."""
+        members = (member for tree in self._classes for member in tree.body)
+        return [m for m in members if isinstance(m, (ast.FunctionDef, ast.AsyncFunctionDef)) and m.name == name]
 
     def writes(self, call: ast.Call) -> bool:
         """Whether a layer is one of torch's that is made to write what it is given."""
@@ -178,9 +201,9 @@ class Layers:
         if layer := self._layer(call):
             return any(_SHOWN.search(ast.unparse(value)) for value in layer)
         holder, _, name = dotted(call.func).rpartition(".")
-        if holder == "self" and name not in self.methods and not self._lineage[1]:
+        if holder == "self" and not self.methods(name) and not self._whole:
             return True
-        return any(_SHOWN.search(ast.unparse(tree)) for _, tree in self._lineage[0])
+        return any(_SHOWN.search(ast.unparse(tree)) for tree in self._classes)
 
     def makes_new(self, call: ast.Call) -> bool:
         """Whether a layer is one of torch's that gives memory of its own."""
@@ -195,58 +218,6 @@ class Layers:
         return self._given.get(dotted(call.func), [])
 
 
-def _lineage(place: Place) -> tuple[list[tuple[int, ast.ClassDef]], bool]:
-    """The class that a method stands in and its bases in the file, each behind how many lines lie before it.
-
-    With them whether no base is of another file, but for those of torch. Nothing for a function.
-    """
-    lines, whole = place.layout.lines, True
-    classes: list[tuple[int, ast.ClassDef]] = []
-    pending = list(_class_around(place))
-    while pending:
-        number = pending.pop()
-        if number in [line for line, _ in classes]:
-            continue
-        try:
-            (tree,) = ast.parse(textwrap.dedent(b"".join(_class_lines(lines, number)).decode("utf-8", "replace"))).body
-        except (SyntaxError, ValueError, RecursionError):
-            whole = False
-            continue
-        if isinstance(tree, ast.ClassDef):
-            classes.append((number, tree))
-            for base in (
-                dotted(getattr(base, "value", base) if isinstance(base, ast.Subscript) else base) for base in tree.bases
-            ):
-                head = re.compile(rb"class[ \t]+%s\b" % base.encode())
-                found = [index for index, line in enumerate(lines) if base and head.match(line)]
-                pending += found
-                whole = whole and bool(found or _OF_TORCH.match(base))
-    return classes, whole
-
-
-def _class_around(place: Place) -> Iterator[int]:
-    """The line, counted from 0, of the class that a method stands in."""
-    lines, function = place.layout.lines, place.function
-    indent = function.col_offset
-    for number in range(function.lineno - 2, -1, -1) if indent else ():
-        own = _indent(lines[number])
-        if own is not None and own < indent and not lines[number].lstrip().startswith((b"#", b")")):
-            if lines[number].lstrip().startswith(b"class "):
-                yield number
-            return
-
-
-def _class_lines(lines: Sequence[bytes], number: int) -> Iterator[bytes]:
-    """The lines of a class that begins at one."""
-    own = _indent(lines[number]) or 0
-    yield lines[number]
-    for line in lines[number + 1 :]:
-        inner = _indent(line)
-        if inner is not None and inner <= own and not line.lstrip().startswith((b"#", b")")):
-            return
-        yield line
-
-
-def _indent(line: bytes) -> int | None:
-    """How far a line is indented; None for an empty one."""
-    return len(line) - len(line.lstrip()) if line.strip() else None
+def _base(base: ast.expr) -> str:
+    """The name of a base, without what it is subscripted with."""
+    return dotted(base.value if isinstance(base, ast.Subscript) else base)

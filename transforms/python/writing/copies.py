@@ -6,9 +6,10 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 
 from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import all_nodes, called, dotted, own_nodes
+from transforms.python.flow.nodes import called, dotted, own_nodes
 from transforms.python.flow.sites import Site
 from transforms.python.flow.sources import Function
+from transforms.python.writing.callees import file_nodes
 from transforms.python.writing.held import Held
 from transforms.python.writing.memory import Memory
 from transforms.python.writing.neutral import makes_views
@@ -42,12 +43,8 @@ def is_seen(place: Place, branch: ast.If | ast.IfExp) -> bool:
 def _a_callee_writes(place: Place, memory: Memory, above: tuple[int, ...]) -> bool:
     """Whether a function of the file that is given the copy writes it, or gives it to another one that does."""
     for call, arguments in memory.passed:
-        name = called(call)
-        of_self = dotted(call.func) == f"self.{name}"
-        lines = memory.layers.methods.get(name, []) if of_self else []
-        for function in _functions(place) if of_self or isinstance(call.func, ast.Name) else ():
-            is_meant = function.lineno in lines if of_self else function.name == name
-            if is_meant and function.lineno not in above:
+        for function in _called(place, memory, call):
+            if function.lineno not in above:
                 callee = _caller(place, function, own_nodes(function), call)
                 inside = Memory(callee, {}, _parameters(function, call, arguments))
                 if inside.is_written() or _a_callee_writes(callee, inside, (*above, function.lineno)):
@@ -55,13 +52,13 @@ def _a_callee_writes(place: Place, memory: Memory, above: tuple[int, ...]) -> bo
     return False
 
 
-def _functions(place: Place) -> list[Function]:
-    """The functions and methods of the file; none where it is nested too deep, which asks nothing."""
-    try:
-        nodes = all_nodes([ast.parse(place.layout.source)])
-    except (SyntaxError, ValueError, RecursionError):
-        return []
-    return [node for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+def _called(place: Place, memory: Memory, call: ast.Call) -> list[Function]:
+    """The functions and methods of the file that a call may be of."""
+    name = called(call)
+    if dotted(call.func) == f"self.{name}":
+        return memory.layers.methods(name)
+    nodes = file_nodes(place.layout.source) if isinstance(call.func, ast.Name) else ()
+    return [n for n in nodes if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)) and n.name == name]
 
 
 def _parameters(function: Function, call: ast.Call, arguments: Sequence[ast.expr]) -> set[str]:
@@ -78,9 +75,8 @@ def _a_caller_writes(place: Place, copied: Memory, above: tuple[str, ...]) -> bo
     name = place.function.name
     if name in above:
         return False
-    try:
-        nodes = all_nodes([ast.parse(place.layout.source)])
-    except (SyntaxError, ValueError, RecursionError):
+    nodes = file_nodes(place.layout.source)
+    if not nodes:
         return True
     names = {name, *_applying(place.function, nodes)}
     named = {id(n) for n in nodes if not names.isdisjoint((getattr(n, "id", None), getattr(n, "attr", None)))}
