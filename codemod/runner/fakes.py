@@ -25,6 +25,7 @@ from .forks import survive
 
 NAME = "fake_as_kernel"
 PASSES, DIFFERS, STOPS = "passes", "differs", "stops"
+_SYMBOLS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 CALLED = "called"
 """What comes before the end of a comparison: the kernel is done, and the fake is called."""
 
@@ -98,9 +99,6 @@ def permuted(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.permute(order).contiguous().permute(order)
 
 
-_SYMBOLS = (torch.SymInt, torch.SymFloat, torch.SymBool)
-
-
 def gapped(tensor: torch.Tensor) -> torch.Tensor:
     """The same values, with gaps between them in memory."""
     if not tensor.dim():
@@ -160,22 +158,22 @@ def difference(results: list[Any], inputs: list[Any], fakes: list[Any], fake_inp
     for number, (real, fake) in enumerate(zip(results, fakes, strict=True)):
         where = f"result {number}: " if len(results) > 1 else ""
         if not isinstance(real, torch.Tensor) or not isinstance(fake, torch.Tensor):
-            number = _number(fake, real, unknown)
-            if type(real) is not type(number):
+            value = _value(fake, real, unknown)
+            if type(real) is not type(value):
                 return f"{where}{type(fake).__name__}, not {type(real).__name__}"
-            if isinstance(fake, _SYMBOLS) and number != real:
-                return f"{where}{number}, not {real}"
+            if isinstance(fake, _SYMBOLS) and value != real:
+                return f"{where}{value}, not {real}"
             continue
         if fake.dim() != real.dim():
             return f"{where}shape {tuple(fake.shape)}, not {tuple(real.shape)}"
-        shape = tuple(_number(a, b, unknown) for a, b in zip(fake.shape, real.shape, strict=True))
+        shape = tuple(_value(a, b, unknown) for a, b in zip(fake.shape, real.shape, strict=True))
         if shape != tuple(real.shape):
             return f"{where}shape {shape}, not {tuple(real.shape)}"
         for name in ("dtype", "device", "layout"):
             if getattr(real, name) != getattr(fake, name):
                 return f"{where}{name} {getattr(fake, name)}, not {getattr(real, name)}"
         if real.layout == torch.strided and real.numel():  # the strides of dimensions with one element are no matter
-            strides = tuple(_number(a, b, unknown) for a, b in zip(fake.stride(), real.stride(), strict=True))
+            strides = tuple(_value(a, b, unknown) for a, b in zip(fake.stride(), real.stride(), strict=True))
             if any(a != b for a, b, size in zip(strides, real.stride(), shape, strict=True) if size > 1):
                 return f"{where}strides {strides}, not {tuple(real.stride())}"
         for index, (tensor, fake_tensor) in enumerate(zip(inputs, fake_inputs, strict=True)):
@@ -185,7 +183,7 @@ def difference(results: list[Any], inputs: list[Any], fakes: list[Any], fake_inp
     return ""
 
 
-def _number(fake: Any, real: Any, unknown: dict[Any, Any]) -> Any:
+def _value(fake: Any, real: Any, unknown: dict[Any, Any]) -> Any:
     """What a symbol of a fake comes to; `fake` itself where that is none.
 
     A size that depends on data, as of `new_dynamic_size()`, is what the kernel has where it is met first: `unknown`

@@ -26,6 +26,8 @@ from transforms.python.writing.whole import ASKING, Paths
 
 NESTED = ("nested", "its code is nested too deep to be followed: split it up, then run symfix again")
 """A refusal's code, and the reason."""
+_GUARDED = frozenset({"traced-assert", "asked-assert", "asked-anyway"})
+"""Refusals of what stops no call: its guard is what holds anyway."""
 
 
 @dataclass(slots=True)
@@ -54,8 +56,7 @@ def _whole(function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[t
             (site, answer.rewrite)
             for (site, _), answer in zip(answers, kept, strict=True)
             if not answer.rewrite.changes and site.kind in ASKING and site.value.certain
-            if answer.rewrite.refusal
-            not in ("traced-assert", "asked-assert", "asked-anyway")  # their guard holds anyway
+            if answer.rewrite.refusal not in _GUARDED
         ]
         rewritten = [index for index, answer in enumerate(kept) if answer.rewrite.changes]
         if not left or not rewritten:

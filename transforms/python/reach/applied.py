@@ -5,6 +5,7 @@ Dynamo traces both where it traces the call, and so does autograd of what traces
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 _FUNCTION = re.compile(r"torch\.autograd\.(?:function\.)?(?:Inplace)?Function")
 BACKWARD, SETUP = "backward", "setup_context"
 _LEVELS = 8
-"""Imports of a name that are looked through at the most."""
+"""Files that a name is looked for in at the most."""
 
 
 class Applied:
@@ -62,14 +63,9 @@ class Applied:
                     return nested
                 scope = scope.rpartition(".")[0]
             return self._lineages.at_top(caller.path, name)
-        path, name = caller.path, callee
-        for _ in range(_LEVELS):
-            if name in self._aliases[path]:
-                return self._lineages.at_top(path, self._aliases[path][name])
-            module, name = self._lineages.imported(path, name)
-            if not name or module in ("", path):
-                return None
-            path = module
+        for path, alias in itertools.islice(self._lineages.places(caller.path, callee), _LEVELS):
+            if alias in self._aliases[path]:
+                return self._lineages.at_top(path, self._aliases[path][alias])
         return None
 
     def _is_function(self, kind: ClassPlace) -> bool:

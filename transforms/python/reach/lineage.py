@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Lineages:
                     named[function.name.rpartition(".")[0]] = tuple(map(_plain, function.bases))
             self._bases |= {ClassPlace(path, name): bases for name, bases in named.items()}
         self._found: dict[tuple[str, str], ClassPlace | None] = {}
+        self._lineages: dict[ClassPlace, list[ClassPlace]] = {}
 
     def __contains__(self, kind: ClassPlace) -> bool:
         return kind in self._bases
@@ -43,16 +45,17 @@ class Lineages:
         """The class that a dotted name means at the top of a file."""
         key = (path, name)
         if key not in self._found:
-            self._found[key] = None
-            for _ in range(_LEVELS):
-                if ClassPlace(path, name) in self._bases:
-                    self._found[key] = ClassPlace(path, name)
-                    break
-                module, name = self.imported(path, name)
-                if not name or module in ("", path):
-                    break
-                path = module
+            self._found[key] = next((place for place in self.places(path, name) if place in self._bases), None)
         return self._found[key]
+
+    def places(self, path: str, name: str) -> Iterator[ClassPlace]:
+        """Where a dotted name may be bound: in the file, and in those that it is imported from, one after the other."""
+        for _ in range(_LEVELS):
+            yield ClassPlace(path, name)
+            module, name = self.imported(path, name)
+            if not name or module in ("", path):
+                return
+            path = module
 
     def imported(self, path: str, name: str) -> tuple[str, str]:
         """The file and the name there of what a dotted name means by an import."""
@@ -66,6 +69,12 @@ class Lineages:
 
     def lineage(self, kind: ClassPlace, above: ClassPlace | None = None) -> list[ClassPlace]:
         """A class and its bases in the tree, the nearest first; with `above` only those behind that one."""
+        if kind not in self._lineages:
+            self._lineages[kind] = self._lineage_of(kind)
+        lineage = self._lineages[kind]
+        return lineage[lineage.index(above) + 1 :] if above in lineage else lineage
+
+    def _lineage_of(self, kind: ClassPlace) -> list[ClassPlace]:
         lineage: list[ClassPlace] = []
         pending = [kind]
         while pending and len(lineage) < _LEVELS:
@@ -74,7 +83,7 @@ class Lineages:
                 lineage.append(current)
                 bases = (self.at_top(current.path, base) for base in self.bases(current))
                 pending += filter(None, bases)
-        return lineage[lineage.index(above) + 1 :] if above in lineage else lineage
+        return lineage
 
     def method(self, kind: ClassPlace, name: str, above: ClassPlace | None = None) -> Definition | None:
         """The definition of a method, of the nearest class of a lineage that has one."""
