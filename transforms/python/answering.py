@@ -10,7 +10,7 @@ import libcst as cst
 
 from codemod.model.findings import Level
 from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import called, registered
+from transforms.python.flow.nodes import called, names_read, registered
 from transforms.python.flow.sites import Site, is_traced, sites
 from transforms.python.flow.values import Value
 from transforms.python.jobs import FileJob, Job
@@ -45,7 +45,17 @@ def answers(scope: Scope, values: Interpreter, layout: Layout, names: Names, job
     """The answers in a function, rewrites withdrawn where the same call stops at a place that is left as it is."""
     function = scope.node
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
-    return _whole(function, list(_each(scope, values, layout, names, job, file)))
+    found = list(_each(scope, values, layout, names, job, file))
+    if any(not answer.rewrite.changes and _asks_truth(site, values) for site, answer in found):
+        values.forget_truths()
+        found = list(_each(scope, values, layout, names, job, file))
+    return _whole(function, found)
+
+
+def _asks_truth(site: Site, values: Interpreter) -> bool:
+    """Whether a place asks, or stores, a truth that is kept as one where it is stored."""
+    stored = {target.id for target in getattr(site.node, "targets", ()) if isinstance(target, ast.Name)}
+    return not values.truths.kept.isdisjoint(names_read(site.expression) | stored)
 
 
 def _whole(function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[tuple[Site, Answer]]) -> list[Answer]:
@@ -109,7 +119,7 @@ def _each(
         if not (rewrite.changes or rewrite.refusal):  # as it is written no truth of a size is asked
             continue
         minimum = minimum_at(file.source, layout.line_of(start), file.minimum)
-        rewrite = released(rewrite, layout, needed, minimum)
+        rewrite = released(_beside_stored(rewrite, place), layout, needed, minimum)
         if rewrite.changes and (gone := ", ".join(absent(rewrite, layout, needed, vocabulary))):
             rewrite = Rewrite(Level.MANUAL, rewrite.message, reason=f"this PyTorch has no {gone}", refusal="vocabulary")
         if rewrite.changes:
@@ -119,6 +129,13 @@ def _each(
         if site.kind in ("if", "while", "assert") and isinstance(site.node, ast.stmt):
             start = layout.start(site.node)
         yield site, Answer(rule, rewrite, set(names.used), start, end)
+
+
+def _beside_stored(rewrite: Rewrite, place: Place) -> Rewrite:
+    """A safe rewrite for review where it asks a truth that is only one where a change for review is applied."""
+    if rewrite.level != Level.SAFE or not _asks_truth(place.site, place.values):
+        return rewrite
+    return rewrite._replace(level=Level.REVIEW, reason=rewrite.reason or "asks a truth that a change for review keeps")
 
 
 def _first(place: Place) -> tuple[str, Rewrite]:

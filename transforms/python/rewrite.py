@@ -16,12 +16,12 @@ from transforms.python.jobs import FileJob, Job
 from transforms.python.reading.extract import NestedTooDeep, Parts, Scope, outline, scopes
 from transforms.python.rules import load_rules, undecided_branch
 from transforms.python.writing.bindings import builtins_bound
-from transforms.python.writing.evaluation import only_arithmetic
 from transforms.python.writing.formatting import Formatter
 from transforms.python.writing.helpers import Home
 from transforms.python.writing.imports import Fits, Insertion, unneeded
 from transforms.python.writing.names import HELPER, Layout, Names, TopLevel
 from transforms.python.writing.place import Change, merged_insertions
+from transforms.python.writing.ranks import only_arithmetic
 
 # Why a function is not read: a refusal's code, and the reason. The parser's columns are those of UTF-8, whatever the
 # file's encoding.

@@ -42,6 +42,7 @@ from transforms.python.flow.torch_names import (
     of_operator,
     of_tensor,
 )
+from transforms.python.flow.truths import Truths
 from transforms.python.flow.unpacking import matched, unpacked
 from transforms.python.flow.values import (
     A_BOOL,
@@ -110,6 +111,7 @@ class Interpreter:
     ) -> None:
         self.variables: dict[str, Value] = {**(outer.variables if outer else {}), **dict.fromkeys(hidden, NOTHING)}
         self.settled = Settled(function, telling or nodes)
+        self.truths = Truths(function)
         self.returns = returns
         self.constants: Callable[[str], Value] | None = constants or (outer.constants if outer else None)
         self._values: dict[ast.expr, Value] = {}
@@ -134,7 +136,7 @@ class Interpreter:
     def _bind_statement(self, node: ast.AST) -> None:
         if isinstance(node, ast.Assign):
             value = self.value(node.value)
-            if value.kind == BOOL and coerces(node.value, self):
+            if value.kind == BOOL and coerces(node.value, self) and not self.truths.keep(node.targets):
                 value = NOTHING  # a bool by the time it is stored
             for target in node.targets:
                 self._bind(target, matched(target, node.value, value, self.value), id(node) in self._straight)
@@ -154,6 +156,11 @@ class Interpreter:
                 self._hold(name, self.value(node.args[1]))
             elif method == "extend" and len(node.args) == 1:
                 self._grow(name, element(self.value(node.args[0])))
+
+    def forget_truths(self) -> None:
+        """Take the truths that only checks ask for bools, which they are where no rule keeps them."""
+        for name in self.truths.forget():
+            self._set(name, NOTHING)
 
     def _grow(self, name: str, value: Value) -> None:
         self._hold(name, value)

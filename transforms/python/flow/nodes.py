@@ -205,6 +205,11 @@ def is_read(node: ast.expr, also: Collection[str] = ()) -> bool:
     return {called(part) for part in parts if isinstance(part, ast.Call)} <= {*SIZE_READERS, *also}
 
 
+def names_read(node: ast.AST) -> set[str]:
+    """The variables in an expression."""
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
 def names_brought(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
     """The names that an import binds, `*` among them."""
     yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names)

@@ -31,9 +31,11 @@ def parameter_values(
     values: dict[str, Value] = {}
     numbers, absent, reals = numbers_asked_for(nodes), none_by_default(arguments), _real_by_default(arguments)
     ints = {p.arg for p, value in _defaults(arguments) if type(getattr(value, "value", None)) is int}
+    computed = {p.arg for p, value in _defaults(arguments) if value is not None and not isinstance(value, ast.Constant)}
     for parameter in named_parameters(arguments):
         name, annotation = parameter.arg, written(parameter.annotation) if parameter.annotation else ""
-        value = _of_parameter(annotation, name, passed)
+        given = NOTHING if annotation or name in computed else (passed or {}).get(name, NOTHING)
+        value = given if given.scalar else _of_parameter(annotation, name, passed)
         number = value.kind in (PLAIN, STATIC) and name in numbers
         value = A_REAL if name in reals and value.kind == PLAIN else value
         value = A_NUMBER if name in ints and value == UNTYPED else value

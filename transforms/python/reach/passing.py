@@ -61,20 +61,30 @@ def _pass(
     call: Call, caller: Reached, callee: Reached, callees: Mapping[str, Reached], settled: bool, own: int
 ) -> bool:
     function = callee.definition.function
-    annotations = dict(function.parameters)
+    annotations, private = dict(function.parameters), _is_private(function)
     if function.rest:
         annotations[function.rest] = ""
     changed = False
     for slot, passed in call.arguments:
         for name, value in _taking(slot, resolve(passed, caller, callees), function, own):
-            if name not in annotations or annotated(annotations[name], name).kind != "parameter":
+            if name not in annotations:
                 continue
+            if annotated(annotations[name], name).kind != "parameter":
+                if not private:
+                    continue
+                value = value if value.kind == PLAIN else NOTHING
+            first = private and value.kind == PLAIN and name not in callee.parameters
             old = callee.parameters.get(name, NOTHING)
-            new = _rest(old, value) if name == function.rest else _given(old, value, settled)
-            if new != old:
+            new = _rest(old, value) if name == function.rest else value if first else _given(old, value, settled)
+            if first or new != old:
+                changed |= new != old
                 callee.parameters[name] = new
-                changed = True
     return changed
+
+
+def _is_private(function: Function) -> bool:
+    """Whether the calls of a function that are seen are all its calls, so that each number passed tells of them all."""
+    return function.name == function.own_name and function.name.startswith("_") and not function.decorators
 
 
 def _given(old: Value, value: Value, settled: bool) -> Value:

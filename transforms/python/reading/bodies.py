@@ -96,9 +96,11 @@ def _calls(scope: Scope, values: Interpreter, prims: bool) -> set[Call]:
     for node in scope.telling:
         if isinstance(node, ast.Call) and (callee := dotted(node.func)):
             passed = ((slot, values.value(argument)) for slot, argument in _slots(node))
-            # What functions of other modules are given decides nothing here.
-            own = "." not in callee or callee.startswith("self.")
-            arguments = tuple((slot, v) for slot, v in passed if _telling(v) or v.real or (own and not v.scalar))
+            # What functions of other modules are given decides nothing here, and numbers only what no other file calls.
+            own, private = "." not in callee or callee.startswith("self."), callee.startswith("_")
+            arguments = tuple(
+                (slot, v) for slot, v in passed if _telling(v) or v.real or private or (own and not v.scalar)
+            )
             calls.add(Call(callee, arguments))
             calls.update(map(Call, passed_on(node, callee)))
     return calls

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from transforms.python.flow.nodes import all_nodes, called
-from transforms.python.writing.evaluation import blocks, dimension_of, shape_owner
+from transforms.python.writing.evaluation import blocks
 from transforms.python.writing.numbers import Arithmetic
 from transforms.python.writing.place import Place
+from transforms.python.writing.ranks import dimension_of, shape_owner
 
 _MAKERS = re.compile(r"^(?:(?:new_)?(?:zeros|ones|empty|full)|rand|randn|arange|expand|view|reshape)$")
 """Functions and methods that are given the sizes of what they return, in order."""

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 
 from transforms.python.flow.nodes import all_nodes, named_parameters, own_nodes
 from transforms.python.flow.parameters import none_by_default
+from transforms.python.writing.ranks import dimension_of, literal_rank, ranked, shape_owner, turn_of, turning_over
 
 _SIMPLE_METHODS = frozenset({"size", "stride", "dim", "numel", "nelement", "ndimension", "storage_offset"})
-_SHAPE_METHODS = frozenset({"size", "stride"})
 _MAY_BE_ZERO = (ast.Div, ast.FloorDiv, ast.Mod)
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, *_MAY_BE_ZERO)
 _OPTIONAL = re.compile(r"\bOptional\b|\bNone\b|^$")
@@ -43,6 +43,10 @@ class Evaluated:
 
     exact: dict[str, int] = field(default_factory=dict)
     """The number of dimensions of tensors that is known, by the text of the tensor."""
+    turns: dict[str, str] = field(default_factory=dict)
+    """The loop variables that number dimensions, each with the text of the tensor that has them."""
+    counts: dict[str, str] = field(default_factory=dict)
+    """The variables that hold how many dimensions a tensor has, each with the text of the tensor."""
 
     pure: frozenset[str] = frozenset({"len", "all", "any"})
     """Functions that neither raise nor do anything, given what may be moved."""
@@ -52,6 +56,9 @@ class Evaluated:
         self.texts = {text for text in self.texts if not names & set(re.findall(r"\w+", text))}
         self.ranks = {text: rank for text, rank in self.ranks.items() if not names & set(re.findall(r"\w+", text))}
         self.exact = {text: rank for text, rank in self.exact.items() if not names & set(re.findall(r"\w+", text))}
+        for held in (self.turns, self.counts):
+            for name in [name for name, tensor in held.items() if {name, *re.findall(r"\w+", tensor)} & names]:
+                del held[name]
         for name, tensor in list(self.shapes.items()):
             if {name, *re.findall(r"\w+", tensor)} & names:
                 del self.shapes[name]
@@ -90,7 +97,7 @@ class Evaluated:
                 self._compared(condition.left, operator, condition.comparators[0])
 
     def _compared(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> None:
-        tensor = _ranked(left)
+        tensor = ranked(left)
         if isinstance(operator, ast.IsNot) and isinstance(right, ast.Constant) and right.value is None:
             self.texts.add(f"{ast.unparse(left)}.")
         if not tensor:
@@ -113,7 +120,9 @@ class Evaluated:
         """Note an assignment: what rested on the target goes, and unpacking a shape gives its tensor a rank."""
         self.forget(_stored(target))
         if isinstance(target, ast.Name) and value is not None:
-            self._rank(target.id, _literal_rank(value))
+            self._rank(target.id, literal_rank(value))
+            if counted := self._counted(value):
+                self.counts[target.id] = counted
             tensor = shape_owner(value)
             if tensor and tensor != target.id and not isinstance(value, ast.Name):
                 self.shapes[target.id] = tensor
@@ -124,6 +133,21 @@ class Evaluated:
                 self._rank(tensor, len(target.elts) - starred)
                 if not starred:
                     self.exact[tensor] = len(target.elts)
+
+    def enter_turn(self, loop: ast.For) -> None:
+        """Note what the variable of a loop numbers in its body: the dimensions of x, in `for d in range(x.dim())`."""
+        bound = turning_over(loop)
+        if bound is None or not isinstance(loop.target, ast.Name) or loop.target.id in _assigned(loop.body):
+            return
+        tensor = self.counts.get(bound.id, "") if isinstance(bound, ast.Name) else self._counted(bound)
+        if tensor and not {*re.findall(r"\w+", tensor)} & _assigned([loop]):
+            self.turns[loop.target.id] = tensor
+
+    def _counted(self, node: ast.expr) -> str:
+        """The tensor whose number of dimensions an expression surely is; "" for anything else."""
+        tensor = ranked(node)
+        of_length = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        return "" if of_length and tensor.isidentifier() and tensor not in self.shapes else tensor
 
     def may_move(self, node: ast.expr, present: Mapping[str, bool]) -> bool:
         """Whether evaluating an expression here can neither raise, call, assign nor take more than a moment.
@@ -141,7 +165,8 @@ class Evaluated:
             if isinstance(node.slice, ast.Slice):
                 bounds = (node.slice.lower, node.slice.upper, node.slice.step)
                 return all(self.may_move(part, present) for part in (node.value, *bounds) if part is not None)
-            return dimension is not None and self._in_range(dimension) and self.may_move(node.value, present)
+            in_range = self._turns(node) if dimension is None else self._in_range(dimension)
+            return in_range and self.may_move(node.value, present)
         if isinstance(node, ast.Call):
             return self._may_call(node, present)
         if isinstance(node, ast.BinOp):
@@ -186,14 +211,19 @@ class Evaluated:
             return all(self.may_move(argument, present) for argument in node.args) and all(
                 present.get(argument.id, True) for argument in given
             )
-        if node.keywords or not all(isinstance(argument, ast.Constant) for argument in node.args):
+        if node.keywords or not all(isinstance(argument, (ast.Constant, ast.Name)) for argument in node.args):
             return False
         if not isinstance(node.func, ast.Attribute) or node.func.attr not in _SIMPLE_METHODS:
             return False
         dimension = dimension_of(node)
-        return self._may_read(node.func.value, present) and (
-            not node.args or (dimension is not None and self._in_range(dimension))
-        )
+        if not self._may_read(node.func.value, present):
+            return False
+        return not node.args or (self._turns(node) if dimension is None else self._in_range(dimension))
+
+    def _turns(self, node: ast.expr) -> bool:
+        """Whether an expression is the size, or stride, of the dimension that a loop is at."""
+        tensor, variable = turn_of(node) or ("", "")
+        return bool(tensor) and self.turns.get(variable, "") in (tensor, self.shapes.get(tensor))
 
     def _in_range(self, dimension: tuple[str, int]) -> bool:
         tensor, index = dimension
@@ -239,6 +269,8 @@ def _walk(statements: Sequence[ast.stmt], place: ast.AST, evaluated: Evaluated) 
         if inner:
             if isinstance(statement, (ast.For, ast.AsyncFor, ast.While)):
                 evaluated.forget(_assigned([statement]))
+                if isinstance(statement, ast.For) and inner[0] is statement.body:
+                    evaluated.enter_turn(statement)
             else:
                 _enter(statement, inner[0], evaluated)
             return _walk(inner[0], place, evaluated)
@@ -332,63 +364,3 @@ def _always(node: ast.expr) -> Iterator[ast.expr]:
             child = child.value
         if isinstance(child, ast.expr):
             yield from _always(child)
-
-
-def dimension_of(node: ast.AST) -> tuple[str, int] | None:
-    """(tensor, index) of `x.shape[i]`, `x.size()[i]`, `x.size(i)` and `x.stride(i)` with a number for `i`."""
-    if isinstance(node, ast.Subscript):
-        tensor, index = shape_owner(node.value), node.slice
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
-        if node.func.attr not in _SHAPE_METHODS or node.keywords:
-            return None
-        tensor, index = ast.unparse(node.func.value), node.args[0]
-    else:
-        return None
-    try:
-        value = ast.literal_eval(index)
-    except ValueError:
-        return None
-    return (tensor, value) if tensor and isinstance(value, int) else None
-
-
-def only_arithmetic(function: ast.FunctionDef) -> bool:
-    """Whether a function only adds and multiplies its arguments, or the elements of an argument."""
-    allowed = (
-        ast.Assign, ast.AugAssign, ast.For, ast.Return, ast.Name, ast.Constant, ast.BinOp, ast.Add, ast.Sub, ast.Mult,
-        ast.expr_context,
-    )  # fmt: skip
-    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
-    return not function.decorator_list and all(
-        isinstance(node, allowed) for statement in body for node in ast.walk(statement)
-    )
-
-
-def _literal_rank(value: ast.expr) -> int:
-    """The number of dimensions of `x.expand((a, b))` and its kin, 0 where it is not written out."""
-    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute) or value.keywords:
-        return 0
-    if value.func.attr not in ("expand", "view", "reshape") or not value.args:
-        return 0
-    sizes = value.args[0].elts if isinstance(value.args[0], (ast.Tuple, ast.List)) else value.args
-    literal = len(value.args) == 1 and isinstance(value.args[0], (ast.Tuple, ast.List))
-    return len(sizes) if literal and not any(isinstance(size, ast.Starred) for size in sizes) else 0
-
-
-def shape_owner(node: ast.expr) -> str:
-    """The tensor whose shape an expression is, or the variable that holds a shape; "" for anything else."""
-    if isinstance(node, ast.Attribute) and node.attr == "shape":
-        return ast.unparse(node.value)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SHAPE_METHODS:
-        return "" if node.args or node.keywords else ast.unparse(node.func.value)
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _ranked(node: ast.expr) -> str:
-    """The tensor or shape whose number of dimensions an expression is; "" for anything else."""
-    if isinstance(node, ast.Attribute) and node.attr == "ndim":
-        return ast.unparse(node.value)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("dim", "ndimension"):
-        return ast.unparse(node.func.value)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
-        return shape_owner(node.args[0])
-    return ""

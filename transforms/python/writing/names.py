@@ -15,10 +15,10 @@ from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
 from transforms.python.writing.bindings import Bound, binds, bound, hidden, takes_all, torch_below
-from transforms.python.writing.evaluation import only_arithmetic
 from transforms.python.writing.helpers import HELPERS, HOME, HOME_MODULE, SHAPE_HELPERS, Home
 from transforms.python.writing.imports import Fits, Insertion, Written, added, extended, statement
 from transforms.python.writing.logic import Undecided
+from transforms.python.writing.ranks import only_arithmetic
 from transforms.releases.data import PRINTS_CHOICES
 
 MODULE = "torch.fx.experimental.symbolic_shapes"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.transforms.python.reach.following import followed
 from transforms.python.flow.values import (
+    A_NUMBER,
     A_SHAPE,
     A_SIZE,
     A_TENSOR,
@@ -48,6 +49,25 @@ def test_what_is_given_by_place_is_not_for_what_takes_a_name(parameters: str) ->
     held = passed(parameters, "x.shape[0], x.shape[1]")
     assert held.keys() == {"sizes"}
     assert element(held["sizes"]) == A_SIZE
+
+
+@pytest.mark.parametrize(
+    ("name", "calls", "held"),
+    [
+        ("_helper", ["dim=1", "dim=2"], A_NUMBER),
+        ("_helper", ["dim=1", "dim=x"], NOTHING),
+        ("_helper", ["dim=x", "dim=1"], NOTHING),
+        ("_helper", ["dim=y.anything", "dim=1"], NOTHING),
+        ("_helper", ["dim=1", "dim=y.anything"], NOTHING),
+        ("helper", ["dim=1", "dim=2"], NOTHING),
+    ],
+)
+def test_numbers_are_known_of_what_no_other_file_calls(name: str, calls: list[str], held: Value) -> None:
+    lines = "".join(f"    {name}(x, {argument})\n" for argument in calls)
+    source = f"{HEAD}{lines}\n\ndef {name}(x, *, dim):\n    return x.size(0) == dim\n"
+    _, functions = followed({"ops.py": source})
+    (helper,) = (reached for definition, reached in functions.items() if definition.function.name == name)
+    assert helper.parameters.get("dim", NOTHING) == held
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import ast
 
 import pytest
 
-from transforms.python.writing.evaluation import evaluated_before, only_arithmetic, present_tensors
+from transforms.python.writing.evaluation import evaluated_before, present_tensors
+from transforms.python.writing.ranks import only_arithmetic
 
 
 def may_move(body: str, operand: str) -> bool:
@@ -48,6 +49,9 @@ def test_what_may_raise_or_act_may_not(operand: str) -> None:
         ("    s = x.shape\n    assert x.dim() == 2\n    place\n", "s[1]"),
         ("    if x.ndim != 3:\n        raise ValueError\n    place\n", "x.shape[2]"),
         ("    torch._check(x.dim() in (3, 4))\n    place\n", "x.size(2)"),
+        ("    for i in range(x.dim()):\n        place\n", "x.size(i)"),
+        ("    rank = x.ndim\n    for i in range(1, rank):\n        place\n", "x.stride(i)"),
+        ("    s = x.shape\n    for i in range(len(s)):\n        place\n", "s[i]"),
         ("    if not (x.dim() >= 2 and n):\n        return\n    place\n", "x.size(1)"),
         ("    if y is not None:\n        place\n", "y.shape"),
         ("    x = x.expand((n, d))\n    place\n", "x.size(1)"),
@@ -73,6 +77,16 @@ def test_what_was_evaluated_before_may_move(body: str, operand: str) -> None:
         ("    if x.dim() == 2:\n        n = 1\n    place\n", "x.size(1)"),
         ("    if y is not None:\n        n = 1\n    place\n", "y.shape"),
         ("    if x.ndim == 2:\n        raise ValueError\n    place\n", "x.shape[1]"),
+        ("    for i in range(n):\n        place\n", "x.size(i)"),
+        ("    for i in range(y.dim()):\n        place\n", "x.size(i)"),
+        ("    for i in range(-9, x.dim()):\n        place\n", "x.size(i)"),
+        ("    for i in range(len(x)):\n        place\n", "x.size(i)"),
+        ("    for i in range(len(xs)):\n        place\n", "xs[i]"),
+        ("    for i in range(x.dim()):\n        i += 1\n        place\n", "x.size(i)"),
+        ("    for i in range(x.dim()):\n        place\n        x = x[0]\n", "x.size(i)"),
+        ("    for i in range(x.dim()):\n        pass\n    place\n", "x.size(i)"),
+        ("    rank = x.ndim\n    x = x[0]\n    for i in range(rank):\n        place\n", "x.size(i)"),
+        ("    rank = x.ndim\n    rank = n\n    for i in range(rank):\n        place\n", "x.size(i)"),
     ],
 )
 def test_what_some_runs_have_not_evaluated_may_not(body: str, operand: str) -> None:
