@@ -55,6 +55,16 @@ def test_scan_says_which_python_operators_have_no_name(tmp_path: Path) -> None:
     assert "remarks" not in json.loads(scan(tmp_path, "--format", "json"))
 
 
+def test_scan_says_which_python_it_cannot_read(tmp_path: Path) -> None:
+    (tmp_path / "ops.py").write_text("import torch\n\n\ndef f(x:\n    return x.shape[0]\n")
+    (tmp_path / "old.py").write_text("print 'nothing of tensors'\n")
+    (remark,) = json.loads(scan(tmp_path, "--format", "json"))["remarks"]
+    assert remark.startswith("ops.py:4: ")
+    assert remark.endswith("cannot read this file, so nothing is said of it")
+    (tmp_path / "ops.py").write_bytes(b"import torch\0\n")
+    assert json.loads(scan(tmp_path, "--format", "json"))["remarks"][0].startswith("ops.py:1: ")
+
+
 def test_scan_says_what_it_did_not_understand(tmp_path: Path) -> None:
     (tmp_path / "ops.cpp").write_text(OPS)
     (tmp_path / "registration.h").write_text("#define NAME lib\n#define OWN_LIBRARY(n, m) TORCH_LIBRARY(n, m)\n")

@@ -23,7 +23,7 @@ from transforms.python.reach.passing import active, follow, returned_values
 from transforms.python.reach.reached import ELSEWHERE, TESTS, Reached, given_sympy, reach, scripted
 from transforms.python.reach.tree import Definition, SourceTree, absolute, tree_path
 from transforms.python.reach.unfaked import unfaked
-from transforms.python.reach.unread import remarks
+from transforms.python.reach.unread import not_read, remarks
 from transforms.python.reading.bodies import wanted_bodies
 from transforms.python.reading.dated import minimum_at
 from transforms.python.reading.extract import NestedTooDeep, Parts, extract
@@ -72,6 +72,8 @@ class PythonTransform:
         """Every finding in the selected files."""
         paths, elsewhere = _paths(project)
         selected = project.facts(extract, [path for path in paths if project.selected(path)])
+        for line in not_read(selected.values()):
+            project.remark(line)
         package = root_package(project)
         targets = (target for facts in selected.values() for _, target in facts.imports)
         if not any(absolute(target, package).partition(".")[0] == "torch" for target in targets):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from transforms.python.flow.nodes import dotted
 from transforms.python.flow.values import (
     A_BOOL,
     A_NUMBER,
@@ -79,11 +80,22 @@ def compared(node: ast.Compare, values: Sequence[Value]) -> Value:
     if isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
         if {value.held for value in values} == {"tuple", "list"}:
             return NOTHING  # never equal
-        if any(isinstance(part, (ast.Tuple, ast.List)) and not part.elts for part in (node.left, *node.comparators)):
+        if any(map(_holds_nothing, (node.left, *node.comparators))):
             return NOTHING  # `shape == ()` asks for the rank alone
     if OF_NUMPY in values and not any(value.symbolic for value in values):
         return OF_NUMPY
     return combined(values, BOOL)
+
+
+def _holds_nothing(node: ast.expr) -> bool:
+    """Whether an expression is an empty sequence as written: `()`, `tuple()`, `torch.Size([])`."""
+    if (
+        isinstance(node, ast.Call)
+        and dotted(node.func) in ("tuple", "list", "torch.Size", "Size")
+        and not node.keywords
+    ):
+        return all(map(_holds_nothing, node.args))
+    return isinstance(node, (ast.Tuple, ast.List)) and not node.elts
 
 
 def power(number: Value, exponent: ast.expr) -> Value:

@@ -17,7 +17,7 @@ from transforms.python.flow.catching import caught_calls, ended, passed_function
 from transforms.python.flow.nodes import TELLING_OF_VALUES, dotted, named_parameters, own_nodes, telling_nodes, written
 from transforms.python.flow.torch_names import METHODS
 from transforms.python.flow.values import A_SHAPE, A_SIZE
-from transforms.python.reading.facts import FileFacts, Function, of_functions
+from transforms.python.reading.facts import FileFacts, Function, of_functions, unreadable
 from transforms.python.reading.registering import Collector, unparsed
 
 _SIZES = (
@@ -152,11 +152,11 @@ def outline(statement: ast.stmt, bodies: int = 0) -> ast.stmt:
 
 
 def extract(path: str, source: bytes) -> FileFacts:
-    """The facts of one file; empty where it holds a syntax error. Raises NestedTooDeep."""
+    """The facts of one file; no functions where it holds a syntax error. Raises NestedTooDeep."""
     try:
         trees = Parts(source)
-    except (SyntaxError, ValueError):
-        return FileFacts(path)
+    except (SyntaxError, ValueError) as error:
+        return unreadable(path, source, error)
     sized, disabling, prims = _asks_for_sizes(source), b"disable" in source, b"prims" in source
     functions: list[Function] = []
     imports: dict[str, str] = {}

@@ -89,6 +89,14 @@ class FileFacts(NamedTuple):
     lines of the statement at the top that holds it, and of what stands before that."""
     passing: tuple[tuple[str, str, str], ...] = ()
     """(scope, callee, function) for what calls are passed that may be a function: of this file, or imported."""
+    broken: str = ""
+    """Of a file that speaks of torch and that Python cannot read: the line, and why."""
+
+
+def unreadable(path: str, source: bytes, error: SyntaxError | ValueError) -> FileFacts:
+    """The facts of a file that Python cannot read, which are none but that, where it speaks of torch."""
+    line = getattr(error, "lineno", None) or 1
+    return FileFacts(path, broken=f"{line}: {getattr(error, 'msg', error)}" if b"torch" in source else "")
 
 
 def of_functions(

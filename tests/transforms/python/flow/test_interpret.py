@@ -67,6 +67,7 @@ def values() -> Interpreter:
         ("guard_or_false(a == 0)", "plain"), ("x.ndim", "plain"), ("x.dim()", "plain"), ("len(x.shape)", "plain"),
         ("dim", "plain"), ("flag", "plain"), ("x.dtype == y.dtype", "plain"), ("a is None", "plain"), ("i", "plain"),
         ("x.shape == [a, b]", "plain"), ("x.shape == ()", "plain"),
+        ("x.shape == torch.Size([])", "plain"), ("x.shape != tuple()", "plain"), ("x.shape == torch.Size([a])", "bool"),
         ("isinstance(a, int)", "plain"), ("x.is_contiguous()", "plain"),
         ("x == 0", "tensor"), ("a == 'no'", "plain"),
     ],
