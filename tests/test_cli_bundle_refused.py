@@ -61,6 +61,16 @@ def test_no_repository_and_a_bare_one_are_refused(
     refused(symfix("bundle", cwd=tmp_path / "bare.git"), "a bare repository")
 
 
+def test_a_sparse_checkout_is_refused_and_said(tree: Path, symfix: Symfix, git: Git, tmp_path: Path) -> None:
+    git("clone", "-q", f"file://{tree}", str(tmp_path / "sparse"), cwd=tmp_path)
+    left_out = next(path.name for path in sorted(tree.glob("*.cc")))
+    git("sparse-checkout", "set", "--no-cone", "/*", f"!/{left_out}", cwd=tmp_path / "sparse")
+    refused(symfix("bundle", cwd=tmp_path / "sparse"), "a sparse checkout", "git sparse-checkout disable")
+    out = symfix("scan", "--exit-zero", cwd=tmp_path / "sparse").out.decode()
+    assert "a sparse checkout leaves out 1 source file, so what these call and register is not seen" in out
+    assert "sparse" not in symfix("scan", "--exit-zero", cwd=tree).out.decode()
+
+
 def test_a_shallow_clone_is_refused(tree: Path, symfix: Symfix, git: Git, tmp_path: Path) -> None:
     git("commit", "-q", "--allow-empty", "-m", "second", cwd=tree)
     git("clone", "-q", "--depth=1", f"file://{tree}", str(tmp_path / "shallow"), cwd=tmp_path)

@@ -255,9 +255,11 @@ def test_in_a_hook_of_git_what_is_about_to_be_committed_is_judged(
     )
     hook.chmod(0o755)
     (tree / "new.cc").write_bytes(b"size\n")
+    (tree / "scratch.cc").write_bytes(b"size\n")
     git("add", "new.cc", cwd=tree)
     git("commit", "-q", "-m", "new", "new.cc", cwd=tree)
     said = (tmp_path / "out").read_text()
     assert (tmp_path / "code").read_text() == "1\n", said
     assert "new.cc:1:1" in said
+    assert "scratch.cc" not in said
     assert "next-index" in (tmp_path / "index").read_text()

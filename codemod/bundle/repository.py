@@ -17,7 +17,7 @@ from codemod.errors import SymfixError
 from codemod.planning.naming import PREFIX
 from codemod.terminal import encode
 from codemod.tree.checkout import Checkout
-from codemod.tree.git import Git
+from codemod.tree.git import Git, printed_by, reason_of
 
 if TYPE_CHECKING:
     from git import Repo
@@ -70,6 +70,10 @@ class Repository:
                 raise SymfixError(f"{root}: a shallow clone, whose branches others may not take: git fetch --unshallow")
             if repo.git.rev_parse("--show-object-format") != "sha1":
                 raise SymfixError(f"{root}: its object ids are not SHA-1, and GitPython reads no other")
+            if any(line.startswith("S ") for line in repo.git.ls_files("-t").splitlines()):
+                raise SymfixError(
+                    f"{root}: a sparse checkout, and branches may break what it leaves out: git sparse-checkout disable"
+                )
         if repo.head.is_detached:
             raise SymfixError(f"{root}: HEAD is detached, so there is no branch to build on: git switch -c NAME")
         if not repo.head.is_valid():
@@ -318,16 +322,13 @@ def _id(kind: bytes, content: bytes) -> str:
 
 @contextlib.contextmanager
 def translate_git_errors(root: Path, hint: str = "") -> Iterator[None]:
-    """Turn a failure of git into a SymfixError with the last line that git printed, and `hint` after it."""
+    """Turn a failure of git into a SymfixError with what git says of it, and `hint` after that."""
     import git
 
     try:
         yield
     except git.GitCommandError as error:
-        message = str(error.stderr).strip().removeprefix("stderr: '").rstrip("'").strip()
-        raise SymfixError(
-            f"{root}: git failed: {message.splitlines()[-1] if message else error.status}{hint}"
-        ) from error
+        raise SymfixError(f"{root}: git failed: {reason_of(printed_by(error)) or error.status}{hint}") from error
 
 
 def is_ours(message: str, name: str) -> bool:

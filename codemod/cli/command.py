@@ -81,8 +81,9 @@ def _library_error(error: Exception) -> str:
     if git is not None and isinstance(error, git.GitCommandNotFound):
         return "git cannot be run; install it, or put it on the PATH"
     if git is not None and isinstance(error, git.GitCommandError):
-        lines = str(error.stderr).replace("stderr:", "").strip(" '\n").splitlines()
-        return f"git failed: {lines[-1] if lines else error}"
+        from codemod.tree.git import printed_by, reason_of
+
+        return f"git failed: {reason_of(printed_by(error)) or one_line(str(error))}"
     return ""
 
 

@@ -6,6 +6,7 @@ They are no fingerprints: those name single findings (see `codemod.planning.fing
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
@@ -16,6 +17,7 @@ from codemod.model.groups import Group, make_groups, order
 
 _LENGTH = 16  # hexadecimal digits
 _NEAR = 1000  # bytes
+_NUMBER = re.compile(r"#\d+")
 
 
 def with_ids(findings: Iterable[Finding], read: Callable[[str], bytes]) -> list[Finding]:
@@ -33,7 +35,7 @@ def with_ids(findings: Iterable[Finding], read: Callable[[str], bytes]) -> list[
 def change_ids(groups: Sequence[Group], read: Callable[[str], bytes]) -> list[str]:
     """An id for each of `groups`, in their order, which tells what is changed into what and where, but no position.
 
-    It rests on paths, functions, rules, the edits' bytes, and the lines that they touch. Of changes that are alike
+    It rests on paths, the names of functions, rules, the edits' bytes, and the lines that they touch. Of changes alike
     in all of this, as in two overloads of one name, the first ends in "-1of2": the count tells when one has gone and
     the others have another place.
     """
@@ -49,8 +51,13 @@ def change_ids(groups: Sequence[Group], read: Callable[[str], bytes]) -> list[st
     return ids
 
 
+def unnumbered(function: str) -> str:
+    """The name of a function as its file has it: `_` for `_#2`, which is another one where a third `_` is added."""
+    return _NUMBER.sub("", function)
+
+
 def _digest(group: Group, sources: dict[str, bytes]) -> str:
-    places = sorted({(finding.path, finding.function, finding.rule) for finding in group.findings})
+    places = sorted({(finding.path, unnumbered(finding.function), finding.rule) for finding in group.findings})
     parts: list[str | bytes] = [part for place in places for part in place]
     for edit in group.edits:
         parts += (edit.path, edit.old, edit.new, _lines(sources[edit.path], edit))

@@ -63,6 +63,16 @@ def _racy(project: CheckoutProject) -> bool:
     return any(map(racy, project.stats.values()))
 
 
+def _left_out(project: CheckoutProject, suffixes: Sequence[str]) -> str:
+    """One line that says how many sources a sparse checkout leaves out; "" for none."""
+    present = set(project.files(suffixes))
+    if all(name in present for name in project.names if name.endswith(tuple(suffixes))):
+        return ""
+    count = sum(name.endswith(tuple(suffixes)) for name in project.checkout.left_out())
+    which = f"{count:,} source {'file' if count == 1 else 'files'}"
+    return f"a sparse checkout leaves out {which}, so what these call and register is not seen" if count else ""
+
+
 def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:
     findings: list[Finding] = []
     for transform in transforms:
@@ -74,7 +84,7 @@ def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:
     rules = [rule for transform in transforms for rule in transform.rules()] if any(comments.values()) else []
     remaining, suppressed = suppress(findings, comments, rules)
     chosen, left = project.scope.split(remaining)
-    remarks = (project.scope.remark(left), nearly_suppressed(comments), *project.remarks)
+    remarks = (project.scope.remark(left), nearly_suppressed(comments), _left_out(project, suffixes), *project.remarks)
     options: dict[str, Any] = {"paths": list(project.paths)}
     if project.vocabulary is not None:
         options["vocabulary"] = project.vocabulary.name

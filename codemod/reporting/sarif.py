@@ -32,6 +32,7 @@ LEVELS = {Level.SAFE: "error", Level.REVIEW: "warning", Level.MANUAL: "note"}
 """What can be fixed at once fails a check, what needs a person warns, what has to stay is noted."""
 
 _ROOT = "%SRCROOT%"
+_DOES = "What it does:"
 
 
 def sarif_log(
@@ -82,15 +83,24 @@ def sarif_document(
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
-    first, _, rest = inspect.cleandoc(rule.doc).partition("\n")
+    first = inspect.cleandoc(rule.doc).partition("\n")[0]
     return {
         "id": rule.name,
         "shortDescription": {"text": _sentence(first)},
-        "fullDescription": {"text": _sentence(one_line(rest.strip().partition("\n\n")[0]) or first)},
+        "fullDescription": {"text": _sentence(description(rule) or first)},
         "help": {"text": rule_text(rule), "markdown": rule_markdown(rule)},
         "defaultConfiguration": {"level": LEVELS[rule.level]},
         "properties": {"tags": ["symbolic-shapes", f"mode-{int(rule.mode)}", rule.level.name.lower()]},
     }
+
+
+def description(rule: Rule) -> str:
+    """What a rule does, as its manual page says: the paragraph that begins so, else the first that is no example."""
+    _, _, page = inspect.cleandoc(rule.doc).partition("\n")
+    paragraphs = [one_line(part) for part in page.strip("\n").split("\n\n") if part.strip() and part[0] != " "]
+    said = (part for part in paragraphs if part.startswith(_DOES))
+    text = next(said, next(iter(paragraphs), "")).removeprefix(_DOES).strip()
+    return text[:1].upper() + text[1:]
 
 
 def _result(

@@ -63,6 +63,13 @@ class Checkout:
         names = None if self.git is None else self._names_from_git(self.git)
         return sorted(self._walk() if names is None else names)
 
+    def left_out(self) -> list[str]:
+        """The POSIX paths, relative to the root, of the tracked files that a sparse checkout has not written."""
+        if self.git is None:
+            return []
+        listed = self.git.run("ls-files", "-z", "-t", "--", ".", cwd=self.root).split(b"\0")
+        return [decode(line[2:]) for line in listed if line.startswith(b"S ")]
+
     def listing(self) -> Listing:
         """The files that may be changed, by name."""
         return Listing(self.root, frozenset(self.names()))

@@ -58,6 +58,8 @@ _COMMANDS: Sequence[tuple[re.Pattern[str], str]] = [
     )
 ]
 _SSH = "core.sshcommand"
+_ERRORS = ("fatal:", "error:", "ERROR:")
+_SAID = 3  # lines of a server that are shown
 _UPLOAD = re.compile(r"remote\..+\.uploadpack", re.DOTALL)
 _PARTIAL = re.compile(r"extensions\.partialclone|remote\..+\.(?:promisor|partialclonefilter)", re.DOTALL)
 # Of these settings the first counts, not the last, so that only an option is above them.
@@ -270,6 +272,25 @@ def _call(
 
 
 def _failed(root: Path, done: subprocess.CompletedProcess[bytes]) -> GitFailed:
-    lines = decode(done.stderr).strip().splitlines()
-    fatal = [line for line in lines if line.startswith("fatal: ")]
-    return GitFailed(root, one_line(next(iter(fatal or lines[-1:]), "")), done.returncode)
+    return GitFailed(root, reason_of(decode(done.stderr)), done.returncode)
+
+
+def printed_by(error: git.GitCommandError) -> str:
+    """What git printed that GitPython ran: its error has that as one line `stderr: '…'`."""
+    return str(error.stderr).strip().removeprefix("stderr: '").removesuffix("'").strip()
+
+
+def reason_of(printed: str) -> str:
+    """What git says of its failure, on one line; "" where it says nothing.
+
+    What a server says and which branch it rejected, else the first line that names an error. Where the remote could not
+    be read, the line before that has the reason, as of ssh. The last lines are advice.
+    """
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    said = [line.removeprefix("remote:").strip() for line in lines if line.startswith("remote:")]
+    rejected = [line for line in lines if line.startswith("! ")]
+    if said or rejected:
+        return one_line("; ".join([*list(filter(None, said))[:_SAID], *rejected[:1]]))
+    named = next((index for index, line in enumerate(lines) if line.startswith(_ERRORS)), len(lines) - 1)
+    unread = named > 0 and "Could not read from remote" in lines[named]
+    return one_line("; ".join(lines[named - unread : named + 1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -55,7 +56,8 @@ class Touched:
 def touched_since(checkout: Checkout, revision: str) -> Touched:
     """The lines that a change touches: from where it left `revision` to the working tree, as in a pull request.
 
-    That is the merge base of `revision` and HEAD; what is staged, what is not, and files git does not know yet count.
+    That is the merge base of `revision` and HEAD; what is staged, what is not, and files git does not know yet count,
+    these save in a hook of git, which names the index that is about to be committed.
     Before the first commit, as in a hook that runs for it, all files are new to HEAD.
     Raises SymfixError where git cannot tell.
     """
@@ -78,7 +80,8 @@ def touched_since(checkout: Checkout, revision: str) -> Touched:
         raise SymfixError(f"--since {revision}: {error.reason or why}") from error
     try:
         patch = git.run(*_DIFF, base.decode().strip(), "--", cwd=root)
-        new = git.run("ls-files", "-z", "--others", "--exclude-standard", "--", ".", cwd=root)
+        in_hook = os.environ.get("GIT_INDEX_FILE")
+        new = b"" if in_hook else git.run("ls-files", "-z", "--others", "--exclude-standard", "--", ".", cwd=root)
     except GitFailed as error:
         raise SymfixError(f"--since {revision}: git failed: {error.reason}") from error
     return Touched(touched_lines(patch), Sources(root), frozenset(map(decode, filter(None, new.split(b"\0")))))

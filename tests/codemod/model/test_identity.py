@@ -41,6 +41,12 @@ def test_another_line_another_rewrite_or_another_rule_is_another_change() -> Non
     assert ids(SOURCE, dataclasses.replace(finding(SOURCE, b"size"), function="g")) != original
 
 
+def test_a_function_is_known_however_many_of_its_name_there_are() -> None:
+    change = finding(SOURCE, b"size")
+    first, second = (dataclasses.replace(change, function=name) for name in ("f#1.inner", "f#12.inner"))
+    assert ids(SOURCE, first) == ids(SOURCE, second) == ids(SOURCE, dataclasses.replace(change, function="f.inner"))
+
+
 def test_twins_are_told_apart() -> None:
     source = b"size\nsize\nsize\n"
     first, second, third = ids(source, *(finding(source, b"size", nth=nth) for nth in range(3)))

@@ -16,12 +16,12 @@ from codemod.tree.sources import Sources
 LINES = st.lists(st.sampled_from([b"x.size();", b"  x.size();", b"y.size(); z.size();", b"other", b""]), max_size=8)
 
 
-def prints(source: bytes, level: Level = Level.SAFE) -> list[str]:
+def prints(source: bytes, level: Level = Level.SAFE, function: str = "f") -> list[str]:
     """The fingerprints of every `size` in `source`, in order."""
     with TemporaryDirectory() as folder:
         (Path(folder) / "a.cc").write_bytes(source)
         findings = [
-            Finding("a.cc", m.start(), m.end(), 1, 1, Mode.LEAK, "r", level, "f", (), "")
+            Finding("a.cc", m.start(), m.end(), 1, 1, Mode.LEAK, "r", level, function, (), "")
             for m in re.finditer(b"size", source)
         ]
         found = fingerprints(reversed(findings), Sources(Path(folder)))
@@ -47,3 +47,8 @@ def test_a_line_that_goes_takes_only_its_own(lines: list[bytes]) -> None:
 def test_changed_code_is_another_finding_and_a_new_rewrite_is_not() -> None:
     assert set(prints(b"x.size()")).isdisjoint(prints(b"x.size() + 1"))
     assert prints(b"x.size()") == prints(b"x.size()", Level.MANUAL)
+
+
+def test_one_more_function_of_a_name_leaves_what_is_found_in_the_others() -> None:
+    assert prints(b"x.size()", function="_") == prints(b"x.size()", function="_#2")
+    assert prints(b"x.size()", function="_") != prints(b"x.size()", function="g")

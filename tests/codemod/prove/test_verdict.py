@@ -107,6 +107,15 @@ def test_a_size_that_is_no_longer_fixed_is_a_cure_whatever_is_still_asked() -> N
     assert (step.outcome, step.reason) == ("cured", "compilations over the sizes: 3 → 1")
 
 
+def test_a_number_that_unknown_sizes_needed_is_a_cure_whatever_is_still_asked() -> None:
+    fixed = ["Eq(Mod(s77, 4), 0)", "Eq(TruncToInt(IntTrueDiv(s77, 4)), 3)"]
+    freed = ["Ne(TruncToInt(IntTrueDiv(s77, 4)), 0)", "Ne(TruncToInt(IntTrueDiv(s77, 4)), 1)", "s27 > 2"]
+    throws, passes = {"unbacked": "throws"}, {"unbacked": "passes"}
+    assert compare(case(guards=fixed, **throws), case(guards=freed, **passes)).outcome == "cured"
+    assert compare(case(guards=fixed, **passes), case(guards=freed, **passes)).outcome == "worse"
+    assert compare(case(guards=fixed[:1], **throws), case(guards=freed, **passes)).outcome == "worse"
+
+
 def test_fewer_guards_or_compilations_are_a_cure() -> None:
     assert compare(case(guards=["Eq(s0, 4)"]), case()).outcome == "cured"
     assert compare(case(frames=3), case(frames=1)).outcome == "cured"

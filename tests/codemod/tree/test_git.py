@@ -10,7 +10,7 @@ import pytest
 
 from codemod.errors import SymfixError
 from codemod.tree.checkout import find_checkout
-from codemod.tree.git import Git, GitFailed
+from codemod.tree.git import Git, GitFailed, reason_of
 from tests.conftest import MakeTree
 
 RunGit = Callable[..., bytes]
@@ -237,3 +237,24 @@ def test_the_repository_of_another_user_is_not_trusted(
         find_checkout(root).names()
     configured.write_text(f"[safe]\ndirectory = {root}\n")
     assert find_checkout(root).names() == [".gitattributes", "a.cc", "b.cc"]
+
+
+@pytest.mark.parametrize(
+    ("printed", "reason"),
+    [
+        ("", ""),
+        ("fatal: not a git repository\n", "fatal: not a git repository"),
+        ("warning: old\nerror: no such ref\nfatal: it ends\nhint: see git help\n", "error: no such ref"),
+        (
+            "git@example.org: Permission denied.\nfatal: Could not read from remote repository.\n\nPlease make sure\n",
+            "git@example.org: Permission denied.; fatal: Could not read from remote repository.",
+        ),
+        (
+            "remote: begin with user/   \nTo ../x\n ! [remote rejected] x -> x (declined)\nerror: failed to push\n",
+            "begin with user/; ! [remote rejected] x -> x (declined)",
+        ),
+        ("what nobody knows\n", "what nobody knows"),
+    ],
+)
+def test_of_what_git_prints_the_reason_is_said(printed: str, reason: str) -> None:
+    assert reason_of(printed) == reason
