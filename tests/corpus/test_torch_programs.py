@@ -7,10 +7,12 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from audit_checks import verdict
+from audit_eager import called, described, differences
 from audit_modules import broken
 from corpus_patch import Check, added_checks, added_in, changed_functions, checks_in, without
 from corpus_refusals import refusals
@@ -265,3 +267,27 @@ class TestWithTorch:
                     module.outer(7 - size)
             with pytest.raises(ValueError, match="no"):
                 module.outer(size)
+
+
+def end(*, steady: bool = True, digest: str = "a", shape: int = 2, launches: int = 1) -> dict[str, Any]:
+    given = [[[shape], [1], "torch.float32", "cuda", digest]]
+    return {"given": given, "steady": steady, "operators": 1, "launches": launches, "waits": 0}
+
+
+def test_eager_differs_in_what_is_seen_and_in_values_that_are_steady() -> None:
+    assert not differences(end(), end())
+    assert differences(end(), end(digest="b")) == ["values"]
+    assert not differences(end(steady=False), end(digest="b"))
+    assert differences(end(steady=False), end(shape=3, launches=2)) == ["shapes or strides", "launches"]
+    assert differences({"error": "a"}, end()) == differences({"error": "a"}, {"error": "b"}) == ["error"]
+    assert not differences({"error": "a"}, {"error": "a"})
+
+
+def test_operators_are_counted_and_values_told_apart() -> None:
+    torch = pytest.importorskip("torch")
+    op = SimpleNamespace(op=lambda x, times: torch.relu(x) * times)
+    one, two = (called(op, SimpleNamespace(input=torch.ones(2, 3), args=(n,), kwargs={}), "cpu") for n in (1, 2))
+    assert one["operators"] == two["operators"] >= 2
+    assert one["steady"]
+    assert differences(one, two) == ["values"]
+    assert described(torch.zeros(3, 2).t())[:4] == [[2, 3], [1, 2], "torch.float32", "cpu"]
