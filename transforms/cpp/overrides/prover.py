@@ -27,7 +27,7 @@ from transforms.cpp.overrides.templates import registrations_of
 from transforms.cpp.reach import headers
 from transforms.cpp.reach.calls import BACKEND_FOLDERS
 from transforms.cpp.reach.reached import Node
-from transforms.cpp.reach.sources import joined_facts, source_files
+from transforms.cpp.reach.sources import joined_facts, names_of_extensions, source_files
 from transforms.cpp.reading.facts import FileFacts
 from transforms.cpp.reading.marks import is_template
 from transforms.schema import derivatives as derivatives_yaml
@@ -73,9 +73,13 @@ class CppProver:
 
     @property
     def flags(self) -> Sequence[str]:
-        """As PyTorch builds itself: one header for each operator, kernels for the processors of its machine."""
+        """As PyTorch builds itself: one header for each operator, kernels for the processors of its machine.
+
+        A library is given the name of its extension, which may be the namespace of its operators, where that is known.
+        """
         if not self._pytorch:
-            return ("-DTORCH_EXTENSION_NAME=symfix_extension",)
+            names = names_of_extensions(self._project, source_files(self._project))
+            return (f"-DTORCH_EXTENSION_NAME={names.pop() if len(names) == 1 else 'symfix_extension'}",)
         # Parameters of DispatchStubImpl's methods depend on these (ATen/native/DispatchStub.h, cmake/Codegen.cmake).
         processors = _PROCESSORS if platform.machine() in ("x86_64", "AMD64") else ()
         return "-DAT_PER_OPERATOR_HEADERS", *processors

@@ -28,16 +28,33 @@ def with_extension_names(facts: Mapping[str, FileFacts], used: Callable[[], Iter
 
     A file's namespace is renamed where all that Python names of its operators lies in one namespace.
     """
-    built = {path: file for path, file in facts.items() if any(_MACRO in r.operator for r in file.registrations)}
+    built = _built(facts)
     if not built:
         return facts
-    by_name: dict[str, set[str]] = {}
-    for namespace, name in used():
-        by_name.setdefault(name, set()).add(namespace)
+    by_name = _by_name(used())
     return {**facts, **{path: _renamed(file, by_name) for path, file in built.items()}}
 
 
-def _renamed(file: FileFacts, by_name: Mapping[str, set[str]]) -> FileFacts:
+def extension_names(facts: Mapping[str, FileFacts], used: Callable[[], Iterable[Use]]) -> set[str]:
+    """What the build may define TORCH_EXTENSION_NAME as, by what Python calls the operators of that namespace."""
+    built = _built(facts)
+    by_name = _by_name(used()) if built else {}
+    return {name for file in built.values() for written, name in _names(file, by_name).items() if written == _MACRO}
+
+
+def _built(facts: Mapping[str, FileFacts]) -> dict[str, FileFacts]:
+    return {path: file for path, file in facts.items() if any(_MACRO in r.operator for r in file.registrations)}
+
+
+def _by_name(used: Iterable[Use]) -> dict[str, set[str]]:
+    by_name: dict[str, set[str]] = {}
+    for namespace, name in used:
+        by_name.setdefault(name, set()).add(namespace)
+    return by_name
+
+
+def _names(file: FileFacts, by_name: Mapping[str, set[str]]) -> dict[str, str]:
+    """The name that Python gives to each namespace of a file, as that is written, where it is one name."""
     candidates: dict[str, set[str]] = {}
     for registration in file.registrations:
         written, _, name = registration.operator.partition("::")
@@ -45,7 +62,11 @@ def _renamed(file: FileFacts, by_name: Mapping[str, set[str]]) -> FileFacts:
             pattern = re.compile(re.escape(written).replace(_MACRO, r"\w+"))
             called = by_name.get(name.partition(".")[0], ())
             candidates.setdefault(written, set()).update(filter(pattern.fullmatch, called))
-    names = {written: next(iter(fitting)) for written, fitting in candidates.items() if len(fitting) == 1}
+    return {written: next(iter(fitting)) for written, fitting in candidates.items() if len(fitting) == 1}
+
+
+def _renamed(file: FileFacts, by_name: Mapping[str, set[str]]) -> FileFacts:
+    names = _names(file, by_name)
 
     def renamed(registration: Registration) -> Registration:
         written, _, name = registration.operator.partition("::")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from codemod.model.transform import Project
 from transforms.cpp.reach import headers
 from transforms.cpp.reach.device import SUFFIXES as DEVICE
-from transforms.cpp.reach.extensions import Use, uses, with_extension_names
+from transforms.cpp.reach.extensions import Use, extension_names, uses, with_extension_names
 from transforms.cpp.reach.libraries import with_libraries
 from transforms.cpp.reading import SUFFIXES
 from transforms.cpp.reading.extract import extract
@@ -83,9 +84,16 @@ class DeviceCode:
 def joined_facts(project: Project, paths: Sequence[str]) -> Mapping[str, FileFacts]:
     """The facts of C++ files, with the registrations that take other files to tell."""
     facts = with_libraries(project.facts(extract, paths), project.read)
+    return with_extension_names(facts, partial(_used, project))
 
-    def used() -> Iterator[Use]:
-        for names in project.facts(uses, project.files((".py",))).values():
-            yield from names
 
-    return with_extension_names(facts, used)
+def names_of_extensions(project: Project, paths: Sequence[str]) -> set[str]:
+    """What the build of C++ files may define TORCH_EXTENSION_NAME as."""
+    facts = with_libraries(project.facts(extract, paths), project.read)
+    return extension_names(facts, partial(_used, project))
+
+
+def _used(project: Project) -> Iterator[Use]:
+    """The operators that the Python of a tree names."""
+    for names in project.facts(uses, project.files((".py",))).values():
+        yield from names

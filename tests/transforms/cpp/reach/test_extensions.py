@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from transforms.cpp.reach.extensions import uses, with_extension_names
+from transforms.cpp.reach.extensions import extension_names, uses, with_extension_names
+from transforms.cpp.reach.libraries import with_libraries
 from transforms.cpp.reading.extract import extract
 
 BLOCK = """
@@ -13,8 +14,6 @@ TORCH_LIBRARY_IMPL(TORCH_EXTENSION_NAME, CPU, m) { m.impl("rows", &rows); m.impl
 
 
 def names(python: str, block: str = BLOCK) -> set[str]:
-    from transforms.cpp.reach.libraries import with_libraries
-
     facts = with_libraries({"a.cpp": extract("a.cpp", block.encode())}, lambda path: block.encode())
     joined = with_extension_names(facts, lambda: uses("a.py", python.encode()))
     return {registration.operator for registration in joined["a.cpp"].registrations}
@@ -33,6 +32,19 @@ def names(python: str, block: str = BLOCK) -> set[str]:
 )
 def test_a_namespace_that_the_build_gives(python: str, namespace: str) -> None:
     assert names(python) == {f"{namespace}::rows", f"{namespace}::cols"}
+
+
+@pytest.mark.parametrize(
+    ("python", "block", "known"),
+    [
+        ("torch.ops.mine.rows(x)", BLOCK, {"mine"}),
+        ("torch.ops.mine.rows(x); torch.ops.yours.rows(x)", BLOCK, set()),
+        ("torch.ops.own.rows(x)", 'TORCH_LIBRARY(own, m) { m.def("rows", &rows); }\n', set()),
+    ],
+)
+def test_the_build_is_given_the_name_that_python_knows(python: str, block: str, known: set[str]) -> None:
+    facts = with_libraries({"a.cpp": extract("a.cpp", block.encode())}, lambda path: block.encode())
+    assert extension_names(facts, lambda: uses("a.py", python.encode())) == known
 
 
 def test_what_is_added_to_the_name_stays() -> None:
