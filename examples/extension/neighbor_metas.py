@@ -192,6 +192,17 @@ def spaced_rows(source: Tensor) -> Tensor:
     return torch.arange(rows, device=source.device) * distance
 
 
+@torch.library.register_fake("neighbors::matched_rows")
+def matched_rows(first: Tensor, second: Tensor) -> Tensor:
+    """The rows of the first, each beside its row of the second or beside the only one."""
+    rows, columns = first.shape
+    others, more = second.shape
+    # A truth that only a check reads can be left until the code runs.
+    fits = rows == others or others == 1
+    torch._check(fits, lambda: "expected as many rows, or one")
+    return first.new_empty((rows, columns + more))
+
+
 @torch.library.register_fake("neighbors::number_like")
 def number_like(source: Tensor) -> Callable[[float], complex]:
     """What turns a number into one of the dtype of the source."""
