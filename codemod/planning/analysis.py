@@ -65,10 +65,10 @@ def _racy(project: CheckoutProject) -> bool:
 
 def _left_out(project: CheckoutProject, suffixes: Sequence[str]) -> str:
     """One line that says how many sources a sparse checkout leaves out; "" for none."""
-    present = set(project.files(suffixes))
-    if all(name in present for name in project.names if name.endswith(tuple(suffixes))):
+    present, endings = set(project.files(suffixes)), tuple(suffixes)
+    if all(name in present for name in project.names if name.endswith(endings)):
         return ""
-    count = sum(name.endswith(tuple(suffixes)) for name in project.checkout.left_out())
+    count = sum(name.endswith(endings) for name in project.checkout.left_out())
     which = f"{count:,} source {'file' if count == 1 else 'files'}"
     return f"a sparse checkout leaves out {which}, so what these call and register is not seen" if count else ""
 

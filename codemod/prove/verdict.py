@@ -208,13 +208,14 @@ def _both_pass(before: Case, after: Case) -> Step:
     if frames[1] > frames[0]:
         return Step("worse", f"compilations over the sizes: {frames[0]} → {frames[1]}")
     # A size that is no longer fixed, for each its own compilation, may leave conditions in the one for all.
-    freed = free[0] in ("throws", "wrong") and free[1] == "passes" and any(map(_fixes, guards[0] - guards[1]))
-    if len(guards[1]) > len(guards[0]) and frames[1] == frames[0] and not freed:
+    freed = free[0] in ("throws", "wrong") and free[1] == "passes"
+    unfixed = freed and any(map(_fixes, guards[0] - guards[1]))
+    if len(guards[1]) > len(guards[0]) and frames[1] == frames[0] and not unfixed:
         return Step("worse", f"adds the guard {', '.join(sorted(guards[1] - guards[0]))}")
     if free[0] == "passes" != free[1]:
         message = after.get("unbacked_message", "")
         return Step("worse", f"with unbacked sizes: passes → {free[1] or 'not run'}: {message}", True)
-    if free[0] in ("throws", "wrong") and free[1] == "passes":
+    if freed:
         mode = failure_mode(str(before.get("unbacked_message", "")))
         return Step("cured", f"with unbacked sizes: {free[0]}{f' (mode {mode})' if mode else ''} → passes", True)
     if frames[1] < frames[0]:

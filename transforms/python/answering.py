@@ -10,7 +10,7 @@ import libcst as cst
 
 from codemod.model.findings import Level
 from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import called, names_read, registered
+from transforms.python.flow.nodes import called, registered, variables_in
 from transforms.python.flow.sites import Site, is_traced, sites
 from transforms.python.flow.values import Value
 from transforms.python.jobs import FileJob, Job
@@ -55,7 +55,7 @@ def answers(scope: Scope, values: Interpreter, layout: Layout, names: Names, job
 def _asks_truth(site: Site, values: Interpreter) -> bool:
     """Whether a place asks, or stores, a truth that is kept as one where it is stored."""
     stored = {target.id for target in getattr(site.node, "targets", ()) if isinstance(target, ast.Name)}
-    return not values.truths.kept.isdisjoint(names_read(site.expression) | stored)
+    return not values.truths.kept.isdisjoint(variables_in(site.expression) | stored)
 
 
 def _whole(function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[tuple[Site, Answer]]) -> list[Answer]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import called
+from transforms.python.flow.nodes import called, variables_in
 
 
 class Guess(NamedTuple):
@@ -31,7 +31,7 @@ def not_empty(test: ast.expr, nodes: Sequence[ast.AST]) -> Guess | None:
             if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [test.id]
         ]
         stored = _stored(nodes)
-        if len(values) != 1 or stored.count(test.id) != 1 or not _names(values[0]).isdisjoint(stored):
+        if len(values) != 1 or stored.count(test.id) != 1 or not variables_in(values[0]).isdisjoint(stored):
             return None
         test = values[0]
     if called(test) not in ("guard_or_false", "guard_or_true"):
@@ -61,7 +61,3 @@ def _stored(nodes: Sequence[ast.AST]) -> list[str]:
             targets.append(node)
     parts = {id(part): part for target in targets for part in ast.walk(target)}.values()
     return [part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
-
-
-def _names(node: ast.expr) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}

@@ -205,8 +205,8 @@ def is_read(node: ast.expr, also: Collection[str] = ()) -> bool:
     return {called(part) for part in parts if isinstance(part, ast.Call)} <= {*SIZE_READERS, *also}
 
 
-def names_read(node: ast.AST) -> set[str]:
-    """The variables in an expression."""
+def variables_in(node: ast.AST) -> set[str]:
+    """The variables that an expression, a target or a function names."""
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import called
+from transforms.python.flow.nodes import called, variables_in
 from transforms.python.shapes.expressions import Guesses, State, Texts
 from transforms.python.shapes.paths import Lost, Outcome, Paths
 from transforms.python.shapes.sizes import ONE, Facts, Sizes, constant, joined, number
@@ -61,7 +61,7 @@ def agreement(function: Function, parameters: Mapping[str, Value], branch: Branc
         texts = Texts()
         found = _agreement(function, parameters, branch, ranks, texts)
         tensors = {name for name, value in parameters.items() if isinstance(value, Tensor)} - ranks.keys()
-        unseen = sorted(tensors & {node.id for node in ast.walk(function) if isinstance(node, ast.Name)})
+        unseen = sorted(tensors & variables_in(function))
         if found is None or found.same is not None or not 0 < len(unseen) <= _UNSEEN:
             return found or Agreement(None)
         lowest = _lowest_rank(function, unseen)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from transforms.python.flow.nodes import all_nodes, named_parameters, own_nodes
+from transforms.python.flow.nodes import all_nodes, named_parameters, own_nodes, variables_in
 from transforms.python.flow.parameters import none_by_default
 from transforms.python.writing.ranks import dimension_of, literal_rank, ranked, shape_owner, turn_of, turning_over
 
@@ -118,7 +118,7 @@ class Evaluated:
 
     def bind(self, target: ast.expr, value: ast.expr | None) -> None:
         """Note an assignment: what rested on the target goes, and unpacking a shape gives its tensor a rank."""
-        self.forget(_stored(target))
+        self.forget(variables_in(target))
         if isinstance(target, ast.Name) and value is not None:
             self._rank(target.id, literal_rank(value))
             if counted := self._counted(value):
@@ -129,7 +129,7 @@ class Evaluated:
         elif isinstance(target, (ast.Tuple, ast.List)) and value is not None:
             tensor = shape_owner(value)
             starred = any(isinstance(element, ast.Starred) for element in target.elts)
-            if tensor and tensor not in _stored(target):
+            if tensor and tensor not in variables_in(target):
                 self._rank(tensor, len(target.elts) - starred)
                 if not starred:
                     self.exact[tensor] = len(target.elts)
@@ -238,7 +238,7 @@ def present_tensors(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[st
         for node in all_nodes(function.body)
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
         for target in node.targets
-        for name in _stored(target)
+        for name in variables_in(target)
     }
     return {
         parameter.arg: parameter.arg not in absent
@@ -339,10 +339,6 @@ def _header(statement: ast.stmt) -> Iterator[ast.AST]:
 def _assigned(statements: Sequence[ast.stmt]) -> set[str]:
     nodes = (node for statement in statements for node in own_nodes(ast.Module([statement], [])))
     return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del))}
-
-
-def _stored(target: ast.expr) -> set[str]:
-    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
 
 
 def _always(node: ast.expr) -> Iterator[ast.expr]:

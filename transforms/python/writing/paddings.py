@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import called, dotted, is_read
+from transforms.python.flow.nodes import called, dotted, is_read, variables_in
 from transforms.python.flow.parameters import may_be_left_out
 from transforms.python.flow.torch_names import TORCH_MODULES
 from transforms.python.writing.evaluation import blocks
@@ -38,11 +38,11 @@ def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) 
         if not isinstance(target, ast.Name):
             if not _rereads(place, statement, targets):
                 return None
-            changed |= _names(target)
+            changed |= variables_in(target)
             continue
         given = padded_by(statement.value)
         # What is read behind a change is another number than the condition has.
-        if target.id in found.held or not changed.isdisjoint(_names(given[1] if given else statement.value)):
+        if target.id in found.held or not changed.isdisjoint(variables_in(given[1] if given else statement.value)):
             return None
         if given is None:
             if not is_read(statement.value, PLAIN):
@@ -55,7 +55,7 @@ def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) 
         if not elements or not _keeps(kept, target.id, tensor) or _may_be_none(place, tensor):
             return None
         found.amounts.extend(elements)
-        found.tensors.update({target.id}, _names(tensor))
+        found.tensors.update({target.id}, variables_in(tensor))
         targets.add(target.id)
         changed.add(target.id)
     if not found.amounts or not _only_keeps(kept, targets) or _outlives(place, found.held, padded):
@@ -75,12 +75,8 @@ def chosen_padding(place: Place, value: ast.expr, other: ast.expr) -> Padding | 
     if given is None or not listed(given[1]) or ast.dump(given[0]) != ast.dump(other):
         return None
     choices = (n for n in place.nodes if isinstance(n, ast.Assign) and any(p is place.site.node for p in ast.walk(n)))
-    targets = {name for assignment in choices for target in assignment.targets for name in _names(target)}
-    return Padding(listed(given[1]), {}, targets | _names(other))
-
-
-def _names(node: ast.expr) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    targets = {name for assignment in choices for target in assignment.targets for name in variables_in(target)}
+    return Padding(listed(given[1]), {}, targets | variables_in(other))
 
 
 def listed(amounts: ast.expr) -> list[ast.expr]:

@@ -12,7 +12,7 @@ import libcst as cst
 
 from codemod.model.findings import Level
 from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import all_nodes, computed_with, spoken
+from transforms.python.flow.nodes import all_nodes, computed_with, spoken, variables_in
 from transforms.python.flow.sites import Site
 from transforms.python.flow.values import INT, Value
 from transforms.python.reach.composites import Composite
@@ -107,8 +107,7 @@ class Place:
 
     def names_in_scope(self) -> set[str]:
         """The names that the function reads or binds, or that the functions around it do."""
-        names = {node.id for node in ast.walk(self.function) if isinstance(node, ast.Name)}
-        return names | self.values.variables.keys()
+        return variables_in(self.function) | self.values.variables.keys()
 
     def text(self, node: ast.expr | ast.stmt) -> str:
         """The source of a node."""

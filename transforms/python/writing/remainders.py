@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import SIZE_READERS, all_nodes, called, holder, is_read
+from transforms.python.flow.nodes import SIZE_READERS, all_nodes, called, holder, is_read, variables_in
 from transforms.python.writing.evaluation import evaluated_before
 from transforms.python.writing.place import Place
 
@@ -74,7 +74,7 @@ def held_value(place: Place, variable: ast.Name, evaluated: Collection[str] | No
 
 def _is_changed(place: Place, value: ast.expr) -> bool:
     """Whether what a value is made of may be another at the branch: assigned anew, or changed by a call between."""
-    names = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+    names = variables_in(value)
     declared = (part.names for part in all_nodes([place.function]) if isinstance(part, (ast.Global, ast.Nonlocal)))
     if any(names.intersection(shared) for shared in declared):
         return True

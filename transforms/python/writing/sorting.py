@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from transforms.python.flow.nodes import called
+from transforms.python.flow.nodes import called, variables_in
 from transforms.python.flow.values import INT
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.place import Place
@@ -27,7 +27,11 @@ def sides(statement: ast.Assign | ast.Expr, node: ast.Call) -> tuple[ast.expr, a
         raise Undecided("what is sorted has several names")
     if not all(isinstance(part, _SIMPLE) for side in (target, unsorted) for part in ast.walk(side)):
         raise Undecided("what is sorted is computed in the same expression")
-    if target is not unsorted and ast.unparse(target) != ast.unparse(unsorted) and _names(unsorted) & _names(target):
+    if (
+        target is not unsorted
+        and ast.unparse(target) != ast.unparse(unsorted)
+        and variables_in(unsorted) & variables_in(target)
+    ):
         raise Undecided("what is sorted is overwritten")
     return target, unsorted
 
@@ -35,7 +39,7 @@ def sides(statement: ast.Assign | ast.Expr, node: ast.Call) -> tuple[ast.expr, a
 def check_kept(target: ast.expr, key: ast.expr) -> None:
     """Raise Undecided where a key reads the list that is sorted by it."""
     parts = {ast.unparse(part) for part in ast.walk(key) if isinstance(part, ast.expr)}
-    if ast.unparse(target) in parts or (_names(target) & _names(key)) - {"self"}:
+    if ast.unparse(target) in parts or (variables_in(target) & variables_in(key)) - {"self"}:
         raise Undecided("the key reads what is sorted")
 
 
@@ -84,7 +88,3 @@ def strided(place: Place, key: ast.expr) -> str:
               and isinstance(tensor, ast.Name) and n.id == tensor.id)  # fmt: skip
     other = not isinstance(tensor, ast.Name) or any(line <= stored < key.lineno for stored in stores)
     return "" if other else ast.unparse(tensor)
-
-
-def _names(node: ast.expr) -> set[str]:
-    return {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
