@@ -21,6 +21,7 @@ from transforms.python.reach.naming import decorated_operators
 from transforms.python.reach.packages import import_path, place_of
 from transforms.python.reach.passing import active, follow, returned_values
 from transforms.python.reach.reached import ELSEWHERE, TESTS, Reached, given_sympy, reach, scripted
+from transforms.python.reach.signatures import give_types
 from transforms.python.reach.tree import Definition, SourceTree, absolute, tree_path
 from transforms.python.reach.unfaked import unfaked
 from transforms.python.reach.unread import not_read, remarks
@@ -37,6 +38,7 @@ from transforms.releases.data import FUNCTION, SOURCES, bound_in, names_in, pyth
 from transforms.releases.data import operators as released_operators
 from transforms.releases.target import Target, installed_torch, target
 from transforms.schema.native_functions import NativeFunction
+from transforms.schema.schema import Schema
 
 if TYPE_CHECKING:
     from transforms.python.jobs import FileJob
@@ -91,6 +93,7 @@ class PythonTransform:
         pytorch = (project.root / NATIVE_FUNCTIONS).is_file()
         missing_fakes = [] if pytorch else unfaked(project, registrations)
         with_sympy = [calls for calls in project.facts(sympy_calls, elsewhere).values() if calls.names]
+        give_types(functions, registrations.roles, partial(_schemas, project, torch))
         replacing = stand_ins(tree, partial(_operators, project, torch), project.read)
         asked = (*functions, *(own for stand_in in replacing.values() for own in stand_in.own))
         body_of = Bodies(tree, asked, partial(project.facts_of, wanted_bodies)).of
@@ -217,6 +220,10 @@ def _operators(project: Project, torch: Target | None, names: Collection[str]) -
         return entries_of(project.read(str(installed.yaml)), names)
     release = torch.release if torch is not None else None
     return released_operators(release or releases()[-1], names)
+
+
+def _schemas(project: Project, torch: Target | None, names: Collection[str]) -> Iterable[Schema]:
+    return (entry.schema for entry in _operators(project, torch, names)) if names else ()
 
 
 def _declared(project: Project, torch: Target | None, names: Collection[str]) -> set[str]:

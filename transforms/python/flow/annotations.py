@@ -90,7 +90,9 @@ def of_root(annotation: str, name: str) -> Value:
         return value
     sized = SIZE_NAMES.search(name) and not FIXED_SIZES.search(name)
     many = not annotation or re.search(r"[Ll]ist|[Tt]uple|Sequence", annotation)
-    return SOME_SHAPE if sized and many else number_of(annotation)
+    if sized and many:
+        return SOME_SHAPE
+    return number_of(annotation) if OPTIONAL.search(annotation) else of_annotation(annotation)
 
 
 def of_annotation(annotation: str) -> Value:
