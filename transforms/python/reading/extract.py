@@ -36,9 +36,9 @@ OPERATOR = re.compile(r"(?:^|\.)aten\.(\w+)")
 Definition = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINED = frozenset({*Definition, ast.ClassDef})
 
-PART = 1 << 18
+PART = 1 << 19
 """Bytes of source of which the tree is held at a time; it takes some 150 times as many."""
-_STARTS = re.compile(rb"(?<=\n\n)(?=(?:async )?def |class |@)")
+STARTS = re.compile(rb"(?<=\n\n)(?=(?:async )?def |class |@)")
 _NO_ARGUMENTS = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
 
 TOO_DEEP = "nested too deep for Python's parser, so not read; split up the code, or leave the file out"
@@ -122,7 +122,7 @@ def _pieces(source: bytes) -> list[bytes]:
         return []
     pieces: list[bytes] = []
     begin = line = 0
-    for start in _STARTS.finditer(source):
+    for start in STARTS.finditer(source):
         if start.start() - begin >= PART:
             piece = source[begin : start.start()]
             pieces.append(b"\n" * line + piece)

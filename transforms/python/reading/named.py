@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from transforms.python.flow.nodes import all_nodes, dotted, named_parameters
+from transforms.python.reading.emptied import Chunk, emptied
 from transforms.python.reading.extract import Definition, NestedTooDeep, Parts, Scope, scopes
 from transforms.python.reading.registering import MAY_REGISTER, last_name
 
@@ -29,10 +31,24 @@ def named_in(path: str, source: bytes, names: tuple[str, ...]) -> tuple[Named, .
     held = frozenset(name.strip(".") for name in names if name.encode() in source)
     if not held:
         return ()
-    try:
-        return tuple(dict.fromkeys(_named(Parts(source), held)))
-    except (SyntaxError, ValueError, NestedTooDeep, RecursionError):
-        return ()
+    for text in (_telling(source, held), source):  # what looks like a definition may stand in a string
+        try:
+            return tuple(dict.fromkeys(_named(Parts(text), held)))
+        except (SyntaxError, ValueError, NestedTooDeep, RecursionError):
+            continue
+    return ()
+
+
+def _telling(source: bytes, names: Collection[str]) -> bytes:
+    """`source` without the bodies of definitions that can name none of `names`, which are most."""
+    named = re.compile(rb"(?<!def )\b(?:" + b"|".join(re.escape(name.encode()) for name in sorted(names)) + rb")\b")
+    not_called = re.compile(named.pattern + rb"(?![ \t]*\()")
+
+    def may_name(chunk: Chunk) -> bool:
+        called = chunk.kind == b"class" or not chunk.alone or b"lambda" in chunk.text
+        return (named if called else not_called).search(chunk.text) is not None
+
+    return emptied(source, may_name)
 
 
 def _named(trees: Parts, names: Collection[str]) -> Iterator[Named]:

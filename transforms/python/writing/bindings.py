@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from transforms.python.flow.nodes import dotted, names_brought, own_nodes
+from transforms.python.reading.emptied import Chunk, emptied
 
 _NAMING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -112,10 +113,16 @@ def hidden(source: bytes) -> frozenset[str]:
     """The names of builtins that the top of a file gives to something else, as it runs."""
     if not _BUILTIN.search(source):
         return frozenset()
-    try:
-        return _BUILTINS & {name for node in _run(ast.parse(source).body) for name in _bound_at(node)}
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset()
+    for text in (emptied(source, _goes_on), source):  # what looks like a definition may stand in a string
+        try:
+            return _BUILTINS & {name for node in _run(ast.parse(text).body) for name in _bound_at(node)}
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+    return frozenset()
+
+
+def _goes_on(chunk: Chunk) -> bool:
+    return not chunk.alone
 
 
 def builtins_bound(nodes: Iterable[ast.AST]) -> Iterator[str]:
