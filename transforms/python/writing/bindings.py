@@ -111,9 +111,9 @@ def takes_all(source: bytes) -> bool:
 
 def hidden(source: bytes) -> frozenset[str]:
     """The names of builtins that the top of a file gives to something else, as it runs."""
-    if not _BUILTIN.search(source):
-        return frozenset()
     for text in (emptied(source, _goes_on), source):  # what looks like a definition may stand in a string
+        if not _BUILTIN.search(text):
+            return frozenset()
         try:
             return _BUILTINS & {name for node in _run(ast.parse(text).body) for name in _bound_at(node)}
         except (SyntaxError, ValueError, RecursionError, MemoryError):
