@@ -9,7 +9,8 @@ import select
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -59,10 +60,23 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> WorkSte
     return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
 
 
+@pytest.fixture(scope="session")
+def _new_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Ever another folder. `mktemp` goes through all that it has made, which takes longer with every test."""
+    folder = tmp_path_factory.mktemp("surroundings")
+
+    def make(number: int) -> Path:
+        made = folder / str(number)
+        made.mkdir(mode=0o700)
+        return made
+
+    return map(make, count())
+
+
 @pytest.fixture(autouse=True)
-def _own_surroundings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+def _own_surroundings(_new_folders: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(next(_new_folders)))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(next(_new_folders)))
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr(private, "_printed", set())  # as in a process of its own
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):  # as set where a git hook runs the tests

@@ -37,14 +37,19 @@ def _extract(item: tuple[str, str]) -> FileFacts:
     return extract(path, (Path(root) / path).read_bytes())
 
 
-def facts_of(tree: Path) -> dict[str, FileFacts]:
-    """The facts of every C++ file in the folders that hold operators."""
-    paths = sorted(
+def source_paths(tree: Path) -> list[str]:
+    """The C++ files in the folders that hold operators."""
+    return sorted(
         path.relative_to(tree).as_posix()
         for folder in FOLDERS
         for path in (tree / folder).rglob("*")
         if path.suffix in SUFFIXES and path.is_file()
     )
+
+
+def facts_of(tree: Path) -> dict[str, FileFacts]:
+    """The facts of every C++ file in the folders that hold operators."""
+    paths = source_paths(tree)
     with ProcessPoolExecutor(2) as pool:
         return dict(zip(paths, pool.map(_extract, [(str(tree), path) for path in paths], chunksize=64), strict=True))
 
