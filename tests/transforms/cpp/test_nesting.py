@@ -18,8 +18,8 @@ from transforms.cpp.reading.syntax import count_errors, parse
 from transforms.cpp.reading.tree import build
 from transforms.cpp.reading.types import TENSOR, Type, parse_type
 
-DEEP = 10_000
-LONG = 5_000
+DEEP = LONG = 4_200
+"""More than the frames for which flow/solve.py makes room, and so than whatever calls itself for each level has."""
 BESIDE = f"Tensor beside(const Tensor& x) {{ return x.reshape({{{SIZE}}}); }}"
 
 

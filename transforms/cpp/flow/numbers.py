@@ -22,6 +22,10 @@ _COUNTS = frozenset(
     {"dim", "ndimension", "itemsize", "element_size", "nbytes", "sym_nbytes", "storage_offset", "sym_storage_offset"}
 )
 _SUFFIX = re.compile(r"[ul]*$")
+_CONSTANT = re.compile(
+    rb"(?m)^(?:(?:static|inline|constexpr|const)[ \t]+)+([\w:]+)[ \t]+([^\s={;()]+)\s*[={]"
+)
+_MACRO = re.compile(rb"#[ \t]*define[ \t]+(\w+)[ \t]+(\d[\w.]*)[ \t\r]*(?:\n|\Z)")
 _ORDERED = frozenset({"/", "%", "<", ">", "<=", ">="})
 """Operators whose result the bits of two integers do not tell: it matters whether they have a sign."""
 
@@ -39,17 +43,23 @@ def literal(text: str) -> Type:
     return Type("int", "size_t" if length else "unsigned") if unsigned else INT
 
 
-@functools.lru_cache(maxsize=10_000)
 def constant(source: bytes, name: str) -> Type:
     """The type of a number that a file has as a constant, at the beginning of a line, or a macro; unknown else."""
-    word = re.escape(name.encode())
-    before = rb"(?m)^(?:(?:static|inline|constexpr|const)[ \t]+)+([\w:]+)[ \t]+"
-    declared = re.search(before + word + rb"\s*[={]", source)
-    if declared is not None:
-        kind = parse_type(declared[1].decode())
-        return kind if kind.kind in _NUMBERS and not kind.symbolic else UNKNOWN
-    number = re.search(rb"#[ \t]*define[ \t]+" + word + rb"[ \t]+(\d[\w.]*)[ \t\r]*(?:\n|\Z)", source)
-    return literal(number[1].decode()) if number is not None else UNKNOWN
+    return _constants(source).get(name.encode(), UNKNOWN)
+
+
+@functools.lru_cache(maxsize=64)
+def _constants(source: bytes) -> dict[bytes, Type]:
+    """The type of each; a name with two has the first, and a constant goes before a macro."""
+    types: dict[bytes, Type] = {}
+    for declared in _CONSTANT.finditer(source):
+        if declared[2] not in types:
+            kind = parse_type(declared[1].decode())
+            types[declared[2]] = kind if kind.kind in _NUMBERS and not kind.symbolic else UNKNOWN
+    macros: dict[bytes, Type] = {}
+    for number in _MACRO.finditer(source):
+        macros.setdefault(number[1], literal(number[2].decode()))
+    return macros | types
 
 
 def promoted(left: Type, right: Type) -> Type:
