@@ -31,6 +31,12 @@ settings.load_profile("symfix")
 
 ROOT = Path(__file__).parents[1]
 
+
+def drawn(examples: int) -> int:
+    """How many examples a test draws: all with the profile "search", else four of ten."""
+    return examples * 4 // 10 if settings.default is not None and settings.default.derandomize else examples
+
+
 MakeTree = Callable[..., Path]
 
 

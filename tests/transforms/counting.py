@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import sys
+import cProfile
 import tracemalloc
 from collections.abc import Callable
 
 
 def calls(work: Callable[[], object]) -> int:
     """How many functions, Python's and C's, `work` calls."""
-    count = 0
-
-    def profile(frame: object, event: str, argument: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(profile)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-    return count
+    profile = cProfile.Profile()
+    profile.runcall(work)
+    return sum(entry.callcount for entry in profile.getstats())
 
 
 def peak(work: Callable[[], object]) -> int:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from codemod.model.findings import Level
+from tests.conftest import drawn
 from tests.transforms.python.eager_torch import Sized, boolean, run_function
 
 ATOMS = ("a", "b", "c", "x.size(1)", "y.shape[0]", "x.numel()", "y.numel()", "n")
@@ -113,7 +114,7 @@ def run(source: str) -> list[Any]:
     return results
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=drawn(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(functions(), st.booleans(), st.booleans(), st.booleans())
 def test_every_concrete_input_gives_the_same_result(
     rewrite: Any, source: Any, inlined: Any, scripted: Any, eager: Any

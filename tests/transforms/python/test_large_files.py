@@ -44,9 +44,9 @@ def functions(count: int, same: bool) -> FileJob:
 
 @pytest.mark.parametrize("same", [False, True])
 def test_twice_the_functions_take_twice_the_calls(same: bool) -> None:
-    small, large = functions(250, same), functions(500, same)
+    small, large = functions(125, same), functions(250, same)
     findings(functions(2, same))  # what is loaded once
-    assert calls(lambda: findings(large)) < 2.2 * calls(lambda: findings(small))
+    assert calls(lambda: findings(large)) < 2.1 * calls(lambda: findings(small))
 
 
 def test_twice_the_branches_take_twice_the_calls() -> None:
@@ -60,9 +60,9 @@ def test_twice_the_branches_take_twice_the_calls() -> None:
 
 
 def test_twice_the_functions_take_twice_the_memory() -> None:
-    small, large = functions(400, False), functions(800, False)
+    small, large = functions(200, False), functions(400, False)
     findings(functions(2, False))
-    assert peak(lambda: findings(large)) < 2.5 * peak(lambda: findings(small))
+    assert peak(lambda: findings(large)) < 2.28 * peak(lambda: findings(small))
 
 
 class Searched(bytes):
@@ -93,7 +93,7 @@ def test_a_file_is_searched_as_a_whole_no_oftener_for_more_functions() -> None:
 
 @pytest.mark.parametrize("same", [False, True])
 def test_the_tree_of_a_part_is_held_at_a_time(same: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    large = functions(300, same)
+    large = functions(220, same)
     findings(functions(2, same))
 
     def peaks() -> tuple[int, int, int]:

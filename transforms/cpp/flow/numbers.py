@@ -22,9 +22,7 @@ _COUNTS = frozenset(
     {"dim", "ndimension", "itemsize", "element_size", "nbytes", "sym_nbytes", "storage_offset", "sym_storage_offset"}
 )
 _SUFFIX = re.compile(r"[ul]*$")
-_CONSTANT = re.compile(
-    rb"(?m)^(?:(?:static|inline|constexpr|const)[ \t]+)+([\w:]+)[ \t]+([^\s={;()]+)\s*[={]"
-)
+_CONSTANT = re.compile(rb"(?m)^(?:(?:static|inline|constexpr|const)[ \t]+)+([\w:]+)[ \t]+([^\s={;()]+)\s*[={]")
 _MACRO = re.compile(rb"#[ \t]*define[ \t]+(\w+)[ \t]+(\d[\w.]*)[ \t\r]*(?:\n|\Z)")
 _ORDERED = frozenset({"/", "%", "<", ">", "<=", ">="})
 """Operators whose result the bits of two integers do not tell: it matters whether they have a sign."""
