@@ -17,15 +17,21 @@ from codemod.tree.checkout import user_cache
 
 # Seconds of processor time for one source, which a busy machine does not use up; the slowest real one takes 15.
 _LIMITED = ("sh", "-c", 'ulimit -t 240; exec "$@"', "sh")
-_COMPILER = os.environ.get("CXX") or "g++"
+COMPILER = os.environ.get("CXX") or "g++"
 _ERROR = re.compile(r"^(.*?):(\d+):\d+: (?:fatal )?error: (.*)$", re.M)
+
+LIBRARY_FLAGS = (
+    "-std=c++20", "-fPIC", "-O0", "-w", "-DTORCH_EXTENSION_NAME=symfix_extension", "-D_GLIBCXX_USE_CXX11_ABI=1",
+    "-DNDEBUG",
+)  # fmt: skip
+"""With which `symfix prove` compiles a library; g++ passes over a header that was compiled with others."""
 
 
 @cache
 def compiler_version() -> str:
     """The first line of what the compiler says of its version, or "" where there is none."""
     try:
-        said = subprocess.run([_COMPILER, "--version"], capture_output=True, text=True, check=True).stdout
+        said = subprocess.run([COMPILER, "--version"], capture_output=True, text=True, check=True).stdout
         return said.splitlines()[0]
     except (OSError, subprocess.CalledProcessError, IndexError):
         return ""
@@ -56,7 +62,7 @@ class Compiler:
         `context` names the state of the headers that it includes: results are kept by it, the bytes and the command.
         """
         includes = [f"-I{root / name}" for name in self.tree_includes] + [f"-I{name}" for name in self.headers]
-        command = [_COMPILER, f"-std={self.standard}", "-fsyntax-only", "-w", "-fmax-errors=1", *self.flags]
+        command = [COMPILER, f"-std={self.standard}", "-fsyntax-only", "-w", "-fmax-errors=1", *self.flags]
         kept = _kept(compiler_version(), *command, *map(str, self.headers), context, path, (root / path).read_bytes())
         if kept.is_file():
             return kept.read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from corpus_compile import compiler_version, torch_include
+from corpus_compile import LIBRARY_FLAGS, compiler_version, torch_include
 from corpus_trees import apply_in, copy_tree
 from jinja2 import Template
 
@@ -61,7 +61,7 @@ for kind, parts in (("half", 2), ("third", 3)):
 """
 
 
-def test_its_schemas_kernels_and_callers_change_together(tmp_path: Path) -> None:
+def test_its_schemas_kernels_and_callers_change_together(tmp_path: Path, library_headers: Path) -> None:
     root = copy_tree(LIBRARY, tmp_path / "library")
     assert apply_in(root, "review") == 1
 
@@ -74,7 +74,7 @@ def test_its_schemas_kernels_and_callers_change_together(tmp_path: Path) -> None
     assert INCLUDE is not None
     flags = tuple(f"-I{folder}" for folder in (INCLUDE, INCLUDE / "torch/csrc/api/include"))
     compiler = find_compiler(tmp_path / "objects")
-    compiled = compiler.compile(Unit(text, ("-std=c++20", *flags)))
+    compiled = compiler.compile(Unit(text, ("-include", str(library_headers), *LIBRARY_FLAGS, *flags)))
     assert isinstance(compiled, Path), compiled
     library = compiler.link([compiled], (f"-L{INCLUDE.parent / 'lib'}", "-ltorch_cpu", "-lc10"))
     assert isinstance(library, Path), library

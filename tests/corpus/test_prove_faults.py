@@ -9,17 +9,21 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from corpus_compile import COMPILER
 
 from codemod.cli import main
 from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Mode
 from codemod.model.plan import Plan
+from codemod.prove import nursery
+from codemod.prove.isolate import Limits
 from codemod.prove.verdict import Judgement, judge
+from codemod.prove.work import environment
 
 RUNNER = Path(__file__).parent.parent.parent / "codemod" / "runner"
 
@@ -110,7 +114,9 @@ def test_planted_faults_are_caught(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     time_is_up_at: Callable[[Path], float],
+    library_headers: Path,
 ) -> None:
+    monkeypatch.setenv("CXX", f"{COMPILER} -include {library_headers}")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     tree = tmp_path / "tree"
     tree.mkdir()
@@ -167,12 +173,22 @@ def run_module(folder: Path, condition: str, cases: Any) -> dict[str, Any]:
     job = {"operators": ["planted_python::rows"], "imports": ["planted_rows"], "python_path": [str(folder)],
            "pieces": ["forward"], "cases": cases}  # fmt: skip
     (folder / "job.json").write_text(json.dumps({name: value for name, value in job.items() if value is not None}))
-    command = [sys.executable, str(RUNNER), str(folder / "job.json"), str(folder / "out.json")]
-    subprocess.run(command, check=True, capture_output=True)
+    server = (sys.executable, str(RUNNER), "--serve", "")
+    limits, variables = Limits(600, 8 << 30), environment(folder, (), "")
+    ended = nursery.run(server, folder / "job.json", folder / "out.json", folder, variables, limits)
+    assert ended is not None
+    assert ended.code == 0, ended.output
     found: dict[str, Any] = json.loads((folder / "out.json").read_bytes())["operators"]
     return found
 
 
+@pytest.fixture
+def _no_server_is_left() -> Iterator[None]:
+    yield
+    nursery.close()
+
+
+@pytest.mark.usefixtures("_no_server_is_left")
 def test_a_branch_on_a_size_is_cured_by_the_right_polarity_only(tmp_path: Path) -> None:
     branch = "x.shape[0] == 0"
     before = run_module(tmp_path / "before", branch, None)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from corpus_compile import COMPILER
 from jsonschema import validate
 
 from codemod.cli import main
@@ -72,8 +73,9 @@ def prove(root: Path, git: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
 def test_every_operator_of_the_example_is_cured(
-    tmp_path: Path, git: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch, capsys: Any
+    tmp_path: Path, git: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch, capsys: Any, library_headers: Path
 ) -> None:
+    monkeypatch.setenv("CXX", f"{COMPILER} -include {library_headers}")
     proved = prove(shutil.copytree(LIBRARY, tmp_path / "library"), git, monkeypatch, capsys)
 
     assert {name: entry["outcome"] for name, entry in proved.items()} == dict.fromkeys(OPERATORS, "cured"), proved

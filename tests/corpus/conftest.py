@@ -1,0 +1,42 @@
+"""What tests that compile or run against the installed torch share."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from corpus_compile import COMPILER, LIBRARY_FLAGS, compiler_version, torch_include
+
+_INCLUDES = (
+    "ATen/Dispatch.h", "ATen/core/Tensor.h", "ATen/ops/empty.h", "ATen/ops/zeros.h",
+    "torch/csrc/autograd/custom_function.h", "torch/library.h",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def library_headers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A header with what examples/library includes of torch, compiled once for all that `-include` it.
+
+    Most of the time of a compiler goes to these. A source that misses one of them is not found out with it.
+    """
+    include = torch_include()
+    assert include is not None
+    base = tmp_path_factory.getbasetemp()
+    header = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "library_headers.h"
+    compiled = header.with_name(f"{header.name}.gch")
+    with open(header.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # other workers wait for it
+        if not header.exists():
+            staged = header.with_suffix(".tmp.h")
+            staged.write_text("".join(f"#include <{name}>\n" for name in _INCLUDES), encoding="ascii")
+            folders = [f"-I{folder}" for folder in (include, include / "torch/csrc/api/include")]
+            if compiler_version().startswith("g++"):  # others read the header as it is
+                output = ["-x", "c++-header", str(staged), "-o", str(compiled)]
+                subprocess.run([COMPILER, *LIBRARY_FLAGS, *folders, *output], check=True)
+            staged.rename(header)
+    yield header
+    compiled.unlink(missing_ok=True)  # hundreds of megabytes; who still asks for it reads the header
