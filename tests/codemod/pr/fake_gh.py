@@ -2,31 +2,37 @@
 
 `$FAKE_GH` holds `pulls.json`, `calls` (one line each) and, for one fault, `fault`: the number of the call, counted from
 1, and how it goes wrong: `fail`, `limit`, `stall` or `die` (its caller is killed), each with `-late` when GitHub has
-done its part before.
+done its part before. It is started hundreds of times, and imports no more than it needs.
 """
-
-from __future__ import annotations
 
 import itertools
 import json
 import os
-import signal
 import sys
-import time
-from pathlib import Path
-from typing import Any
 
-FOLDER = Path(os.environ["FAKE_GH"])
+FOLDER = os.environ["FAKE_GH"]
+
+
+def read(name: str) -> str:
+    """What a file of the folder holds, "" where it is absent."""
+    if not os.path.exists(f"{FOLDER}/{name}"):
+        return ""
+    with open(f"{FOLDER}/{name}", encoding="utf-8") as file:
+        return file.read()
+
+
+def write(name: str, text: str, mode: str = "w") -> None:
+    """Write a file of the folder, or with mode "a" go on with it."""
+    with open(f"{FOLDER}/{name}", mode, encoding="utf-8") as file:
+        file.write(text)
 
 
 def main(arguments: list[str]) -> str:
     """What gh prints."""
-    with open(FOLDER / "calls", "a") as calls:
-        calls.write(" ".join(arguments[:2]) + "\n")
-    number = len((FOLDER / "calls").read_text().splitlines())
+    write("calls", " ".join(arguments[:2]) + "\n", "a")
+    number = len(read("calls").splitlines())
     text = sys.stdin.read() if "--body-file" in arguments else ""
-    fault = FOLDER / "fault"
-    at, _, how = fault.read_text().partition(" ") if fault.exists() else ("0", "", "")
+    at, _, how = (read("fault") or "0").partition(" ")
     strikes = int(at) == number
     if strikes and not how.endswith("-late"):
         strike(how)
@@ -40,16 +46,17 @@ def strike(how: str) -> None:
     """Go wrong."""
     kind = how.partition("-")[0]
     if kind == "die":
-        os.kill(os.getppid(), signal.SIGKILL)
+        os.kill(os.getppid(), 9)
     if kind == "stall":
+        import time
+
         time.sleep(60)
     sys.exit("HTTP 403: You have exceeded a secondary rate limit" if kind == "limit" else "HTTP 502: Bad Gateway")
 
 
 def answer(arguments: list[str], text: str) -> str:
     """Do what is asked for."""
-    path = FOLDER / "pulls.json"
-    pulls: list[dict[str, Any]] = json.loads(path.read_text()) if path.exists() else []
+    pulls = json.loads(read("pulls.json") or "[]")
     options = {name: value for name, value in itertools.pairwise(arguments) if name.startswith("--")}
     if arguments[:2] == ["pr", "list"]:
         found = [pull for pull in pulls if options["--state"] == "all" or pull["state"] == "OPEN"]
@@ -65,7 +72,7 @@ def answer(arguments: list[str], text: str) -> str:
         for pull in pulls:
             if pull["url"] == arguments[2]:
                 pull["baseRefName"] = options["--base"]
-        path.write_text(json.dumps(pulls))
+        write("pulls.json", json.dumps(pulls))
         return ""
     assert arguments[:2] == ["pr", "create"]
     assert "--draft" in arguments
@@ -77,7 +84,7 @@ def answer(arguments: list[str], text: str) -> str:
         "url": url, "title": options["--title"], "state": "OPEN", "headRefName": branch, "labels": [],
         "headRefOid": "", "headRepositoryOwner": {"login": "me"}, "baseRefName": options["--base"], "body": text,
     })  # fmt: skip
-    path.write_text(json.dumps(pulls))
+    write("pulls.json", json.dumps(pulls))
     return url + "\n"
 
 
