@@ -1,7 +1,7 @@
 """For known values a rewritten function evaluates the same operands, in the same order and as often, and raises alike.
 
 The conditions hold what a short circuit keeps from being evaluated: attributes of what may be None, sizes of dimensions
-that may not be there, calls that are counted, and assignments.
+that may not be there, calls that are counted, assignments, and variables that may have no value yet.
 """
 
 from __future__ import annotations
@@ -34,6 +34,14 @@ OPERANDS = (
     "x.shape == y.shape",
     "x.numel() != 0",
     "n in (x.size(0), x.size(1))",
+    "m == x.size(0)",
+    "sizes[1] == x.size(0)",
+)
+BEFORE = (
+    "m = 2",
+    "if n:\n        m = 2",
+    "for m in x.shape:\n        pass",
+    "if y is not None:\n        m = n\n    else:\n        m = 1",
 )
 FORMS = (
     "if {0}:\n        raise ValueError(f'no {{x.shape}}')",
@@ -79,6 +87,16 @@ def f(x: Tensor, y: Optional[Tensor], n: int):
 """What is asked first raises where the plain truth behind it would have said no."""
 
 
+UNBOUND = """\
+def f(x: Tensor, y: Optional[Tensor], n: int):
+    if n:
+        m = n
+    torch._check(x.numel() != 0 or m == x.numel(), lambda: 'no')
+    return n
+"""
+"""A variable that has no value where what stands before it decides."""
+
+
 @st.composite
 def functions(draw: Any) -> str:
     body = []
@@ -87,6 +105,8 @@ def functions(draw: Any) -> str:
         body.append(form.format(draw(conditions()), draw(conditions())))
     if draw(st.booleans()):
         body.insert(0, draw(st.sampled_from(("a, b = x.shape", "if x.dim() != 2:\n        raise ValueError('rank')"))))
+    body.insert(0, draw(st.sampled_from(BEFORE)))
+    body.insert(1, "sizes = [n, 2]" + draw(st.sampled_from(("", "\n    n += sizes[1]\n    sizes.pop()"))))
     lines = "".join(f"    {statement}\n" for statement in body)
     return f"def f(x: Tensor, y: Optional[Tensor], n: int):\n{lines}    return n\n"
 
@@ -116,6 +136,14 @@ def run(source: str) -> list[Any]:
 @example(source=MIXED.format("(count('b') or x.size(0) == n)"), inlined=False, eager=False)
 @example(source=MIXED.format("count('b') if n else x.size(0) == n"), inlined=False, eager=True)
 @example(source=PLAIN_LAST, inlined=False, eager=True)
+@example(source=UNBOUND, inlined=False, eager=False)
+@example(
+    source=UNBOUND.replace("if n:\n        m = n", "m, sizes = 1, [n]\n    n = sizes[0]\n    sizes.pop()").replace(
+        "m == x", "sizes[0] == x"
+    ),
+    inlined=False,
+    eager=False,
+)
 def test_known_values_are_evaluated_as_before(rewrite: Any, source: str, inlined: bool, eager: bool) -> None:
     rewritten = rewrite(source, inlined=inlined, eager=eager)
     before, after = run(source), run(rewritten)

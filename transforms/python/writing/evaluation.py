@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from transforms.python.flow.nodes import all_nodes, named_parameters, own_nodes, variables_in
 from transforms.python.flow.parameters import none_by_default
+from transforms.python.writing.bound import EXITS, bound_by, bound_within, local_variables
 from transforms.python.writing.ranks import dimension_of, literal_rank, ranked, shape_owner, turn_of, turning_over
 
 _SIMPLE_METHODS = frozenset({"size", "stride", "dim", "numel", "nelement", "ndimension", "storage_offset"})
@@ -25,8 +26,10 @@ _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
 }  # fmt: skip
 _OF_ALL = frozenset({"self", "cls", "torch", "math"})
 """What may be asked for an attribute anywhere; what that holds may be None, as `self.grad` and `self.bias` are."""
-EXITS = (ast.Raise, ast.Return, ast.Continue, ast.Break)
-"""What a path may end with that does not go on below it."""
+_SHORTENING = frozenset(
+    {"pop", "popitem", "remove", "clear", "squeeze_", "resize_", "resize_as_", "set_", "as_strided_"}
+)
+"""Methods after which an index, a key or a dimension of what they are called on may be there no more."""
 
 
 @dataclass(slots=True)
@@ -47,6 +50,8 @@ class Evaluated:
     """The loop variables that number dimensions, each with the text of the tensor that has them."""
     counts: dict[str, str] = field(default_factory=dict)
     """The variables that hold how many dimensions a tensor has, each with the text of the tensor."""
+    unbound: set[str] = field(default_factory=set)
+    """The variables of the function that may have no value yet."""
 
     pure: frozenset[str] = frozenset({"len", "all", "any"})
     """Functions that neither raise nor do anything, given what may be moved."""
@@ -68,6 +73,8 @@ class Evaluated:
     def add(self, expression: ast.expr) -> None:
         """Note an expression that is evaluated, with what it always evaluates on the way."""
         for node in _always(expression):
+            if isinstance(node, ast.Name):
+                self.unbound.discard(node.id)
             if isinstance(node, (ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)) and self._only_reads(node):
                 self.texts.add(ast.unparse(node))
             dimension = dimension_of(node)
@@ -155,7 +162,7 @@ class Evaluated:
         `present` says of the function's parameters whether they are tensors that are never None.
         """
         if isinstance(node, (ast.Constant, ast.Name)):
-            return True
+            return getattr(node, "id", "") not in self.unbound
         if ast.unparse(node) in self.texts and not isinstance(node, ast.NamedExpr):
             return True
         if isinstance(node, ast.Attribute):
@@ -254,7 +261,7 @@ def evaluated_before(
 
     `arithmetic` names functions that only add and multiply what they are given.
     """
-    evaluated = Evaluated()
+    evaluated = Evaluated(unbound=local_variables(function))
     evaluated.pure |= arithmetic
     _walk(function.body, place, evaluated)
     return evaluated
@@ -267,6 +274,7 @@ def _walk(statements: Sequence[ast.stmt], place: ast.AST, evaluated: Evaluated) 
             return True
         inner = [block for block in blocks(statement) if any(_holds(s, place) for s in block)]
         if inner:
+            evaluated.unbound -= bound_within(statement)
             if isinstance(statement, (ast.For, ast.AsyncFor, ast.While)):
                 evaluated.forget(_assigned([statement]))
                 if isinstance(statement, ast.For) and inner[0] is statement.body:
@@ -294,6 +302,7 @@ def _enter(statement: ast.stmt, block: Sequence[ast.stmt], evaluated: Evaluated)
 
 def _pass(statement: ast.stmt, evaluated: Evaluated) -> None:
     """Note a statement that ran to its end."""
+    evaluated.unbound -= bound_by(statement)
     if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
         if statement.value is not None:
             evaluated.add(statement.value)
@@ -316,6 +325,9 @@ def _pass(statement: ast.stmt, evaluated: Evaluated) -> None:
     else:
         evaluated.forget(_assigned([statement]))
     evaluated.forget({node.target.id for node in _header(statement) if isinstance(node, ast.NamedExpr)})
+    evaluated.forget(_shortened(_header(statement)))
+    if isinstance(statement, ast.Delete):
+        evaluated.unbound |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
 
 
 def blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
@@ -337,8 +349,24 @@ def _header(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 def _assigned(statements: Sequence[ast.stmt]) -> set[str]:
-    nodes = (node for statement in statements for node in own_nodes(ast.Module([statement], [])))
-    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del))}
+    nodes = own_nodes(ast.Module(list(statements), []))
+    stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del))}
+    return stored | _shortened(nodes)
+
+
+def _shortened(nodes: Iterable[ast.AST]) -> set[str]:
+    """The variables, and attributes, of which `nodes` may take elements or dimensions away."""
+    names: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SHORTENING:
+            names.add(_last(node.func.value))
+        elif isinstance(node, ast.Delete):
+            names.update(_last(target.value) for target in node.targets if isinstance(target, ast.Subscript))
+    return names - {""}
+
+
+def _last(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _always(node: ast.expr) -> Iterator[ast.expr]:

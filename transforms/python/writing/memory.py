@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from transforms.python.flow.nodes import all_nodes, called, dotted
 from transforms.python.flow.values import BOOL, FLOAT, INT, SHAPE, TENSOR
+from transforms.python.writing.bound import EXITS
 from transforms.python.writing.callees import (
     Layers,
     grows_list,
@@ -24,7 +25,7 @@ from transforms.python.writing.callees import (
     writes_input,
     written_by,
 )
-from transforms.python.writing.evaluation import EXITS, blocks
+from transforms.python.writing.evaluation import blocks
 from transforms.python.writing.held import (
     METADATA,
     Held,

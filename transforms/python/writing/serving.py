@@ -16,7 +16,7 @@ from transforms.python.flow.torch_names import CHECKS, RESHAPES
 from transforms.python.flow.values import FLOAT, INT, TENSOR, TENSORS
 from transforms.python.shapes.outcomes import Agreement
 from transforms.python.writing.alike import UNSEEN, Forms
-from transforms.python.writing.evaluation import EXITS
+from transforms.python.writing.bound import EXITS
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.neutral import keeps_shape, neutral
 from transforms.python.writing.nodes import call

@@ -93,6 +93,73 @@ def test_what_some_runs_have_not_evaluated_may_not(body: str, operand: str) -> N
     assert not may_move(body, operand)
 
 
+BOUND = [
+    "a = n",
+    "a, b = x.shape",
+    "(a := n)",
+    "a: int = n",
+    "for a in xs:\n        place\n    for b in xs:\n        pass",
+    "with g() as a:\n        pass\n    place",
+    "with g():\n        a = n",
+    "if n:\n        a = 1\n    else:\n        a = 2",
+    "if n:\n        a = 1\n    elif d:\n        return\n    else:\n        a = 2",
+    "if n:\n        return\n    else:\n        a = 1",
+    "try:\n        a = g()\n    except ValueError:\n        a = 1",
+    "try:\n        a = g()\n    except ValueError:\n        raise",
+    "try:\n        g()\n    finally:\n        a = 1",
+    "from b import a",
+    "def a():\n        return 1",
+    "b = a + 1\n    if n:\n        a = 2",
+    "b = [a for a in xs]",
+]
+UNBOUND = [
+    "if n:\n        a = 1",
+    "for a in xs:\n        pass",
+    "for b in xs:\n        a = b",
+    "while n:\n        a = 1",
+    "try:\n        a = g()\n    except ValueError:\n        pass",
+    "try:\n        g()\n    except ValueError:\n        a = 1",
+    "if n:\n        a = 1\n    else:\n        b = 2",
+    "if n:\n        return\n    elif d:\n        a = 1",
+    "a = 1\n    del a",
+    "b = n and (a := 1)",
+    "a: int",
+    "b = [a for a in xs]\n    if n:\n        a = 1",
+]
+
+
+@pytest.mark.parametrize("body", BOUND)
+def test_a_variable_that_surely_has_a_value_may_be_asked(body: str) -> None:
+    assert may_move(f"    {body}\n" + "    place\n" * ("place" not in body), "a == 1")
+
+
+@pytest.mark.parametrize("body", UNBOUND)
+def test_a_variable_that_may_have_none_may_not(body: str) -> None:
+    assert not may_move(f"    {body}\n    place\n", "a == 1")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a = xs[2]\n    xs.pop()\n    place",
+        "a = xs[2]\n    b = xs.pop()\n    place",
+        "a = xs[2]\n    del xs[0]\n    place",
+        "a = xs[2]\n    xs[1:] = []\n    place",
+        "a = xs[2]\n    if n:\n        xs.clear()\n    place",
+        "a = xs[2]\n    for _ in x.shape:\n        place\n        xs.remove(a)",
+    ],
+)
+def test_an_element_may_be_gone_again(body: str) -> None:
+    assert not may_move(f"    {body}\n", "xs[2] is a")
+    assert may_move("    a = xs[2]\n    xs.append(a)\n    place\n", "xs[2] is a")
+
+
+@pytest.mark.parametrize("call", ["x.squeeze_()", "x.resize_((n,))", "g(x.squeeze_(0))"])
+def test_a_dimension_may_be_gone_again(call: str) -> None:
+    assert not may_move(f"    a = x.shape[1]\n    {call}\n    place\n", "x.shape[1] == n")
+    assert may_move("    a = x.shape[1]\n    x.add_(1)\n    place\n", "x.shape[1] == n")
+
+
 @pytest.mark.parametrize(
     ("source", "only"),
     [
