@@ -144,6 +144,18 @@ def run(source: str) -> list[Any]:
     inlined=False,
     eager=False,
 )
+@example(
+    source=UNBOUND.replace("if n:\n        m = n", "m = n if n else None").replace("m == x", "m < x"),
+    inlined=False,
+    eager=False,
+)
+@example(
+    source=UNBOUND.replace("if n:\n        m = n", "x = x if n else None").replace(
+        "x.numel() != 0 or m ==", "n == 0 or"
+    ),
+    inlined=False,
+    eager=False,
+)
 def test_known_values_are_evaluated_as_before(rewrite: Any, source: str, inlined: bool, eager: bool) -> None:
     rewritten = rewrite(source, inlined=inlined, eager=eager)
     before, after = run(source), run(rewritten)

@@ -30,9 +30,10 @@ from codemod.model.transform import Example
 from transforms.python.flow.nodes import called
 from transforms.python.writing.branches import is_elif
 from transforms.python.writing.clamps import begins_as_zeros, chooses_padding, is_extent, same
-from transforms.python.writing.evaluation import evaluated_before, present_tensors
+from transforms.python.writing.evaluation import evaluated_before
 from transforms.python.writing.nodes import call
 from transforms.python.writing.place import Change, Place, Rewrite
+from transforms.python.writing.present import present_tensors
 
 NAME = "clamped-branch"
 MODE = Mode.PYTHON_BRANCH

@@ -11,15 +11,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from transforms.python.flow.nodes import all_nodes, named_parameters, own_nodes, variables_in
-from transforms.python.flow.parameters import none_by_default
+from transforms.python.flow.nodes import all_nodes, own_nodes, variables_in
 from transforms.python.writing.bound import EXITS, bound_by, bound_within, local_variables
+from transforms.python.writing.present import none_for, none_within
 from transforms.python.writing.ranks import dimension_of, literal_rank, ranked, shape_owner, turn_of, turning_over
 
 _SIMPLE_METHODS = frozenset({"size", "stride", "dim", "numel", "nelement", "ndimension", "storage_offset"})
 _MAY_BE_ZERO = (ast.Div, ast.FloorDiv, ast.Mod)
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, *_MAY_BE_ZERO)
-_OPTIONAL = re.compile(r"\bOptional\b|\bNone\b|^$")
 _LATER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.FunctionDef, ast.ClassDef)
 _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
     ast.NotEq: ast.Eq(), ast.Lt: ast.GtE(), ast.LtE: ast.Gt(), ast.NotIn: ast.In(), ast.Is: ast.IsNot(),
@@ -52,6 +51,8 @@ class Evaluated:
     """The variables that hold how many dimensions a tensor has, each with the text of the tensor."""
     unbound: set[str] = field(default_factory=set)
     """The variables of the function that may have no value yet."""
+    absent: set[str] = field(default_factory=set)
+    """The variables that may be None, by what was assigned to them."""
 
     pure: frozenset[str] = frozenset({"len", "all", "any"})
     """Functions that neither raise nor do anything, given what may be moved."""
@@ -126,6 +127,8 @@ class Evaluated:
     def bind(self, target: ast.expr, value: ast.expr | None) -> None:
         """Note an assignment: what rested on the target goes, and unpacking a shape gives its tensor a rank."""
         self.forget(variables_in(target))
+        if value is not None:
+            self.absent = self.absent - variables_in(target) | none_for(target, value, self.absent)
         if isinstance(target, ast.Name) and value is not None:
             self._rank(target.id, literal_rank(value))
             if counted := self._counted(value):
@@ -176,6 +179,8 @@ class Evaluated:
             return in_range and self.may_move(node.value, present)
         if isinstance(node, ast.Call):
             return self._may_call(node, present)
+        if isinstance(node, (ast.BinOp, ast.Compare)) and self._computes_with_none(node):
+            return False
         if isinstance(node, ast.BinOp):
             if not isinstance(node.op, _ARITHMETIC):
                 return False
@@ -195,6 +200,15 @@ class Evaluated:
                 not generator.ifs for generator in node.generators
             )
         return False
+
+    def _computes_with_none(self, node: ast.BinOp | ast.Compare) -> bool:
+        """Whether an operand is a variable that may be None, which may only be asked whether it is."""
+        if isinstance(node, ast.Compare) and all(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops):
+            return False
+        return any(self._may_be_none(child) for child in ast.iter_child_nodes(node))
+
+    def _may_be_none(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Name) and node.id in self.absent and f"{node.id}." not in self.texts
 
     def _may_decide(self, node: ast.BoolOp, present: Mapping[str, bool]) -> bool:
         """Whether each operand may be evaluated where those before it let Python come to it."""
@@ -216,7 +230,7 @@ class Evaluated:
         if isinstance(node.func, ast.Name) and node.func.id in self.pure and not node.keywords:
             given = (argument for argument in node.args if isinstance(argument, ast.Name))
             return all(self.may_move(argument, present) for argument in node.args) and all(
-                present.get(argument.id, True) for argument in given
+                present.get(argument.id, True) and not self._may_be_none(argument) for argument in given
             )
         if node.keywords or not all(isinstance(argument, (ast.Constant, ast.Name)) for argument in node.args):
             return False
@@ -236,22 +250,6 @@ class Evaluated:
         tensor, index = dimension
         rank = max(self.ranks.get(tensor, 0), self.ranks.get(self.shapes.get(tensor, ""), 0))
         return rank >= (index + 1 if index >= 0 else -index)
-
-
-def present_tensors(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, bool]:
-    """The parameters by whether nothing says that they may be None: no annotation, no default, no assignment."""
-    absent = none_by_default(function.args) | {
-        name
-        for node in all_nodes(function.body)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-        for target in node.targets
-        for name in variables_in(target)
-    }
-    return {
-        parameter.arg: parameter.arg not in absent
-        and not _OPTIONAL.search(ast.unparse(parameter.annotation) if parameter.annotation else "")
-        for parameter in named_parameters(function.args)
-    }
 
 
 def evaluated_before(
@@ -277,6 +275,7 @@ def _walk(statements: Sequence[ast.stmt], place: ast.AST, evaluated: Evaluated) 
             evaluated.unbound -= bound_within(statement)
             if isinstance(statement, (ast.For, ast.AsyncFor, ast.While)):
                 evaluated.forget(_assigned([statement]))
+                evaluated.absent |= none_within(statement, evaluated.absent)
                 if isinstance(statement, ast.For) and inner[0] is statement.body:
                     evaluated.enter_turn(statement)
             else:
@@ -320,10 +319,12 @@ def _pass(statement: ast.stmt, evaluated: Evaluated) -> None:
     elif isinstance(statement, ast.If):
         evaluated.add(statement.test)
         evaluated.forget(_assigned([statement]))
+        evaluated.absent |= none_within(statement, evaluated.absent)
         if isinstance(statement.body[-1], EXITS) and not statement.orelse:
             evaluated.add_outcome(statement.test, False)
     else:
         evaluated.forget(_assigned([statement]))
+        evaluated.absent |= none_within(statement, evaluated.absent)
     evaluated.forget({node.target.id for node in _header(statement) if isinstance(node, ast.NamedExpr)})
     evaluated.forget(_shortened(_header(statement)))
     if isinstance(statement, ast.Delete):

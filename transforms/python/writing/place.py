@@ -16,11 +16,12 @@ from transforms.python.flow.nodes import all_nodes, computed_with, spoken, varia
 from transforms.python.flow.sites import Site
 from transforms.python.flow.values import INT, Value
 from transforms.python.reach.composites import Composite
-from transforms.python.writing.evaluation import evaluated_before, present_tensors
+from transforms.python.writing.evaluation import evaluated_before
 from transforms.python.writing.expressions import Composer
 from transforms.python.writing.logic import NOWHERE, Conditions
 from transforms.python.writing.names import Layout, Names
 from transforms.python.writing.nodes import Moved, code, parse_expression, parsed
+from transforms.python.writing.present import present_tensors
 
 TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 

@@ -6,7 +6,8 @@ import ast
 
 import pytest
 
-from transforms.python.writing.evaluation import evaluated_before, present_tensors
+from transforms.python.writing.evaluation import evaluated_before
+from transforms.python.writing.present import present_tensors
 from transforms.python.writing.ranks import only_arithmetic
 
 
@@ -158,6 +159,46 @@ def test_an_element_may_be_gone_again(body: str) -> None:
 def test_a_dimension_may_be_gone_again(call: str) -> None:
     assert not may_move(f"    a = x.shape[1]\n    {call}\n    place\n", "x.shape[1] == n")
     assert may_move("    a = x.shape[1]\n    x.add_(1)\n    place\n", "x.shape[1] == n")
+
+
+@pytest.mark.parametrize(
+    ("body", "operand"),
+    [
+        ("x = x if n else None", "x.dim() == 2"),
+        ("x = g(x)", "x.dim() == 2"),
+        ("if n:\n        x, b = None, 1", "x.numel() == 1"),
+        ("if n:\n        x = x.tolist()", "x.numel() == 1"),
+        ("x = n and x", "x.shape == (1,)"),
+        ("for x in xs:\n        pass", "x.dim()"),
+        ("n = n if d else None", "n < d"),
+        ("n = n if d else None", "n + 1 == d"),
+        ("m = None\n    if n:\n        m = 3", "m < d"),
+        ("k = None\n    m = k", "1 < m"),
+        ("m = {}.get(n)", "m < d"),
+        ("s = x.shape\n    if n:\n        s = None", "len(s) == 2"),
+        ("s = x.shape\n    if n:\n        s = None", "s == x.shape"),
+        ("m = 1\n    for _ in xs:\n        g(m)\n        m = None", "m < d"),
+    ],
+)
+def test_what_may_be_none_by_what_is_assigned_may_not(body: str, operand: str) -> None:
+    assert not may_move(f"    {body}\n    place\n", operand)
+
+
+@pytest.mark.parametrize(
+    ("body", "operand"),
+    [
+        ("x = x.expand(n)", "x.dim() == 2"),
+        ("x = x[0] + 1", "x.dim() == 2"),
+        ("x = x.T\n    x += 1", "x.dim() == 2"),
+        ("x = F.pad(x, (1,)) if n else x", "x.dim() == 2"),
+        ("s = None\n    s = x.shape", "len(s) == 2"),
+        ("n = n or 3", "n < d"),
+        ("n = n if d else None", "n is None"),
+        ("n = None\n    if d:\n        n = 1\n    assert n is not None", "n < d"),
+    ],
+)
+def test_what_is_assigned_and_is_never_none_may(body: str, operand: str) -> None:
+    assert may_move(f"    {body}\n    place\n", operand)
 
 
 @pytest.mark.parametrize(
