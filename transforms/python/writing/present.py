@@ -8,11 +8,12 @@ from collections.abc import Collection, Iterator
 
 from transforms.python.flow.nodes import named_parameters, own_nodes, variables_in
 from transforms.python.flow.parameters import none_by_default
+from transforms.python.flow.torch_names import TENSOR_ATTRIBUTES
 from transforms.python.flow.torch_results import SINGLE
 
 _OPTIONAL = re.compile(r"\bOptional\b|\bNone\b|^$")
-_VIEWS = frozenset({"T", "mT", "H", "mH", "data", "real", "imag"})
-"""The attributes of a Tensor that are Tensors."""
+_VIEWS = TENSOR_ATTRIBUTES - {"grad"}
+"""The attributes of a Tensor that are Tensors, and never None."""
 _LOOKS_UP = frozenset({"get", "pop", "getattr"})
 
 
