@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from corpus_compile import COMPILER, LIBRARY_FLAGS, compiler_version, torch_include
+from corpus_sharing import of_all_workers, one_at_a_time
 
 _INCLUDES = (
     "ATen/Dispatch.h", "ATen/core/Tensor.h", "ATen/ops/empty.h", "ATen/ops/zeros.h",
@@ -25,11 +24,9 @@ def library_headers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """
     include = torch_include()
     assert include is not None
-    base = tmp_path_factory.getbasetemp()
-    header = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "library_headers.h"
+    header = of_all_workers(tmp_path_factory) / "library_headers.h"
     compiled = header.with_name(f"{header.name}.gch")
-    with open(header.with_suffix(".lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # other workers wait for it
+    with one_at_a_time(header.with_suffix(".lock")):
         if not header.exists():
             staged = header.with_suffix(".tmp.h")
             staged.write_text("".join(f"#include <{name}>\n" for name in _INCLUDES), encoding="ascii")

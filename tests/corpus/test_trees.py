@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from corpus_sharing import of_all_workers, one_at_a_time
 from corpus_trees import apply_in, changed_files, converted_sites, copy_tree, find_tree, symfix
 from reach_report import reach_of, source_paths
 from tree_sitter import Query, QueryCursor
@@ -52,8 +54,19 @@ class Runs(NamedTuple):
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    """Made by the worker that asks first; `applied` is changed by none."""
+    folder = of_all_workers(tmp_path_factory) / "pytorch-2.6.0"
+    folder.mkdir(exist_ok=True)
+    made = folder / "runs.pickle"
+    with one_at_a_time(folder / "lock"):
+        if not made.exists():
+            made.write_bytes(pickle.dumps(_runs(folder)))
+    runs: Runs = pickle.loads(made.read_bytes())
+    return runs
+
+
+def _runs(folder: Path) -> Runs:
     assert TREE is not None
-    folder = tmp_path_factory.mktemp("tree")
     copy, cache = copy_tree(TREE, folder / "pytorch"), folder / "cache"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(cache))
