@@ -228,7 +228,7 @@ def _schemas(project: Project, torch: Target | None, names: Collection[str]) -> 
 
 def _declared(project: Project, torch: Target | None, names: Collection[str]) -> set[str]:
     """Of `names` those of operators, without overloads."""
-    return {entry.schema.base for entry in _operators(project, torch, names)} if names else set()
+    return {schema.base for schema in _schemas(project, torch, names)}
 
 
 def is_torch(tree: SourceTree) -> bool:

@@ -274,8 +274,7 @@ def _walk(statements: Sequence[ast.stmt], place: ast.AST, evaluated: Evaluated) 
         if inner:
             evaluated.unbound -= bound_within(statement)
             if isinstance(statement, (ast.For, ast.AsyncFor, ast.While)):
-                evaluated.forget(_assigned([statement]))
-                evaluated.absent |= none_within(statement, evaluated.absent)
+                _assign(statement, evaluated)
                 if isinstance(statement, ast.For) and inner[0] is statement.body:
                     evaluated.enter_turn(statement)
             else:
@@ -318,17 +317,21 @@ def _pass(statement: ast.stmt, evaluated: Evaluated) -> None:
         evaluated.add_outcome(statement.test, True)
     elif isinstance(statement, ast.If):
         evaluated.add(statement.test)
-        evaluated.forget(_assigned([statement]))
-        evaluated.absent |= none_within(statement, evaluated.absent)
+        _assign(statement, evaluated)
         if isinstance(statement.body[-1], EXITS) and not statement.orelse:
             evaluated.add_outcome(statement.test, False)
     else:
-        evaluated.forget(_assigned([statement]))
-        evaluated.absent |= none_within(statement, evaluated.absent)
+        _assign(statement, evaluated)
     evaluated.forget({node.target.id for node in _header(statement) if isinstance(node, ast.NamedExpr)})
     evaluated.forget(_shortened(_header(statement)))
     if isinstance(statement, ast.Delete):
         evaluated.unbound |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
+
+
+def _assign(statement: ast.stmt, evaluated: Evaluated) -> None:
+    """Note what a statement may assign, and on some ways does not."""
+    evaluated.forget(_assigned([statement]))
+    evaluated.absent |= none_within(statement, evaluated.absent)
 
 
 def blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
