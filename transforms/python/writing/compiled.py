@@ -63,9 +63,11 @@ def _compiled(place: Place, test: ast.expr, truth: bool) -> tuple[Change, ...]:
     asked = _part(test, first, last)
     if any(isinstance(node, ast.NamedExpr) for node in ast.walk(asked)):
         raise Undecided("the condition assigns a variable, so that it has to be evaluated")
-    start, end = _span(place.layout, test, first, last)
     compiling = f"{place.names.torch}.{COMPILING}"
     before = f"{compiling} or " if truth else f"not {compiling} and "
+    if isinstance(asked, ast.BoolOp) and asked in getattr(test, "values", ()) and isinstance(asked.op, ast.Or) is truth:
+        return (Change(place.layout.start(asked), place.layout.start(asked), before),)  # they stand together already
+    start, end = _span(place.layout, test, first, last)
     weaker = ast.And if truth else ast.Or  # what reads better in parentheses, or binds less
     joins = isinstance(asked, ast.BoolOp) and isinstance(asked.op, weaker)
     grouped = joins or isinstance(asked, (ast.IfExp, ast.Lambda))

@@ -58,6 +58,10 @@ IF = "torch.compiler.is_compiling()"
         ("y = x if n == m else F.pad(x, [n - m])\n", f"y = x if not {IF} and n == m else F.pad(x, [n - m])\n"),
         ("if n % 4 == 0 or n % 2 == 0:\n        y = x\n    else:\n        y = F.pad(x, [0, n % 2])\n",
          f"if not {IF} and (n % 4 == 0 or n % 2 == 0):\n        y = x\n    else:\n        y = F.pad(x, [0, n % 2])\n"),
+        ("if flag and (n % m or n % m > 1):\n        x = F.pad(x, (0, -n % m))\n",
+         f"if flag and ({IF} or n % m or n % m > 1):\n        x = F.pad(x, (0, -n % m))\n"),
+        ("if flag or n % m == 0 and n > -1:\n        y = x\n    else:\n        y = F.pad(x, [-n % m])\n",
+         f"if flag or not {IF} and n % m == 0 and n > -1:\n        y = x\n    else:\n        y = F.pad(x, [-n % m])\n"),
     ],
 )  # fmt: skip
 def test_what_is_compiled_pads_by_nothing(rewrite: Any, body: str, new: str) -> None:
