@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -26,12 +27,16 @@ HEADERS = (".h", ".hpp", ".hh", ".cuh", ".inl")
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The tree before or after a change. `changed` are the paths in it; `headers` holds the changed headers alone."""
+    """The tree before or after a change. `changed` are the paths in it; `headers` holds the changed headers alone.
+
+    `before` is the other side of the one after.
+    """
 
     settings: Settings
     tree: Path
     headers: Path | None
     changed: frozenset[str]
+    before: Side | None = None
 
     def unit(self, part: Part) -> Unit:
         """The unit of one source of the tree, and what goes before and after it."""
@@ -58,6 +63,23 @@ class Side:
             ordered = [f"-I{self.headers / folder}" for folder in settings.include] + ordered
         return (f"-std={target.standard}", *settings.flags, *self._abi(), *ordered)
 
+    def object_file(self, part: Part, compiler: Compiler) -> Path | Diagnostic:
+        """The object file of one source: that of the other side where nothing that it was made from changes."""
+        if self.before is not None and self.headers is not None and part.path not in self.changed:
+            unit = self.before.unit(part)
+            compiled = compiler.compile(unit)
+            read = compiler.read_by(unit)
+            if not isinstance(compiled, Diagnostic) and read and read.isdisjoint(self._changed_files):
+                return compiled
+        return compiler.compile(self.unit(part))
+
+    @property
+    def _changed_files(self) -> frozenset[str]:
+        """The changed files as the side before reads them, links followed."""
+        assert self.before is not None
+        folders = [folder for folder in (self.before.tree, self.before.headers) if folder is not None]
+        return frozenset(os.path.realpath(folder / path) for folder in folders for path in self.changed)
+
     def _tree(self, path: str) -> Path:
         """The tree to compile `path` in: the checkout itself where nothing that it may include has changed."""
         return self.tree if self.headers is not None or path in self.changed else self.settings.root
@@ -76,7 +98,7 @@ def sides(settings: Settings, changes: tuple[Change, ...]) -> tuple[Side, Side]:
         header_tree = overlay(Path("/nonexistent"), headers, settings.cache / "headers") if headers else None
         pair.append(Side(settings, settings.root, header_tree, changed))
     new = {change.path: change.new for change in changes}
-    return pair[0], replace(pair[1], tree=overlay(settings.root, new, settings.cache / "trees"))
+    return pair[0], replace(pair[1], tree=overlay(settings.root, new, settings.cache / "trees"), before=pair[0])
 
 
 def on_commit(settings: Settings, differing: Mapping[str, bytes | None]) -> Settings:
@@ -108,7 +130,7 @@ def build(side: Side, override: Override, compiler: Compiler) -> Path | Diagnost
     """
     objects = []
     for part in override.parts:
-        compiled = compiler.compile(side.unit(part))
+        compiled = side.object_file(part, compiler)
         if not isinstance(compiled, Diagnostic):
             objects.append(compiled)
         elif part.required:
@@ -129,7 +151,7 @@ def build(side: Side, override: Override, compiler: Compiler) -> Path | Diagnost
         if not further:
             break
         paths |= further
-        built = [compiler.compile(side.unit(Part(path, side.settings.prelude))) for path in sorted(further)]
+        built = [side.object_file(Part(path, side.settings.prelude), compiler) for path in sorted(further)]
         objects += (compiled for compiled in built if not isinstance(compiled, Diagnostic))
         library = compiler.link(objects, flags)
     tables = missing_tables(library, Path(folder)) if isinstance(library, Path) else ()

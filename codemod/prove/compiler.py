@@ -33,6 +33,7 @@ _CACHE_BYTES = 4 << 30
 # After the first token of C++ it takes none: https://gcc.gnu.org/onlinedocs/gcc/Precompiled-Headers.html.
 _NO_PRECOMPILED = ";\n"
 _KEY = 32  # digits in the names of cached files
+_OBJECT = ("-c", "-O0", "-fPIC")
 
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
@@ -74,7 +75,16 @@ class Compiler:
 
     def compile(self, unit: Unit) -> Path | Diagnostic:
         """The object file of `unit`, position independent and not optimised, or its first error."""
-        return self._compile(unit, ("-c", "-O0", "-fPIC"), ".o")
+        return self._compile(unit, _OBJECT, ".o")
+
+    def read_by(self, unit: Unit) -> frozenset[str]:
+        """The files that `compile` made the object of `unit` from; none where that is not known."""
+        try:
+            document = load_json(read_file(self.cache / f"{self._key(unit, _OBJECT)}.json"), "manifest", "")
+            check(document, _MANIFEST)
+        except (OSError, ValueError, SymfixError):
+            return frozenset()
+        return frozenset(map(os.path.realpath, document["dependencies"]))
 
     def link(self, objects: Sequence[Path], flags: Sequence[str]) -> Path | Diagnostic:
         """The shared library of `objects`, or the linker's last line."""
@@ -92,12 +102,17 @@ class Compiler:
         return library
 
     def _compile(self, unit: Unit, mode: tuple[str, ...], suffix: str) -> Path | Diagnostic:
-        command = [*self.command, *mode, "-w", "-fmax-errors=1", *unit.flags]
-        key = digest(self.version, *command, unit.text)[:_KEY]
+        key = self._key(unit, mode)
         with _locks[key]:
             manifest, output = self.cache / f"{key}.json", self.cache / f"{key}{suffix or '.ok'}"
             cached = _load(manifest, output)
-            return self._run(unit, command, key, output) if cached is None else cached
+            return self._run(unit, self._command(unit, mode), key, output) if cached is None else cached
+
+    def _command(self, unit: Unit, mode: tuple[str, ...]) -> list[str]:
+        return [*self.command, *mode, "-w", "-fmax-errors=1", *unit.flags]
+
+    def _key(self, unit: Unit, mode: tuple[str, ...]) -> str:
+        return digest(self.version, *self._command(unit, mode), unit.text)[:_KEY]
 
     def _run(self, unit: Unit, command: list[str], key: str, output: Path) -> Path | Diagnostic:
         self.cache.mkdir(parents=True, exist_ok=True)
