@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-from transforms.python.flow.nodes import named_parameters, names_brought, own_nodes
+from transforms.python.flow.nodes import bound_otherwise, named_parameters, names_brought, own_nodes
 
 EXITS = (ast.Raise, ast.Return, ast.Continue, ast.Break)
 """What a path may end with that does not go on below it."""
@@ -20,7 +20,7 @@ def local_variables(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str
     elsewhere = {name for node in nodes if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
     arguments = function.args
     elsewhere |= {p.arg for p in (*named_parameters(arguments), arguments.vararg, arguments.kwarg) if p is not None}
-    return _stored(nodes) - elsewhere
+    return (_stored(nodes) | set(bound_otherwise(nodes))) - elsewhere - {""}
 
 
 def bound_by(statement: ast.stmt) -> set[str]:
@@ -44,13 +44,15 @@ def bound_by(statement: ast.stmt) -> set[str]:
 
 
 def bound_within(statement: ast.stmt) -> set[str]:
-    """The variables that a statement gives a value before the statements in it run."""
+    """The variables that a statement gives a value before the statements in it run: of each pattern and handler."""
     if isinstance(statement, _LOOPS):
         return _stored_in(statement.target)
     if isinstance(statement, _WITH):
         targets = (item.optional_vars for item in statement.items if item.optional_vars is not None)
         return {name for target in targets for name in _stored_in(target)}
-    return set()
+    handlers: list[ast.AST] = getattr(statement, "handlers", [])
+    patterns = (part for case in getattr(statement, "cases", ()) for part in ast.walk(case.pattern))
+    return set(bound_otherwise([*handlers, *patterns]))
 
 
 def _on_all_ways(ways: Iterable[Sequence[ast.stmt]]) -> set[str]:

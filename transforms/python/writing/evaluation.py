@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from transforms.python.flow.nodes import all_nodes, own_nodes, variables_in
+from transforms.python.flow.catching import TRY
+from transforms.python.flow.nodes import all_nodes, bound_otherwise, own_nodes, variables_in
+from transforms.python.writing.altered import changed, deleted, given, shared
 from transforms.python.writing.bound import EXITS, bound_by, bound_within, local_variables
 from transforms.python.writing.present import none_for, none_within
 from transforms.python.writing.ranks import dimension_of, literal_rank, ranked, shape_owner, turn_of, turning_over
@@ -25,10 +27,6 @@ _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
 }  # fmt: skip
 _OF_ALL = frozenset({"self", "cls", "torch", "math"})
 """What may be asked for an attribute anywhere; what that holds may be None, as `self.grad` and `self.bias` are."""
-_SHORTENING = frozenset(
-    {"pop", "popitem", "remove", "clear", "squeeze_", "resize_", "resize_as_", "set_", "as_strided_"}
-)
-"""Methods after which an index, a key or a dimension of what they are called on may be there no more."""
 
 
 @dataclass(slots=True)
@@ -56,8 +54,13 @@ class Evaluated:
 
     pure: frozenset[str] = frozenset({"len", "all", "any"})
     """Functions that neither raise nor do anything, given what may be moved."""
+    function: ast.AST = field(default_factory=lambda: ast.Module([], []))
 
-    def forget(self, names: set[str]) -> None:
+    def changed(self, nodes: Iterable[ast.AST]) -> Set[str]:
+        """The names of what `nodes` change in place, by all that the function calls it."""
+        return changed(self.function, nodes)
+
+    def forget(self, names: Set[str]) -> None:
         """Drop what rests on names that are assigned anew."""
         self.texts = {text for text in self.texts if not names & set(re.findall(r"\w+", text))}
         self.ranks = {text: rank for text, rank in self.ranks.items() if not names & set(re.findall(r"\w+", text))}
@@ -147,10 +150,10 @@ class Evaluated:
     def enter_turn(self, loop: ast.For) -> None:
         """Note what the variable of a loop numbers in its body: the dimensions of x, in `for d in range(x.dim())`."""
         bound = turning_over(loop)
-        if bound is None or not isinstance(loop.target, ast.Name) or loop.target.id in _assigned(loop.body):
+        if bound is None or not isinstance(loop.target, ast.Name) or loop.target.id in given(loop.body):
             return
         tensor = self.counts.get(bound.id, "") if isinstance(bound, ast.Name) else self._counted(bound)
-        if tensor and not {*re.findall(r"\w+", tensor)} & _assigned([loop]):
+        if tensor and not {*re.findall(r"\w+", tensor)} & (given([loop]) | self.changed(all_nodes([loop]))):
             self.turns[loop.target.id] = tensor
 
     def _counted(self, node: ast.expr) -> str:
@@ -259,9 +262,10 @@ def evaluated_before(
 
     `arithmetic` names functions that only add and multiply what they are given.
     """
-    evaluated = Evaluated(unbound=local_variables(function))
+    evaluated = Evaluated(unbound=local_variables(function), function=function)
     evaluated.pure |= arithmetic
     _walk(function.body, place, evaluated)
+    evaluated.forget(shared(function))
     return evaluated
 
 
@@ -272,13 +276,7 @@ def _walk(statements: Sequence[ast.stmt], place: ast.AST, evaluated: Evaluated) 
             return True
         inner = [block for block in blocks(statement) if any(_holds(s, place) for s in block)]
         if inner:
-            evaluated.unbound -= bound_within(statement)
-            if isinstance(statement, (ast.For, ast.AsyncFor, ast.While)):
-                _assign(statement, evaluated)
-                if isinstance(statement, ast.For) and inner[0] is statement.body:
-                    evaluated.enter_turn(statement)
-            else:
-                _enter(statement, inner[0], evaluated)
+            _enter(statement, inner[0], evaluated)
             return _walk(inner[0], place, evaluated)
         _pass(statement, evaluated)
     return False
@@ -293,8 +291,21 @@ def _holds(statement: ast.stmt, place: ast.AST) -> bool:
 
 
 def _enter(statement: ast.stmt, block: Sequence[ast.stmt], evaluated: Evaluated) -> None:
-    if isinstance(statement, ast.If):
+    """Note what has run of a statement when a block in it begins."""
+    if isinstance(statement, (ast.For, ast.AsyncFor, ast.While)):
+        _assign([statement], evaluated)
+    elif isinstance(statement, ast.If):
         evaluated.add(statement.test)
+    elif isinstance(statement, TRY) and block is statement.orelse:
+        for before in statement.body:
+            _pass(before, evaluated)
+    elif isinstance(statement, TRY) and block is not statement.body:
+        _assign([before for each in blocks(statement) if each is not block for before in each], evaluated)
+    _change(statement, evaluated)
+    evaluated.unbound -= bound_within(statement)
+    if isinstance(statement, ast.For) and block is statement.body:
+        evaluated.enter_turn(statement)
+    elif isinstance(statement, ast.If):
         evaluated.add_outcome(statement.test, block is statement.body)
 
 
@@ -305,7 +316,7 @@ def _pass(statement: ast.stmt, evaluated: Evaluated) -> None:
         if statement.value is not None:
             evaluated.add(statement.value)
         for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
-            evaluated.bind(target, statement.value)
+            evaluated.bind(target, None if isinstance(statement, ast.AugAssign) else statement.value)
     elif isinstance(statement, ast.Expr):
         evaluated.add(statement.value)
         call = statement.value
@@ -317,21 +328,28 @@ def _pass(statement: ast.stmt, evaluated: Evaluated) -> None:
         evaluated.add_outcome(statement.test, True)
     elif isinstance(statement, ast.If):
         evaluated.add(statement.test)
-        _assign(statement, evaluated)
+        _assign([statement], evaluated)
         if isinstance(statement.body[-1], EXITS) and not statement.orelse:
             evaluated.add_outcome(statement.test, False)
     else:
-        _assign(statement, evaluated)
-    evaluated.forget({node.target.id for node in _header(statement) if isinstance(node, ast.NamedExpr)})
-    evaluated.forget(_shortened(_header(statement)))
-    if isinstance(statement, ast.Delete):
-        evaluated.unbound |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
+        _assign([statement], evaluated)
+    _change(statement, evaluated)
+    evaluated.unbound |= deleted([statement])
 
 
-def _assign(statement: ast.stmt, evaluated: Evaluated) -> None:
-    """Note what a statement may assign, and on some ways does not."""
-    evaluated.forget(_assigned([statement]))
-    evaluated.absent |= none_within(statement, evaluated.absent)
+def _change(statement: ast.stmt, evaluated: Evaluated) -> None:
+    """Note what a statement binds and changes outside the blocks in it, but for the targets of an assignment."""
+    header = list(_header(statement))
+    evaluated.forget(evaluated.changed(header))
+    named = {node.target.id for node in header if isinstance(node, ast.NamedExpr)}
+    evaluated.forget({*named, *bound_within(statement), *bound_otherwise(header)})
+
+
+def _assign(statements: Sequence[ast.stmt], evaluated: Evaluated) -> None:
+    """Note what statements may assign, and on some ways do not."""
+    evaluated.forget(given(statements) | evaluated.changed(own_nodes(ast.Module(list(statements), []))))
+    evaluated.absent = evaluated.absent.union(*(none_within(each, evaluated.absent) for each in statements))
+    evaluated.unbound |= deleted(statements)
 
 
 def blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
@@ -350,27 +368,6 @@ def _header(statement: ast.stmt) -> Iterator[ast.AST]:
         node = pending.pop()
         yield node
         pending += [child for child in ast.iter_child_nodes(node) if id(child) not in inner]
-
-
-def _assigned(statements: Sequence[ast.stmt]) -> set[str]:
-    nodes = own_nodes(ast.Module(list(statements), []))
-    stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del))}
-    return stored | _shortened(nodes)
-
-
-def _shortened(nodes: Iterable[ast.AST]) -> set[str]:
-    """The variables, and attributes, of which `nodes` may take elements or dimensions away."""
-    names: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SHORTENING:
-            names.add(_last(node.func.value))
-        elif isinstance(node, ast.Delete):
-            names.update(_last(target.value) for target in node.targets if isinstance(target, ast.Subscript))
-    return names - {""}
-
-
-def _last(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _always(node: ast.expr) -> Iterator[ast.expr]:

@@ -161,6 +161,88 @@ def test_a_dimension_may_be_gone_again(call: str) -> None:
     assert may_move("    a = x.shape[1]\n    x.add_(1)\n    place\n", "x.shape[1] == n")
 
 
+CHANGED = [
+    "z = x\n    a = x.shape[1]\n    z.squeeze_()",
+    "a = x.shape[1]\n    for z in (x, y):\n        z.squeeze_()",
+    "z = x.contiguous()\n    a = x.shape[1]\n    z.squeeze_()",
+    "a = x.shape[1]\n    x.t_().squeeze_(0)",
+    "a = x.shape[1]\n    torch.sum(y, 0, out=x)",
+    "a = x.shape[1]\n    if n:\n        x.data = y",
+    "a = x.shape[1]\n    if (x := y) is not None:\n        place",
+    "a = x.shape[1]\n    try:\n        x = y\n    except ValueError:\n        pass\n    else:\n        place",
+    "a = x.shape[1]\n    try:\n        x = y\n        g()\n    except ValueError:\n        place",
+    "a = x.shape[1]\n    try:\n        x = y\n    finally:\n        place",
+    "a = x.shape[1]\n    with g() as x:\n        place",
+    "a = x.shape[1]\n    match y:\n        case [x, 1]:\n            place",
+    "a = x.shape[1]\n    match y:\n        case [x, 1]:\n            pass",
+    "a = x.shape[1]\n    try:\n        g()\n    except ValueError as x:\n        place",
+    "a = x.shape[1]\n    def change():\n        nonlocal x\n        x = y\n    change()",
+    "def change():\n        nonlocal x\n        x = y\n    a = x.shape[1]\n    change()",
+]
+
+
+@pytest.mark.parametrize("body", CHANGED)
+def test_what_was_evaluated_of_another_tensor_may_not(body: str) -> None:
+    assert not may_move(f"    {body}\n" + "    place\n" * ("place" not in body), "x.shape[1] == n")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "z = x.detach()\n    a = x.shape[1]\n    z.squeeze_()",
+        "a = x.shape[1]\n    try:\n        y = g()\n    except ValueError:\n        place",
+        "try:\n        a = x.shape[1]\n    except ValueError:\n        pass\n    else:\n        place",
+        "a = x.shape[1]\n    with g() as y:\n        place",
+    ],
+)
+def test_what_was_evaluated_of_the_same_tensor_may(body: str) -> None:
+    assert may_move(f"    {body}\n" + "    place\n" * ("place" not in body), "x.shape[1] == n")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "zs = xs\n    a = xs[2].shape[1]\n    zs[2] = y",
+        "zs = [xs, n]\n    a = xs[2].shape[1]\n    zs[0].pop()",
+        "a = xs[2].shape[1]\n    xs.reverse()",
+        "a = xs[2].shape[1]\n    xs.insert(0, y)",
+    ],
+)
+def test_another_element_may_stand_at_an_index(body: str) -> None:
+    assert not may_move(f"    {body}\n    place\n", "xs[2].shape[1] == n")
+
+
+def test_an_attribute_may_be_another_tensor() -> None:
+    body = "    a = self.w.shape[1]\n    if n:\n        self.w = y\n    place\n"
+    assert not may_move(body, "self.w.shape[1] == n")
+    assert may_move(body.replace("w = y", "v = y"), "self.w.shape[1] == n")
+    assert not may_move("    b = self\n    a = self.w.shape[1]\n    b.w = y\n    place\n", "self.w.shape[1] == n")
+
+
+def test_a_number_to_which_dimensions_are_added_counts_none() -> None:
+    body = "    m = n\n    m += x.dim()\n    for i in range(m):\n        place\n"
+    assert not may_move(body, "x.size(i) == n")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a = n\n    for _ in xs:\n        place\n        a = 1\n        del a",
+        "a = n\n    if n:\n        del a",
+        "a = n\n    try:\n        g()\n    except ValueError as a:\n        pass",
+        "try:\n        g()\n    except ValueError as a:\n        pass",
+        "match n:\n        case [a]:\n            pass",
+    ],
+)
+def test_a_variable_that_may_be_deleted_may_not(body: str) -> None:
+    assert not may_move(f"    {body}\n" + "    place\n" * ("place" not in body), "a == 1")
+
+
+@pytest.mark.parametrize("body", ["match n:\n        case [a]:\n            place", "with g() as a:\n        place"])
+def test_a_variable_that_a_block_begins_with_may(body: str) -> None:
+    assert may_move(f"    {body}\n", "a == 1")
+
+
 @pytest.mark.parametrize(
     ("body", "operand"),
     [
