@@ -48,10 +48,13 @@ def shared(function: ast.AST) -> set[str]:
 def changed(function: ast.AST, nodes: Iterable[ast.AST]) -> Set[str]:
     """The names of what `nodes` change in place, by whatever other name of the function it is known."""
     names = {name for node in nodes for owner in _changed_by(node) for name in _named(owner)}
-    if not names:
-        return names
+    return all_names(function, names) if names else names
+
+
+def all_names(function: ast.AST, names: Set[str]) -> Set[str]:
+    """Names, and the others by which a function may know the same."""
     others = _aliases(function)
-    return names.union(*(others.get(name, ()) for name in names))
+    return {*names}.union(*(others.get(name, ()) for name in names))
 
 
 def _changed_by(node: ast.AST) -> Iterator[ast.expr]:

@@ -12,7 +12,7 @@ import libcst as cst
 
 from codemod.model.findings import Level
 from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import all_nodes, computed_with, spoken, variables_in
+from transforms.python.flow.nodes import all_nodes, bound_otherwise, computed_with, spoken, variables_in
 from transforms.python.flow.sites import Site
 from transforms.python.flow.values import INT, Value
 from transforms.python.reach.composites import Composite
@@ -152,6 +152,8 @@ class Place:
         for node in self.nodes:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 values.setdefault(node.id, []).append(by_target.get(id(node)))
+        for name in bound_otherwise(self.nodes):
+            values.setdefault(name, []).append(None)
         return values
 
     def passed(self, argument: ast.arg) -> Value:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from transforms.python.flow.nodes import SIZE_READERS, all_nodes, called, holder, is_read, variables_in
+from transforms.python.writing.altered import all_names
 from transforms.python.writing.evaluation import evaluated_before
 from transforms.python.writing.place import Place
 
@@ -80,9 +81,11 @@ def _is_changed(place: Place, value: ast.expr) -> bool:
         return True
     end = getattr(place.site.node, "lineno", 0)
     since = [part for part in place.nodes if value.lineno < getattr(part, "lineno", 0) < end]
-    stores = (part for part in since if isinstance(getattr(part, "ctx", None), (ast.Store, ast.Del)))
-    if any(getattr(holder(part), "id", "") in names for part in stores):
-        return True
+    others = all_names(place.function, names)
+    for part in since:
+        stored = holder(part) if isinstance(getattr(part, "ctx", None), (ast.Store, ast.Del)) else None
+        if isinstance(stored, ast.Name) and stored.id in (names if stored is part else others):
+            return True
     owners = {ast.unparse(owner): owner for owner in map(holder, _owners(value))}
     calls = [part for part in since if isinstance(part, ast.Call)]
     return any(_may_change(place, call, name, owner) for call in calls for name, owner in owners.items())
@@ -103,7 +106,8 @@ def _may_change(place: Place, call: ast.Call, name: str, owner: ast.AST) -> bool
     The sizes of a Tensor are changed by functions whose names end in `_`, and by those that write to it as `out`.
     """
     given = [*call.args, *(keyword.value for keyword in call.keywords), *_owners(call.func)]
-    is_given = any(getattr(holder(part), "id", "") == name for part in given)
+    names = all_names(place.function, {name})
+    is_given = any(getattr(holder(part), "id", "") in names for part in given)
     if isinstance(owner, ast.expr) and place.values.surely_tensor(owner):
         into = any(keyword.arg == "out" for keyword in call.keywords)
         return is_given and (into or called(call).rstrip("_") != called(call))
@@ -111,7 +115,7 @@ def _may_change(place: Place, call: ast.Call, name: str, owner: ast.AST) -> bool
     shared = (part for function in inner for part in ast.walk(function) if isinstance(part, ast.Name))
     if called(call) in SIZE_READERS:
         return False
-    return is_given or any(part.id == name for part in shared)
+    return is_given or any(part.id in names for part in shared)
 
 
 def rounded(place: Place, found: Remainder, rest: ast.expr, exact: ast.expr) -> str:
