@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 
-from transforms.python.flow.nodes import called
+from transforms.python.flow.nodes import called, holds, variables_in
+from transforms.python.flow.sources import origins
 from transforms.python.writing.callees import of_torch as is_torch
 from transforms.python.writing.copies import copy_is_seen
 from transforms.python.writing.neutral import NEUTRAL, PADDING
@@ -20,7 +22,7 @@ def same(left: ast.expr, right: ast.expr) -> bool:
 
 
 def begins_as_zeros(place: Place, name: str) -> bool:
-    """Whether a variable is a list of zeros, `[0] * n`, of which one statement of the function sets elements.
+    """Whether a variable is a list of zeros, `[0] * n`, whose elements one statement of the function sets, each once.
 
     Nothing else may have the list but what pads by it: another name or function may set elements too.
     """
@@ -33,7 +35,22 @@ def begins_as_zeros(place: Place, name: str) -> bool:
     reads = [n for n in place.nodes if _is_name(n, name) and isinstance(n.ctx, ast.Load)]  # type: ignore[attr-defined]
     once = sum(isinstance(n.ctx, ast.Store) for n in subscripts) == 1
     kept = not any(isinstance(n.ctx, ast.Del) for n in subscripts) and name not in place.augmented
-    return bool(values) and all(map(_zeros, values)) and once and kept and all(id(n) in given for n in reads)
+    if not once or not _sets_another_each_turn(place, values, [n.slice for n in subscripts if not _is_read(n)]):
+        return False
+    return bool(values) and all(map(_zeros, values)) and kept and all(id(n) in given for n in reads)
+
+
+def _sets_another_each_turn(place: Place, values: Sequence[ast.expr | None], index: Sequence[ast.expr]) -> bool:
+    """Whether each turn of the loops around the place sets another element of a list that was made before them."""
+    loops = (node for node in place.nodes if isinstance(node, (ast.For, ast.AsyncFor, ast.While)))
+    around = [loop for loop in loops if holds(loop, place.site.node)]
+    before = [loop for loop in around if not any(value is not None and holds(loop, value) for value in values)]
+    made_of = origins(place.function, index)
+    return not any(isinstance(loop, ast.While) or variables_in(loop.target).isdisjoint(made_of) for loop in before)
+
+
+def _is_read(node: ast.Subscript) -> bool:
+    return isinstance(node.ctx, ast.Load)
 
 
 def _is_name(node: ast.AST, name: str) -> bool:

@@ -39,3 +39,28 @@ def test_what_a_flag_has_padded_is_not_written_in_place(look: Any, below: str, k
     body = "        grown = True\n        pads[3] = n - x.size(0)\n"
     body += "    z = torch.constant_pad_nd(x, pads) if grown else x\n"
     assert _is_rewritten(look, f"{PADS.format('grown = False')}{body}    {below}\n") is kept
+
+
+@pytest.mark.parametrize(
+    ("loop", "index", "kept"),
+    [
+        ("for d in range(2)", "d", True),
+        ("for d in range(2)", "3 - 2 * d", True),
+        ("for d, k in enumerate(y.shape)", "d", True),
+        ("for d in range(2)", "k", True),
+        ("for d in range(2)", "1", False),
+        ("for d in range(2)", "n", False),
+        ("while n", "1", False),
+    ],
+)
+def test_each_turn_of_a_loop_has_an_amount_of_its_own(look: Any, loop: str, index: str, kept: bool) -> None:
+    head = "def f(x: Tensor, y: Tensor, n: int):\n    pads = [0] * 4\n    d = 0\n"
+    body = f"        k = len(pads) - d - 1\n        if x.size(0) < n:\n            pads[{index}] = n - x.size(0)\n"
+    below = "    return torch.constant_pad_nd(x, pads)\n"
+    assert _is_rewritten(look, f"{head}    {loop}:\n{body}{below}") is kept
+
+
+def test_a_list_of_amounts_may_be_made_in_each_turn(look: Any) -> None:
+    body = "        pads = [0] * 4\n        if x.size(0) < n:\n            pads[1] = n - x.size(0)\n"
+    body = f"    for _ in range(2):\n{body}        x = torch.constant_pad_nd(x, pads)\n    return x\n"
+    assert _is_rewritten(look, f"def f(x: Tensor, n: int):\n{body}")
