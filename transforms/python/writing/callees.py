@@ -29,6 +29,9 @@ _NEW = re.compile(
     r"|repeat|repeat_interleave|roll|flip|tri[ul]|outer|topk|sort|one_hot|embedding|i?r?fftn?|tolist|eq|ne|lt|le|gt|ge|max|min|all|any|int|float|bool"
     r"|item)$"
 )
+_CONVERTING = frozenset({"int", "float", "bool"})
+_CHOOSING = frozenset({"max", "min"})
+"""Builtins that give one of what they are given."""
 _NEW_LAYERS = re.compile(
     r"^(?:Conv(?:Transpose)?[123]d|Linear|Bilinear|Embedding|(?:Layer|Group|RMS)Norm|(?:Batch|Instance)Norm[123]d"
     r"|(?:Max|Avg)Pool[123]d|GELU|Sigmoid|Tanh)$"
@@ -98,8 +101,13 @@ def of_torch(call: ast.Call) -> bool:
 
 
 def makes_new(call: ast.Call) -> bool:
-    """Whether a function of torch, or a method of a tensor, gives memory of its own."""
-    return _NEW.match(called(call)) is not None
+    """Whether a function of torch, or a method of a tensor, gives memory of its own.
+
+    A method that converts gives back the tensor that needs no conversion; builtins of its name make numbers.
+    """
+    converts = isinstance(call.func, ast.Attribute) and call.func.attr in _CONVERTING
+    chooses = isinstance(call.func, ast.Name) and call.func.id in _CHOOSING
+    return _NEW.match(called(call)) is not None and not converts and not chooses
 
 
 def writes_input(call: ast.Call) -> bool:

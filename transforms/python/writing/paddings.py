@@ -104,6 +104,7 @@ def padded_by(value: ast.expr) -> tuple[ast.expr, ast.expr] | None:
     if mode is not None and not (isinstance(mode, ast.Constant) and mode.value == "constant"):
         return None
     acts = any(called(node) != "float" for node in ast.walk(filled) if isinstance(node, ast.Call))
+    acts = acts or any(isinstance(node, ast.Subscript) for node in ast.walk(filled))  # of an element that may not be
     return None if acts or "input" not in given or "pad" not in given else (given["input"], given["pad"])
 
 
