@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from transforms.python.flow.nodes import called
 from transforms.python.flow.sources import given_to
 from transforms.python.flow.torch_names import operands
 from transforms.python.flow.values import BOOL, FLOAT, INT
+from transforms.python.writing.bound import EXITS
 from transforms.python.writing.callees import of_the_tensor
 from transforms.python.writing.place import Place
 
@@ -44,6 +45,8 @@ _FLOATS = re.compile(
 _NO_BOOLS = re.compile(
     rf"{_FLOATS.pattern}|^(?:torch\.u?(?:int|long)\w*$|(?:number|quotient|int|long|sum|nansum|prod)\()"
 )
+_NAMED = re.compile(r"^torch\.\w+$|^to\(.*\btorch\.\w+\)$|^(?:float|half|bfloat16|double|int|long|bool)\(")
+"""The forms of dtypes that are written: by `dtype=torch.int64`, by a cast, by a comparison."""
 _OF_INTS = re.compile(r"^(?:number|square)\(")
 _OF_TENSORS = (ast.Slice, ast.Tuple)
 """Indices of tensors, not of what holds several."""
@@ -269,6 +272,23 @@ class Forms:
             return UNSEEN
         same = all(form == f"<{name.id}>" for form, name in zip(held, names, strict=False))
         return ast.unparse(node) if same and len(held) == len(names) else UNSEEN
+
+
+def of_two_dtypes(dtypes: Set[str]) -> bool:
+    """Whether forms of dtypes, all of which are seen, are two, one of which is written."""
+    return len(dtypes) > 1 and UNSEEN not in dtypes and any(map(_NAMED.match, dtypes))
+
+
+def changed_alone(branch: ast.If, general: bool) -> Iterator[tuple[Sequence[ast.expr], Sequence[ast.expr]]]:
+    """What each variable is that the path for sizes in general alone assigns, and what that gives it."""
+    taken, special = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
+    if any(path and isinstance(path[-1], EXITS) for path in (taken, special)):
+        return
+    elsewhere = {part.id for each in special for part in ast.walk(each) if isinstance(part, ast.Name)}
+    for statement in taken:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in elsewhere:
+                yield [ast.copy_location(ast.Name(name, ast.Load()), branch)], [value]
 
 
 def _bound_unseen(function: ast.AST) -> set[str]:

@@ -21,7 +21,7 @@ _SIZED = re.compile(r"^(?:expand|reshape|view)(?:_as)?$")
 _VIEWS = re.compile(r"^(?:expand|view|broadcast_to|size|dim|numel|len|list|tuple)(?:_as)?$")
 # Operations of each element, and copies: what has no elements keeps its shape.
 _OF_ELEMENTS = re.compile(
-    r"^(?:conj|neg|abs|exp|log|sqrt|rsqrt|sigmoid|tanh|relu|clone|contiguous|to|float|half|double|clamp|add|sub|mul|div)$"
+    r"^(?:conj|neg|abs|exp|log|sqrt|rsqrt|sigmoid|tanh|relu|clone|contiguous|clamp|add|sub|mul|div)$"
 )
 _RANKS = re.compile(r"^[\w.]+\.(?:ndim|layout|dim\(\)) (?:[<>!=]=?|in|not in) [\w.]+(?:\(\))?$")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Collection, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 
 from transforms.python.flow.nodes import called
 from transforms.python.flow.sources import given_to, sources_of
@@ -218,6 +218,25 @@ def sized_by(place: Place, test: ast.expr) -> set[str]:
                     if place.values.value(part).kind not in (TENSOR, TENSORS):
                         pending += sources_of(place.function, name)
     return found
+
+
+def counts_from_end(branch: ast.If, nodes: Iterable[ast.AST]) -> bool:
+    """Whether a path slices by `-n` for an `n` that the branch asks about: 0 from the end is the beginning."""
+    expressions = {ast.unparse(node) for node in ast.walk(branch.test) if isinstance(node, ast.expr)}
+    bounds = (bound for node in nodes if isinstance(node, ast.Slice) for bound in (node.lower, node.upper))
+    return any(
+        isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub) and ast.unparse(bound.operand) in expressions
+        for bound in bounds
+    )
+
+
+def reads_element(node: ast.AST, tensors: Set[str]) -> bool:
+    """Whether an expression is `x[0]`, the row of a number, of one of `tensors`, as they are written."""
+    if not isinstance(node, ast.Subscript) or ast.unparse(node.value) not in tensors:
+        return False
+    index = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) and node.slice.elts else node.slice
+    index = index.operand if isinstance(index, ast.UnaryOp) else index
+    return isinstance(index, ast.Constant) and type(index.value) is int
 
 
 def _numbers(leaf: ast.expr) -> list[ast.expr]:

@@ -15,18 +15,25 @@ from transforms.python.flow.sources import nodes_of, origins, returns_of
 from transforms.python.flow.torch_names import CHECKS, RESHAPES
 from transforms.python.flow.values import FLOAT, INT, TENSOR, TENSORS
 from transforms.python.shapes.outcomes import Agreement
-from transforms.python.writing.alike import UNSEEN, Forms
+from transforms.python.writing.alike import UNSEEN, Forms, changed_alone, of_two_dtypes
 from transforms.python.writing.bound import EXITS
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.neutral import keeps_shape, neutral
 from transforms.python.writing.nodes import call
-from transforms.python.writing.nothing import cases, is_of_numbers, is_positive
+from transforms.python.writing.nothing import (
+    cases,
+    counts_from_end,
+    is_of_numbers,
+    is_positive,
+    reads_element,
+    sized_by,
+)
 from transforms.python.writing.place import Change, Place
 from transforms.python.writing.results import agreeing
 
 # Reductions without an identity, and reads of elements.
 _NEEDS_ELEMENTS = re.compile(
-    r"^(?:(?:a?(?:max|min)_?)+|arg(?:max|min)|aminmax|(?:nan)?median|mode|kthvalue|item|tolist)$"
+    r"^(?:(?:a?(?:max|min)_?)+|arg(?:max|min)|aminmax|(?:nan)?median|mode|kthvalue|topk|item|tolist)$"
 )
 # Reductions whose value for no elements is none.
 _AVERAGES = re.compile(r"^(?:(?:nan)?mean|(?:var|std)(?:_mean)?)$")
@@ -65,8 +72,10 @@ def serving(place: Place, branch: ast.If, general: bool | None, shortcut: bool) 
         raise Undecided(
             "what the path for sizes in general gives of nothing may have another shape or dtype, or no gradient"
         )
+    if shortcut and general is not None and not place.inlined and _of_another_dtype(place, branch, general):
+        raise Undecided("what the path for sizes in general gives of nothing has another dtype")
     path = list(_general_path(place, branch, general))
-    if _counts_from_end(branch, path):
+    if counts_from_end(branch, path):
         raise Undecided("the path for sizes in general slices by a size from the end, where 0 is the beginning")
     quotients = _divisions(place, path)
     safe = _never_zero(place, quotients)
@@ -135,6 +144,13 @@ def _alike(place: Place, branch: ast.If, general: bool, same_shapes: bool) -> bo
         and (all(map(forms.without_gradient, given)) or not any(map(forms.without_gradient, others)))
         for given, others in _pairs(place, branch, general)
     )
+
+
+def _of_another_dtype(place: Place, branch: ast.If, general: bool) -> bool:
+    """Whether one way names a dtype, and the other gives another one, or that of a tensor."""
+    dtype = Forms(place, branch).dtype
+    pairs = (*_pairs(place, branch, general), *changed_alone(branch, general))
+    return any(of_two_dtypes({*map(dtype, (*given, *others))}) for given, others in pairs)
 
 
 def _pairs(place: Place, branch: ast.If, general: bool) -> Iterator[tuple[Sequence[ast.expr], Sequence[ast.expr]]]:
@@ -367,24 +383,13 @@ def _needs_elements(place: Place, branch: ast.If, general: bool) -> bool:
         blocks = (getattr(node, name, None) for node in (place.function, *place.nodes) for name in ("body", "orelse"))
         block = next((b for b in blocks if isinstance(b, list) and any(s is branch for s in b)), [branch])
         path = block[next(index for index, s in enumerate(block) if s is branch) + 1 :]
+    tensors = sized_by(place, branch.test) if computes else set()
     return any(
-        isinstance(node, ast.Call)
-        and (
-            (_NEEDS_ELEMENTS.match(called(node)) and not is_of_numbers(place, node))
-            or (computes and _AVERAGES.match(called(node)))
-            or (isinstance(node.func, ast.Name) and node.func.id in given)
-        )
+        reads_element(node, tensors)
+        or (computes and _AVERAGES.match(called(node)))
+        or (isinstance(node, ast.Call) and _NEEDS_ELEMENTS.match(called(node)) and not is_of_numbers(place, node))
+        or (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in given)
         for statement in path
         if not isinstance(statement, ast.FunctionDef)
         for node in ast.walk(statement)
-    )
-
-
-def _counts_from_end(branch: ast.If, nodes: Iterable[ast.AST]) -> bool:
-    """Whether a path slices by `-n` for an `n` that the branch asks about: 0 from the end is the beginning."""
-    expressions = {ast.unparse(node) for node in ast.walk(branch.test) if isinstance(node, ast.expr)}
-    bounds = (bound for node in nodes if isinstance(node, ast.Slice) for bound in (node.lower, node.upper))
-    return any(
-        isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub) and ast.unparse(bound.operand) in expressions
-        for bound in bounds
     )

@@ -287,6 +287,62 @@ def test_what_is_computed_of_nothing_is_what_the_shortcut_gives(
 
 
 @pytest.mark.parametrize(
+    ("special", "general", "same"),
+    [
+        ("x.new_empty(x.shape, dtype=torch.int64)", "x.new_empty(x.shape)", False),
+        ("x.new_empty(x.shape, dtype=torch.int64)", "x.new_empty(x.shape, dtype=torch.int32)", False),
+        ("x.new_empty(x.shape, dtype=torch.int64)", "x.new_empty(x.shape, dtype=torch.int64)", True),
+        ("x.new_empty(x.shape, dtype=y.dtype)", "x.new_empty(x.shape)", True),
+        ("x", "x.float()", False),
+        ("x.float()", "x.float().clone()", True),
+        ("x.new_empty(x.shape, dtype=torch.bool)", "x > 0", True),
+        ("x.new_empty(x.shape)", "helper(x)", True),
+    ],
+)
+@pytest.mark.parametrize("registered", ["register_meta", "register_decomposition"])
+def test_what_names_a_dtype_gives_no_other_one(
+    look: Any, registered: str, special: str, general: str, same: bool
+) -> None:
+    body = f"    if x.numel() == 0:\n        return {special}\n    return {general}\n"
+    (finding,) = look(f"@{registered}(aten.f)\ndef f(x: Tensor, y: Tensor):\n{body}")
+    assert bool(finding.edits) == same
+
+
+@pytest.mark.parametrize(
+    ("path", "same"),
+    [
+        ("x = x.to(torch.float64)", False),
+        ("x = x.double()", False),
+        ("x = x.to(torch.float64) if k else x", True),
+        ("x = x.to(y.device)", True),
+        ("x = x.clone()", True),
+        ("x = x.double()\n    else:\n        return x", True),
+    ],
+)
+def test_what_an_empty_tensor_keeps_is_not_converted(look: Any, path: str, same: bool) -> None:
+    body = f"    if x.numel() > 0:\n        {path}\n    return x\n"
+    found = look(f"@register_meta(aten.f)\ndef f(x: Tensor, y: Tensor, k: int):\n{body}")
+    assert any(finding.edits for finding in found) == same
+
+
+@pytest.mark.parametrize(
+    ("general", "kept"),
+    [
+        ("helper(x, x[0])", False),
+        ("helper(x, x[-1, :])", False),
+        ("x - x.topk(1, 0).values", False),
+        ("x[:1] * 2", True),
+        ("x[mask] * x.shape[0]", True),
+        ("x * y[0]", True),
+    ],
+)
+def test_a_row_of_what_is_empty_is_not_read(look: Any, general: str, kept: bool) -> None:
+    body = f"    if x.size(0) == 0:\n        return torch.empty_like(x)\n    return {general}\n"
+    found = look(f"@register_decomposition(aten.f)\ndef f(x: Tensor, y: Tensor, mask: Tensor):\n{body}")
+    assert any(finding.edits for finding in found) == kept
+
+
+@pytest.mark.parametrize(
     ("condition", "kept"),
     [
         ("if x.size(0) == 0: raise ValueError", True),
