@@ -30,6 +30,8 @@ _NAMING = frozenset(
     }
 )
 """What binds a name that is no node of its own."""
+_LATER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.FunctionDef, ast.ClassDef)
+"""What evaluates its parts later, or as often as there are elements."""
 SIZE_READERS = frozenset({"size", "numel", "dim", "len"})
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 # Names of fields that hold no nodes but leaves, whatever the node (Python's abstract grammar, Parser/Python.asdl).
@@ -329,3 +331,24 @@ def registered(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether tracing runs a function in place of an operator: it is one's decomposition, or its `py_impl`."""
     calls = (decorator.func for decorator in function.decorator_list if isinstance(decorator, ast.Call))
     return any(dotted(call).rpartition(".")[2] in ("py_impl", "register_decomposition") for call in calls)
+
+
+def always_evaluated(node: ast.expr) -> Iterator[ast.expr]:
+    """The expressions that are evaluated whenever `node` is, itself included."""
+    yield node
+    if isinstance(node, _LATER):
+        return
+    children: list[ast.AST]
+    if isinstance(node, ast.BoolOp):
+        children = [node.values[0]]
+    elif isinstance(node, ast.IfExp):
+        children = [node.test]
+    elif isinstance(node, ast.Compare):
+        children = [node.left, node.comparators[0]]
+    else:
+        children = list(ast.iter_child_nodes(node))
+    for child in children:
+        if isinstance(child, ast.keyword):
+            child = child.value
+        if isinstance(child, ast.expr):
+            yield from always_evaluated(child)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from transforms.python.flow.catching import TRY
-from transforms.python.flow.nodes import all_nodes, bound_otherwise, own_nodes, variables_in
+from transforms.python.flow.nodes import all_nodes, always_evaluated, bound_otherwise, own_nodes, variables_in
 from transforms.python.writing.altered import changed, deleted, given, shared
 from transforms.python.writing.bound import EXITS, bound_by, bound_within, local_variables
 from transforms.python.writing.present import none_for, none_within
@@ -21,7 +21,6 @@ from transforms.python.writing.ranks import dimension_of, literal_rank, ranked, 
 _SIMPLE_METHODS = frozenset({"size", "stride", "dim", "numel", "nelement", "ndimension", "storage_offset"})
 _MAY_BE_ZERO = (ast.Div, ast.FloorDiv, ast.Mod)
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, *_MAY_BE_ZERO)
-_LATER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.FunctionDef, ast.ClassDef)
 _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
     ast.NotEq: ast.Eq(), ast.Lt: ast.GtE(), ast.LtE: ast.Gt(), ast.NotIn: ast.In(), ast.Is: ast.IsNot(),
 }  # fmt: skip
@@ -76,7 +75,7 @@ class Evaluated:
 
     def add(self, expression: ast.expr) -> None:
         """Note an expression that is evaluated, with what it always evaluates on the way."""
-        for node in _always(expression):
+        for node in always_evaluated(expression):
             if isinstance(node, ast.Name):
                 self.unbound.discard(node.id)
             if isinstance(node, (ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)) and self._only_reads(node):
@@ -184,6 +183,8 @@ class Evaluated:
             return self._may_call(node, present)
         if isinstance(node, (ast.BinOp, ast.Compare)) and self._computes_with_none(node):
             return False
+        if isinstance(node, ast.Compare) and not all(self._may_search(held, present) for held in _searched(node)):
+            return False
         if isinstance(node, ast.BinOp):
             if not isinstance(node.op, _ARITHMETIC):
                 return False
@@ -209,6 +210,13 @@ class Evaluated:
         if isinstance(node, ast.Compare) and all(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops):
             return False
         return any(self._may_be_none(child) for child in ast.iter_child_nodes(node))
+
+    def _may_search(self, node: ast.expr, present: Mapping[str, bool]) -> bool:
+        """Whether `in` may be asked of an expression: of a display or a shape, and of what surely is no None."""
+        if isinstance(node, ast.Name) and node.id not in present:
+            return not self._may_be_none(node)
+        shape = isinstance(node, (ast.Attribute, ast.Call)) and shape_owner(node) != ""
+        return shape or isinstance(node, (ast.Tuple, ast.List, ast.Constant)) or self._may_read(node, present)
 
     def _may_be_none(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Name) and node.id in self.absent and f"{node.id}." not in self.texts
@@ -370,22 +378,7 @@ def _header(statement: ast.stmt) -> Iterator[ast.AST]:
         pending += [child for child in ast.iter_child_nodes(node) if id(child) not in inner]
 
 
-def _always(node: ast.expr) -> Iterator[ast.expr]:
-    """The expressions that are evaluated whenever `node` is, itself included."""
-    yield node
-    if isinstance(node, _LATER):
-        return
-    children: list[ast.AST]
-    if isinstance(node, ast.BoolOp):
-        children = [node.values[0]]
-    elif isinstance(node, ast.IfExp):
-        children = [node.test]
-    elif isinstance(node, ast.Compare):
-        children = [node.left, node.comparators[0]]
-    else:
-        children = list(ast.iter_child_nodes(node))
-    for child in children:
-        if isinstance(child, ast.keyword):
-            child = child.value
-        if isinstance(child, ast.expr):
-            yield from _always(child)
+def _searched(node: ast.Compare) -> Iterator[ast.expr]:
+    for operator, held in zip(node.ops, node.comparators, strict=True):
+        if isinstance(operator, (ast.In, ast.NotIn)):
+            yield held

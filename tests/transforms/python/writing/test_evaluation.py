@@ -155,6 +155,26 @@ def test_an_element_may_be_gone_again(body: str) -> None:
     assert may_move("    a = xs[2]\n    xs.append(a)\n    place\n", "xs[2] is a")
 
 
+@pytest.mark.parametrize(
+    ("body", "operand", "may"),
+    [
+        ("place", "3 in (1, n)", True),
+        ("place", "n not in x.shape", True),
+        ("place", "n in x.size()", True),
+        ("place", "n in xs", True),
+        ("place", "n in y", False),
+        ("place", "n in self.dims", False),
+        ("a = self.dims.count(1)\n    place", "n in self.dims", True),
+        ("if y is not None:\n        place", "n in y", True),
+        ("m = [1, 2]\n    place", "n in m", True),
+        ("m = None\n    if n:\n        m = [1, 2]\n    place", "n in m", False),
+        ("place", "n is None or n in (1, 2)", True),
+    ],
+)
+def test_what_may_be_none_is_not_searched(body: str, operand: str, may: bool) -> None:
+    assert may_move(f"    {body}\n", operand) == may
+
+
 @pytest.mark.parametrize("call", ["x.squeeze_()", "x.resize_((n,))", "g(x.squeeze_(0))"])
 def test_a_dimension_may_be_gone_again(call: str) -> None:
     assert not may_move(f"    a = x.shape[1]\n    {call}\n    place\n", "x.shape[1] == n")
