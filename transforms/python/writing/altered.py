@@ -110,8 +110,15 @@ def _aliases(function: ast.AST) -> Mapping[str, Set[str]]:
     for node in all_nodes([function]):
         for target, value in _bound(node):
             names = {*_named(value)}
-            if not names:
-                continue
-            whole = set[str]().union(*(groups.get(name, {name}) for name in {*names, *_named(target)}))
-            groups |= dict.fromkeys(whole, whole)
+            if names:
+                _join(groups, {*names, *_named(target)})
     return groups
+
+
+def _join(groups: dict[str, set[str]], names: Set[str]) -> None:
+    """Make one group of those of `names`, the smaller ones moved into the largest."""
+    parts = {id(group): group for group in (groups.setdefault(name, {name}) for name in names)}
+    largest, *others = sorted(parts.values(), key=len, reverse=True)
+    for other in others:
+        largest |= other
+        groups.update(dict.fromkeys(other, largest))
