@@ -58,7 +58,7 @@ def serving(place: Place, branch: ast.If, general: bool | None, shortcut: bool) 
     agreement = agreeing(place, branch, general) if general is not None else Agreement(None)
     same = agreement.same and (agreement.empty or not _computes(place))
     if shortcut and general is not None and _needs_elements(place, branch, general):
-        raise Undecided("the path for sizes in general asks for what an empty tensor has not")
+        raise Undecided("the path for sizes in general may ask for what an empty tensor has not")
     if general is not None and _refuses(branch.body if general else branch.orelse):
         raise Undecided("the path for sizes in general checks what was asked of no others")
     if shortcut and general is not None and not same and _stands_for_none(place, branch, general):
