@@ -8,17 +8,16 @@ from pathlib import Path
 
 import pytest
 from corpus_compile import COMPILER, LIBRARY_FLAGS, compiler_version, torch_include
+from corpus_includes import HEADERS, SOURCES, torch_headers
 from corpus_sharing import of_all_workers, one_at_a_time
+from corpus_trees import source_files
 
-_INCLUDES = (
-    "ATen/Dispatch.h", "ATen/core/Tensor.h", "ATen/ops/empty.h", "ATen/ops/zeros.h",
-    "torch/csrc/autograd/custom_function.h", "torch/library.h",
-)  # fmt: skip
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
 
 @pytest.fixture(scope="session")
 def library_headers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A header with what examples/library includes of torch, compiled once for all that `-include` it.
+    """A header with what examples/ includes of torch and C++, compiled once for all that `-include` it.
 
     Most of the time of a compiler goes to these. A source that misses one of them is not found out with it.
     """
@@ -28,8 +27,10 @@ def library_headers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     compiled = header.with_name(f"{header.name}.gch")
     with one_at_a_time(header.with_suffix(".lock")):
         if not header.exists():
+            sources = [path for path in source_files(EXAMPLES) if path.endswith(SOURCES + HEADERS)]
+            names = torch_headers(EXAMPLES, sources)
             staged = header.with_suffix(".tmp.h")
-            staged.write_text("".join(f"#include <{name}>\n" for name in _INCLUDES), encoding="ascii")
+            staged.write_text("".join(f"#include <{name}>\n" for name in names), encoding="ascii")
             folders = [f"-I{folder}" for folder in (include, include / "torch/csrc/api/include")]
             if compiler_version().startswith("g++"):  # others read the header as it is
                 output = ["-x", "c++-header", str(staged), "-o", str(compiled)]

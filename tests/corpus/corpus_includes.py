@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 from corpus_trees import source_files
@@ -13,6 +13,13 @@ from corpus_trees import source_files
 SOURCES = (".cpp", ".cc", ".cxx")
 HEADERS = (".h", ".hpp", ".hh")
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.M)
+_ANGLED = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*<([^>\n]+)>", re.M)
+
+
+def torch_headers(root: Path, paths: Iterable[str], folders: Sequence[str] = ("aten/src", "")) -> list[str]:
+    """What the files `paths` of the tree `root` include in angle brackets and the tree itself does not have, sorted."""
+    named = {name.decode() for path in paths for name in _ANGLED.findall((root / path).read_bytes())}
+    return sorted(name for name in named if not any((root / folder / name).is_file() for folder in folders))
 
 
 class Includes:
