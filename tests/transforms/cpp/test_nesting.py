@@ -11,15 +11,18 @@ from codemod.errors import SymfixError
 from codemod.model.findings import Finding, Level
 from tests.transforms.cpp.nesting import CHAINS, NESTS, SIZE
 from tests.transforms.cpp.snippets import findings
-from transforms.cpp.flow.engine import Flow
+from transforms.cpp.flow import solve
+from transforms.cpp.flow.engine import LEVELS, Flow
 from transforms.cpp.flow.operators import _fit
 from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.syntax import count_errors, parse
 from transforms.cpp.reading.tree import build
 from transforms.cpp.reading.types import TENSOR, Type, parse_type
 
-DEEP = LONG = 4_200
+DEEP = 4_200
 """More than the frames for which flow/solve.py makes room, and so than whatever calls itself for each level has."""
+LONG = 1_200
+"""More than the frames that there are where it makes no room, and than the levels that are analysed."""
 BESIDE = f"Tensor beside(const Tensor& x) {{ return x.reshape({{{SIZE}}}); }}"
 
 
@@ -36,8 +39,10 @@ def analysed(root: Path, body: str) -> tuple[list[Finding], list[Finding]]:
 
 
 @pytest.mark.parametrize("body", CHAINS.values(), ids=CHAINS)
-def test_a_chain_of_any_length_is_analysed(tmp_path: Path, body: object) -> None:
+def test_a_chain_of_any_length_is_analysed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: object) -> None:
     assert callable(body)
+    monkeypatch.setattr(solve, "_FRAMES", 0)
+    assert LONG > max(LEVELS, sys.getrecursionlimit())
     short, _ = analysed(tmp_path, body(20))
     found, beside = analysed(tmp_path, body(LONG))
     assert {f.refusal for f in found} == {f.refusal for f in short}
