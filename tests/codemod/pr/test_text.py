@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,24 +93,35 @@ def test_all_there_is_to_say() -> None:
         assert said in body
 
 
-@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
-def test_no_text_of_a_tree_or_a_run_gives_orders(attack: str, tmp_path: Path) -> None:
+def attacked(attack: str) -> Description:
+    """A shard all of whose texts are the attack."""
     entry = replace(ENTRY, path=f"test/{attack}/test_x.py", name=attack, variant=attack, registry=attack)
     evidence = replace(
         EVIDENCE, operator=attack, reason=attack, before=Verdict("throws", 1, attack), repro=f"# {attack}",
         versions={"torch": attack}, checks={f"symbolic:{attack.replace(':', ';')}:v:{'f'}": ("fails", "passes")},
     )  # fmt: skip
-    whole = description(
+    return description(
         title=message_line(f"[dynamic shapes] {attack}"), about=attack, operators=(attack,), functions=(attack, "g"),
         paths=(attack,), rules=((attack, 2),), left=(Left(attack, 1, attack, 9, attack, attack),),
         evidence=(evidence, replace(evidence, outcome="not provable", before=None)), bases=(attack,),
         follow_up=FollowUp(removed=(entry,), listed=((entry, attack),), tests=(f"{attack}::{attack}",)),
     )  # fmt: skip
-    template = tmp_path / "mine.j2"
+
+
+@pytest.fixture(scope="module")
+def by_ones_own(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """What a template of one's own makes of each attack, in one process for all."""
+    template = tmp_path_factory.mktemp("own") / "mine.j2"
     template.write_text("{{ shard.about }} {{ shard.paths[0] }}\n\n{{ why | join(' ') }}\n{{ shard.left[0].reason }}")
+    texts = render([attacked(attack) for attack in ATTACKS.values()], template=template)
+    return dict(zip(ATTACKS.values(), (text.body for text in texts), strict=True))
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_no_text_of_a_tree_or_a_run_gives_orders(attack: str, by_ones_own: Mapping[str, str]) -> None:
+    whole = attacked(attack)
     [plain] = render([whole], {whole.name: ["12"]})
-    own = render([whole], template=template)[0].body
-    for text in (plain.body, own, series([Row(whole, whole.title, attack, attack)])):
+    for text in (plain.body, by_ones_own[attack], series([Row(whole, whole.title, attack, attack)])):
         check_markdown(text)
     for language, sign in (("python", "# "), ("sh", "pytest ")):
         assert next(block.content for block in GFM.parse(plain.body) if block.info == language).startswith(sign)
