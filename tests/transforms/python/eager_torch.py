@@ -80,6 +80,11 @@ symbolic_shapes = types.SimpleNamespace(
 )
 
 
+@functools.lru_cache(8)
+def _compiled(source: str) -> types.CodeType:
+    return compile(source, "generated", "exec")
+
+
 def run_function(source: str, **given: Any) -> Callable[..., Any]:
     """The function `f` of a source, whose imports of symbolic_shapes are those above; `given` are further globals."""
 
@@ -92,6 +97,6 @@ def run_function(source: str, **given: Any) -> Callable[..., Any]:
         "__builtins__": {**vars(builtins), "__import__": importer},
         **given,
     }
-    exec(compile(source, "generated", "exec"), names)
+    exec(_compiled(source), names)
     function: Callable[..., Any] = names["f"]
     return function

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
@@ -55,6 +56,7 @@ def comparisons(draw: Any) -> str:
     return f"{draw(amounts())} {draw(operators)} {draw(st.sampled_from(ATOMS + CONSTANTS))}"
 
 
+@functools.cache  # made once, not for each that is drawn
 def conditions() -> st.SearchStrategy[str]:
     return st.recursive(
         comparisons(),

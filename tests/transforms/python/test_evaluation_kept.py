@@ -6,6 +6,7 @@ that may not be there, calls that are counted, assignments, and variables that m
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
@@ -58,6 +59,7 @@ FORMS = (
 )
 
 
+@functools.cache  # made once, not for each that is drawn
 def conditions() -> st.SearchStrategy[str]:
     return st.recursive(
         st.sampled_from(OPERANDS),
