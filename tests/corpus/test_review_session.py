@@ -17,6 +17,13 @@ TREE = find_tree("pytorch-2.6.0")
 def test_apply_writes_what_a_person_accepted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert TREE is not None
     part = tmp_path / "part"
-    shutil.copytree(TREE / "aten/src/ATen", part / "aten/src/ATen")
+    # The kernels of one folder have more operators than are reviewed here; backends below it have as many again.
+    native = TREE / "aten/src/ATen/native"
+    backends = [path for path in native.iterdir() if path.is_dir()]
+    shutil.copytree(
+        native.parent,
+        part / "aten/src/ATen",
+        ignore=lambda folder, names: [name for name in names if Path(folder, name) in backends],
+    )
     assert review_session(part, tmp_path / f"reviewed-{tmp_path.name}", 20) == 0
     assert "apply wrote exactly what was accepted" in capsys.readouterr().out
