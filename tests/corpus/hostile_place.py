@@ -14,6 +14,7 @@ from pathlib import Path
 
 from fuzz_promises import State, snapshot
 from fuzz_trees import EXAMPLES, make_headers, make_tools
+from hostile_trace import Run, watched
 
 SECRET = "SECRET-OF-ANOTHER-FOLDER"
 """What files outside of the tree say; no output may."""
@@ -25,12 +26,14 @@ _SYMFIX_MOVES = frozenset({"index", "symfix", "objects", "refs", "logs", "packed
 class Place:
     """One scratch folder. `compiler` says whether a real compiler is on the $PATH of its runs.
 
-    `analyses` is a cache that runs in the same folder have left; without it each analysis is made anew.
+    `analyses` is a cache that runs in the same folder have left; without it each analysis is made anew. `run` is how
+    symfix is run before anything is hostile.
     """
 
     folder: Path
     compiler: bool = False
     analyses: Path | None = None
+    run: Run = watched
 
     @property
     def tree(self) -> Path:
@@ -130,9 +133,8 @@ class Place:
 
     def symfix(self, *arguments: str) -> bytes:
         """What symfix prints in the tree before anything is hostile."""
-        process = subprocess.run([command(), *arguments], cwd=self.tree, env=self.environment, check=False,
-                              capture_output=True)  # fmt: skip
-        return process.stdout
+        log = self.folder / "before"
+        return self.run([command(), *arguments], self.tree, self.environment, log, 120.0).out
 
     def write(self, path: str, text: str, executable: bool = False) -> Path:
         """Write a file of the tree; returns where it is."""

@@ -78,7 +78,7 @@ def try_vector(
     vector: Vector, name: str, folder: Path, run_under_watch: Run = watched, analyses: Path | None = None
 ) -> Verdict:
     """Run the command `name` with the trap of `vector`, in the new folder `folder`; see Place for `analyses`."""
-    place = Place(folder, vector.compiler, analyses)
+    place = Place(folder, vector.compiler, analyses, run_under_watch)
     place.make()
     vector.tracked(place)
     place.commit()
