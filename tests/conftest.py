@@ -5,9 +5,12 @@ from __future__ import annotations
 import compileall
 import fcntl
 import json
+import os
 import select
+import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
@@ -19,6 +22,7 @@ from hypothesis import settings
 
 from codemod.borders import private
 from codemod.prove import isolate
+from tests.sharing import of_all_workers, one_at_a_time
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
@@ -87,6 +91,29 @@ def _own_surroundings(_new_folders: Iterator[Path], monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(private, "_printed", set())  # as in a process of its own
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):  # as set where a git hook runs the tests
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session")
+def _after_a_scan(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The user's cache folder after a scan over the installed torch; made by the worker that asks first."""
+    folder = of_all_workers(tmp_path_factory) / "after-a-scan"
+    with one_at_a_time(folder.with_suffix(".lock")):
+        if not folder.exists():
+            staged = folder.with_suffix(".tmp")
+            library = shutil.copytree(ROOT / "examples/library", staged / "library")
+            command = [sys.executable, "-c", "from codemod.cli import main; main()", "scan", "--exit-zero"]
+            environment = {**os.environ, "XDG_CACHE_HOME": str(staged / "cache"), "PYTHONPATH": str(ROOT)}
+            subprocess.run(command, cwd=library, env=environment, check=True, capture_output=True)
+            (staged / "cache").rename(folder)
+    return folder
+
+
+@pytest.fixture
+def torch_is_read(_own_surroundings: None, _after_a_scan: Path) -> None:
+    """What symfix keeps of the installed torch is in the cache of this test: reading it takes seconds."""
+    own = Path(os.environ["XDG_CACHE_HOME"]) / "symfix"
+    own.mkdir(mode=0o700)
+    shutil.copytree(_after_a_scan / "symfix" / "installed", own / "installed")
 
 
 @pytest.fixture

@@ -194,13 +194,14 @@ def test_without_torch_an_unknown_release_is_an_error(runner: dict[str, str], ma
     assert done.stderr == "symfix: --torch 1.8: symfix has no vocabulary of that release; the nearest is 1.13\n"
 
 
+@pytest.mark.usefixtures("torch_is_read")
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 def test_the_findings_are_those_with_the_release_installed(runner: dict[str, str], make_tree: MakeTree) -> None:
     installed = importlib.metadata.version("torch")
     example = ROOT / "examples/extension"
     files = {path.name: path.read_bytes() for path in example.iterdir() if path.suffix in (".cpp", ".py")}
     tree = make_tree({**files, "ops.cpp": FILES["ops.cpp"]}, name="library")
-    scan = ["scan", "--format=json", "--no-cache"]
+    scan = ["scan", "--format=json"]
     release = ".".join(installed.split(".")[:2])
     without = [f"{runner['RUNNER_TEMP']}/symfix/bin/symfix", *scan, f"--torch={release}"]
     beside = [sys.executable, "-c", "import sys\nfrom codemod.cli import main\nmain(sys.argv[1:])", *scan]

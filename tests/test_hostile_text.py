@@ -124,6 +124,7 @@ def test_no_traceback_gives_orders(tree: Path, environment: Mapping[str, str]) -
         check_shown(done.stderr)
 
 
+@pytest.mark.usefixtures("torch_is_read")
 def test_no_kernel_gives_orders(make_tree: MakeTree, symfix: Symfix, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transform, "load_transforms", load_real)
     texts = {f"k{n}.cpp": KERNELS.format(attack.replace('"', "'")) for n, attack in enumerate(ATTACKS.values())}

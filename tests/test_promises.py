@@ -190,6 +190,7 @@ main(sys.argv[1:])
 """
 
 
+@pytest.mark.usefixtures("torch_is_read")
 @pytest.mark.parametrize("command", [("scan",), ("apply", "--no-check"), ("rule",)])
 def test_security_names_what_a_command_starts(
     make_tree: MakeTree, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: tuple[str, ...]

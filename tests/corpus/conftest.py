@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from corpus_compile import COMPILER, LIBRARY_FLAGS, compiler_version, torch_include
 from corpus_includes import HEADERS, SOURCES, torch_headers
-from corpus_sharing import of_all_workers, one_at_a_time
 from corpus_trees import source_files
+
+from tests.sharing import of_all_workers, one_at_a_time
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 

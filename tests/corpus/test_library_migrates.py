@@ -61,6 +61,7 @@ for kind, parts in (("half", 2), ("third", 3)):
 """
 
 
+@pytest.mark.usefixtures("torch_is_read")
 def test_its_schemas_kernels_and_callers_change_together(tmp_path: Path, library_headers: Path) -> None:
     root = copy_tree(LIBRARY, tmp_path / "library")
     assert apply_in(root, "review") == 1

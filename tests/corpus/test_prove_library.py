@@ -64,13 +64,14 @@ def prove(root: Path, git: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch
     git("commit", "-q", "-m", "start", cwd=root)
     monkeypatch.chdir(root)
     with pytest.raises(SystemExit) as ended:
-        main(["prove", "--level", "review", "--no-cache", "--format", "json"])
+        main(["prove", "--level", "review", "--format", "json"])
     assert ended.value.code == 0
     document = json.loads(capsys.readouterr().out)
     validate(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
     return {entry["operator"]: entry for entry in document["operators"]}
 
 
+@pytest.mark.usefixtures("torch_is_read")
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
 def test_every_operator_of_the_example_is_cured(
     tmp_path: Path, git: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch, capsys: Any, library_headers: Path
@@ -85,6 +86,7 @@ def test_every_operator_of_the_example_is_cured(
     assert proved["ring::flat_gaps"]["opcheck"]["test_aot_dispatch_dynamic"][0] != "passes"
 
 
+@pytest.mark.usefixtures("torch_is_read")
 def test_operators_of_python_are_run_from_the_checkout_or_say_what_they_lack(
     tmp_path: Path, git: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from corpus_sharing import of_all_workers, one_at_a_time
 from corpus_trees import apply_in, changed_files, converted_sites, copy_tree, find_tree, symfix
 from reach_report import reach_of, source_paths
 from tree_sitter import Query, QueryCursor
@@ -25,6 +24,7 @@ from codemod.tree.cache import Cache
 from codemod.tree.checkout import find_checkout
 from codemod.tree.project import CheckoutProject
 from codemod.writing.changes import make_changes
+from tests.sharing import of_all_workers, one_at_a_time
 from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import FileFacts, Function
 from transforms.cpp.reading.syntax import LANGUAGE, errors, parse
