@@ -17,7 +17,11 @@ F, G = "def f(x):\n    return x\n", "def g(x):\n    return f(x)\n"
 
 
 def whole(source: str, *names: str) -> tuple[Named, ...]:
-    return tuple(dict.fromkeys(_named(Parts(source.encode()), names)))
+    return named_in_parts(Parts(source.encode()), *names)
+
+
+def named_in_parts(parts: Parts, *names: str) -> tuple[Named, ...]:
+    return tuple(dict.fromkeys(_named(parts, names)))
 
 
 @pytest.mark.parametrize(
@@ -47,8 +51,9 @@ def test_functions_are_named_where_they_are_in_the_whole_file(source: str, scope
 def test_of_real_files(path: Path) -> None:
     source = path.read_bytes()
     own = sorted({function.own_name for function in extract(str(path), source).functions})
+    parts = Parts(source)
     for names in (tuple(own), *((name,) for name in own)):
-        assert named_in(str(path), source, names) == whole(source.decode(), *names)
+        assert named_in(str(path), source, names) == named_in_parts(parts, *names)
 
 
 def test_as_many_definitions_of_the_same_names_are_left() -> None:

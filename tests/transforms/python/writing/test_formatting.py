@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codemod.model.edits import apply_edits
-from codemod.model.findings import Level
+from codemod.model.findings import Finding, Level
 from codemod.model.groups import refuse_overlaps
 from transforms.python.jobs import FileJob, Job
 from transforms.python.rewrite import findings
@@ -147,9 +148,12 @@ def test_formatting_changes_neither_meaning_nor_what_a_second_run_finds(
     lines = [text.format(" and ".join(conditions)) for text, conditions in statements]
     source = "def f(x: Tensor, y: Tensor, flag: bool):\n    " + "\n    ".join(lines) + "\n    return x\n"
 
+    @functools.cache
+    def found(text: str, width: int) -> list[Finding]:
+        return refuse_overlaps(look(text, style=Style(width)))
+
     def rewritten(text: str, width: int, level: Level = Level.REVIEW) -> str:
-        found = refuse_overlaps(look(text, style=Style(width)))
-        edits = [edit for finding in found if finding.level <= level for edit in finding.edits]
+        edits = [edit for finding in found(text, width) if finding.level <= level for edit in finding.edits]
         return apply_edits(text.encode(), edits).decode()
 
     narrow = rewritten(source, limit)
