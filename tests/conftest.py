@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import compileall
 import fcntl
+import gc
 import json
 import os
 import select
@@ -57,6 +58,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The long tests come first, so that none of them runs alone at the end."""
     items.sort(key=lambda item: ROOT / "tests/corpus" not in item.path.parents)
+
+
+def pytest_collection_finish() -> None:
+    """Whatever is there before the first test stays to the end: the collector need not go through torch ever again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
