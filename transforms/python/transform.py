@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -252,13 +252,17 @@ def vocabulary(tree: SourceTree, torch: Target | None, own: Collection[str] = ()
     for module, place in SOURCES.items():
         source = torch.installed.package / place.removeprefix("torch/")
         text = source.read_text(encoding="utf-8") if source.is_file() else ""
-        if module in WORDS:
-            words.update(WORDS[module] + name for name in names_in(module, text))
-            continue
-        words.update(FUNCTION + name for name in bound_in(place, text.encode("utf-8")))
-        if torch.minimum is None:
+        words |= _words_in(module, place, text)
+        if module not in WORDS and torch.minimum is None:
             words.update(f"deprecated torch.{name}" for name in _DEPRECATED.findall(text))
     return frozenset(words)
+
+
+@lru_cache(len(SOURCES))  # a process that analyses again, as of `fix`, meets the same torch
+def _words_in(module: str, place: str, text: str) -> frozenset[str]:
+    if module in WORDS:
+        return frozenset(WORDS[module] + name for name in names_in(module, text))
+    return frozenset(FUNCTION + name for name in bound_in(place, text.encode("utf-8")))
 
 
 def _own_vocabulary(here: Mapping[str, FileFacts], own: Collection[str]) -> frozenset[str]:

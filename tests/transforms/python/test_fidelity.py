@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from transforms.python.writing.helpers import HELPERS, HOME, SHAPE_HELPERS, home
 from transforms.python.writing.place import expectation
 from transforms.python.writing.style import Style
 from transforms.releases.data import PRINTS_CHOICES, bound_in
+from transforms.releases.target import Installed, Target
 
 CHECK = "def f(x: Tensor):\n    {}\n    if x.numel() == 0:  # empty\n        return x\n    return x + 1\n"
 IMPORT = "from torch.fx.experimental.symbolic_shapes import"
@@ -360,3 +362,22 @@ def test_what_is_cut_out_is_not_the_same_where_the_bound_is_a_special_size(
 ) -> None:
     source = f"def f(x: Tensor, y: Tensor):\n    if y.size(0) != 1:\n        x = {part}\n    return {result}\n"
     assert rewrite(source) == source
+
+
+def test_an_installed_torch_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from transforms.python.transform import TOP, vocabulary
+
+    read: list[str] = []
+
+    def counted(path: str, source: bytes) -> frozenset[str]:
+        read.append(path)
+        return bound_in(path, source)
+
+    monkeypatch.setattr(sys.modules[vocabulary.__module__], "bound_in", counted)
+    installed = Target(None, Installed(tmp_path / "torch", tmp_path / "none.yaml"))
+    (tmp_path / "torch").mkdir()
+    top = tmp_path / "torch/__init__.py"
+    for name in ("one", "one", "other"):
+        top.write_text(f"def {name}(): pass  # {tmp_path}\n")
+        assert f"torch.{name}" in vocabulary(SourceTree({}), installed)
+    assert read.count(TOP) == 2
