@@ -279,6 +279,12 @@ def of_two_dtypes(dtypes: Set[str]) -> bool:
     return len(dtypes) > 1 and UNSEEN not in dtypes and any(map(_NAMED.match, dtypes))
 
 
+def choices(values: Sequence[ast.expr]) -> Iterator[ast.expr]:
+    """What expressions may give, each by itself: both sides of a conditional one."""
+    for value in values:
+        yield from choices((value.body, value.orelse)) if isinstance(value, ast.IfExp) else (value,)
+
+
 def changed_alone(branch: ast.If, general: bool) -> Iterator[tuple[Sequence[ast.expr], Sequence[ast.expr]]]:
     """What each variable is that the path for sizes in general alone assigns, and what that gives it."""
     taken, special = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)

@@ -15,7 +15,7 @@ from transforms.python.flow.sources import nodes_of, origins, returns_of
 from transforms.python.flow.torch_names import CHECKS, RESHAPES
 from transforms.python.flow.values import FLOAT, INT, TENSOR, TENSORS
 from transforms.python.shapes.outcomes import Agreement
-from transforms.python.writing.alike import UNSEEN, Forms, changed_alone, of_two_dtypes
+from transforms.python.writing.alike import UNSEEN, Forms, changed_alone, choices, of_two_dtypes
 from transforms.python.writing.bound import EXITS
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.neutral import keeps_shape, neutral
@@ -150,7 +150,7 @@ def _of_another_dtype(place: Place, branch: ast.If, general: bool) -> bool:
     """Whether one way names a dtype, and the other gives another one, or that of a tensor."""
     dtype = Forms(place, branch).dtype
     pairs = (*_pairs(place, branch, general), *changed_alone(branch, general))
-    return any(of_two_dtypes({*map(dtype, (*given, *others))}) for given, others in pairs)
+    return any(of_two_dtypes({*map(dtype, choices((*given, *others)))}) for given, others in pairs)
 
 
 def _pairs(place: Place, branch: ast.If, general: bool) -> Iterator[tuple[Sequence[ast.expr], Sequence[ast.expr]]]:

@@ -313,7 +313,7 @@ def test_what_names_a_dtype_gives_no_other_one(
     [
         ("x = x.to(torch.float64)", False),
         ("x = x.double()", False),
-        ("x = x.to(torch.float64) if k else x", True),
+        ("x = x.to(torch.float64) if k else x", False),
         ("x = x.to(y.device)", True),
         ("x = x.clone()", True),
         ("x = x.double()\n    else:\n        return x", True),
