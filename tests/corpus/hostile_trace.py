@@ -6,7 +6,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -114,8 +115,39 @@ def events(lines: Iterable[str], folder: str, first: str = "") -> list[Event]:
     Those of all processes, or of the process `first` and what it started.
     """
     calls: list[Event] = []
-    begun: dict[str, str] = {}
     folders: dict[str, str] = {first: folder} if first else {}
+    # What a process does is often logged before the call that began it: vfork returns once the child runs its program.
+    early: defaultdict[str, list[_Call]] = defaultdict(list)
+    for logged in _completed(lines):
+        pending = [logged]
+        while pending:
+            call = pending.pop(0)
+            if first and call.process not in folders:
+                early[call.process].append(call)
+                continue
+            here = folders.setdefault(call.process, folder)
+            if call.name in ("fork", "vfork", "clone", "clone3"):
+                folders.setdefault(call.result, here)
+                pending += early.pop(call.result, [])
+            elif call.name == "chdir":
+                folders[call.process] = os.path.realpath(os.path.join(here, _paths(call.arguments, here)[0]))
+            else:
+                calls += _events_of(call.name, call.arguments, call.opened, here)
+    return calls
+
+
+class _Call(NamedTuple):
+    """A call that succeeded; `opened` is the file of the descriptor that it gives."""
+
+    process: str
+    name: str
+    arguments: str
+    result: str
+    opened: str | None
+
+
+def _completed(lines: Iterable[str]) -> Iterator[_Call]:
+    begun: dict[str, str] = {}
     for line in lines:
         match = _LINE.match(line)
         if not match:
@@ -128,19 +160,8 @@ def events(lines: Iterable[str], folder: str, first: str = "") -> list[Event]:
         if resumed:
             rest = begun.pop(process, "") + resumed[1]
         call = _CALL.match(rest)
-        if not call or call[3].startswith(("-", "?")):
-            continue
-        name, arguments, result, opened = call.groups()
-        if first and process not in folders:
-            continue
-        here = folders.setdefault(process, folder)
-        if name in ("fork", "vfork", "clone", "clone3"):
-            folders.setdefault(result, here)
-        elif name == "chdir":
-            folders[process] = os.path.realpath(os.path.join(here, _paths(arguments, here)[0]))
-        else:
-            calls += _events_of(name, arguments, opened, here)
-    return calls
+        if call and not call[3].startswith(("-", "?")):
+            yield _Call(process, *call.groups())
 
 
 def _events_of(name: str, arguments: str, opened: str | None, here: str) -> list[Event]:

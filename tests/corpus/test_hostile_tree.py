@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -114,6 +115,19 @@ def test_calls_that_another_process_interrupts_are_put_together() -> None:
         Event("run", "/u/git", "execve"),
         Event("write", "/v/w", "unlinkat"),
     ]
+
+
+def test_a_child_is_seen_whose_first_calls_are_logged_before_its_start() -> None:
+    lines = [
+        "7 vfork( <unfinished ...>",
+        '8 execve("/usr/bin/git", ["git"], 0x7f) = 0',
+        '8 openat(AT_FDCWD</tree>, "log", O_WRONLY|O_CREAT, 0666) = 3</tree/log>',
+        '9 execve("/usr/bin/other", ["other"], 0x7f) = 0',
+        "7 <... vfork resumed>) = 8",
+    ]
+    assert events(lines, "/tree", "7") == [
+        Event("run", os.path.realpath("/usr/bin/git"), "execve"), Event("write", "/tree/log", "openat"),
+    ]  # fmt: skip
 
 
 def test_the_table_has_a_row_for_each_vector(stand: tuple[Path, Path], warm: WarmRuns) -> None:
