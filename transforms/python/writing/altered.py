@@ -10,7 +10,7 @@ import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
-from transforms.python.flow.nodes import all_nodes, bound_otherwise, called, own_nodes
+from transforms.python.flow.nodes import all_nodes, bound_otherwise, called
 
 _SHORTENING = frozenset(
     {"pop", "popitem", "popleft", "remove", "clear", "squeeze_", "resize_", "resize_as_", "set_", "as_strided_"}
@@ -24,21 +24,19 @@ _GIVES_ITSELF = re.compile(
 """Methods whose result may be the tensor that they are called on, and no other one."""
 
 
-def given(statements: Sequence[ast.stmt]) -> set[str]:
-    """The variables that statements may assign or delete, those of patterns, handlers and imports among them."""
-    nodes = own_nodes(ast.Module(list(statements), []))
+def assigned(nodes: Sequence[ast.AST]) -> set[str]:
+    """The variables that nodes may assign or delete, those of patterns, handlers and imports among them."""
     stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del))}
     return stored | set(bound_otherwise(nodes)) - {""}
 
 
-def deleted(statements: Sequence[ast.stmt]) -> set[str]:
-    """The variables that statements may leave without a value: `del n`, and `error` of `except … as error`."""
-    nodes = own_nodes(ast.Module(list(statements), []))
+def deleted(nodes: Sequence[ast.AST]) -> set[str]:
+    """The variables that nodes may leave without a value: `del n`, and `error` of `except … as error`."""
     names = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del)}
     return names | {node.name for node in nodes if isinstance(node, ast.ExceptHandler) and node.name is not None}
 
 
-def shared(function: ast.AST) -> set[str]:
+def assigned_by_others(function: ast.AST) -> set[str]:
     """The variables of a function that another one may assign: a function in it, or any where they are the module's."""
     return {
         name for node in all_nodes([function]) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names

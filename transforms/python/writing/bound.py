@@ -44,15 +44,12 @@ def bound_by(statement: ast.stmt) -> set[str]:
 
 
 def bound_within(statement: ast.stmt) -> set[str]:
-    """The variables that a statement gives a value before the statements in it run: of each pattern and handler."""
+    """The variables that a statement gives a value before the statements in it run, of each pattern and handler."""
     if isinstance(statement, _LOOPS):
         return _stored_in(statement.target)
-    if isinstance(statement, _WITH):
-        targets = (item.optional_vars for item in statement.items if item.optional_vars is not None)
-        return {name for target in targets for name in _stored_in(target)}
-    handlers: list[ast.AST] = getattr(statement, "handlers", [])
-    patterns = (part for case in getattr(statement, "cases", ()) for part in ast.walk(case.pattern))
-    return set(bound_otherwise([*handlers, *patterns]))
+    parts: list[ast.AST] = [*getattr(statement, "items", ()), *getattr(statement, "handlers", ())]
+    parts += (part for case in getattr(statement, "cases", ()) for part in ast.walk(case.pattern))
+    return set(bound_otherwise(parts)) - {""}
 
 
 def _on_all_ways(ways: Iterable[Sequence[ast.stmt]]) -> set[str]:

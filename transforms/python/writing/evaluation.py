@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from transforms.python.flow.catching import TRY
 from transforms.python.flow.nodes import all_nodes, always_evaluated, bound_otherwise, own_nodes, variables_in
-from transforms.python.writing.altered import changed, deleted, given, shared
+from transforms.python.writing.altered import assigned, assigned_by_others, changed, deleted
 from transforms.python.writing.bound import EXITS, bound_by, bound_within, local_variables
 from transforms.python.writing.present import none_for, none_within
 from transforms.python.writing.ranks import dimension_of, literal_rank, ranked, shape_owner, turn_of, turning_over
@@ -149,10 +149,12 @@ class Evaluated:
     def enter_turn(self, loop: ast.For) -> None:
         """Note what the variable of a loop numbers in its body: the dimensions of x, in `for d in range(x.dim())`."""
         bound = turning_over(loop)
-        if bound is None or not isinstance(loop.target, ast.Name) or loop.target.id in given(loop.body):
+        inside = own_nodes(ast.Module(loop.body, []))
+        if bound is None or not isinstance(loop.target, ast.Name) or loop.target.id in assigned(inside):
             return
+        whole = own_nodes(ast.Module([loop], []))
         tensor = self.counts.get(bound.id, "") if isinstance(bound, ast.Name) else self._counted(bound)
-        if tensor and not {*re.findall(r"\w+", tensor)} & (given([loop]) | self.changed(all_nodes([loop]))):
+        if tensor and not {*re.findall(r"\w+", tensor)} & (assigned(whole) | self.changed(all_nodes([loop]))):
             self.turns[loop.target.id] = tensor
 
     def _counted(self, node: ast.expr) -> str:
@@ -273,7 +275,7 @@ def evaluated_before(
     evaluated = Evaluated(unbound=local_variables(function), function=function)
     evaluated.pure |= arithmetic
     _walk(function.body, place, evaluated)
-    evaluated.forget(shared(function))
+    evaluated.forget(assigned_by_others(function))
     return evaluated
 
 
@@ -342,7 +344,6 @@ def _pass(statement: ast.stmt, evaluated: Evaluated) -> None:
     else:
         _assign([statement], evaluated)
     _change(statement, evaluated)
-    evaluated.unbound |= deleted([statement])
 
 
 def _change(statement: ast.stmt, evaluated: Evaluated) -> None:
@@ -350,14 +351,15 @@ def _change(statement: ast.stmt, evaluated: Evaluated) -> None:
     header = list(_header(statement))
     evaluated.forget(evaluated.changed(header))
     named = {node.target.id for node in header if isinstance(node, ast.NamedExpr)}
-    evaluated.forget({*named, *bound_within(statement), *bound_otherwise(header)})
+    evaluated.forget({*named, *bound_otherwise(header)})
 
 
 def _assign(statements: Sequence[ast.stmt], evaluated: Evaluated) -> None:
     """Note what statements may assign, and on some ways do not."""
-    evaluated.forget(given(statements) | evaluated.changed(own_nodes(ast.Module(list(statements), []))))
+    nodes = own_nodes(ast.Module(list(statements), []))
+    evaluated.forget(assigned(nodes) | evaluated.changed(nodes))
     evaluated.absent = evaluated.absent.union(*(none_within(each, evaluated.absent) for each in statements))
-    evaluated.unbound |= deleted(statements)
+    evaluated.unbound |= deleted(nodes)
 
 
 def blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
