@@ -262,7 +262,7 @@ def _update(flow: Flow, node: Node) -> Type:
     if argument is None:
         return UNKNOWN
     value = evaluate(flow, argument)
-    if value.symbolic and value.kind == "int":
+    if value.symbolic and value.kind in ("int", "float"):
         if node.parent is None or node.parent.kind != "expression_statement":
             flow.sink(node, "increment", f"is changed by `{node.token}` inside an expression", value)
         elif _may_spell_out(flow, node, value, argument):

@@ -125,25 +125,25 @@ def _min_max(flow: Flow, node: Node, bare: str, template: Node | None, arguments
     values = [evaluate(flow, argument) for argument in arguments]
     both = join(*values) if values else UNKNOWN
     origins = both.origins
+    spelled = flow.type_of(template.text) if template is not None else INT
+    if origins and (spelled.kind in ("float", "bool") or any(value.kind == "float" for value in values)):
+        flow.sink(node, "callee-takes-int", f"is compared with a floating point number by `std::{bare}`", *values)
+        return spelled if spelled.kind == "float" else both
     if not flow.passive and len(values) == 2 and {value.kind for value in values} == {"int"} and both.symbolic:
         event = Extremum(origins, node, bare, template, arguments[0], arguments[1], values[0].symbolic)
         if event not in flow.questions:
             flow.questions.append(event)
     if not origins:
         return Type("int", "int64_t", origins=origins) if both.kind == "braces" else both
-    if any(value.kind == "float" for value in values):
-        flow.sink(node, "callee-takes-int", f"is compared with a floating point number by `std::{bare}`", *values)
-        return both
-    if len(arguments) == 1:
-        mixed = any(evaluate(flow, child).symbolic is False for child in arguments[0].children)
-        if mixed and template is None:
-            flow.sink(node, "callee-takes-int", f"stands beside integers in `std::{bare}({{…}})`", both)
-        return Type("int", "int64_t", origins=origins)
+    compared = arguments if len(arguments) > 1 else arguments[0].children
     if template is not None:
-        spelled = flow.type_of(template.text).name
-        if spelled in UNSIGNED and not all(never_negative(flow, argument) for argument in arguments):
+        if spelled.name in UNSIGNED and not all(never_negative(flow, operand) for operand in compared):
             flow.sink(node, "size_t", f"is compared as a `{template.text}` by `std::{bare}`", both)
         flow.announce(ExtremumTemplate(origins, template))
+        return Type("int", "int64_t", origins=origins)
+    if len(arguments) == 1:
+        if any(evaluate(flow, operand).symbolic is False for operand in compared):
+            flow.sink(node, "callee-takes-int", f"stands beside integers in `std::{bare}({{…}})`", both)
         return Type("int", "int64_t", origins=origins)
     for argument, value in zip(arguments[:2], values[:2], strict=True):
         if not value.symbolic:

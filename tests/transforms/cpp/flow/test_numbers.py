@@ -27,6 +27,10 @@ STOPPED = [
     ("size_t", "auto n = x.numel() * x.itemsize(); auto m = n - 5; return m > 0 ? x : x.sum();"),
     ("size_t", "return x.mul((x.size(0) - 3) * sizeof(int) / 2.);"),
     ("size_t", "return x.view({std::min<size_t>(x.size(0) - 3, ys.size())});"),
+    ("size_t", "return x.view({std::max<size_t>({x.size(0) - 3, 1})});"),
+    ("callee-takes-int", "return x.mul(1 / std::max<double>(x.size(0), 1));"),
+    ("callee-takes-int", "return x.mul(1 / std::max<double>({x.size(0), x.size(1)}));"),
+    ("increment", "double s = x.size(0); return x.mul(s++);"),
     ("long-long", "return x.view({x.size(0) * 2LL});"),
     ("long-long", "auto n = x.size(0); return n > 2ULL ? x : x.view({n + 1ull});"),
     ("long-long", "long long k = 3; return x.view({x.size(0) - k});"),
@@ -45,6 +49,14 @@ CONVERTED = [
     (
         "const auto n = x.size(0); return n < ys.size() ? x : x.narrow(0, 0, n / ys.size());",
         "const auto n = x.sym_size(0); return n < ys.size() ? x : x.narrow_symint(0, 0, n / ys.size());",
+    ),
+    (
+        "double s = x.size(0); s++; --s; return x.mul(s);",
+        "c10::SymFloat s = x.sym_size(0); s = s + 1; s = s - 1; return x.mul(s);",
+    ),
+    (
+        "return x.view({std::min<int64_t>({x.size(0), 3, ys.size()})});",
+        "return x.view_symint({std::min<c10::SymInt>({x.sym_size(0), 3, ys.size()})});",
     ),
     ("auto n = x.size(0); n -= ys.size(); return x.view({n});", None),
     ("const int64_t n = b ? x.size(0) : 1LL; return x.view({n});", None),
