@@ -20,8 +20,9 @@ _GROWING = frozenset({"+=", "*=", "/=", "%="})
 _READING = frozenset(
     {"begin", "end", "cbegin", "cend", "size", "empty", "vec", "slice", "back", "front", "at", "equals"}
 )
+_ITERATORS = frozenset({"begin", "end", "rbegin", "rend", "data"})
 _APPENDING = frozenset({"push_back", "emplace_back"})
-_FOLDING = frozenset({"accumulate", "reduce"})
+_FOLDING = frozenset({"accumulate", "reduce", "multiply_integers"})
 _WRITING = frozenset({"swap", "tie", "exchange", "iter_swap", "ref", "forward_as_tuple"})
 """Functions of the standard library that change numbers given to them, or let others do so."""
 
@@ -70,7 +71,19 @@ def definitions(flow: Flow) -> Definitions:
             _target(found, node.field("right"), None, node)
         elif node.kind == "call_expression":
             _given(flow, found, node, tensors)
+    _behind_iterators(found)
     return found
+
+
+def _behind_iterators(found: Definitions) -> None:
+    """What is stored where an iterator points to is stored in an element of the sequence that it is of."""
+    for name in found.of.keys() & found.elements.keys():
+        for value in (stored for stored in found.of[name] if isinstance(stored, Node)):
+            for part in (part for part in value.walk() if part.kind == "call_expression"):
+                owner = part.fields["function"].field("argument") if method(part) in _ITERATORS else None
+                if owner is not None and owner.kind == "identifier":
+                    found.note_element(owner.text, None, part)
+                    found.last[owner.text] = max(found.last[owner.text], found.last[name])
 
 
 def _identifiers(node: Node) -> Iterator[str]:
@@ -109,6 +122,11 @@ def _loop(found: Definitions, node: Node) -> None:
     if not name:
         return
     counted = right is not None and right.kind == "call_expression" and called(right) == "irange"
+    if declarator is not None and declarator.kind == "reference_declarator" and right is not None and not counted:
+        constant = any(child.text == "const" for child in node.children)
+        owners = () if constant else _identifiers(right)  # each turn has another name for one of its elements
+        for owner in owners:
+            found.note_element(owner, None, node)
     first = right.fields["arguments"].children if right is not None and counted else []
     found.note(name, first[0] if len(first) > 1 else 0 if counted else None, node)
 

@@ -19,9 +19,11 @@ from transforms.cpp.reading.tree import Node
 
 _COUNTS = frozenset(
     {"numel", "size", "stride", "storage_offset", "nbytes", "dim", "ndimension", "itemsize", "element_size"}
-    | {"sym_numel", "sym_size", "sym_stride", "sym_storage_offset", "sym_nbytes", "multiply_integers"}
+    | {"sym_numel", "sym_size", "sym_stride", "sym_storage_offset", "sym_nbytes"}
 )
 _SHAPES = frozenset({"sizes", "strides", "sym_sizes", "sym_strides"})
+_GROWING = re.compile(r"(?:std::)?(?:plus|multiplies)<[\w: ]*>(?:\(\)|\{\})")
+"""Operations that make no negative number of two that are none."""
 _TRUTHS = COMPARISONS | {"&&", "||"}
 _STEPS = 500
 """So many expressions are looked at for one quotient."""
@@ -101,6 +103,8 @@ class Signs:
             return _smallest([self._least(a, [*facts, *said(node.fields["condition"], yes)]) for a, yes in arms])
         if node.kind == "assignment_expression" and node.token == "=":
             return self._least(node.fields["right"], facts)
+        if node.kind == "compound_literal_expression" and len(node.fields["value"].children) == 1:
+            return self._least(node.fields["value"].children[0], facts)
         if node.kind == "subscript_expression":
             return 0 if self._is_shape(node.children[0]) else None
         return self._of_call(node, facts) if node.kind == "call_expression" else None
@@ -162,9 +166,12 @@ class Signs:
         )
         if casts and len(arguments) == 1:
             return self._least(arguments[0], facts)
+        if name.rpartition("::")[2] == "multiply_integers" and arguments:
+            return 0 if self._is_shape(_owner(arguments[0])) else None
         if name == "accumulate" and len(arguments) >= 3 and arguments[0].kind == "call_expression":
-            owner = arguments[0].fields["function"].field("argument")
-            return 0 if owner is not None and self._is_shape(owner) and self._is_natural(arguments[2], facts) else None
+            grows = all(_GROWING.fullmatch(operation.text) for operation in arguments[3:])
+            natural = grows and self._is_shape(_owner(arguments[0])) and self._is_natural(arguments[2], facts)
+            return 0 if natural else None
         return None
 
     def _of_name(self, name: str) -> int | None:
@@ -240,6 +247,15 @@ def _signed(outer: Node, sign: int) -> Iterator[tuple[Node, int]]:
             pending.append((node.children[0], sign if node.token == "+" else -sign))
         else:
             yield node, sign
+
+
+def _owner(first: Node) -> Node:
+    """The sequence that a range begins in, `s` of `s.begin() + 1`; what is no iterator is a sequence itself."""
+    node = first.bare
+    while node.kind == "binary_expression":
+        node = node.children[0].bare
+    receiver = node.fields["function"].field("argument") if node.kind == "call_expression" else None
+    return receiver if receiver is not None and method(node) in ("begin", "cbegin", "rbegin", "data") else node
 
 
 def _integer(text: str) -> int | None:

@@ -35,6 +35,10 @@ SAFE = [
     "std::vector<int64_t> s = {x.size(0), 2}; return x.view({s[0] / 2, -1});",
     'auto n = x.numel(); TORCH_CHECK(n != 0, "none"); return x.view({(n - 1) / 4});',
     "return x.mul((x.size(0) - k) / 2.);",
+    "auto s = x.sizes().vec(); return x.view({c10::multiply_integers(s) / 2, -1});",
+    "auto s = x.sizes(); return x.view({c10::multiply_integers(s.begin() + 1, s.end()) / 2, -1});",
+    "auto s = x.sizes(); return x.view({std::accumulate(s.begin(), s.end(), int64_t{1}, std::plus<int64_t>()) / 2});",
+    "auto s = x.sizes().vec(); int64_t t = 0; for (const auto& d : s) { t += d; } return x.view({s[0] / 2, -1});",
 ]
 REVIEW = [
     "return x.view({(x.size(0) - 3) / 2});",
@@ -55,6 +59,11 @@ REVIEW = [
     "auto s = x.sizes().vec(); s[1] = k; return x.view({s[0] / 2, -1});",
     "auto s = x.sizes().vec(); s[0] -= 5; return x.view({s[0] / 2, -1});",
     "auto n = x.size(0); auto& m = n; m = k; return x.view({n / 2, x.size(1)});",
+    "auto s = x.sizes().vec(); s[0] = k; return x.view({c10::multiply_integers(s) / 2, -1});",
+    "auto s = x.sizes().vec(); s[0] = k; return x.view({c10::multiply_integers(s.begin(), s.end()) / 2, -1});",
+    "auto s = x.sizes(); return x.view({std::accumulate(s.begin(), s.end(), int64_t{1}, std::minus<int64_t>()) / 2});",
+    "auto s = x.sizes().vec(); for (auto& d : s) { d -= 4; } return x.view({s[0] / 2, -1});",
+    "auto s = x.sizes().vec(); auto it = s.begin(); *it -= 4; return x.view({s[0] / 2, -1});",
     "auto half = [](int64_t n) { return n / 2; }; return x.view({half(x.size(0) - k)});",
 ]
 EXPRESSIONS = st.recursive(
