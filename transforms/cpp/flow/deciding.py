@@ -14,7 +14,7 @@ from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.empty import LOOPS, serves_empty, stands_for_none
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import EXPECTED_NUMBER, Comparison, RaisingBranch, SizeShortcut
-from transforms.cpp.flow.nothing import gives_another
+from transforms.cpp.flow.nothing import gives_another, gives_another_dtype
 from transforms.cpp.flow.shapes import agreement_of
 from transforms.cpp.flow.sizes import is_size
 from transforms.cpp.reading.tree import Node
@@ -114,7 +114,10 @@ def _shortcut(flow: Flow, branch: Node, condition: Node, guards: tuple[str, str]
     if stands and not (found.same and found.empty):
         return
     if serving and path and found.same is not False:
-        given = () if found.empty or shortcut.broadcast else _special_path(branch, path, outcome)
+        special = _special_path(branch, path, outcome)
+        if gives_another_dtype(flow.root, special, path):
+            return
+        given = () if found.empty or shortcut.broadcast else special
         params = {param.name: param.type for param in flow.function.params}
         if given and gives_another(flow.root, params, given, path, asked):
             return

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from transforms.cpp.flow.checks import COMPARISONS
+from transforms.cpp.flow.dtypes import differ
 from transforms.cpp.flow.same_file import LIBRARY, own_functions, parameters
 from transforms.cpp.flow.sizes import method
 from transforms.cpp.reach.vocabulary import ACCESSORS
@@ -104,6 +105,18 @@ def gives_another(
             ):
                 return True
     return False
+
+
+def gives_another_dtype(function: Node, special: Sequence[Node], path: Sequence[Node]) -> bool:
+    """Whether what the path for a tensor without elements gives is seen to have another dtype than that of others."""
+    made = sources(function)
+    if any(differ(made, [given], general) for given, general in _pairs(special, path)):
+        return True
+    assigned = {} if special else _assigned(path)
+    return any(
+        differ(made, [value for value in made[name] if value not in values], values)
+        for name, values in assigned.items()
+    )
 
 
 def _pairs(special: Sequence[Node], path: Sequence[Node]) -> Iterator[tuple[Node, Sequence[Node]]]:

@@ -366,3 +366,30 @@ def test_an_output_that_the_shortcut_fills_is_what_the_path_in_general_writes(tm
     for name, taken in (("sum", True), ("unknown", False)):
         assert ("GUARD" in converted(tmp_path, source.replace("{}", name))) == taken
     assert "GUARD" not in converted(tmp_path, source.replace("{}", "sum").replace("fill_(0)", "fill_(1)"))
+
+
+@pytest.mark.parametrize(
+    ("given", "general", "taken"),
+    [
+        ("at::empty_like(x)", "x.gt(0)", False),
+        ("x.clone()", "x.to(at::kDouble)", False),
+        ("at::zeros_like(x, at::kLong)", "at::zeros_like(x)", False),
+        ("at::zeros_like(x, x.options().dtype(at::kLong))", "x.view_as(x)", False),
+        ("x.to(at::kLong)", "x > 0", False),
+        ("x.gt(0)", "at::empty_like(x).to(torch::kBool)", True),
+        ("x.to(at::kInt)", "x.clone().to(at::ScalarType::Int)", True),
+        ("at::empty_like(x)", "x.to(y.options())", True),
+        ("at::empty_like(x)", "x.exp() * 2", True),
+    ],
+)
+def test_what_has_another_dtype_for_an_empty_tensor_stays(
+    tmp_path: Path, given: str, general: str, taken: bool
+) -> None:
+    source = function(f"if (x.sym_numel() == 0) {{ return {given}; }}", f"return {general};")
+    guarded = source.replace("x.sym_numel() == 0", "TORCH_GUARD_OR_FALSE(x.sym_numel().sym_eq(0))")
+    assert converted(tmp_path, source) == (guarded if taken else source)
+
+
+def test_a_tensor_that_a_branch_converts_has_its_dtype_where_it_is_empty(tmp_path: Path) -> None:
+    source = function("if (x.sym_numel() != 0) { y = x.to(at::kDouble); }", "return y * 2;")
+    assert converted(tmp_path, source) == source
