@@ -5,6 +5,7 @@ from __future__ import annotations
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import FloatCast, IntCast
+from transforms.cpp.flow.numbers import UNSURE
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import FLOAT, INT, UNKNOWN, Type, symbolic_spelling
 
@@ -16,6 +17,9 @@ def convert(flow: Flow, node: Node, spelled: Node, value_node: Node, kind: Type,
     if kind.kind == "float" and kind.name != "float" and value.kind in ("int", "float"):
         flow.announce(FloatCast(value.origins, spelled))
         return FLOAT.with_origins(value.origins)
+    if kind.kind == "int" and value.kind == "int" and value.name == UNSURE:
+        flow.sink(node, "cast", f"is cast to `{spelled.text}`, behind a number that may have a fraction", value)
+        return kind
     if kind.kind == "int" and value.kind == "int" and kind.name in ("int64_t", "long", "SymInt"):
         if not kind.symbolic:
             flow.announce(IntCast(value.origins, node, value_node))

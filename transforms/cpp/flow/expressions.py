@@ -10,7 +10,7 @@ from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.events import CompoundAssignment, FloatOperand, Step
 from transforms.cpp.flow.members import behind, member, own_member
-from transforms.cpp.flow.numbers import constant, differs, literal, promoted, refuse_mixed
+from transforms.cpp.flow.numbers import UNSURE, constant, differs, literal, promoted, qualified, refuse_mixed
 from transforms.cpp.flow.repeated import may_repeat
 from transforms.cpp.flow.saved import escapes
 from transforms.cpp.flow.standard import ALGORITHMS
@@ -202,8 +202,10 @@ def _arithmetic(flow: Flow, node: Node, left: Type, right: Type) -> Type:
     if "scalar" in kinds:
         flow.sink(node, "unknown-use", "is combined with a Scalar", left, right)
         return Type("scalar")
-    if "int" in kinds and (kinds <= {"int", "bool", "unknown", "other"}):
+    if "int" in kinds and kinds <= {"int", "bool"}:
         return promoted(left, right).with_origins(join(left, right).origins)
+    if "int" in kinds and kinds <= {"int", "unknown", "other"}:
+        return Type("int", UNSURE, origins=join(left, right).origins)
     flow.sink(node, "unknown-use", "is combined with a value of unknown type", left, right)
     return UNKNOWN
 
@@ -353,7 +355,7 @@ EXPRESSIONS |= {
     "true": _literal(BOOL),
     "false": _literal(BOOL),
     "null": _literal(UNKNOWN),
-    "qualified_identifier": _literal(UNKNOWN),
+    "qualified_identifier": qualified,
     "type_descriptor": _literal(UNKNOWN),
     "sizeof_expression": _literal(Type("int", "size_t")),
     "this": _this,

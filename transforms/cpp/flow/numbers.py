@@ -15,6 +15,8 @@ SINGLE = Type("float", "float")
 _WIDE = frozenset({"size_t", "uint64_t", "unsigned long", "unsigned long long"})
 """Unsigned types that an int64_t beside them is converted to."""
 UNSIGNED = _WIDE | {"uint32_t", "unsigned", "unsigned int", "uint8_t", "uint16_t"}
+UNSURE = "number"
+"""The name of an integer's type that is computed with a number of unknown type, which may have a fraction."""
 _LONG_LONG = frozenset({"long long", "unsigned long long"})
 """Types that SymInt's operators have no overload for, and several that are as near (c10/core/SymInt.h)."""
 _NUMBERS = frozenset({"int", "float", "bool"})
@@ -23,6 +25,8 @@ _COUNTS = frozenset(
 )
 _SUFFIX = re.compile(r"[ul]*$")
 _CONSTANT = re.compile(rb"(?m)^(?:(?:static|inline|constexpr|const)[ \t]+)+([\w:]+)[ \t]+([^\s={;()]+)\s*[={]")
+_MATHEMATICAL = re.compile(r"M_(?:E|LOG2E|LOG10E|LN2|LN10|PI(?:_[24])?|[12]_PI|2_SQRTPI|SQRT2|SQRT1_2)")
+"""Macros of <cmath> (POSIX, math.h)."""
 _MACRO = re.compile(rb"#[ \t]*define[ \t]+(\w+)[ \t]+(\d[\w.]*)[ \t\r]*(?:\n|\Z)")
 _ORDERED = frozenset({"/", "%", "<", ">", "<=", ">="})
 """Operators whose result the bits of two integers do not tell: it matters whether they have a sign."""
@@ -43,7 +47,17 @@ def literal(text: str) -> Type:
 
 def constant(source: bytes, name: str) -> Type:
     """The type of a number that a file has as a constant, at the beginning of a line, or a macro; unknown else."""
-    return _constants(source).get(name.encode(), UNKNOWN)
+    return FLOAT if _MATHEMATICAL.fullmatch(name) else _constants(source).get(name.encode(), UNKNOWN)
+
+
+def qualified(flow: Flow, node: Node) -> Type:
+    """The type of a number that is named `Class::kBlock` or `space::kBlock`; unknown where it is none."""
+    scope, _, name = "".join(node.text.split()).rpartition("::")
+    spelled = flow.vocabulary.members.get((scope.rpartition("::")[2], name))
+    if spelled is None:
+        return constant(node.source, name)
+    kind = flow.type_of(spelled)
+    return kind if kind.kind in _NUMBERS and not kind.symbolic else UNKNOWN
 
 
 @functools.lru_cache(maxsize=64)
@@ -66,6 +80,8 @@ def promoted(left: Type, right: Type) -> Type:
     if floating:
         return SINGLE if floating == {"float"} else FLOAT
     names = {value.name for value in (left, right) if not (value.symbolic and value.name in _LONG_LONG)}
+    if UNSURE in names:
+        return Type("int", UNSURE)
     widest = next((name for name in ("unsigned long long", "long long") if name in names), "int64_t")
     return Type("int", "size_t" if names & _WIDE and widest != "unsigned long long" else widest)
 

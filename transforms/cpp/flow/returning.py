@@ -29,7 +29,7 @@ def returned(flow: Flow, node: Node, expression: Node | None, value: Type) -> No
         return
     if value.origins:
         flow.gives.add(-1)
-    if declared.symbolic or flow.function.returns in ("auto", "") or flow.slot(-1) in flow.settled:
+    if declared.symbolic or not flow.function.returns or flow.slot(-1) in flow.settled:
         return
     if declared.kind == "bool" and value.kind == "int":
         truth(flow, expression, value)

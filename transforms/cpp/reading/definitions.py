@@ -42,7 +42,7 @@ def spelled_types(declarator: Node, indexes: Iterable[int]) -> list[Node] | None
     owners = [child for child in parameters.named_children if child.type in _PARAMETERS]
     types = []
     for index in sorted(indexes):
-        owner = _declaration_around(declarator) if index < 0 else owners[index] if index < len(owners) else None
+        owner = _result_of(declarator) if index < 0 else owners[index] if index < len(owners) else None
         spelled = owner.child_by_field_name("type") if owner is not None else None
         if spelled is not None and index <= PART:
             spelled = _argument(spelled, PART - index)
@@ -50,6 +50,12 @@ def spelled_types(declarator: Node, indexes: Iterable[int]) -> list[Node] | None
             return None
         types.append(spelled)
     return types
+
+
+def _result_of(declarator: Node) -> Node | None:
+    """What the type of the result is written in: the declaration, or what stands behind `->`."""
+    trailing = next((child for child in declarator.named_children if child.type == "trailing_return_type"), None)
+    return trailing.named_children[0] if trailing is not None else _declaration_around(declarator)
 
 
 def _argument(spelled: Node, index: int) -> Node | None:

@@ -17,6 +17,10 @@ PLAN = "struct Plan { DimVector shape; DimVector dims; };\n"
 FILL = "static Plan plan(const Tensor& x) { Plan p; p.shape.push_back(x.size(0)); return p; }\n"
 USE = "Tensor f(const Tensor& x) { return x.expand(plan(x).shape); }"
 KEPT = {
+    "the result has a deduced type, which callers have integers for": (
+        "static auto rows(const Tensor& x) { return x.size(0); }\n"
+        "Tensor f(const Tensor& x) { int64_t n = rows(x); return x.narrow(0, 0, n); }"
+    ),
     "a constructor gives the member its value": (
         "struct Plan { Plan(DimVector s) : shape(s) {} DimVector shape; };\n"
         "static Plan plan(const Tensor& x) { Plan p({}); p.shape.push_back(x.size(0)); return p; }\n" + USE
@@ -184,6 +188,18 @@ CONVERTED = {
             " sizes.push_back(x.sym_size(0)); return std::make_tuple(sizes, dims, x.sym_numel()); }\n"
             "Tensor f(const Tensor& x) { auto [s, d, n] = shape(x);"
             " return x.sum(d).view_symint(s).narrow_symint(0, 0, n); }"
+        ),
+    ),
+    "results behind arrows": (
+        (
+            "static auto rows(const Tensor& x) -> int64_t { return x.size(0); }\n"
+            "static auto both(const Tensor& x) -> std::tuple<int64_t, Tensor> { return {x.size(0), x}; }\n"
+            "Tensor f(const Tensor& x) { auto [n, y] = both(x); return y.narrow(0, rows(x), n); }"
+        ),
+        (
+            "static auto rows(const Tensor& x) -> c10::SymInt { return x.sym_size(0); }\n"
+            "static auto both(const Tensor& x) -> std::tuple<c10::SymInt, Tensor> { return {x.sym_size(0), x}; }\n"
+            "Tensor f(const Tensor& x) { auto [n, y] = both(x); return y.narrow_symint(0, rows(x), n); }"
         ),
     ),
     "a pair in braces, tied": (

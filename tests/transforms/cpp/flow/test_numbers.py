@@ -30,6 +30,9 @@ STOPPED = [
     ("size_t", "return x.view({std::max<size_t>({x.size(0) - 3, 1})});"),
     ("callee-takes-int", "return x.mul(1 / std::max<double>(x.size(0), 1));"),
     ("callee-takes-int", "return x.mul(1 / std::max<double>({x.size(0), x.size(1)}));"),
+    ("cast", "return x.mul(static_cast<int64_t>(x.size(0) * M_PI_2));"),
+    ("cast", "return x.mul(static_cast<int64_t>(x.size(0) * unknown));"),
+    ("cast", "auto n = 1 + x.size(0) * unknown(b); n = 2 * n; return x.mul((int64_t)n);"),
     ("increment", "double s = x.size(0); return x.mul(s++);"),
     ("long-long", "return x.view({x.size(0) * 2LL});"),
     ("long-long", "auto n = x.size(0); return n > 2ULL ? x : x.view({n + 1ull});"),
@@ -93,6 +96,17 @@ def test_constants_of_the_file_are_numbers_of_their_types(tmp_path: Path, consta
     source = f"{constant}\nTensor f(const Tensor& x) {{ return x.mul(x.size(0) * kScale); }}"
     after = source if refused else source.replace("size", "sym_size")
     assert converted(tmp_path, source) == after
+
+
+@pytest.mark.parametrize(
+    ("kind", "refused"), [("double", "cast"), ("float", "float"), ("size_t", "size_t"), ("int", ""), ("int64_t", "")]
+)
+@pytest.mark.parametrize("scope", ["Config", "outer::Config"])
+def test_constants_of_classes_are_numbers_of_their_types(tmp_path: Path, kind: str, refused: str, scope: str) -> None:
+    source = f"struct Config {{\n  static constexpr {kind} kBlock = 2;\n}};\n"
+    source += f"Tensor f(const Tensor& x) {{ return x.mul(static_cast<int64_t>((x.size(0) - 3) / {scope}::kBlock)); }}"
+    assert (converted(tmp_path, source) == source) == bool(refused)
+    assert (refused in refusals(tmp_path, source)) == bool(refused)
 
 
 STEPPED = "Tensor f(const Tensor& x, IntArrayRef k, int d) {{ auto s = x.{api}().vec(); {step} return x.{view}(s); }}"
