@@ -96,10 +96,10 @@ def method(flow: Flow, node: Node, receiver: Node, owner: Type, name: str, argum
         return Type("ints", "IntArrayRef", origins=owner.origins)
     if name == "vec":
         return Type("ints", "vector", origins=owner.origins)
-    if name == "equals":
+    if name in ("equals", "swap"):
         if values and values[0].symbolic != owner.symbolic:
             coerce(flow, arguments[0] if owner.symbolic else receiver, join(owner, *values).origins or NOTHING)
-        return BOOL
+        return BOOL if name == "equals" else Type("void")
     if name == "empty":
         return BOOL
     return SIZE_T if name in ("size", "capacity", "max_size") else UNKNOWN
@@ -129,6 +129,13 @@ def _store_elements(
             reason = f"is added to `{receiver.beginning(40)}`, which stays concrete"
             flow.sink(node, "stored", reason, *values, slot=member_slot(flow, receiver))
     return Type("iter", origins=owner.origins)
+
+
+def deduced_list(flow: Flow, node: Node) -> None:
+    """A list of which C++ has to deduce the type of its elements: all of them have to have one."""
+    values = [evaluate(flow, child) for child in node.children]
+    if any(value.symbolic for value in values) and not all(value.symbolic for value in values):
+        flow.sink(node, "mixed", "stands beside integers in a list whose type is deduced", *values)
 
 
 def _compound_literal(flow: Flow, node: Node) -> Type:

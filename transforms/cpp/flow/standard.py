@@ -9,7 +9,7 @@ from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.events import AccumulateOperation, AccumulateStart, Extremum, ExtremumOperand, ExtremumTemplate
 from transforms.cpp.flow.members import fill, member_slot
 from transforms.cpp.flow.numbers import UNSIGNED, never_negative
-from transforms.cpp.flow.storing import owner_of, same_range
+from transforms.cpp.flow.storing import assign, owner_of, same_range
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import BOOL, INT, SIZE_T, STRING, UNKNOWN, Type
 
@@ -96,6 +96,8 @@ def _standard(flow: Flow, node: Node, bare: str, template: Node | None, argument
         for argument in arguments:
             evaluate(flow, argument)
         return SIZE_T
+    if bare == "swap" and len(arguments) == 2:
+        return _swap(flow, node, arguments)
     if bare in _SILENT:
         values = [evaluate(flow, argument) for argument in arguments]
         for argument, value in zip(arguments, values, strict=True):
@@ -110,6 +112,16 @@ def _standard(flow: Flow, node: Node, bare: str, template: Node | None, argument
             return INT
         return STRING if bare == "to_string" else Type("float", "double")
     return None
+
+
+def _swap(flow: Flow, node: Node, arguments: list[Node]) -> Type:
+    """`std::swap(a, b)` stores each in the other, which has the same type."""
+    first, second = (evaluate(flow, argument) for argument in arguments)
+    if first.symbolic and not second.symbolic:
+        assign(flow, arguments[1], first, node)
+    elif second.symbolic and not first.symbolic:
+        assign(flow, arguments[0], second, node)
+    return Type("void")
 
 
 def _get(flow: Flow, template: Node, value: Type) -> Type:

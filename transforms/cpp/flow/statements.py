@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from transforms.cpp.flow.branches import barred
 from transforms.cpp.flow.checks import exits
-from transforms.cpp.flow.containers import construct
+from transforms.cpp.flow.containers import construct, deduced_list
 from transforms.cpp.flow.deciding import decide
 from transforms.cpp.flow.dispatch import STATEMENTS, evaluate, run
 from transforms.cpp.flow.engine import NOTHING, Flow, outlives, parameter_origin
@@ -128,6 +128,8 @@ def _declaration(flow: Flow, node: Node) -> None:
             value = _initial(flow, initial, UNKNOWN) if initial is not None else UNKNOWN
             variable = flow.declare(name, value, identifier, node, deduced=True)
             variable.initial = initial
+            if initial is not None and initial.kind == "initializer_list":
+                deduced_list(flow, initial)
             if outlives(node):
                 flow.sink(identifier, "stored", f"is stored in `{name}`, which outlives the call", value)
             if value.kind == "lambda":
@@ -321,6 +323,8 @@ def _range_for(flow: Flow, node: Node) -> None:
     with flow.scope():
         right = node.field("right")
         over = evaluate(flow, right) if right is not None else UNKNOWN
+        if right is not None and right.kind == "initializer_list":
+            deduced_list(flow, right)
         spelled, declarator = node.field("type"), node.field("declarator")
         if declarator is not None and declarator.kind == "reference_declarator" and declarator.children:
             inner = declarator.children[0]

@@ -9,6 +9,8 @@ import pytest
 from tests.transforms.cpp.snippets import converted, refusals
 
 STOPPED = [
+    ("mixed", "", "int64_t p = 1; for (auto d : {x.size(0), x.dim()}) { p *= d; } return at::zeros({p});"),
+    ("mixed", "", "auto s = {x.size(0), x.dim()}; return at::zeros(s);"),
     ("macro", "#define ROWS(t) (t).size(0)\n", "return at::zeros({ROWS(x), x.size(1)});"),
     (
         "macro",
@@ -73,6 +75,26 @@ STOPPED = [
     ),
 ]
 CONVERTED = [
+    (
+        "",
+        "auto n = x.size(0); int64_t m = 3; std::swap(m, n); return at::zeros({m});",
+        "auto n = x.sym_size(0); c10::SymInt m = 3; std::swap(m, n); return at::zeros_symint({m});",
+    ),
+    (
+        "",
+        "auto s = x.sizes().vec(); std::vector<int64_t> t = {1}; std::swap(s[0], t[0]); return at::zeros(t);",
+        "std::vector<c10::SymInt> t = {1}; std::swap(s[0], t[0]); return at::zeros_symint(t);",
+    ),
+    (
+        "",
+        "auto s = x.sizes().vec(); std::vector<int64_t> t = {1}; t.swap(s); return at::zeros(t);",
+        "std::vector<c10::SymInt> t = {1}; t.swap(s); return at::zeros_symint(t);",
+    ),
+    (
+        "",
+        "int64_t p = 1; for (int64_t d : {x.size(0), x.size(1)}) { p *= d; } return at::zeros({p});",
+        "for (c10::SymInt d : {x.sym_size(0), x.sym_size(1)}) { p *= d; }",
+    ),
     (
         "",
         "const int64_t rows[] = {0}; return at::as_strided(x, x.sizes(), rows);",
