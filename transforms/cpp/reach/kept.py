@@ -1,4 +1,5 @@
-"""Functions whose signatures stay: their address is taken, another overload stands by, a constant is made of them.
+"""Functions whose signatures stay: their address is taken, another overload stands by, a constant is made of them, or
+they are called where no function is.
 
 So do those that code of a template may call which is not read.
 """
@@ -42,6 +43,7 @@ class Kept:
         self._standing: dict[str, list[str]] | None = None
         self._unread: frozenset[str] | None = None
         self._values: dict[str, frozenset[str]] = {}
+        self._outside: dict[str, bool] = {}
 
     def keeps(self, function: Function, index: int) -> bool:
         """Whether a parameter or the result of a function stays an integer for others' sake."""
@@ -49,6 +51,7 @@ class Kept:
             not self.may_have_symbols(function)
             or (index >= 0 and any(is_rival(function, other, index) for other in self._functions[function.name]))
             or self._is_value(function)
+            or self._is_called_outside(function)
             or self.named_unread(function.name)
         )
 
@@ -74,6 +77,15 @@ class Kept:
         paths = self._values[name]
         return function.path in paths if function.internal and function.path.endswith((".cpp", ".cc")) else bool(paths)
 
+    def _is_called_outside(self, function: Function) -> bool:
+        """Whether a file with the function calls it where no function is, as in the initialiser of a constant."""
+        own = same_function(function)
+        paths = {other.path for other in self._functions[function.name] if same_function(other) == own}
+        key = ", ".join([function.name, *sorted(paths)])
+        if key not in self._outside:
+            self._outside[key] = any(_calls_outside(self._project.read(path), function.name) for path in paths)
+        return self._outside[key]
+
     def _where(self, name: str) -> Sequence[str]:
         if self._standing is None:
             self._standing = {}
@@ -97,6 +109,28 @@ def standing(path: str, source: bytes) -> tuple[str, ...]:
 def unread(path: str, source: bytes) -> tuple[str, ...]:
     """The names in code of a template that is not read, sorted."""
     return tuple(sorted(masked(source).elsewhere))
+
+
+def _calls_outside(content: bytes, name: str) -> bool:
+    """Whether a file calls a function in the initialiser of a constant or a member, a default argument or a macro."""
+    tree, source = parse(content)
+    found = (match.start() for match in re.finditer(rb"\b%s\s*\(" % re.escape(name.encode()), source))
+    nodes = (tree.root_node.descendant_for_byte_range(start, start + len(name)) for start in found)
+    return any(node is not None and _is_outside(node) for node in nodes)
+
+
+def _is_outside(node: Node) -> bool:
+    called, around = False, node.parent
+    while around is not None:
+        if around.type in ("function_definition", "lambda_expression"):
+            return False
+        if around.type.startswith("preproc_") and around.type.endswith("def"):
+            return True
+        called = called or around.type == "call_expression"
+        if called and around.type == "optional_parameter_declaration":
+            return True
+        around = around.parent
+    return called
 
 
 def _is_value(node: Node, source: bytes) -> bool:

@@ -19,6 +19,10 @@ OTHERS = {
     "a template's argument": "int64_t six(int64_t n) { return app<twice>(n); }\n",
     "a pointer": "int64_t six(int64_t n) { int64_t (*p)(int64_t) = twice; return p(n); }\n",
     "an address": "int64_t six(int64_t n) { return call(&twice, n); }\n",
+    "a constant": "static const int64_t kSix = twice(3);\n",
+    "a member": "struct Config {\n  int64_t six = twice(3);\n  int64_t ten{twice(5)};\n};\n",
+    "a default argument": "Tensor g(const Tensor& x, int64_t n = twice(3)) { return x.sum(n); }\n",
+    "a macro": "#define TWICE_IN(n) twice(n)\n",
     "an overload of doubles": "static double twice(double v) { return 2.5 * v; }\n",
     "an overload of sequences": "static int64_t twice(IntArrayRef v) { return v.size(); }\n",
     "an overload of a template": "template <typename T> static T twice(T v) { return v + v; }\n",
@@ -41,6 +45,7 @@ def test_a_helper_that_others_name_stays_and_gains_a_twin(tmp_path: Path, other:
         "static Tensor twice(const Tensor& x) { return 2 * x; }\n",
         "static int64_t twice(int64_t n, int64_t m) { return n * m; }\n",
         "// as (twice) says\n",
+        "#ifdef TWICE\nstatic int64_t six() { return 6; }\n#endif\n",
     ],
 )
 def test_a_helper_that_nobody_else_names_changes(tmp_path: Path, other: str) -> None:
