@@ -141,7 +141,11 @@ def _min_max(flow: Flow, node: Node, bare: str, template: Node | None, arguments
     if origins and (spelled.kind in ("float", "bool") or any(value.kind == "float" for value in values)):
         flow.sink(node, "callee-takes-int", f"is compared with a floating point number by `std::{bare}`", *values)
         return spelled if spelled.kind == "float" else both
-    if not flow.passive and len(values) == 2 and {value.kind for value in values} == {"int"} and both.symbolic:
+    bound = _is_bound(node)
+    if bound and origins and any(value.symbolic is False for value in values):
+        flow.sink(node, "callee-takes-int", f"stands beside an integer in `std::{bare}`, which a reference is to", both)
+    pair = len(values) == 2 and {value.kind for value in values} == {"int"}
+    if not flow.passive and not bound and pair and both.symbolic:
         event = Extremum(origins, node, bare, template, arguments[0], arguments[1], values[0].symbolic)
         if event not in flow.questions:
             flow.questions.append(event)
@@ -163,6 +167,13 @@ def _min_max(flow: Flow, node: Node, bare: str, template: Node | None, arguments
                 flow.sink(node, "unknown-use", f"stands beside a value of unknown type in `std::{bare}`", both)
             flow.announce(ExtremumOperand(origins, argument))
     return Type("int", "int64_t", origins=origins)
+
+
+def _is_bound(call: Node) -> bool:
+    """Whether a reference is initialised with what a call returns: it is to one of the operands, not to a copy."""
+    outer = call.parent
+    declarator = outer.field("declarator") if outer is not None and outer.kind == "init_declarator" else None
+    return declarator is not None and declarator.kind == "reference_declarator"
 
 
 def _accumulate(flow: Flow, arguments: list[Node], start: int) -> Type:

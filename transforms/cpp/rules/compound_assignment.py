@@ -60,7 +60,7 @@ def rewrite(event: CompoundAssignment | Step) -> Iterator[Replacement]:
     left, right = event.left, event.right
     operator = node.token[0]
     between = node.source[left.end : right.start].decode("utf-8", "surrogateescape").replace(node.token, "=")
-    wrap = right.kind in ("binary_expression", "conditional_expression")
+    wrap = right.kind in ("binary_expression", "conditional_expression", "assignment_expression")
     message = f"`{left.excerpt} {node.token} …` → `{left.excerpt} = {left.excerpt} {operator} …`"
     yield Replacement(left.end, right.start, f"{between}{left.text} {operator} {'(' if wrap else ''}", message)
     if wrap:

@@ -33,6 +33,7 @@ STOPPED = [
     ("cast", "return x.mul(static_cast<int64_t>(x.size(0) * M_PI_2));"),
     ("cast", "return x.mul(static_cast<int64_t>(x.size(0) * unknown));"),
     ("cast", "auto n = 1 + x.size(0) * unknown(b); n = 2 * n; return x.mul((int64_t)n);"),
+    ("callee-takes-int", "auto n = x.size(0), m = x.dim(); const auto& p = std::max(n, m); return x.view({p});"),
     ("increment", "double s = x.size(0); return x.mul(s++);"),
     ("long-long", "return x.view({x.size(0) * 2LL});"),
     ("long-long", "auto n = x.size(0); return n > 2ULL ? x : x.view({n + 1ull});"),
@@ -60,6 +61,14 @@ CONVERTED = [
     (
         "return x.view({std::min<int64_t>({x.size(0), 3, ys.size()})});",
         "return x.view_symint({std::min<c10::SymInt>({x.sym_size(0), 3, ys.size()})});",
+    ),
+    (
+        "auto n = x.size(0), m = x.size(1); n -= m -= 1; return x.view({n, m});",
+        "auto n = x.sym_size(0), m = x.sym_size(1); n = n - (m = m - 1); return x.view_symint({n, m});",
+    ),
+    (
+        "auto n = x.size(0), m = x.size(1); const auto& p = std::max(n, m); n = 9; return x.view({p});",
+        "const auto& p = std::max(n, m); n = 9;",
     ),
     ("auto n = x.size(0); n -= ys.size(); return x.view({n});", None),
     ("const int64_t n = b ? x.size(0) : 1LL; return x.view({n});", None),
