@@ -9,8 +9,8 @@ from transforms.cpp.flow.choosing import chosen_size
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.events import CompoundAssignment, FloatOperand, Step
-from transforms.cpp.flow.members import behind, member, own_member
-from transforms.cpp.flow.numbers import UNSURE, constant, differs, literal, promoted, qualified, refuse_mixed
+from transforms.cpp.flow.members import behind, member, own_member, qualified
+from transforms.cpp.flow.numbers import UNSURE, constant, differs, literal, promoted, refuse_mixed
 from transforms.cpp.flow.repeated import may_repeat
 from transforms.cpp.flow.saved import escapes
 from transforms.cpp.flow.standard import ALGORITHMS

@@ -6,6 +6,7 @@ import re
 
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import Flow
+from transforms.cpp.flow.numbers import constant
 from transforms.cpp.reading.facts import Slot
 from transforms.cpp.reading.records import is_header
 from transforms.cpp.reading.tree import Node
@@ -39,9 +40,27 @@ def member(flow: Flow, node: Node, value: Type) -> Type:
     if owner.kind == "tuple" and name.text in ("first", "second") and len(owner.args) == 2:
         return owner.args[name.text == "second"]
     parent = _class(owner)
-    if owner.kind == "unknown":
+    if owner.kind == "unknown" or flow.is_template_parameter(owner):
         flow.conflicts |= {slot for slot in _settled(flow) if slot.member.endswith(f"::{name.text}")}
     return _held(flow, parent, name)
+
+
+def qualified(flow: Flow, node: Node) -> Type:
+    """The type of a number that is named `Class::kBlock` or `space::kBlock`; unknown where it is none."""
+    scope, _, name = "".join(node.text.split()).rpartition("::")
+    parent = scope.rpartition("::")[2]
+    spelled = flow.vocabulary.members.get((parent, name))
+    if spelled is None:
+        return constant(node.source, name)
+    flow.conflicts |= {_slot(flow, parent, name)} & flow.settled  # `&Class::member`, a pointer of its type
+    kind = flow.type_of(spelled)
+    return kind if kind.kind in ("int", "float", "bool") and not kind.symbolic else UNKNOWN
+
+
+def taken_apart(flow: Flow, kind: Type) -> None:
+    """A struct is bound to names for its members, which are not followed: the members keep their types."""
+    parent = _class(kind)
+    flow.conflicts |= {slot for slot in _settled(flow) if parent and slot.member.startswith(f"{parent}::")}
 
 
 def own_member(flow: Flow, node: Node) -> Type:

@@ -50,16 +50,6 @@ def constant(source: bytes, name: str) -> Type:
     return FLOAT if _MATHEMATICAL.fullmatch(name) else _constants(source).get(name.encode(), UNKNOWN)
 
 
-def qualified(flow: Flow, node: Node) -> Type:
-    """The type of a number that is named `Class::kBlock` or `space::kBlock`; unknown where it is none."""
-    scope, _, name = "".join(node.text.split()).rpartition("::")
-    spelled = flow.vocabulary.members.get((scope.rpartition("::")[2], name))
-    if spelled is None:
-        return constant(node.source, name)
-    kind = flow.type_of(spelled)
-    return kind if kind.kind in _NUMBERS and not kind.symbolic else UNKNOWN
-
-
 @functools.lru_cache(maxsize=64)
 def _constants(source: bytes) -> dict[bytes, Type]:
     """The type of each; a name with two has the first, and a constant goes before a macro."""

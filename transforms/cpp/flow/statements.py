@@ -8,6 +8,7 @@ from transforms.cpp.flow.containers import construct, deduced_list
 from transforms.cpp.flow.deciding import decide
 from transforms.cpp.flow.dispatch import STATEMENTS, evaluate, run
 from transforms.cpp.flow.engine import NOTHING, Flow, outlives, parameter_origin
+from transforms.cpp.flow.members import taken_apart
 from transforms.cpp.flow.returning import returned
 from transforms.cpp.flow.state import Lambda, Variable
 from transforms.cpp.flow.storing import coerce, store
@@ -165,6 +166,7 @@ def _share_type(flow: Flow, declared: list[Variable], node: Node) -> None:
 
 
 def _bind(flow: Flow, declarator: Node, value: Type) -> None:
+    taken_apart(flow, value)
     for index, identifier in enumerate(declarator.children):
         part = value.args[index] if value.kind == "tuple" and index < len(value.args) else _element(value)
         flow.declare(identifier.text, part, identifier, deduced=True)

@@ -9,6 +9,8 @@ from tree_sitter import Node
 
 _NAMED = ("struct_specifier", "class_specifier")
 _SIZE = re.compile(rb"\bsizeof\s*\(?\s*\*?\s*((?:\w+::)*\w+)")
+_PLAIN = re.compile(rb"\bis_(?:trivial|trivially_\w+|pod|standard_layout)(?:_v)?\s*<|\batomic<\s*((?:\w+::)*\w+)")
+"""What C++ asks to be copied byte by byte (C++ standard, "Properties of classes", "Class template atomic")."""
 _SCALARS = frozenset(b"bool char float double int long short unsigned size_t int64_t int32_t uint8_t scalar_t".split())
 _HEADERS = (".h", ".hpp", ".hh", ".cuh", ".inl", ".inc")
 
@@ -23,8 +25,11 @@ class Member:
 
 
 def copies_bytes(source: bytes) -> bool:
-    """Whether a file asks for the size of an object, as memset and memcpy need it: a SymInt cannot be copied so."""
-    return any(match[1] not in _SCALARS for match in _SIZE.finditer(source))
+    """Whether a file asks for the size of an object, as memset and memcpy need it, or that its bytes can be copied.
+
+    A SymInt cannot be copied so.
+    """
+    return any(match[1] not in _SCALARS for asked in (_SIZE, _PLAIN) for match in asked.finditer(source))
 
 
 def is_header(path: str) -> bool:

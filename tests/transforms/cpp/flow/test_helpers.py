@@ -38,6 +38,14 @@ KEPT = {
         + FILL
         + USE
     ),
+    "the struct is bound to names": (
+        PLAN + FILL + "Tensor g(const Tensor& x) { const auto& [s, d] = plan(x); return x.expand(s).sum(d); }\n" + USE
+    ),
+    "a template takes the struct": (
+        PLAN + FILL + "template <typename P> int64_t first(const P& p) { int64_t n = p.shape[0]; return n; }\n" + USE
+    ),
+    "the struct is copied byte by byte": PLAN + "static std::atomic<Plan> last;\n" + FILL + USE,
+    "the struct has to be plain": PLAN + "static_assert(std::is_trivially_copyable_v<Plan>);\n" + FILL + USE,
     "the struct is built of all its members": (
         PLAN + FILL + "Tensor g(const Tensor& x, DimVector v) { Plan p{v, v}; return x.expand(p.shape); }\n" + USE
     ),
