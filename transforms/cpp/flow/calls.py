@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from transforms.cpp.flow import containers, handles, helpers, methods, saved, standard
+from transforms.cpp.flow import containers, handles, helpers, lambdas, methods, saved, standard
 from transforms.cpp.flow.casts import convert
 from transforms.cpp.flow.checks import CHECKS
 from transforms.cpp.flow.conditions import size_check
@@ -65,7 +65,7 @@ def call(flow: Flow, node: Node) -> Type:
     if function.kind == "field_expression":
         return _member_calls(flow, node)
     if function.kind == "lambda_expression":
-        return _lambda_call(flow, node, evaluate(flow, function), arguments)
+        return lambdas.invoke(flow, node, evaluate(flow, function), arguments)
     if function.kind == "call_expression":
         return _call_of_result(flow, node, function, arguments)
     name, template = callee(function)
@@ -77,7 +77,7 @@ def call(flow: Flow, node: Node) -> Type:
         return _ITERATOR
     variable = flow.lookup(name) if function.kind == "identifier" else None
     if variable is not None:
-        return _lambda_call(flow, node, variable.type, arguments)
+        return lambdas.invoke(flow, node, variable.type, arguments)
     bare = name.split("::")[-1]
     if bare in CHECKS:
         return _check(flow, function, arguments, 1 if bare == "TORCH_CHECK_WITH" else 0)
@@ -140,21 +140,6 @@ def _check(flow: Flow, macro: Node, arguments: list[Node], condition: int) -> Ty
             truth(flow, argument, value)
     size_check(flow, macro, arguments)
     return Type("void")
-
-
-def _lambda_call(flow: Flow, node: Node, kind: Type, arguments: list[Node]) -> Type:
-    values = [evaluate(flow, argument) for argument in arguments]
-    owner = flow.lambdas.get(kind.name) if kind.kind == "lambda" else None
-    if owner is None:
-        for argument, value in zip(arguments, values, strict=True):
-            flow.sink(argument, "callee-unknown", f"is an argument of `{node.beginning(40)}`", value)
-        return kind.args[0] if kind.kind == "function" else UNKNOWN
-    for variable, value in zip(owner.parameters, values, strict=False):
-        if variable.deduced and variable.type.kind == "unknown":
-            variable.type = value.with_origins(None)
-        if value.symbolic and value.kind in ("int", "ints", "wrap", "float"):
-            flow.make_symbolic(variable, value.origins or NOTHING, node)
-    return owner.result
 
 
 def _call_of_result(flow: Flow, node: Node, function: Node, arguments: list[Node]) -> Type:

@@ -10,6 +10,7 @@ from transforms.cpp.flow.events import AccumulateOperation, AccumulateStart, Ext
 from transforms.cpp.flow.members import fill, member_slot
 from transforms.cpp.flow.numbers import UNSIGNED, never_negative
 from transforms.cpp.flow.storing import assign, owner_of, same_range
+from transforms.cpp.flow.truth import truth
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import BOOL, INT, SIZE_T, STRING, UNKNOWN, Type
 
@@ -101,6 +102,8 @@ def _standard(flow: Flow, node: Node, bare: str, template: Node | None, argument
     if bare in _SILENT:
         values = [evaluate(flow, argument) for argument in arguments]
         for argument, value in zip(arguments, values, strict=True):
+            if value.kind == "lambda" and value.name in flow.lambdas:
+                flow.sink(argument, "callee-unknown", f"is returned to `std::{bare}`", flow.lambdas[value.name].result)
             if value.kind not in _TYPED and not _ANY_ORDER.fullmatch(argument.text):
                 flow.sink(argument, "callee-unknown", f"is given to `{argument.beginning(60)}`", *values)
         return BOOL if bare == "equal" else INT if bare == "distance" else Type("iter")
@@ -213,6 +216,10 @@ def _predicate(flow: Flow, bare: str, arguments: list[Node]) -> Type:
     values = [evaluate(flow, argument) for argument in arguments]
     source = next((value for value in values if value.kind == "iter"), UNKNOWN)
     owner = flow.lambdas.get(values[-1].name) if values and values[-1].kind == "lambda" else None
+    if owner is not None and bare != "for_each" and owner.result.symbolic and owner.result.kind == "int":
+        for expression, kind in owner.returns:
+            if expression is not None:
+                truth(flow, expression, kind)
     if source.origins:
         if owner is None or len(owner.parameters) != 1:
             flow.sink(arguments[-1], "callee-unknown", f"is handed to a function by `std::{bare}`", source)

@@ -9,6 +9,31 @@ import pytest
 from tests.transforms.cpp.snippets import converted, refusals
 
 STOPPED = [
+    (
+        "mixed",
+        "",
+        (
+            "auto inc = [](int64_t& n) { n += 1; }; auto n = x.size(0); inc(n); std::vector<int64_t> v(1); inc(v[0]); "
+            "return at::zeros({n, v[0]});"
+        ),
+    ),
+    (
+        "return-type",
+        "",
+        (
+            "auto both = [&](int d) -> std::tuple<int64_t, int64_t> { return {x.size(d), 2}; }; "
+            "auto [a, b] = both(0); return at::zeros({a, b});"
+        ),
+    ),
+    (
+        "callee-unknown",
+        "",
+        (
+            "std::vector<Tensor> t = {x, x}; "
+            "std::sort(t.begin(), t.end(), [](const Tensor& a, const Tensor& b) { return a.numel() - b.numel(); }); "
+            "return t[0];"
+        ),
+    ),
     ("mixed", "", "int64_t p = 1; for (auto d : {x.size(0), x.dim()}) { p *= d; } return at::zeros({p});"),
     ("mixed", "", "auto s = {x.size(0), x.dim()}; return at::zeros(s);"),
     ("macro", "#define ROWS(t) (t).size(0)\n", "return at::zeros({ROWS(x), x.size(1)});"),
@@ -75,6 +100,42 @@ STOPPED = [
     ),
 ]
 CONVERTED = [
+    (
+        "",
+        "auto of = [](IntArrayRef s) { return at::zeros(s); }; DimVector v = {1}; return of(x.sizes()) + of(v);",
+        "c10::SymDimVector v = {1}; return of(x.sym_sizes()) + of(v);",
+    ),
+    (
+        "",
+        "auto inc = [](int64_t& n) { n += 1; }; auto n = x.size(0); inc(n); int64_t m = 3; inc(m); return x.view(m);",
+        "inc(n); c10::SymInt m = 3; inc(m); return x.view_symint(m);",
+    ),
+    (
+        "",
+        (
+            "std::vector<int64_t> v = {1}; auto of = [&](bool b) -> std::vector<int64_t> "
+            "{ if (b) { return v; } return x.sizes().vec(); }; return at::zeros(of(true));"
+        ),
+        "std::vector<c10::SymInt> v = {1}; auto of = [&](bool b) -> std::vector<c10::SymInt> { if (b)",
+    ),
+    (
+        "",
+        "auto rows = [&](int d) -> std::optional<int64_t> { return x.size(d); }; return at::zeros({rows(0).value()});",
+        "-> std::optional<c10::SymInt> { return x.sym_size(d); }; return at::zeros_symint({rows(0).value()});",
+    ),
+    (
+        "",
+        "auto rows = [&](int d) -> auto { return x.size(d); }; return at::zeros({rows(0)});",
+        "-> auto { return x.sym_size(d); }; return at::zeros_symint({rows(0)});",
+    ),
+    (
+        "",
+        (
+            "std::vector<Tensor> t = {x}; "
+            "bool b = std::any_of(t.begin(), t.end(), [](const Tensor& a) { return a.numel(); }); return x;"
+        ),
+        "{ return a.sym_numel() != 0; }",
+    ),
     (
         "",
         "auto n = x.size(0); int64_t m = 3; std::swap(m, n); return at::zeros({m});",
