@@ -183,6 +183,10 @@ def _accumulate(flow: Flow, arguments: list[Node], start: int) -> Type:
     """`std::accumulate(b, e, 1, std::multiplies<int64_t>())` computes in the type of its argument `start`."""
     values = [evaluate(flow, argument) for argument in arguments[: start + 1]]
     origins = join(*values).origins if values else None
+    for operation in arguments[start + 1 :]:
+        if operation.kind == "lambda_expression":
+            folded = flow.lambdas[evaluate(flow, operation).name].result
+            flow.sink(operation, "callee-unknown", "is folded by a lambda", folded, Type("int", origins=origins))
     if not origins or len(arguments) <= start:
         return values[start] if len(values) > start else UNKNOWN
     initial = values[start]
@@ -192,7 +196,6 @@ def _accumulate(flow: Flow, arguments: list[Node], start: int) -> Type:
         flow.announce(AccumulateStart(origins, arguments[start]))
     for operation in arguments[start + 1 :]:
         if operation.kind == "lambda_expression":
-            flow.sink(operation, "callee-unknown", "is folded by a lambda", Type("int", origins=origins))
             continue
         element = _element(flow, operation)
         if element is not None:

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator
 from codemod.terminal import listed
 from transforms.cpp.flow.checks import CHECKS, FAILURES, called, exits, throws
 from transforms.cpp.flow.engine import NOTHING, Flow
+from transforms.cpp.flow.standard import ALGORITHMS
 from transforms.cpp.flow.state import Sink, Site
 from transforms.cpp.reading.tree import Node
 
@@ -199,8 +200,11 @@ def _returns(node: Node) -> bool:
 
 
 def _invoked(function: Node) -> bool:
-    """Whether a lambda is called where it is written, `[&] { … }()`."""
-    return function.parent is not None and function.parent.field("function") is function
+    """Whether a lambda is called where it is written, `[&] { … }()`, or by an algorithm for each element."""
+    outer = function.parent
+    if outer is None or outer.kind != "argument_list" or outer.parent is None:
+        return outer is not None and outer.field("function") is function
+    return called(outer.parent) in ALGORITHMS
 
 
 def _without_sizes(condition: Node | None, outcome: bool) -> bool:
