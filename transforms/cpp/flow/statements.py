@@ -11,13 +11,14 @@ from transforms.cpp.flow.engine import NOTHING, Flow, outlives, parameter_origin
 from transforms.cpp.flow.members import taken_apart
 from transforms.cpp.flow.returning import returned
 from transforms.cpp.flow.state import Lambda, Variable
-from transforms.cpp.flow.storing import coerce, store
+from transforms.cpp.flow.storing import bind, coerce, is_reference, store
 from transforms.cpp.flow.truth import truth
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import TENSOR, UNKNOWN, Type
 from transforms.cpp.reading.vexing import as_variable
 
 _PARAMETERS = ("parameter_declaration", "optional_parameter_declaration", "variadic_parameter_declaration")
+_SPECIFIERS = ("type_qualifier", "storage_class_specifier", "attribute_declaration")
 _DECLARATORS = ("reference_declarator", "pointer_declarator", "init_declarator", "array_declarator")
 
 
@@ -107,10 +108,10 @@ def _declaration(flow: Flow, node: Node) -> None:
     auto = spelled.kind in ("placeholder_type_specifier", "auto") or spelled.text == "auto"
     declared: list[Variable] = []
     for child in node.children:
-        if child is spelled or child.kind in ("type_qualifier", "storage_class_specifier", "attribute_declaration"):
+        if child is spelled or child is node.field("value") or child.kind in _SPECIFIERS:
             continue
         declarator = child.field("declarator") if child.kind == "init_declarator" else child
-        initial = child.field("value") if child.kind == "init_declarator" else None
+        initial = (child if child.kind == "init_declarator" else node).field("value")  # that of a condition has no own
         if declarator is None or not (declarator.kind == "identifier" or "declarator" in declarator.kind):
             continue
         if declarator.kind == "reference_declarator" and declarator.children:
@@ -136,7 +137,9 @@ def _declaration(flow: Flow, node: Node) -> None:
             if value.kind == "lambda":
                 variable.type = value
             if variable.origins and not value.symbolic and initial is not None:
-                if value.kind == "int":
+                if is_reference(declarator) and value.kind not in ("ints", "wrap"):
+                    bind(flow, variable, initial, value)
+                elif value.kind == "int":
                     flow.retype(spelled, "c10::SymInt", variable.origins)
                 else:
                     coerce(flow, initial, variable.origins)
@@ -146,6 +149,8 @@ def _declaration(flow: Flow, node: Node) -> None:
             variable.initial = initial
             if initial is not None:
                 _initialise(flow, variable, initial)
+                if is_reference(declarator):
+                    bind(flow, variable, initial, evaluate(flow, initial))
         declared.append(variable)
     _share_type(flow, declared, node)
 
@@ -221,15 +226,18 @@ def _initialise(flow: Flow, variable: Variable, initial: Node) -> None:
 
 
 def _condition(flow: Flow, node: Node, *, loop: bool = False) -> None:
-    initial = node.field("initializer")
-    if initial is not None:
-        for child in initial.children:
-            run(flow, child)
+    before = node.field("initializer")
+    for child in before.children if before is not None else ():
+        run(flow, child)
     value = node.field("value") or (node.children[-1] if node.children else None)
     if value is None:
         return
     if value.kind == "declaration" or value.kind == "init_declarator":
         run(flow, value)
+        initial, spelled = value.field("value"), value.field("type")
+        held = evaluate(flow, initial) if initial is not None else UNKNOWN
+        if held.kind in ("int", "float") and spelled is not None and spelled.text != "bool":
+            flow.sink(value, "cast", "is asked as a truth where it is declared", held)
         return
     truth(flow, value, evaluate(flow, value))
 
@@ -342,6 +350,8 @@ def _range_for(flow: Flow, node: Node) -> None:
                 else:
                     variable = flow.declare(name, flow.type_of(spelled.text + suffix), identifier, node)
                     store(flow, variable, element, node)
+                    if right is not None and is_reference(node.field("declarator")):
+                        bind(flow, variable, right, element)
         body = node.field("body")
         if body is not None:
             run(flow, body)

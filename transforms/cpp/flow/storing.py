@@ -108,6 +108,23 @@ def owner_of(flow: Flow, node: Node) -> Variable | None:
             return None
 
 
+def is_reference(declarator: Node | None) -> bool:
+    """Whether what is declared is another name of what it is bound to."""
+    return declarator is not None and declarator.kind == "reference_declarator"
+
+
+def bind(flow: Flow, reference: Variable, target: Node, value: Type) -> None:
+    """What a reference to an integer is bound to has its type, and becomes symbolic with it."""
+    if not reference.origins or value.symbolic or value.kind not in ("int", "unknown", "other"):
+        return
+    held = flow.lookup(target.text) if target.kind == "identifier" else owner_of(flow, target)
+    if held is not None:
+        flow.make_symbolic(held, reference.origins, target)
+    else:
+        reason = f"is stored in `{reference.name}`, a reference to an integer"
+        flow.sink(target, "mixed", reason, reference.value)
+
+
 def read_as_number(flow: Flow, name: str) -> bool:
     """Whether a method of the variable `name`, a Scalar, is called: `s.toLong()` of one with a symbol asks a guard."""
     accesses = (part.field("argument") for part in flow.root.walk() if part.kind == "field_expression")

@@ -9,6 +9,9 @@ import pytest
 from tests.transforms.cpp.snippets import converted, refusals
 
 STOPPED = [
+    ("cast", "", "if (const auto n = x.size(0)) { return at::zeros({n}); } return x;"),
+    ("cast", "", "int64_t m = x.size(0); if (int64_t n = m) { return at::zeros({n}); } return x;"),
+    ("mixed", "", "std::map<int, int64_t> m; auto& n = m[1]; n = x.size(0); return at::zeros({n});"),
     (
         "mixed",
         "",
@@ -100,6 +103,27 @@ STOPPED = [
     ),
 ]
 CONVERTED = [
+    (
+        "",
+        "int64_t m = 2; int64_t& n = m; n = x.size(0); return at::zeros({m});",
+        "c10::SymInt m = 2; c10::SymInt& n = m; n = x.sym_size(0); return at::zeros_symint({m});",
+    ),
+    (
+        "",
+        "std::vector<int64_t> v = {2}; auto& n = v.back(); n = x.size(0); return at::zeros(v);",
+        "std::vector<c10::SymInt> v = {2}; auto& n = v.back(); n = x.sym_size(0); return at::zeros_symint(v);",
+    ),
+    (
+        "",
+        "std::vector<int64_t> v = {2}; for (int64_t& n : v) { n += x.size(0); } return at::zeros(v);",
+        "std::vector<c10::SymInt> v = {2}; for (c10::SymInt& n : v) { n += x.sym_size(0); }",
+    ),
+    (
+        "",
+        "std::vector<int64_t> v = {2}; auto& n = v; n.push_back(x.size(0)); return at::zeros(v);",
+        "std::vector<c10::SymInt> v = {2}; auto& n = v; n.push_back(x.sym_size(0)); return at::zeros_symint(v);",
+    ),
+    ("", "if (bool n = x.numel()) { return x; } return at::zeros({x.size(0)});", "if (bool n = x.sym_numel() != 0)"),
     (
         "",
         "auto of = [](IntArrayRef s) { return at::zeros(s); }; DimVector v = {1}; return of(x.sizes()) + of(v);",
