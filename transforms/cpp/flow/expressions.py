@@ -88,8 +88,9 @@ def _unary(flow: Flow, node: Node) -> Type:
             value = BOOL
         if token == "-" and value.kind == "float":
             flow.sink(operation, "negation", "is negated as a SymFloat, which has no unary minus", value)
-        if token == "~":
-            flow.sink(operation, "bit-operation", "is an operand of `~`", value)
+        if token in ("~", "+", "not"):
+            flow.sink(operation, "bit-operation", f"is an operand of `{token}`", value)
+        value = BOOL if token == "not" else value
     return value
 
 

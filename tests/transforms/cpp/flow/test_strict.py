@@ -9,6 +9,8 @@ import pytest
 from tests.transforms.cpp.snippets import converted, refusals
 
 STOPPED = [
+    ("bit-operation", "", "if (not x.size(0)) { return x; } return at::zeros({x.size(1)});"),
+    ("bit-operation", "", "return at::zeros({+x.size(0)});"),
     ("cast", "", "if (const auto n = x.size(0)) { return at::zeros({n}); } return x;"),
     ("cast", "", "int64_t m = x.size(0); if (int64_t n = m) { return at::zeros({n}); } return x;"),
     ("mixed", "", "std::map<int, int64_t> m; auto& n = m[1]; n = x.size(0); return at::zeros({n});"),
