@@ -9,11 +9,11 @@ from transforms.cpp.reading.types import Type
 
 
 def truth(flow: Flow, node: Node, value: Type) -> None:
-    """`node` is used as a condition: a SymInt there is compared with 0, as it has no conversion to bool.
+    """`node` is used as a condition: a SymInt or SymFloat there is compared with 0, for neither converts to bool.
 
     Where that is a shortcut's, a guard is asked, of which a person has to approve.
     """
-    if not (value.symbolic and value.kind == "int"):
+    if not (value.symbolic and value.kind in ("int", "float")):
         return
     target = node.bare
     if target.kind == "unary_expression" and target.token == "!":

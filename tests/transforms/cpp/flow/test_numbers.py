@@ -70,6 +70,11 @@ CONVERTED = [
         "auto n = x.size(0), m = x.size(1); const auto& p = std::max(n, m); n = 9; return x.view({p});",
         "const auto& p = std::max(n, m); n = 9;",
     ),
+    (
+        'double s = x.size(0) / 2.; TORCH_CHECK(s, "zero"); return !s && b ? x : x.mul(s);',
+        'c10::SymFloat s = x.sym_size(0) / 2.; TORCH_CHECK(s != 0, "zero"); return s == 0 && b ? x : x.mul(s);',
+    ),
+    ("double s = x.size(0) - 1; if (s) { return x; } return x.mul(s);", "if (s != 0) { return x; }"),
     ("auto n = x.size(0); n -= ys.size(); return x.view({n});", None),
     ("const int64_t n = b ? x.size(0) : 1LL; return x.view({n});", None),
     ("auto n = x.size(0) - 2u; return x.view({n * 2l, -1});", None),
