@@ -65,7 +65,8 @@ def fix_program(context: click.Context, command: Sequence[str], parameters: dict
         except EditConflict as error:
             raise SymfixError(f"{error}: changed while the program ran; give the same command again") from error
     wrong = "; its results are not eager's" if wrong_values(before, eager) else ""
-    show(_step("reproduce", f"{before.end}{wrong}; frames compiled {before.compilations}"))
+    broken = f"; graph breaks {before.breaks}" if before.breaks else ""
+    show(_step("reproduce", f"{before.end}{wrong}{broken}; frames compiled {before.compilations}"))
     if repair.verdict is None:
         return _stopped(repair, before, eager)
     for candidate in repair.made:

@@ -11,12 +11,14 @@ from typing import Protocol
 from codemod.fix.catching import Callers, guard_around, parsed
 from codemod.fix.checks import Check, check_at
 from codemod.fix.marks import Mark, mark_edit, marks_for, parameters_of
+from codemod.fix.settings import setting_edit
 from codemod.fix.trees import Copy, Tree, tree_of
 from codemod.fix.trial import Call, Trial
 from codemod.model.edits import Edit, EditConflict
 from codemod.model.findings import Finding, Level
 from codemod.model.groups import Group
 from codemod.probe.answers import Answer
+from codemod.probe.breaks import setting_against
 from codemod.probe.fakes import MISSING, operator_of
 from codemod.probe.script import Program
 from codemod.probe.trace import Frame
@@ -34,9 +36,9 @@ class Sources(Protocol):
         """What the oldest torch that runs a line lacks of what `text` names, as a reason; "" for nothing."""
 
 
-_FAILED = ("error", "fake", "specialized", "guard", "recompiled")
+_FAILED = ("error", "fake", "break", "specialized", "guard", "recompiled")
 _WRONG = ("guard", "specialized", "assumed")
-_OFTEN = ("recompiled", "specialized", "guard")
+_OFTEN = ("break", "recompiled", "specialized", "guard")
 _MOST_FILES = 4
 """Files that are read for the registration of an operator, of those that name it."""
 _CHECK = "torch._check where it is compiled, in place of a branch that only raises"
@@ -84,6 +86,7 @@ def candidates_for(
         return
     for answer in answers:
         yield from _checks(answer, lines, sources)
+    yield from _settings(answers, trial, lines)
     for answer in answers:
         for candidate in _marked(answer, trial, lines):
             if not _lacking(candidate, lines, sources):
@@ -99,7 +102,7 @@ def places_of(trial: Trial) -> list[Frame]:
     sizes = {size for answer in answers if is_violation(answer.text) for size in SIZES.findall(answer.text)}
     if sizes:
         answers = [a for a in answers if a.kind == "error" or not sizes.isdisjoint(SIZES.findall(a.text))]
-    answers.sort(key=lambda answer: answer.kind not in ("error", "fake"))
+    answers.sort(key=lambda answer: answer.kind not in ("error", "fake", "break"))
     frames = (frame for answer in answers for frame in (answer.place, answer.user))
     return list(dict.fromkeys(frame for frame in frames if frame is not None))
 
@@ -229,6 +232,23 @@ def _catching(answer: Answer, tree: Tree, check: Check, lines: _Lines) -> str:
 
 def _last_line(lines: _Lines, tree: Tree, finding: Finding) -> int:
     return finding.line + lines.source(tree, finding.path)[finding.start : finding.end].count(b"\n")
+
+
+def _settings(answers: Sequence[Answer], trial: Trial, lines: _Lines) -> Iterator[Candidate]:
+    """The settings that keep in the graph what breaks it, in the user's own file that calls what is compiled."""
+    broken = {setting: answer for answer in answers if (setting := setting_against(answer.text))}
+    for setting, answer in broken.items():
+        for call in trial.calls:
+            tree = lines.tree(call.path)
+            if tree is None or tree.package:
+                continue
+            path, _ = lines.original(tree, call.path, call.line)
+            edit = setting_edit(path, lines.source(tree, path), setting)
+            if edit is not None:
+                frame = answer.place or Frame(call.path, call.line, "")
+                what = f"torch._dynamo.config.{setting} = True"
+                yield Candidate(what, tree, (edit,), frame, f"{answer.kind}: {answer.text}")
+                break
 
 
 def _marked(answer: Answer, trial: Trial, lines: _Lines) -> Iterator[Candidate]:

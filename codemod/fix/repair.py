@@ -65,7 +65,7 @@ class Repair:
 
     def asks(self, trial: Trial, eager: Trial) -> bool:
         """Whether a run shows anything that a change may cure."""
-        often = any(compilation.count > 1 for compilation in trial.report.compilations)
+        often = trial.breaks > 0 or any(compilation.count > 1 for compilation in trial.report.compilations)
         return self.ails(trial, eager) or (often and not self.failures_only)
 
     def ails(self, trial: Trial, eager: Trial) -> bool:

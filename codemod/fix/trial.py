@@ -61,6 +61,8 @@ class Trial:
     """Of the files that are watched, those that modules were made of."""
     suggested: tuple[str, ...] = ()
     """Where it failed, what torch suggests to change in `dynamic_shapes`."""
+    captured: frozenset[str] = frozenset()
+    """The functions that are seen to be in a graph, their own or a caller's."""
 
     @property
     def files(self) -> frozenset[str]:
@@ -82,6 +84,11 @@ class Trial:
         return sum(answer.count for answer in self.report.answers if answer.kind == "error")
 
     @property
+    def breaks(self) -> int:
+        """How often a graph broke for the sake of shapes."""
+        return sum(answer.count for answer in self.report.answers if answer.kind == "break")
+
+    @property
     def end(self) -> str:
         """How it ended, in words."""
         if not self.status:
@@ -101,7 +108,8 @@ def run_trial(program: Program, eager: bool = False, seconds: float | None = Non
         written = _text(ended.folder / ERRORS) + (printed if ended.status else "")  # pytest prints what failed
         records = [record for path in ended.records for record in _records(path)]
         calls = (call for record in records if (call := _call(record)) is not None)
-        report = ended.collector().report()
+        collector = ended.collector()
+        report = collector.report()
         if ended.status:  # what fails outside of Dynamo is in no trace
             report = replace(report, answers=(*report.answers, *read_text(written).answers))
         return Trial(
@@ -113,6 +121,7 @@ def run_trial(program: Program, eager: bool = False, seconds: float | None = Non
             report,
             ended.loaded,
             suggested_fixes(written) if ended.status else (),
+            frozenset(collector.captured),
         )
 
 

@@ -39,7 +39,7 @@ def compare(before: Trial, after: Trial, eager: Trial) -> Verdict:
         return Verdict(False, f"what it prints is not {whose}")
     if not after.returned and not after.printed.strip():
         return Verdict(False, "it prints nothing and calls nothing that is compiled, so nothing can be compared")
-    lost = _compiled(before) - _compiled(after)
+    lost = _compiled(before) - _compiled(after) - after.captured  # in the graph of a caller, where none breaks any more
     if lost and not before.status:
         return Verdict(False, f"{sorted(lost)[0]} is no longer compiled")
     now, earlier = _cost(after, right), _cost(before, right)
@@ -57,11 +57,13 @@ def ends(before: Trial, after: Trial, right: Trial) -> str:
         parts.append("wrong results → " + ("right ones" if _agrees(after, right) else "wrong ones"))
     if before.errors or after.errors:
         parts.append(f"failures to compile {before.errors} → {after.errors}")
+    if before.breaks or after.breaks:
+        parts.append(f"graph breaks {before.breaks} → {after.breaks}")
     return "; ".join([*parts, f"frames compiled {before.compilations} → {after.compilations}"])
 
 
-def _cost(trial: Trial, right: Trial) -> tuple[bool, bool, int, int]:
-    return trial.status != 0, not _agrees(trial, right), trial.errors, trial.compilations
+def _cost(trial: Trial, right: Trial) -> tuple[bool, bool, int, int, int]:
+    return trial.status != 0, not _agrees(trial, right), trial.errors, trial.breaks, trial.compilations
 
 
 def _agrees(trial: Trial, right: Trial) -> bool:

@@ -19,6 +19,7 @@ KINDS = {
     "error": "could not be compiled",
     "wrong": "another result than eager's",
     "refused": "sizes or strides that eager takes fail when what was compiled is called with them",
+    "break": "a graph break: what stands behind it is compiled apart",
     "specialized": "a size or number became a constant: each other value compiles again",
     "recompiled": "compiled again",
     "guard": "only sizes that satisfy it are served by what was compiled",

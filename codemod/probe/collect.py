@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Any
 
 from codemod.borders.documents import load_json
 from codemod.errors import SymfixError
+from codemod.probe.advice import STATIC, advice_about
 from codemod.probe.answers import ARROW, Answer, Compilation, Report, merged
+from codemod.probe.breaks import Break, advice_for, graph_break
 from codemod.probe.fakes import lacking
 from codemod.probe.places import (
     COMPILED,
@@ -23,7 +24,8 @@ from codemod.probe.places import (
     schema_owner,
     torch_folder,
 )
-from codemod.probe.trace import Frame, Record, printed_frames
+from codemod.probe.spelling import SYMBOL, guard_kind, in_arguments, short_floats, spelled
+from codemod.probe.trace import BREAK, GRAPH, Frame, Record, printed_frames
 from codemod.probe.violations import violation
 from codemod.runner.asking import argument_in, askers_in
 from codemod.runner.assumptions import ASKERS, ASSUMED, CANNOT, NAMED, UNKNOWN
@@ -39,22 +41,12 @@ _OF_DRAFT = frozenset(
 )  # fmt: skip
 _MADE_CONSTANT = "it was made a constant when it was first compiled, by the line that specialized names"
 _SYMBOLIC = "a SymInt in the schema, and a kernel that takes one, keep it symbolic"
-_SYMBOL = re.compile(r"\b(?:s|u|zuf|zf)\d+\b")
 _EXCEPTION = re.compile(r"^GuardOnDataDependentSymNode: (?=.)")  # what a traceback has before what a trace says
-_EQUAL = re.compile(r"^Eq\((\w+), (-?[\d.]+(?:e[+-]?\d+)?)\)$")
-_FLOAT = re.compile(r"\b\d+\.\d+(?:e[+-]?\d+)?\b")  # with as many digits as sympy holds: 1.00000000000000e-5
 _EXPRESSION = re.compile(r"(?P<what>Could not .*?data-dependent expression )(?P<expression>.+?)(?: \(unhinted: .*)?$")
 _DEPENDENT = re.compile(r"data-dependent expression (.+?) \(unhinted: ")
-_OPEN_EQUAL = re.compile(r"^(Eq|Ne)\((.+)\)$")
-_MOST_COMMAS = 50
-_LOCAL = re.compile(r"\b[LG]\['(\w+)'\]")
-_MEMBER = re.compile(r"\._(?:modules|parameters|buffers)\['([A-Za-z_]\w*)'\]")
-_ELEMENT = re.compile(r"\._modules\['(\d+)'\]")
-_SIZE = re.compile(r"\.(size|stride)\(\)\[(\d+)\]")
 _ATTRIBUTE = re.compile(r"[\w.\[\]]+\.[A-Za-z_]\w*")  # of what `spelled` gives: neither a size nor an argument itself
-_STATIC = re.compile(r"tensor '(.+?)' size mismatch at index (\d+)\. expected (\d+), actual (\d+)")
-_FRAMEWORK = "due to 0/1 specialization in the framework"
 LOCATION = re.compile(r"(?P<path>[^\s()#]{1,1000}?):(?P<line>\d{1,9}) in (?P<function>[^\s()]+)")
+_GRAPH_LINE = re.compile(r"# File: [^\n]*?:\d+ in (\S+?),? code:")
 _ROW = re.compile(r"^(?:\d+/\d+: )+(.*)$", re.S)
 _NEXT_ROW = re.compile(r"\n\s*(?=\d+/\d+: )")
 _USER_STACK = "\nUser stack trace:\n"  # behind a reason, since torch 2.13
@@ -69,6 +61,8 @@ class Collector:
 
     torch: str = ""
     """The version that ran."""
+    captured: set[str] = field(default_factory=set)
+    """The names of the functions that are in a graph, their own or a caller's, as far as the trace shows it."""
     _cannot: dict[str, None] = field(default_factory=dict)
     _folder: str = ""
     _paths: set[str] = field(default_factory=set)
@@ -83,6 +77,10 @@ class Collector:
     """What of C++ leads to the record that comes next."""
     _equal: tuple[str, frozenset[str], int] = ("", frozenset(), 0)
     """The guard before, where it is an equality: its compilation, its symbols, and the number of answers with it."""
+    _traced: dict[str, tuple[int, set[str]]] = field(default_factory=dict)
+    """The last attempt of each compilation, with the functions that it traced."""
+    _broken: tuple[str, Break | None] = ("", None)
+    """The last graph break, with its compilation."""
     _unknown: dict[str, Record] = field(default_factory=dict)
     """Where the last error arose about each expression whose value is unknown."""
 
@@ -95,6 +93,7 @@ class Collector:
         for record in _once(records):
             self._folder = self._folder or torch_folder(record.stack) or folder_of(f.path for f in record.stack)
             self._paths.update(frame.path for frame in (*record.stack, *record.user_stack))
+            self._capture(record)
             if record.kind == "create_symbol" or record.value.get("name") == NAMED:
                 names = sources.setdefault(record.compilation, {})
                 names[str(record.value.get("symbol"))] = str(record.value.get("source", ""))
@@ -123,7 +122,7 @@ class Collector:
         constants = {(answer.function, answer.text.partition(" == ")[0]) for answer in self._answers
                      if answer.kind == "specialized"}  # fmt: skip
         for answer in self._answers:
-            static = _STATIC.search(answer.text) if answer.kind == "recompiled" else None
+            static = STATIC.search(answer.text) if answer.kind == "recompiled" else None
             if static is not None and (answer.function, f"{spelled(static[1])}.size({static[2]})") in constants:
                 answer = replace(answer, advice=_MADE_CONSTANT)
             changed = answer.kept and not varied.isdisjoint(_ATTRIBUTE.findall(answer.text))
@@ -138,8 +137,8 @@ class Collector:
         elif record.kind == "symbolic_shape_specialization" and value.get("reason") != "find":  # looked up, not asked
             self._drop_guard(record)
             name = spelled(next((str(source) for source in value.get("sources") or ()), str(value.get("symbol"))))
-            number = _short(str(value.get("value")))
-            self._add(record, "specialized", f"{name} == {number}", [name])
+            number = short_floats(str(value.get("value")))
+            self._add(record, "specialized", f"{name} == {number}", names=[name])
             self._constants.setdefault(name, set()).add(number)
         elif record.kind == "compilation_metrics" and value.get("fail_type"):
             self._failure(record, sources)
@@ -151,6 +150,16 @@ class Collector:
         elif record.kind == "artifact":
             self._artifact(record, sources)
 
+    def _capture(self, record: Record) -> None:
+        """Keep the names of traced functions until the graph that holds them is captured."""
+        attempt, names = self._traced.get(record.compilation, (0, set()))
+        if record.kind == "dynamo_start" or record.attempt != attempt:
+            names = set()
+        names.update(frame.function for frame in record.user_stack)
+        self._traced[record.compilation] = record.attempt, names
+        if record.kind == GRAPH:
+            self.captured |= names.union(_GRAPH_LINE.findall(record.payload))
+
     def _artifact(self, record: Record, sources: Mapping[str, str]) -> None:
         name = record.value.get("name")
         if name == "torch_version":
@@ -161,6 +170,12 @@ class Collector:
             label = compiled.label if compiled is not None else ""
             for reason in _reasons(record.payload):
                 self._answers.append(recompilation(reason, label, self._folder, self._paths))
+        elif name == BREAK:
+            broken = graph_break(record.payload)
+            if broken is not None:
+                self._broken = record.compilation, broken
+                where = self._arisen(record, broken.text, broken.stack)
+                self._add(where, "break", first_sentence(broken.text, sources), advice_for(broken.setting))
         elif name == ASKERS:
             self._asked = record.value
         elif name == CANNOT:
@@ -185,10 +200,10 @@ class Collector:
         expression = str(record.value.get("expr", ""))
         deferred = any(frame.function == "guard_or_defer_runtime_assert" for frame in record.stack)
         kind = "assert" if deferred or record.value.get("prefix") == "runtime_assert" else guard_kind(expression)
-        names = [spelled(sources.get(symbol, symbol)) for symbol in _SYMBOL.findall(expression)]
-        self._add(record, kind, in_arguments(expression, sources), names)
+        names = [spelled(sources.get(symbol, symbol)) for symbol in SYMBOL.findall(expression)]
+        self._add(record, kind, in_arguments(expression, sources), names=names)
         if expression.startswith("Eq(") and self._answers:
-            self._equal = record.compilation, frozenset(_SYMBOL.findall(expression)), len(self._answers)
+            self._equal = record.compilation, frozenset(SYMBOL.findall(expression)), len(self._answers)
 
     def _drop_guard(self, record: Record) -> None:
         """Forget the guard that has just made the one size in it a constant, `x.size(0) - 4 == 0`: it says no more."""
@@ -205,20 +220,31 @@ class Collector:
         if fake:  # its line is torch's own call of the operator; the error that ends the process has the program's
             self._add(Record(record.kind, value, record.compilation, (), ()), "fake", fake)
             return
+        compilation, broken = self._broken
+        if broken is not None and compilation == record.compilation and broken.stands_at(path, line):
+            last = max(n for n, answer in enumerate(self._answers) if answer.kind == "break")
+            self._answers[last] = replace(self._answers[last], kind="error")  # it is in a callee: nothing goes on there
+            return
         if not (_ABOUT_SIZES.search(reason) or _ABOUT_SIZES.search(str(value["fail_type"]))):
             return
+        where = self._arisen(record, reason, (user,) if user is not None else ())
+        self._add(where, "error", first_sentence(reason, sources))
+
+    def _arisen(self, record: Record, reason: str, user_stack: tuple[Frame, ...]) -> Record:
+        """`record` at the lines where what `reason` names arose: those of the trace, else those of the program.
+
+        What of C++ asked is then that of the same place.
+        """
         expression = _DEPENDENT.search(reason)
         arose = self._unknown.get(expression[1]) if expression else None
         if arose is not None and arose.compilation == record.compilation:
             self._asked = arose.value
-            record = replace(arose, user_stack=arose.user_stack or ((user,) if user is not None else ()))
-        else:
-            functions = askers_in(reason)
-            self._asked = {"functions": functions, "argument": "" if functions else argument_in(reason)}
-            record = Record(record.kind, value, record.compilation, (), (user,) if user is not None else ())
-        self._add(record, "error", first_sentence(reason, sources))
+            return replace(arose, user_stack=arose.user_stack or user_stack)
+        functions = askers_in(reason)
+        self._asked = {"functions": functions, "argument": "" if functions else argument_in(reason)}
+        return Record(record.kind, record.value, record.compilation, (), user_stack)
 
-    def _add(self, record: Record, kind: str, text: str, names: Sequence[str] = ()) -> None:
+    def _add(self, record: Record, kind: str, text: str, advice: str = "", names: Sequence[str] = ()) -> None:
         """An answer whose `text` is about `names`, as `spelled` gives them."""
         if kind == "specialized":  # is traced where it comes about, with the guard, and where it is looked up later
             if (record.compilation, text) in self._specialized:
@@ -231,7 +257,7 @@ class Collector:
         label = compiled.label if compiled is not None else DRAFT if _is_draft(record) else ""
         whose = whose if record.stack or record.user_stack else ""
         whose = schema_owner(argument) if argument and is_compiled(whose) else whose
-        advice = _SYMBOLIC if whose not in (COMPILED, "") and "(int" in argument else ""
+        advice = _SYMBOLIC if whose not in (COMPILED, "") and "(int" in argument else advice
         self._answers.append(Answer(kind, text, whose, place, user, label, advice=advice, native=native,
                                     argument=argument, kept=kept, stack=record.user_stack))  # fmt: skip
 
@@ -299,45 +325,6 @@ def _frame_number(record: Record) -> str:
     return record.compilation.partition("/")[0]
 
 
-def guard_kind(expression: str) -> str:
-    """The kind of answer that a guard is: "specialized" where it admits one value of a size."""
-    return "specialized" if _EQUAL.match(expression) else "guard"
-
-
-def spelled(source: str) -> str:
-    """`L['x'].size()[0]` as `x.size(0)`, wherever it stands in `source`; `m._modules['a']` as `m.a`."""
-    text = _ELEMENT.sub(r"[\1]", _MEMBER.sub(r".\1", source))
-    return _SIZE.sub(r".\1(\2)", _LOCAL.sub(r"\1", text))
-
-
-def in_arguments(expression: str, sources: Mapping[str, str]) -> str:
-    """A sympy expression with arguments in place of symbols; `Eq(a, b)` becomes `a == b`, `Ne(a, b)` `a != b`."""
-    text = _SYMBOL.sub(lambda match: spelled(sources.get(match[0]) or match[0]), _short(expression))
-    equal = _OPEN_EQUAL.match(text)
-    if equal is None:
-        return text
-    for comma in islice(re.finditer(", ", equal[2]), _MOST_COMMAS):
-        sides = equal[2][: comma.start()], equal[2][comma.end() :]
-        if all(map(_is_balanced, sides)):
-            return f"{sides[0]} {'==' if equal[1] == 'Eq' else '!='} {sides[1]}"
-    return text
-
-
-def _short(expression: str) -> str:
-    """`expression` with its floats as Python writes them."""
-    return _FLOAT.sub(lambda match: repr(float(match[0])), expression)
-
-
-def _is_balanced(text: str) -> bool:
-    """Whether each bracket that `text` closes is one that it opened."""
-    depth = 0
-    for character in text:
-        depth += (character == "(") - (character == ")")
-        if depth < 0:
-            return False
-    return depth == 0
-
-
 def first_sentence(reason: str, sources: Mapping[str, str] = {}) -> str:
     """The first cause of an error's text, without advice; with arguments for the symbols of its expression."""
     reason = reason.replace("\\n", "\n")  # an error within another's text
@@ -361,17 +348,6 @@ def _reasons(payload: str) -> list[str]:
     else:
         reasons = _NEXT_ROW.split(text)
     return [row[1] if (row := _ROW.match(reason)) else reason for reason in reasons if reason]
-
-
-def advice_about(reason: str) -> str:
-    """What helps against a reason to compile again; "" where nothing is known to."""
-    if _FRAMEWORK in reason:
-        return "sizes 0 and 1 are compiled apart by default; torch._dynamo.decorators.mark_unbacked lets one serve all"
-    match = _STATIC.search(reason)
-    if match is None:
-        return ""
-    name = spelled(match[1])
-    return f"static when first compiled; torch._dynamo.mark_dynamic({name}, {match[2]}) before makes it dynamic at once"
 
 
 def _table(payload: str) -> Mapping[str, object]:

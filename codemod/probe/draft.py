@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from codemod.probe.answers import Answer
-from codemod.probe.collect import DRAFT, guard_kind, in_arguments, real_tensors
+from codemod.probe.collect import DRAFT, real_tensors
 from codemod.probe.places import asking, folder_of
+from codemod.probe.spelling import guard_kind, in_arguments
 from codemod.probe.trace import Frame
 
 _HEADING = re.compile(

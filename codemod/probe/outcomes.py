@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from codemod.probe.answers import Answer, Report, merged
-from codemod.probe.collect import asked_by, first_sentence, in_arguments, recompilation
+from codemod.probe.collect import asked_by, first_sentence, recompilation
 from codemod.probe.places import COMPILED, called_by, is_compiled, owner, passes_calls_on, schema_owner
+from codemod.probe.spelling import in_arguments
 from codemod.probe.subjects import MODES, Cell, Subject, worst
 from codemod.probe.trace import Frame
 

@@ -9,19 +9,31 @@ from pathlib import Path
 
 from codemod.borders.quoting import code, markdown
 from codemod.probe.answers import KINDS, Answer, Report
+from codemod.probe.places import COMPILED, TORCH
 from codemod.probe.trace import Frame
 from codemod.reporting.report import plural
 from codemod.terminal import one_line, style, visible
 
-_STYLES = {"error": "red", "wrong": "red", "refused": "red", "specialized": "red", "recompiled": "yellow",
-           "guard": "yellow", "assumed": "yellow", "fake": "red", "assert": "dim"}  # fmt: skip
+_STYLES = {"error": "red", "wrong": "red", "refused": "red", "break": "yellow", "specialized": "red",
+           "recompiled": "yellow", "guard": "yellow", "assumed": "yellow", "fake": "red", "assert": "dim"}  # fmt: skip
 _WIDTH = max(map(len, KINDS)) + 2
 _MOST_TEXTS = 3
 """Answers of one line that are shown."""
+_MOST_GUARDS = 3
+"""Lines of torch that guard what one line of the program calls, as far as they are shown."""
+_MOST_COSTS = 5
+_COSTS = ("error", "wrong", "refused", "break", "recompiled")
+"""The kinds that were seen to cost something; the others may, in other sizes."""
+_SCREEN = 40
+"""Lines after which what costs most is said once more, where the reader is: at the end."""
 
 
 def text_lines(report: Report, answers: Sequence[Answer], everything: bool) -> list[str]:
-    """The answers under the function that they are about, a legend of the kinds that were met, and totals."""
+    """The answers under the function that they are about, a legend of the kinds that were met, and totals.
+
+    Without `everything`, of the guards that torch adds for one line of a program the first few stand there. A report
+    of more than a screen ends with what costs most.
+    """
     lines: list[str] = []
     counts = {compilation.label: compilation.count for compilation in report.compilations}
     shown = [answer for answer in answers if everything or answer.asks]
@@ -31,8 +43,7 @@ def text_lines(report: Report, answers: Sequence[Answer], everything: bool) -> l
             continue
         times = f"  compiled {_times(counts[function])}" if function in counts else ""
         lines += [style(visible(function) or "outside of compiled functions", "bold") + times]
-        for alike in _alike(own):
-            lines += _answer_lines(alike)
+        lines += _function_lines(list(_alike(own)), everything)
         lines.append("")
     met = [kind for kind in KINDS if any(answer.kind == kind for answer in shown)]
     lines += [f"{style(kind.ljust(_WIDTH), _STYLES[kind])}{KINDS[kind]}" for kind in met]
@@ -41,6 +52,8 @@ def text_lines(report: Report, answers: Sequence[Answer], everything: bool) -> l
     if kept and not everything:
         about = f"{plural(kept, 'more answer')} about numbers that objects keep, as the rate of a dropout"
         lines.append(style(f"{about}: none of them changed; --all shows them", "dim"))
+    if len(lines) > _SCREEN:
+        lines += _cost_lines(shown)
     return [*lines, *unsaid_lines(report), totals(report, shown)]
 
 
@@ -69,6 +82,42 @@ def _alike(answers: Iterable[Answer]) -> Iterable[list[Answer]]:
     for answer in answers:
         groups.setdefault(replace(answer, text="", count=1), []).append(answer)
     return groups.values()
+
+
+def _function_lines(groups: Sequence[Sequence[Answer]], everything: bool) -> Iterable[str]:
+    """The answers about one function; without `everything`, the guards of torch for a line are cut after a few."""
+    of_torch: dict[Frame, list[Sequence[Answer]]] = {}
+    for alike in groups:
+        answer = alike[0]
+        plain = answer.kind == "guard" and answer.owner in (TORCH, COMPILED) and not (answer.finding or answer.command)
+        if answer.user is None or not plain or everything:
+            yield from _answer_lines(alike)
+            continue
+        together = of_torch.setdefault(answer.user, [])
+        together.append(alike)
+        if len(together) <= _MOST_GUARDS:
+            yield from _answer_lines(alike)
+    for line, together in of_torch.items():
+        hidden = len(together) - _MOST_GUARDS
+        if hidden > 0:
+            more = f"{plural(hidden, 'more line')} of torch for {place_text(replace(line, text=''))}; --all shows them"
+            yield f"  {style('guard'.ljust(_WIDTH), _STYLES['guard'])}{style(more, 'dim')}"
+
+
+def _cost_lines(shown: Sequence[Answer]) -> list[str]:
+    """What failed or was compiled again, whatever function it is about, that of most compilations first."""
+    counted: dict[Answer, int] = {}
+    for answer in (answer for answer in shown if answer.kind in _COSTS):
+        plain = replace(answer, function="", count=1)
+        counted[plain] = counted.get(plain, 0) + answer.count
+    most = sorted(counted, key=lambda answer: (_COSTS.index(answer.kind), -counted[answer]))
+    if not most:
+        return []
+    lines = ["", style("begin with", "bold")]
+    for answer in most[:_MOST_COSTS]:
+        lines += _answer_lines([replace(answer, count=counted[answer])])
+    more = len(most) - _MOST_COSTS
+    return [*lines, *([style(f"  and {more:,} more of these kinds above", "dim")] if more > 0 else []), ""]
 
 
 def _answer_lines(alike: Sequence[Answer]) -> list[str]:

@@ -10,10 +10,11 @@ from dataclasses import replace
 from itertools import takewhile
 
 from codemod.probe.answers import ARROW, Answer, Compilation, Report, merged
-from codemod.probe.collect import LOCATION, first_sentence, guard_kind, in_arguments, recompilation
+from codemod.probe.collect import LOCATION, first_sentence, recompilation
 from codemod.probe.draft import read_draft
 from codemod.probe.fakes import lacking
 from codemod.probe.places import PYTHON, TORCH, called_by, folder_of, in_full, owner, schema_owner
+from codemod.probe.spelling import guard_kind, in_arguments
 from codemod.probe.trace import Frame, printed_frames
 from codemod.probe.violations import suggested_fixes, violation
 from codemod.runner.asking import argument_in, askers_in

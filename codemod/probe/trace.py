@@ -26,14 +26,18 @@ _HEADER = re.compile(r"^[VDIWEC]\d{4} \S+ \d+ \S+\] (\{.*)$")
 _PROCESS = re.compile(rb"[VDIWEC]\d{4} \S+ (\d+) ")
 _LONGEST_HEADER = 1 << 10
 _PRINTED = re.compile(r'^\s*File "([^"]+)", line (\d{1,9}), in (\S+)\s*$')
+GRAPH = "dynamo_output_graph"
+"""The record of a graph that was captured, as Python (torch/_dynamo/output_graph.py)."""
 _KINDS = frozenset(
     {
-        "artifact", "compilation_metrics", "create_symbol", "dynamo_start", "guard_added_fast",
+        "artifact", "compilation_metrics", "create_symbol", GRAPH, "dynamo_start", "guard_added_fast",
         "guard_added", "missing_fake_kernel", "mismatched_fake_kernel", "propagate_real_tensors",
         "propagate_real_tensors_provenance", "symbolic_shape_specialization",
     }
 )  # fmt: skip
-_ARTIFACTS = frozenset({"recompile_reasons", "torch_version", ASKERS, ASSUMED, CANNOT, NAMED, UNKNOWN})
+BREAK = "dynamo_graph_break_reason"
+"""The artifact of a graph break (torch/_dynamo/symbolic_convert.py, `log_graph_break`)."""
+_ARTIFACTS = frozenset({"recompile_reasons", "torch_version", BREAK, ASKERS, ASSUMED, CANNOT, NAMED, UNKNOWN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,8 @@ class Record:
     user_stack: tuple[Frame, ...]
     """The compiled program's own lines, the innermost last; empty once Dynamo has left them."""
     payload: str = ""
+    attempt: int = 0
+    """Which attempt of the compilation it is of: Dynamo begins again at a graph break, to end the graph there."""
 
 
 def trace_files(path: Path) -> list[Path]:
@@ -117,6 +123,7 @@ def read_trace(path: Path) -> Iterator[Record]:
             frames(value.get("stack"), names),
             frames(value.get("user_stack"), names),
             _payload(lines, number + 1) if document.get("has_payload") else "",
+            document["attempt"] if isinstance(document.get("attempt"), int) else 0,
         )
     if not any_record:
         raise SymfixError(f"{path}: not a structured trace of torch; TORCH_TRACE=FOLDER makes one")

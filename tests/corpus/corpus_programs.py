@@ -35,6 +35,19 @@ compiled = torch.compile(
 for size in (4, 5, 8, 11):
     print(compiled(torch.ones(size, 3)).shape[0])
 """,
+    # Tokens that a mask chooses: how many these are breaks the graph, and what follows is compiled apart.
+    "chosen_tokens": """import torch
+
+
+@torch.compile(dynamic=True, backend="aot_eager")
+def scale(tokens, weights):
+    chosen = tokens[weights > 0.5]
+    return torch.relu(chosen @ torch.ones(3, 2))
+
+
+for size in (4, 6, 9):
+    print(scale(torch.ones(size, 3), torch.arange(size) / size).sum().item())
+""",
     # A model that refuses features which do not fit its mask: torch cannot know how many the mask chooses.
     "raise_check": """import torch
 

@@ -52,6 +52,11 @@ def transformed(x):
     return torch.fft.fft(x)
 
 
+def broken(x):
+    count = int(x.max())
+    return x + count
+
+
 def attempted(function, x):
     try:
         torch.compile(function, backend="eager", fullgraph=True, dynamic=True)(x)
@@ -70,6 +75,7 @@ attempted(failing, torch.ones(4))
 attempted(repeated, torch.ones(4))
 attempted(mapped, torch.ones(2, 3, 4))
 attempted(transformed, x)
+torch.compile(broken, backend="eager", dynamic=True)(torch.ones(4))
 """
 
 
@@ -105,6 +111,7 @@ def test_each_answer_names_its_line(tmp_path: Path) -> None:
     }
     assert ("guard", "branch", "x.size(0) > 5", "if x.size(0) > 5:") in asked
     assert ("recompiled", "branch", "tensor 'x' size mismatch at index 0. expected 4, actual 7", None) in asked
+    assert ("break", "broken", "a number is read from a tensor's data", "count = int(x.max())") in asked
     error = next(answer for answer in report["answers"] if answer["kind"] == "error")
     assert error["text"] == "Could not guard on data-dependent expression u0 == 2"
     assert error["place"]["line"] == PROGRAM.splitlines().index("    if positive.shape[0] == 2:") + 1

@@ -98,8 +98,9 @@ def _of_program(whole: Report, answers: Sequence[Answer]) -> Matrix:
 
 def _class(kind: str) -> str:
     """The class of a kind's cells, which has the colour of a status."""
-    return {"error": "throws", "wrong": "wrong", "refused": "refuses", "specialized": "recompiles", "fake": "throws",
-            "recompiled": "recompiles", "guard": "guards", "assumed": "guards"}.get(kind, "passes")  # fmt: skip
+    return {"error": "throws", "wrong": "wrong", "refused": "refuses", "break": "recompiles", "fake": "throws",
+            "specialized": "recompiles", "recompiled": "recompiles", "guard": "guards",
+            "assumed": "guards"}.get(kind, "passes")  # fmt: skip
 
 
 def _answer(answer: Answer, rows: Mapping[str, int], columns: Sequence[str], of_operators: bool) -> dict[str, Any]:

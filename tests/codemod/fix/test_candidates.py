@@ -133,3 +133,23 @@ def test_what_the_oldest_torch_lacks_is_not_written(tmp_path: Path) -> None:
     old = Nothing("it is new")
     assert not list(candidates_for(trial, False, Copy(program), (), old, Level.REVIEW))
     assert left_at(frame, trial, program, old, Level.REVIEW) == ["torch._check: it is new"]
+
+
+def test_what_breaks_a_graph_for_data_gets_the_setting_that_keeps_it(tmp_path: Path) -> None:
+    program = tmp_path / "case.py"
+    program.write_text("import torch\n\nprint(f(x))\n")
+    call = Call((str(program), 1, "f"), str(program), 3, 6, (3, 10))
+    line = Frame(str(program), 3, "f")
+    broken = [
+        Answer("break", graph_text, "your code", line, None, "f")
+        for graph_text in ("a number is read from a tensor's data", "a shape depends on data: aten.nonzero.default",
+                           "a branch on a size or a number that is not known")
+    ]  # fmt: skip
+    trial = Trial(0, "", "", (), (call,), Report("", (), tuple(broken)))
+    copy = Copy(Program((sys.executable, "case.py"), tmp_path))
+    found = list(candidates_for(trial, False, copy, (), Nothing(), Level.REVIEW))
+    assert [candidate.what for candidate in found] == [
+        "torch._dynamo.config.capture_scalar_outputs = True",
+        "torch._dynamo.config.capture_dynamic_output_shape_ops = True",
+    ]
+    assert not list(candidates_for(trial, False, copy, found, Nothing(), Level.SAFE))

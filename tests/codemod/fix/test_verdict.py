@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -52,6 +53,21 @@ def test_fewer_frames_right_values_and_no_failure_are_better() -> None:
     wrong = trial(1, returned=3.0, printed="3.0")
     assert wrong_values(wrong, EAGER)
     assert "wrong results → right ones" in compare(wrong, trial(1), EAGER).reason
+
+
+def broken(breaks: int, functions: str, captured: str) -> Trial:
+    answers = tuple(Answer("break", str(number), "", None, None, "f") for number in range(breaks))
+    compilations = tuple(Compilation(name, "case.py", 1, 1) for name in functions)
+    return replace(trial(), report=Report("", compilations, answers), captured=frozenset(captured))
+
+
+def test_a_graph_that_breaks_less_is_better_as_long_as_all_of_it_is_compiled() -> None:
+    """What stood behind the break is in the same graph then; nothing is lost that a graph is seen to hold."""
+    before = broken(2, "fgh", "fgh")
+    assert compare(before, broken(1, "fgh", "fgh"), EAGER).reason == "graph breaks 2 → 1; frames compiled 3 → 3"
+    assert compare(before, broken(0, "f", "fgh"), EAGER).better
+    assert "g is no longer compiled" in compare(before, broken(0, "f", "fh"), EAGER).reason
+    assert not compare(before, before, EAGER).better
 
 
 def test_results_are_the_same_to_the_precision_of_their_dtype() -> None:

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from codemod.errors import SymfixError
+from codemod.probe.advice import advice_about
 from codemod.probe.answers import Answer, Report, merged, read_report, regressed
-from codemod.probe.collect import Collector, in_arguments, spelled
+from codemod.probe.collect import Collector
+from codemod.probe.spelling import in_arguments, spelled
 from codemod.probe.trace import Frame, Record, frames
 
 USER = Frame("/home/u/model.py", 12, "f", "if x.size(0) > 5:")
@@ -114,6 +116,25 @@ def test_a_recompilation_belongs_to_its_function_and_says_what_avoids_it(payload
     assert (answer.kind, answer.text, answer.function) == ("recompiled", reason, "f (model.py:10)")
     assert "mark_dynamic(x, 1)" in answer.advice
     assert [(c.function, c.count) for c in report.compilations] == [("f", 2)]
+
+
+@pytest.mark.parametrize(
+    ("reason", "advice"),
+    [
+        ("tensor 'x' size mismatch at index 0. expected 1, actual 7", "mark_unbacked(x, 0) lets one serve all"),
+        ("tensor 'x' size mismatch at index 0. expected 7, actual 1", "mark_unbacked(x, 0) lets one serve all"),
+        ("tensor '___stack0' size mismatch at index 0. expected 1, actual 7", "where nothing can mark it"),
+        ("2 <= x.size()[0] <= 8  # f(x)  # m.py:3 in f (due to 0/1 specialization in the framework)",
+         "mark_unbacked lets one serve all; sizes above 8 are too, by a line that compares them"),
+        ("2 <= x.size()[0]  # f(x)  # m.py:3 in f (due to 0/1 specialization in the framework)",
+         "mark_unbacked lets one serve all"),
+    ],
+)  # fmt: skip
+def test_what_helps_depends_on_the_size_that_was_met(reason: str, advice: str) -> None:
+    """`mark_dynamic` does not help where 0 or 1 is met: these are compiled apart all the same."""
+    said = advice_about(reason)
+    assert said.endswith(advice)
+    assert "mark_dynamic" not in said
 
 
 WITH_STACK = (

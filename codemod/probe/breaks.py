@@ -1,0 +1,64 @@
+"""Graph breaks for the sake of shapes, as Dynamo's structured trace tells them.
+
+What stands behind a break is compiled apart, and guards on what the break left. The graph breaks where code asks about
+a size that is not known, and where a number or a shape depends on data. For each of the latter two Dynamo has a setting
+that keeps the value in the graph, unknown (torch/_dynamo/config.py, `capture_scalar_outputs` and
+`capture_dynamic_output_shape_ops`). Breaks for other reasons are no matter of shapes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from codemod.probe.trace import Frame, printed_frames
+from codemod.runner.causes import TELLING
+
+SCALARS, SHAPES = "capture_scalar_outputs", "capture_dynamic_output_shape_ops"
+_NUMBER, _SHAPE = "a number is read from a tensor's data", "a shape depends on data"
+_READS_NUMBER = re.compile(rf"{SCALARS}|\bTensor\.item\b|\bdata.dependent operator\b", re.I)
+_BRANCH = "attempted to jump with SymNodeVariable"
+_OPERATOR = re.compile(r"\b(?:aten|[a-z_]\w*)\.\w+\.(?:default|[A-Z]\w*)\b")
+_PROGRAM, _TORCH = "User code traceback:", "Traceback (most recent call last):"
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """One graph break: what it says, and the program's lines, the innermost last.
+
+    `setting` is the one of Dynamo that keeps the value in the graph; "" where that takes another line.
+    """
+
+    text: str
+    setting: str
+    stack: tuple[Frame, ...]
+
+    def stands_at(self, path: object, line: object) -> bool:
+        """Whether it is the program's line `line` of the file `path` that breaks the graph."""
+        return bool(self.stack) and (self.stack[-1].path, self.stack[-1].line) == (path, line)
+
+
+def graph_break(payload: str) -> Break | None:
+    """The break that an artifact's payload tells; None where it is no matter of shapes."""
+    reason, _, below = payload.partition(_PROGRAM)
+    asked, operator = TELLING.search(reason), _OPERATOR.search(reason)
+    stack = tuple(printed_frames(below.partition(_TORCH)[0].splitlines()))
+    if asked is not None:
+        return Break(asked[0], "", stack)
+    if _BRANCH in reason:
+        return Break("a branch on a size or a number that is not known", "", stack)
+    if SHAPES in reason:
+        return Break(_SHAPE + (f": {operator[0]}" if operator else ""), SHAPES, stack)
+    if _READS_NUMBER.search(reason):
+        return Break(_NUMBER, SCALARS, stack)
+    return None
+
+
+def advice_for(setting: str) -> str:
+    """What a setting of Dynamo does, said to the reader; "" for none."""
+    return f"torch._dynamo.config.{setting} = True keeps it in the graph, unknown" if setting else ""
+
+
+def setting_against(text: str) -> str:
+    """The setting that keeps in the graph what an answer of this text is about; "" for none."""
+    return SCALARS if text == _NUMBER else SHAPES if text.startswith(_SHAPE) else ""

@@ -1,0 +1,52 @@
+"""Settings of Dynamo, as lines of a program."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemod.fix.settings import setting_edit
+from codemod.model.edits import apply_edits
+from codemod.probe.breaks import SCALARS, SHAPES
+
+LINE = "torch._dynamo.config.capture_scalar_outputs = True"
+OTHER = "torch._dynamo.config.capture_dynamic_output_shape_ops = True"
+
+
+@pytest.mark.parametrize(
+    ("source", "new"),
+    [
+        ("import torch\n\nf()\n", f"import torch\n\n{LINE}\n\nf()\n"),
+        ('"""A program."""\nimport torch\r\nx = 1\r\n', f'"""A program."""\nimport torch\r\n\r\n{LINE}\r\nx = 1\r\n'),
+        ("import os\nimport torch\nfrom a import (\n    b,\n)\nb()\n",
+         f"import os\nimport torch\nfrom a import (\n    b,\n)\n\n{LINE}\nb()\n"),
+        ("import torch\n", f"import torch\n\n{LINE}\n"),
+    ],
+)  # fmt: skip
+def test_a_setting_stands_behind_the_imports(source: str, new: str) -> None:
+    edit = setting_edit("a.py", source.encode(), SCALARS)
+    assert edit is not None
+    assert apply_edits(source.encode(), [edit]).decode() == new
+
+
+def test_both_settings_have_a_place() -> None:
+    source = b"import torch\n\nf()\n"
+    edits = [edit for setting in (SCALARS, SHAPES) if (edit := setting_edit("a.py", source, setting))]
+    assert apply_edits(source, edits).decode() == f"import torch\n\n{LINE}\n\n{OTHER}\n\nf()\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = 1\n",
+        "import torch; x = 1\n",
+        "import torch",
+        "import numpy as torch\n",
+        "x = 1\nimport torch\n",
+        f"import torch\n{LINE}\n",
+        f"import torch\n{LINE.replace('True', 'False')}\n",
+        "import torch\ntorch = 1\n",
+        "import torch\nf(\n",
+    ],
+)
+def test_a_file_without_a_place_is_left(source: str) -> None:
+    assert setting_edit("a.py", source.encode(), SCALARS) is None
