@@ -39,6 +39,8 @@ class Sources(Protocol):
 _FAILED = ("error", "fake", "break", "specialized", "guard", "recompiled")
 _WRONG = ("guard", "specialized", "assumed")
 _OFTEN = ("break", "recompiled", "specialized", "guard")
+_UNDECIDED = ("error", "break")
+"""Where torch may have met a branch that it could not decide."""
 _MOST_FILES = 4
 """Files that are read for the registration of an operator, of those that name it."""
 _CHECK = "torch._check where it is compiled, in place of a branch that only raises"
@@ -91,6 +93,18 @@ def candidates_for(
         for candidate in _marked(answer, trial, lines):
             if not _lacking(candidate, lines, sources):
                 yield candidate
+
+
+def leads_on(candidate: Candidate, trial: Trial, copy: Copy, made: Sequence[Candidate]) -> bool:
+    """Whether what a change is against is gone from a run with it, and something else fails or breaks a graph there.
+
+    The run was one from `copy`, with the changes `made`.
+    """
+    lines = _Lines(copy, made)
+    failures = [answer for answer in trial.report.answers if answer.kind in _UNDECIDED]
+    frames = ((answer, frame) for answer in failures for frame in (answer.place, answer.user) if frame is not None)
+    places = {(_why(answer), lines.without_changes(frame)) for answer, frame in frames}
+    return bool(failures) and (candidate.why, candidate.frame) not in places
 
 
 def places_of(trial: Trial) -> list[Frame]:
@@ -158,12 +172,12 @@ def _rewrites(answer: Answer, lines: _Lines, sources: Sources, level: Level) -> 
             if group.edits and group.level <= level:
                 rules = ", ".join(dict.fromkeys(finding.rule for finding in group.findings if finding.edits))
                 what = f"{rules} ({group.level.name.lower()}): {finding.message}"
-                yield Candidate(what, tree, group.edits, frame, f"{answer.kind}: {answer.text}")
+                yield Candidate(what, tree, group.edits, lines.without_changes(frame), _why(answer))
     for tree, group, finding in _registered(answer, lines, sources):
         if group.edits and group.level <= level:
             what = f"{finding.rule} ({group.level.name.lower()}): {finding.message}"
             frame = Frame(str(tree.root / finding.path), finding.line, "")
-            yield Candidate(what, tree, group.edits, frame, f"{answer.kind}: {answer.text}")
+            yield Candidate(what, tree, group.edits, frame, _why(answer))
 
 
 def _groups_at(frame: Frame, lines: _Lines, sources: Sources) -> Iterator[tuple[Tree, Group, Finding]]:
@@ -182,11 +196,11 @@ def _checks(answer: Answer, lines: _Lines, sources: Sources) -> Iterator[Candida
     """The check in place of a branch that only raises, and that torch could not decide."""
     for frame, tree, check in _checks_at(answer, lines):
         if not _unfit(answer, tree, check, lines, sources):
-            yield Candidate(_CHECK, tree, (check.edit,), frame, f"{answer.kind}: {answer.text}")
+            yield Candidate(_CHECK, tree, (check.edit,), lines.without_changes(frame), _why(answer))
 
 
 def _checks_at(answer: Answer, lines: _Lines) -> Iterator[tuple[Frame, Tree, Check]]:
-    for frame in filter(None, (answer.place, answer.user)) if answer.kind == "error" else ():
+    for frame in filter(None, (answer.place, answer.user)) if answer.kind in _UNDECIDED else ():
         tree = lines.tree(frame.path)
         if tree is not None:
             path, line = lines.original(tree, frame.path, frame.line)
@@ -245,9 +259,9 @@ def _settings(answers: Sequence[Answer], trial: Trial, lines: _Lines) -> Iterato
             path, _ = lines.original(tree, call.path, call.line)
             edit = setting_edit(path, lines.source(tree, path), setting)
             if edit is not None:
-                frame = answer.place or Frame(call.path, call.line, "")
+                frame = lines.without_changes(answer.place or Frame(call.path, call.line, ""))
                 what = f"torch._dynamo.config.{setting} = True"
-                yield Candidate(what, tree, (edit,), frame, f"{answer.kind}: {answer.text}")
+                yield Candidate(what, tree, (edit,), frame, _why(answer))
                 break
 
 
@@ -288,9 +302,13 @@ def _marked_by(answer: Answer, mark: Mark, calls: Sequence[Call], lines: _Lines)
             frame = frame or _own_place(answer, lines) or Frame(call.path, call.line, "")
     for tree, own in edits.items():
         what = f"{mark.function}({mark.name}, {mark.dimension}) where the compiled function is called"
-        why = f"{answer.kind}: {answer.text}"
-        return Candidate(what, tree, tuple(sorted(set(own))), frame or Frame("", 0, ""), why)
+        named = lines.without_changes(frame or Frame("", 0, ""))
+        return Candidate(what, tree, tuple(sorted(set(own))), named, _why(answer))
     return None
+
+
+def _why(answer: Answer) -> str:
+    return f"{answer.kind}: {answer.text}"
 
 
 def _own_place(answer: Answer, lines: _Lines) -> Frame | None:
@@ -339,6 +357,14 @@ class _Lines:
             if new_first < line <= new_last:
                 return relative, min(first + line - new_first, max(last, first + 1))
         return relative, line
+
+    def without_changes(self, frame: Frame) -> Frame:
+        """A line of the run as the line that it is of a file without any change."""
+        tree = self.tree(frame.path)
+        if tree is None:
+            return frame
+        path, line = self.original(tree, frame.path, frame.line)
+        return Frame(str(tree.root / path), line, frame.function, frame.text)
 
     def unchanged(self, tree: Tree, path: str, line: int) -> bool:
         """Whether a line is as it was, so that columns in it are too."""

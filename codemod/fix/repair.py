@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from codemod.fix.candidates import Candidate, Sources, candidates_for, conflict_free, contents_of
+from codemod.fix.candidates import Candidate, Sources, candidates_for, conflict_free, contents_of, leads_on
 from codemod.fix.trees import Copy, patched
 from codemod.fix.trial import Trial, run_trial, same_text
 from codemod.fix.verdict import Verdict, compare, wrong_values
@@ -100,7 +100,7 @@ class Repair:
             if verdict.better:
                 return list(chain), after, place
             self.refused[chain] = verdict.reason
-            if after.status and len(chain) < _DEEPEST:
+            if (after.status or leads_on(candidate, after, place, together)) and len(chain) < _DEEPEST:
                 further = self._step(latest, after, place, eager, list(chain))
                 if further is not None:
                     return further

@@ -66,6 +66,23 @@ for count in (2, 3, 4):
     mask = torch.arange(6) < count
     print(merge(torch.arange(12.0).reshape(6, 2), torch.ones(count, 2), mask).sum().item())
 """,
+    # The same without a setting and in as many graphs as it takes: the first change alone has it break elsewhere.
+    "chosen_features": """import torch
+
+
+class Merger(torch.nn.Module):
+    def forward(self, embeddings, features, mask):
+        chosen = embeddings[mask]
+        if chosen.shape[0] != features.shape[0]:
+            raise ValueError(f"{features.shape[0]} features for {chosen.shape[0]} places")
+        return chosen + features
+
+
+merge = torch.compile(Merger(), dynamic=True, backend="aot_eager")
+for count in (2, 3, 4):
+    mask = torch.arange(6) < count
+    print(merge(torch.arange(12.0).reshape(6, 2), torch.ones(count, 2), mask).sum().item())
+""",
     # An operator whose fake kernel takes the smaller of two sizes: which one that is becomes a guard.
     "smaller_size": """import torch
 

@@ -1,0 +1,42 @@
+"""Which change leads on to the next."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from codemod.fix.candidates import Candidate, contents_of, leads_on
+from codemod.fix.trees import Copy, Tree, patched
+from codemod.fix.trial import Trial
+from codemod.model.edits import Edit
+from codemod.probe.answers import Answer, Report
+from codemod.probe.script import Program
+from codemod.probe.trace import Frame
+
+SHAPE, UNKNOWN = "a shape depends on data: aten.nonzero.default", "a branch on a size or a number that is not known"
+
+
+def trial(*broken: tuple[str, Frame]) -> Trial:
+    answers = [Answer("break", text, "your code", place, None, "f") for text, place in broken]
+    guard = Answer("guard", "x.size(0) > 3", "your code", None, None, "f")
+    return Trial(0, "", "", (), (), Report("", (), (*answers, guard)))
+
+
+def test_a_change_leads_on_where_another_line_breaks_the_graph_in_the_place_of_its_own(tmp_path: Path) -> None:
+    """The run with the change is one from a copy, whose lines are others."""
+    source = "import torch\n\nchosen = embeddings[mask]\nif chosen.shape[0] != n:\n    raise ValueError\n"
+    (tmp_path / "case.py").write_text(source)
+    program = Program((sys.executable, "case.py"), tmp_path)
+    chosen = Frame(str(tmp_path / "case.py"), 3, "forward")
+    edit = Edit("case.py", 13, 13, b"", b"\nsetting = True\n")
+    setting = Candidate("a setting", Tree(tmp_path), (edit,), chosen, f"break: {SHAPE}")
+    with patched(program, contents_of([setting])) as copy:
+        (folder,) = copy.folders.values()
+        same, branch = (replace(chosen, path=str(folder / "case.py"), line=line) for line in (5, 6))
+        made = [setting]
+        assert leads_on(setting, trial((UNKNOWN, branch)), copy, made)
+        assert leads_on(setting, trial((SHAPE, branch)), copy, made)
+        assert not leads_on(setting, trial((SHAPE, same), (UNKNOWN, branch)), copy, made)
+        assert not leads_on(setting, trial(), copy, made)
+    assert leads_on(setting, trial((UNKNOWN, chosen)), Copy(program), ())
