@@ -9,6 +9,7 @@ that keeps the value in the graph, unknown (torch/_dynamo/config.py, `capture_sc
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from codemod.probe.trace import Frame, printed_frames
@@ -19,7 +20,12 @@ _NUMBER, _SHAPE = "a number is read from a tensor's data", "a shape depends on d
 _READS_NUMBER = re.compile(rf"{SCALARS}|\bTensor\.item\b|\bdata.dependent operator\b", re.I)
 _BRANCH = "attempted to jump with SymNodeVariable"
 _OPERATOR = re.compile(r"\b(?:aten|[a-z_]\w*)\.\w+\.(?:default|[A-Z]\w*)\b")
-_PROGRAM, _TORCH = "User code traceback:", "Traceback (most recent call last):"
+_PROGRAM = re.compile(r"User code traceback:|Graph break: from user code at:")
+_TORCH = "Traceback (most recent call last):"
+_LOGGED = re.compile(r"Graph break (?:in user code at |from `)")
+_LOGGER = re.compile(r"(?:\[rank\d+\]:\s?)?[VDIWEC]\d{4} \S+ \d+ (\S+)\] \[(\S+)\] (?:\[__\w+\] ?)?")
+_LONGEST = 400
+"""Lines of a log that one break takes at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,8 @@ class Break:
 
 def graph_break(payload: str) -> Break | None:
     """The break that an artifact's payload tells; None where it is no matter of shapes."""
-    reason, _, below = payload.partition(_PROGRAM)
+    reason, *rest = _PROGRAM.split(payload, maxsplit=1)
+    below = rest[0] if rest else ""
     asked, operator = TELLING.search(reason), _OPERATOR.search(reason)
     stack = tuple(printed_frames(below.partition(_TORCH)[0].splitlines()))
     if asked is not None:
@@ -52,6 +59,29 @@ def graph_break(payload: str) -> Break | None:
     if _READS_NUMBER.search(reason):
         return Break(_NUMBER, SCALARS, stack)
     return None
+
+
+def logged_breaks(lines: Sequence[str]) -> Iterator[tuple[range, Break | None]]:
+    """The graph breaks in what logging printed, each with the lines that it takes; of one and the same, the first.
+
+    Lines have what logging puts before them, or nothing: a break then goes on to the next.
+    """
+    starts = [number for number, line in enumerate(lines) if _LOGGED.match(_LOGGER.sub("", line, count=1))]
+    said: set[tuple[str, tuple[Frame, ...]]] = set()
+    for start, following in zip(starts, [*starts[1:], len(lines)], strict=False):
+        logger = _LOGGER.match(lines[start])
+        end = start + 1
+        while end < min(following, start + _LONGEST):
+            other = _LOGGER.match(lines[end])
+            if logger is not None and (other is None or other.groups() != logger.groups()):
+                break
+            end += 1
+        found = graph_break("\n".join(_LOGGER.sub("", line, count=1) for line in lines[start:end]))
+        compilation = logger[2] if logger is not None else str(start)
+        again = found is not None and (compilation, found.stack[-1:]) in said
+        if found is not None and not again:
+            said.add((compilation, found.stack[-1:]))
+        yield range(start, end), None if again else found
 
 
 def advice_for(setting: str) -> str:

@@ -10,10 +10,11 @@ from dataclasses import replace
 from itertools import takewhile
 
 from codemod.probe.answers import ARROW, Answer, Compilation, Report, merged
+from codemod.probe.breaks import Break, advice_for, logged_breaks
 from codemod.probe.collect import LOCATION, first_sentence, recompilation
 from codemod.probe.draft import read_draft
 from codemod.probe.fakes import lacking
-from codemod.probe.places import PYTHON, TORCH, called_by, folder_of, in_full, owner, schema_owner
+from codemod.probe.places import PYTHON, TORCH, asking, called_by, folder_of, in_full, owner, schema_owner
 from codemod.probe.spelling import guard_kind, in_arguments
 from codemod.probe.trace import Frame, printed_frames
 from codemod.probe.violations import suggested_fixes, violation
@@ -40,7 +41,8 @@ def read_text(text: str) -> Report:
 
     A report without answers where it says nothing of the kind. The version of torch is not in such a text.
     """
-    lines = [_PREFIX.sub("", line, count=1) for line in _COLOUR.sub("", text).splitlines()]
+    printed = _COLOUR.sub("", text).splitlines()
+    lines = [_PREFIX.sub("", line, count=1) for line in printed]
     paths = dict.fromkeys(frame.path for frame in printed_frames(lines))
     torch = folder_of(paths)
     answers = read_draft(lines)
@@ -56,6 +58,10 @@ def read_text(text: str) -> Report:
             answers.append(_answer(kind, in_arguments(guard["expression"], {}), guard["location"], torch, paths))
         elif assumed := _ASSUMED.search(line):
             answers.append(_answer("assumed", f"{assumed[1]} is {assumed[2]}", assumed[3], torch, paths))
+    broken = dict(logged_breaks(printed))
+    answers += [_broken(each, torch) for each in broken.values() if each is not None]
+    taken = {number for numbers in broken for number in numbers}
+    lines = [line for number, line in enumerate(lines) if number not in taken]
     telling = next((match[0] for line in lines if (match := TELLING.search(line))), "")
     plain = "\n".join(lines)
     fake = "" if telling else lacking(plain)
@@ -67,6 +73,12 @@ def read_text(text: str) -> Report:
         answers.append(replace(error, advice=f"torch suggests for dynamic_shapes: {advice}" if advice else ""))
     compilations = tuple(replace(each, count=1 + times) for each, times in Counter(again).items())
     return Report("", compilations, tuple(merged(answers)))
+
+
+def _broken(found: Break, torch: str) -> Answer:
+    place, user, whose = asking((), found.stack, torch)
+    sentence = first_sentence(found.text)
+    return Answer("break", sentence, whose, place, user, "", advice=advice_for(found.setting), stack=found.stack)
 
 
 def _goes_on(lines: Sequence[str], start: int) -> Iterator[str]:

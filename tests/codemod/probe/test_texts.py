@@ -126,3 +126,54 @@ LONG = "9" * 5000
 )
 def test_no_number_or_line_is_too_long_to_read(text: str) -> None:
     assert all(answer.place is None for answer in read_text(text).answers)
+
+
+def _logged(prefix: str, compilation: str, reason: str, line: int) -> str:
+    body = [
+        f"Graph break in user code at /home/u/model.py:{line}",
+        f"Graph Break Reason: {reason}",
+        "",
+        "User code traceback:",
+        '  File "/home/u/model.py", line 30, in <module>',
+        "    g(x)",
+        f'  File "/home/u/model.py", line {line}, in g',
+        "    n = int(x.max())",
+        "Traceback (most recent call last):",
+        '  File "/venv/lib/python3.11/site-packages/torch/_dynamo/variables/tensor.py", line 1, in item',
+    ]
+    start = f"V1128 04:01:55.655000 7 torch/_dynamo/symbolic_convert.py:5124] [{compilation}] [__graph_breaks] "
+    return "\n".join(f"{start if prefix else ''}{each}" for each in body) + "\n"
+
+
+READS = "Unsupported Tensor.item() call with capture_scalar_outputs=False"
+ASKS = "Could not guard on data-dependent expression u2 > 0 (unhinted: u2 > 0).  (Size-like symbols: u2)"
+WARNED = """W1128 04:01:55.000000 7 torch/_dynamo/variables/tensor.py:1759] [0/0] Graph break from `Tensor.item()`, consider setting:
+W1128 04:01:55.000000 7 torch/_dynamo/variables/tensor.py:1759] [0/0]     torch._dynamo.config.capture_scalar_outputs = True
+W1128 04:01:55.000000 7 torch/_dynamo/variables/tensor.py:1759] [0/0] Graph break: from user code at:
+W1128 04:01:55.000000 7 torch/_dynamo/variables/tensor.py:1759] [0/0]   File "/home/u/model.py", line 8, in g
+W1128 04:01:55.000000 7 torch/_dynamo/variables/tensor.py:1759] [0/0]     n = int(x.max())
+what the program prints
+"""
+
+
+@pytest.mark.parametrize("prefix", ["a prefix", ""])
+def test_graph_breaks_that_logging_printed(prefix: str) -> None:
+    """What torch asked at a break is no error: the program went on."""
+    log = _logged(prefix, "0/0", READS, 8) + _logged(prefix, "0/1", READS, 8) + _logged(prefix, "1/0", ASKS, 9)
+    read, asked = read_text(log).answers
+    assert (read.kind, read.text, read.count) == ("break", "a number is read from a tensor's data", 2)
+    assert "capture_scalar_outputs = True" in read.advice
+    assert (asked.kind, asked.text) == ("break", "Could not guard on data-dependent expression u2 > 0")
+    assert [a.place for a in (read, asked)] == [Frame("/home/u/model.py", n, "g", "n = int(x.max())") for n in (8, 9)]
+
+
+def test_a_break_that_torch_warns_of_and_logs_is_one() -> None:
+    (warned,) = read_text(WARNED).answers
+    assert (warned.kind, warned.place) == ("break", Frame("/home/u/model.py", 8, "g", "n = int(x.max())"))
+    assert read_text(WARNED + _logged("a prefix", "0/0", READS, 8)).answers == (warned,)
+
+
+def test_an_error_behind_a_break_is_one() -> None:
+    kinds = {answer.kind: answer.text for answer in read_text(_logged("a prefix", "0/0", READS, 8) + ERROR).answers}
+    assert kinds["error"] == "Could not guard on data-dependent expression u0 == 0"
+    assert kinds.keys() == {"break", "error"}
