@@ -159,9 +159,9 @@ def _as_eager(repair: Repair, before: Trial, eager: Trial) -> str:
 
 
 def _place(candidate: Candidate) -> str:
-    from codemod.probe.report import place_text
+    from codemod.probe.report import place_text, short_path
 
-    relative = candidate.tree.relative(candidate.frame.path) or Path(candidate.frame.path).name
+    relative = candidate.tree.relative(candidate.frame.path) or short_path(candidate.frame.path)
     return place_text(dataclasses.replace(candidate.frame, path=relative)).removesuffix(":")
 
 
