@@ -48,11 +48,14 @@ class Repair:
         """
         started = time.monotonic()
         before = run_trial(self.program)
+        seconds = time.monotonic() - started
         self._end = before.end
-        self._limit = 3 * (time.monotonic() - started) + _SLACK
+        self._limit = 3 * seconds + _SLACK
+        self.tell("run", f"as it is it {before.end}, in {seconds:,.0f} s; each change that is tried takes as long")
         if not (before.report.answers or before.returned or before.compilations):
             return before, before, before  # nothing is compiled
         eager = run_trial(self.program, eager=True, seconds=self._limit)
+        self.tell("run", f"without torch.compile it {eager.end}")
         latest, copy = before, Copy(self.program)
         while self.asks(latest, eager) and len(self.refused) < _MOST_TRIALS:
             better = self._step(latest, latest, copy, eager, [])
