@@ -19,8 +19,11 @@ from transforms.cpp.reading.marks import masked
 from transforms.cpp.reading.syntax import parse
 from transforms.cpp.reading.types import Type, parse_type
 
-_STANDING = re.compile(rb"(?:[(,{=&<?:]|\breturn)\s*(?:\w+\s*::\s*)*([A-Za-z_]\w*)(?=\s*[,)};>:?])")
-"""Names where a value may stand, and none that is called."""
+_STANDING = tuple(
+    re.compile(before + rb"\s*(?:\w+\s*::\s*)*([A-Za-z_]\w*)(?=\s*[,)};>:?])")
+    for before in (rb"[(,{=&<?:]", rb"return\b")
+)
+"""Names where a value may stand, and none that is called. A pattern that begins with characters is searched faster."""
 _CONSTANT = re.compile(rb"\b(?:constexpr|consteval)\b")
 _TORCH = re.compile(rb"\b(?:torch|ATen|c10|at|TORCH_\w+)\b|Tensor|IntArrayRef|SymInt")
 _DECLARED = (
@@ -96,14 +99,14 @@ class Kept:
 
     def _stands_in(self, path: str, name: str) -> bool:
         tree, source = parse(self._project.read(path))
-        matches = (m for m in _STANDING.finditer(source) if m[1].decode() == name)
+        matches = (m for pattern in _STANDING for m in pattern.finditer(source) if m[1].decode() == name)
         nodes = (tree.root_node.descendant_for_byte_range(m.start(1), m.end(1)) for m in matches)
         return any(node is not None and _is_value(node, source) for node in nodes)
 
 
 def standing(path: str, source: bytes) -> tuple[str, ...]:
     """The names that stand in a file where a value may, sorted."""
-    return tuple(sorted({name.decode() for name in _STANDING.findall(source)}))
+    return tuple(sorted({name.decode() for pattern in _STANDING for name in pattern.findall(source)}))
 
 
 def unread(path: str, source: bytes) -> tuple[str, ...]:
