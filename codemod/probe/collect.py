@@ -79,8 +79,8 @@ class Collector:
     """The guard before, where it is an equality: its compilation, its symbols, and the number of answers with it."""
     _traced: dict[str, tuple[int, set[str]]] = field(default_factory=dict)
     """The last attempt of each compilation, with the functions that it traced."""
-    _broken: tuple[str, Break | None] = ("", None)
-    """The last graph break, with its compilation."""
+    _broken: tuple[str, Break | None, int] = ("", None, 0)
+    """The last graph break: its compilation, and the index of the answer about it."""
     _unknown: dict[str, Record] = field(default_factory=dict)
     """Where the last error arose about each expression whose value is unknown."""
 
@@ -173,7 +173,7 @@ class Collector:
         elif name == BREAK:
             broken = graph_break(record.payload)
             if broken is not None:
-                self._broken = record.compilation, broken
+                self._broken = record.compilation, broken, len(self._answers)
                 where = self._arisen(record, broken.text, broken.stack)
                 self._add(where, "break", first_sentence(broken.text, sources), advice_for(broken.setting))
         elif name == ASKERS:
@@ -220,10 +220,9 @@ class Collector:
         if fake:  # its line is torch's own call of the operator; the error that ends the process has the program's
             self._add(Record(record.kind, value, record.compilation, (), ()), "fake", fake)
             return
-        compilation, broken = self._broken
+        compilation, broken, index = self._broken
         if broken is not None and compilation == record.compilation and broken.stands_at(path, line):
-            last = max(n for n, answer in enumerate(self._answers) if answer.kind == "break")
-            self._answers[last] = replace(self._answers[last], kind="error")  # it is in a callee: nothing goes on there
+            self._answers[index] = replace(self._answers[index], kind="error")  # in a callee: nothing goes on there
             return
         if not (_ABOUT_SIZES.search(reason) or _ABOUT_SIZES.search(str(value["fail_type"]))):
             return

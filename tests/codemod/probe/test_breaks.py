@@ -109,7 +109,7 @@ def test_a_break_in_what_is_called_is_the_failure_that_it_causes() -> None:
     guard = _record("guard_added_fast", {"expr": "Eq(s0, 4)"})
     failed = {"fail_type": "Unsupported", "fail_reason": "Data dependent operator",
               "fail_user_frame_filename": LINE.path, "fail_user_frame_lineno": LINE.line}  # fmt: skip
-    answers = _collected(broken, guard, _record("compilation_metrics", failed))
+    answers = _collected(broken, guard, *[_record("compilation_metrics", failed)] * 2)
     assert answers[0] == ("error", "a number is read from a tensor's data", LINE, "your code")
     assert [kind for kind, *_ in answers] == ["error", "specialized"]
     elsewhere = {**failed, "fail_reason": "Could not guard on data-dependent expression", "fail_user_frame_lineno": 7}
