@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from codemod.fix.catching import Callers, guard_around, parsed
+from codemod.fix.catching import guard_around, parsed
 from codemod.fix.checks import Check, check_at
+from codemod.fix.crops import crop_at
+from codemod.fix.lines import Lines
 from codemod.fix.marks import Mark, mark_edit, marks_for, parameters_of
 from codemod.fix.settings import setting_edit
-from codemod.fix.trees import Copy, Tree, tree_of
+from codemod.fix.trees import Copy, Tree
 from codemod.fix.trial import Call, Trial
 from codemod.model.edits import Edit, EditConflict
 from codemod.model.findings import Finding, Level
@@ -43,6 +43,7 @@ _UNDECIDED = ("error", "break")
 """Where torch may have met a branch that it could not decide."""
 _MOST_FILES = 4
 """Files that are read for the registration of an operator, of those that name it."""
+_CROP = "the slice wherever it is compiled, in place of a branch that only crops: it takes all where that is no more"
 _CHECK = "torch._check where it is compiled, in place of a branch that only raises"
 
 
@@ -81,13 +82,14 @@ def candidates_for(
     """What may help against what a trial showed, likeliest first; `made` are the changes that it ran with."""
     kinds = _FAILED if trial.status or trial.errors else _WRONG if wrong else _OFTEN
     answers = sorted((a for a in trial.report.answers if a.kind in kinds), key=lambda a: kinds.index(a.kind))
-    lines = _Lines(copy, made)
+    lines = Lines(copy, contents_of(made))
     for answer in answers:
         yield from _rewrites(answer, lines, sources, level)
     if level < Level.REVIEW:
         return
     for answer in answers:
         yield from _checks(answer, lines, sources)
+        yield from _crops(answer, lines, sources)
     yield from _settings(answers, trial, lines)
     for answer in answers:
         for candidate in _marked(answer, trial, lines):
@@ -100,7 +102,7 @@ def leads_on(candidate: Candidate, trial: Trial, copy: Copy, made: Sequence[Cand
 
     The run was one from `copy`, with the changes `made`.
     """
-    lines = _Lines(copy, made)
+    lines = Lines(copy, contents_of(made))
     failures = [answer for answer in trial.report.answers if answer.kind in _UNDECIDED]
     frames = ((answer, frame) for answer in failures for frame in (answer.place, answer.user) if frame is not None)
     places = {(_why(answer), lines.without_changes(frame)) for answer, frame in frames}
@@ -124,7 +126,7 @@ def places_of(trial: Trial) -> list[Frame]:
 def left_at(frame: Frame, trial: Trial, program: Program, sources: Sources, level: Level) -> list[str]:
     """Why what is found at a line of `program`, whose run as it is was `trial`, offers no change up to `level`."""
     reasons = []
-    lines = _Lines(Copy(program), ())
+    lines = Lines(Copy(program), {})
     here = [answer for answer in trial.report.answers if frame in (answer.place, answer.user)]
     for answer in here if level >= Level.REVIEW else ():
         for place, tree, check in _checks_at(answer, lines):
@@ -148,7 +150,7 @@ def _why_left(group: Group, finding: Finding, what: str, level: Level) -> list[s
     return [f"{what}: its change is for --level {group.level.name.lower()}"] if group.level > level else []
 
 
-def _registered(answer: Answer, lines: _Lines, sources: Sources) -> Iterator[tuple[Tree, Group, Finding]]:
+def _registered(answer: Answer, lines: Lines, sources: Sources) -> Iterator[tuple[Tree, Group, Finding]]:
     """The groups about the registration of the operator whose fake is missing, in trees of the run."""
     operator = operator_of(answer.text) if answer.kind == "fake" else ""
     found: dict[Tree, None] = {}
@@ -166,7 +168,7 @@ def _registered(answer: Answer, lines: _Lines, sources: Sources) -> Iterator[tup
                     yield tree, group, missing[0]
 
 
-def _rewrites(answer: Answer, lines: _Lines, sources: Sources, level: Level) -> Iterator[Candidate]:
+def _rewrites(answer: Answer, lines: Lines, sources: Sources, level: Level) -> Iterator[Candidate]:
     for frame in filter(None, (answer.place, answer.user)):
         for tree, group, finding in _groups_at(frame, lines, sources):
             if group.edits and group.level <= level:
@@ -180,7 +182,7 @@ def _rewrites(answer: Answer, lines: _Lines, sources: Sources, level: Level) -> 
             yield Candidate(what, tree, group.edits, frame, _why(answer))
 
 
-def _groups_at(frame: Frame, lines: _Lines, sources: Sources) -> Iterator[tuple[Tree, Group, Finding]]:
+def _groups_at(frame: Frame, lines: Lines, sources: Sources) -> Iterator[tuple[Tree, Group, Finding]]:
     """The groups that have findings at a line of the run, each with the first of these."""
     tree = lines.tree(frame.path)
     if tree is None:
@@ -192,41 +194,54 @@ def _groups_at(frame: Frame, lines: _Lines, sources: Sources) -> Iterator[tuple[
             yield tree, group, here[0]
 
 
-def _checks(answer: Answer, lines: _Lines, sources: Sources) -> Iterator[Candidate]:
+def _checks(answer: Answer, lines: Lines, sources: Sources) -> Iterator[Candidate]:
     """The check in place of a branch that only raises, and that torch could not decide."""
     for frame, tree, check in _checks_at(answer, lines):
         if not _unfit(answer, tree, check, lines, sources):
             yield Candidate(_CHECK, tree, (check.edit,), lines.without_changes(frame), _why(answer))
 
 
-def _checks_at(answer: Answer, lines: _Lines) -> Iterator[tuple[Frame, Tree, Check]]:
+def _crops(answer: Answer, lines: Lines, sources: Sources) -> Iterator[Candidate]:
+    """The branch that only crops, and that torch could not decide, taken wherever it is compiled."""
+    for frame, tree, path, line in _undecided(answer, lines):
+        edit = crop_at(path, lines.source(tree, path), line)
+        if edit is not None and not _too_new(tree, edit, lines, sources):
+            yield Candidate(_CROP, tree, (edit,), lines.without_changes(frame), _why(answer))
+
+
+def _undecided(answer: Answer, lines: Lines) -> Iterator[tuple[Frame, Tree, str, int]]:
+    """The lines of the run where torch may have met a branch that it could not decide, each with its original."""
     for frame in filter(None, (answer.place, answer.user)) if answer.kind in _UNDECIDED else ():
         tree = lines.tree(frame.path)
         if tree is not None:
-            path, line = lines.original(tree, frame.path, frame.line)
-            check = check_at(path, lines.source(tree, path), line)
-            if check is not None:
-                yield frame, tree, check
+            yield frame, tree, *lines.original(tree, frame.path, frame.line)
 
 
-def _unfit(answer: Answer, tree: Tree, check: Check, lines: _Lines, sources: Sources) -> str:
+def _checks_at(answer: Answer, lines: Lines) -> Iterator[tuple[Frame, Tree, Check]]:
+    for frame, tree, path, line in _undecided(answer, lines):
+        check = check_at(path, lines.source(tree, path), line)
+        if check is not None:
+            yield frame, tree, check
+
+
+def _unfit(answer: Answer, tree: Tree, check: Check, lines: Lines, sources: Sources) -> str:
     """Why a check may not take the place of a branch; "" where it may."""
     caught = _catching(answer, tree, check, lines)
     return f"{caught} may catch what the branch raises" if caught else _too_new(tree, check.edit, lines, sources)
 
 
-def _lacking(candidate: Candidate, lines: _Lines, sources: Sources) -> str:
+def _lacking(candidate: Candidate, lines: Lines, sources: Sources) -> str:
     """Why the torch that the edits of a candidate have to run with does not; "" where it does."""
     reasons = (_too_new(candidate.tree, edit, lines, sources) for edit in candidate.edits)
     return next(filter(None, reasons), "")
 
 
-def _too_new(tree: Tree, edit: Edit, lines: _Lines, sources: Sources) -> str:
+def _too_new(tree: Tree, edit: Edit, lines: Lines, sources: Sources) -> str:
     line = 1 + lines.source(tree, edit.path).count(b"\n", 0, edit.start)
     return sources.lacking(tree, edit.path, line, edit.new.decode("utf-8", "replace"))
 
 
-def _catching(answer: Answer, tree: Tree, check: Check, lines: _Lines) -> str:
+def _catching(answer: Answer, tree: Tree, check: Check, lines: Lines) -> str:
     """PATH:LINE of what may catch what a branch raises; "" where nothing that is at hand does."""
     if check.caught:
         return f"{check.edit.path}:{check.caught}"
@@ -244,11 +259,11 @@ def _catching(answer: Answer, tree: Tree, check: Check, lines: _Lines) -> str:
     return next(filter(None, (lines.callers(each).catching(check.names, check.raised) for each in trees)), "")
 
 
-def _last_line(lines: _Lines, tree: Tree, finding: Finding) -> int:
+def _last_line(lines: Lines, tree: Tree, finding: Finding) -> int:
     return finding.line + lines.source(tree, finding.path)[finding.start : finding.end].count(b"\n")
 
 
-def _settings(answers: Sequence[Answer], trial: Trial, lines: _Lines) -> Iterator[Candidate]:
+def _settings(answers: Sequence[Answer], trial: Trial, lines: Lines) -> Iterator[Candidate]:
     """The settings that keep in the graph what breaks it, in the user's own file that calls what is compiled."""
     broken = {setting: answer for answer in answers if (setting := setting_against(answer.text))}
     for setting, answer in broken.items():
@@ -265,7 +280,7 @@ def _settings(answers: Sequence[Answer], trial: Trial, lines: _Lines) -> Iterato
                 break
 
 
-def _marked(answer: Answer, trial: Trial, lines: _Lines) -> Iterator[Candidate]:
+def _marked(answer: Answer, trial: Trial, lines: Lines) -> Iterator[Candidate]:
     """The marks that may help against an answer, of sizes that the program does not declare dynamic itself."""
     declared = _declared(trial)
     for mark in marks_for(answer):
@@ -280,7 +295,7 @@ def _declared(trial: Trial) -> set[str]:
     return {size for text in violated for size in SIZES.findall(text)}
 
 
-def _marked_by(answer: Answer, mark: Mark, calls: Sequence[Call], lines: _Lines) -> Candidate | None:
+def _marked_by(answer: Answer, mark: Mark, calls: Sequence[Call], lines: Lines) -> Candidate | None:
     """The mark at every call, from a tree of the user's own, of the function that an answer is about."""
     edits: dict[Tree, list[Edit]] = {}
     frame = None
@@ -311,65 +326,13 @@ def _why(answer: Answer) -> str:
     return f"{answer.kind}: {answer.text}"
 
 
-def _own_place(answer: Answer, lines: _Lines) -> Frame | None:
+def _own_place(answer: Answer, lines: Lines) -> Frame | None:
     """The line of a tree of the user's own that asked, or led there; None where there is none."""
     for frame in filter(None, (answer.place, answer.user)):
         tree = lines.tree(frame.path)
         if tree is not None and not tree.package:
             return frame
     return None
-
-
-class _Lines:
-    """Lines of a run from copies, as lines of the files that the copies were made of."""
-
-    def __init__(self, copy: Copy, made: Sequence[Candidate]) -> None:
-        self._copy = copy
-        self._changed: Mapping[Tree, Mapping[str, bytes]] = contents_of(made)
-        self._callers: dict[Tree, Callers] = {}
-
-    def tree(self, path: str) -> Tree | None:
-        """The tree of the file that `path` is, or is a copy of; None where torch does not say the whole path."""
-        if not os.path.isabs(path):
-            return None
-        original = self._copy.original(path)
-        return next((tree for tree in self._copy.folders if tree.relative(original)), None) or tree_of(original)
-
-    def source(self, tree: Tree, path: str) -> bytes:
-        """The bytes of a file, as it is without any change."""
-        return (tree.root / path).read_bytes()
-
-    def callers(self, tree: Tree) -> Callers:
-        """Who calls what in a tree, as it is without any change."""
-        if tree not in self._callers:
-            self._callers[tree] = Callers(tree.python())
-        return self._callers[tree]
-
-    def original(self, tree: Tree, path: str, line: int) -> tuple[str, int]:
-        """The path below the root of `tree`, and the line there, of a line of the run."""
-        relative = tree.relative(self._copy.original(path))
-        changed = self._changed.get(tree, {}).get(relative)
-        if changed is None:
-            return relative, line
-        before, after = self.source(tree, relative).splitlines(), changed.splitlines()
-        matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-        for _, first, last, new_first, new_last in matcher.get_opcodes():
-            if new_first < line <= new_last:
-                return relative, min(first + line - new_first, max(last, first + 1))
-        return relative, line
-
-    def without_changes(self, frame: Frame) -> Frame:
-        """A line of the run as the line that it is of a file without any change."""
-        tree = self.tree(frame.path)
-        if tree is None:
-            return frame
-        path, line = self.original(tree, frame.path, frame.line)
-        return Frame(str(tree.root / path), line, frame.function, frame.text)
-
-    def unchanged(self, tree: Tree, path: str, line: int) -> bool:
-        """Whether a line is as it was, so that columns in it are too."""
-        changed = self._changed.get(tree, {}).get(path)
-        return changed is None or self.source(tree, path).splitlines()[line - 1] in changed.splitlines()
 
 
 def conflict_free(candidates: Sequence[Candidate]) -> bool:

@@ -83,6 +83,21 @@ for count in (2, 3, 4):
     mask = torch.arange(6) < count
     print(merge(torch.arange(12.0).reshape(6, 2), torch.ones(count, 2), mask).sum().item())
 """,
+    # At most two of the rows that a mask chooses: whether there are more is not known while tracing.
+    "first_chosen": """import torch
+
+
+@torch.compile(dynamic=True, backend="aot_eager")
+def first(rows):
+    chosen = rows[rows[:, 0] > 1]
+    if chosen.shape[0] > 2:
+        chosen = chosen[:2]
+    return chosen.sum(0) + chosen.shape[0]
+
+
+for size in (3, 4, 6):
+    print(first(torch.arange(2.0 * size).reshape(size, 2)).sum().item())
+""",
     # An operator whose fake kernel takes the smaller of two sizes: which one that is becomes a guard.
     "smaller_size": """import torch
 
