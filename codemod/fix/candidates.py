@@ -97,16 +97,21 @@ def candidates_for(
                 yield candidate
 
 
-def leads_on(candidate: Candidate, trial: Trial, copy: Copy, made: Sequence[Candidate]) -> bool:
-    """Whether what a change is against is gone from a run with it, and something else fails or breaks a graph there.
+def next_failure(
+    candidate: Candidate, trial: Trial, copy: Copy, made: Sequence[Candidate]
+) -> tuple[Answer, Frame | None] | None:
+    """What fails or breaks a graph in the place of what a change is against, once that is gone; None for nothing.
 
-    The run was one from `copy`, with the changes `made`.
+    With it, its line without any change. The run was one from `copy`, with the changes `made`.
     """
     lines = Lines(copy, contents_of(made))
     failures = [answer for answer in trial.report.answers if answer.kind in _UNDECIDED]
     frames = ((answer, frame) for answer in failures for frame in (answer.place, answer.user) if frame is not None)
     places = {(_why(answer), lines.without_changes(frame)) for answer, frame in frames}
-    return bool(failures) and (candidate.why, candidate.frame) not in places
+    if not failures or (candidate.why, candidate.frame) in places:
+        return None
+    place = failures[0].place
+    return failures[0], lines.without_changes(place) if place is not None else None
 
 
 def places_of(trial: Trial) -> list[Frame]:

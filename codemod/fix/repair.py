@@ -6,12 +6,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from codemod.fix.candidates import Candidate, Sources, candidates_for, conflict_free, contents_of, leads_on
+from codemod.fix.candidates import Candidate, Sources, candidates_for, conflict_free, contents_of, next_failure
 from codemod.fix.trees import Copy, patched
 from codemod.fix.trial import Trial, run_trial, same_text
 from codemod.fix.verdict import Verdict, compare, wrong_values
 from codemod.model.findings import Level
+from codemod.probe.answers import Answer
+from codemod.probe.report import short_path
 from codemod.probe.script import OUT_OF_TIME, Program
+from codemod.probe.trace import Frame
 
 _MOST_TRIALS = 12
 _DEEPEST = 3
@@ -99,11 +102,13 @@ class Repair:
                 self.tell("left", f"{candidate.what}: {self.missed[chain]}")
                 continue
             verdict = compare(latest, after, eager)
-            self.tell("try", f"{candidate.what}: {verdict.reason}")
+            moved = None if verdict.better else next_failure(candidate, after, place, together)
+            then = f"; then {_said(*moved)}" if moved is not None and not after.status else ""
+            self.tell("try", f"{candidate.what}: {verdict.reason}{then}")
             if verdict.better:
                 return list(chain), after, place
             self.refused[chain] = verdict.reason
-            if (after.status or leads_on(candidate, after, place, together)) and len(chain) < _DEEPEST:
+            if (after.status or moved is not None) and len(chain) < _DEEPEST:
                 further = self._step(latest, after, place, eager, list(chain))
                 if further is not None:
                     return further
@@ -118,3 +123,8 @@ class Repair:
                 end = run_trial(place.program, seconds=self._limit).end
             self._copied = "" if same_text(end, self._end) else f"from a copy, without the change, it {end}"
         return self._copied or ""
+
+
+def _said(answer: Answer, place: Frame | None) -> str:
+    where = f"{short_path(place.path)}:{place.line}: " if place is not None else ""
+    return f"{where}{answer.text}"

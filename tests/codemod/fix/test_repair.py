@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from codemod.fix.candidates import Candidate, contents_of, leads_on
+from codemod.fix.candidates import Candidate, contents_of, next_failure
 from codemod.fix.trees import Copy, Tree, patched
 from codemod.fix.trial import Trial
 from codemod.model.edits import Edit
@@ -35,8 +36,13 @@ def test_a_change_leads_on_where_another_line_breaks_the_graph_in_the_place_of_i
         (folder,) = copy.folders.values()
         same, branch = (replace(chosen, path=str(folder / "case.py"), line=line) for line in (5, 6))
         made = [setting]
-        assert leads_on(setting, trial((UNKNOWN, branch)), copy, made)
-        assert leads_on(setting, trial((SHAPE, branch)), copy, made)
-        assert not leads_on(setting, trial((SHAPE, same), (UNKNOWN, branch)), copy, made)
-        assert not leads_on(setting, trial(), copy, made)
-    assert leads_on(setting, trial((UNKNOWN, chosen)), Copy(program), ())
+        assert _next(setting, trial((UNKNOWN, branch)), copy, made) == (UNKNOWN, 4)
+        assert _next(setting, trial((SHAPE, branch)), copy, made) == (SHAPE, 4)
+        assert _next(setting, trial((SHAPE, same), (UNKNOWN, branch)), copy, made) is None
+        assert _next(setting, trial(), copy, made) is None
+    assert _next(setting, trial((UNKNOWN, chosen)), Copy(program), ()) == (UNKNOWN, 3)
+
+
+def _next(candidate: Candidate, after: Trial, copy: Copy, made: Sequence[Candidate]) -> tuple[str, int] | None:
+    found = next_failure(candidate, after, copy, made)
+    return None if found is None else (found[0].text, found[1].line if found[1] is not None else 0)
