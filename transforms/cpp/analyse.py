@@ -151,6 +151,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
                 (function.path, function.start) not in vocabulary.dead_ends
                 and _may_have_twin(tree, names, vocabulary, function)
                 and kept.may_have_symbols(function)
+                and kept.can_be_written(function, range(-1, len(function.params)))
             ),
         ).run(_with_sites(outcomes, tree, vocabulary))
 

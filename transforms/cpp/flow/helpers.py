@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from transforms.cpp.flow.brought import reachable
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import NOTHING, RENAMED, Flow, join, result_origin
 from transforms.cpp.flow.events import CalleeName, SequenceArgument
@@ -109,7 +110,7 @@ def apply(
     elif base in flow.vocabulary.dead_operators:
         flow.dead_ends[node.start] = f"`{name}`"
     if operator.name != name and operator.parameters:
-        flow.announce(CalleeName(origins, name_node, name, operator.name))
+        flow.announce(CalleeName(origins, name_node, name, reachable(flow, name_node, name, operator.name)))
     if origins and (operator.name != name or "_symint" in name):
         for argument, value, schema_type in zip(arguments, values, operator.parameters, strict=False):
             if schema_type.startswith("SymInt[") and not value.symbolic and value.kind in ("ints", "wrap"):
@@ -271,7 +272,9 @@ def _call_twin(
     flow: Flow, node: Node, written: Node, name: str, twin: Function, origins: frozenset[int] | None
 ) -> Type:
     """Have the twin of the helper `name` called in its place."""
-    flow.announce(CalleeName(origins, name_node(written), name, twin.name))
+    called = name_node(written)
+    new = twin.name if encloses(twin, flow.function) else reachable(flow, called, name, twin.name)
+    flow.announce(CalleeName(origins, called, name, new))
     note_use(flow, twin)
     return _result(flow, node, twin, origins)
 

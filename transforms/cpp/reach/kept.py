@@ -14,10 +14,11 @@ from tree_sitter import Node
 from codemod.model.transform import Project
 from transforms.cpp.reach.calls import encloses
 from transforms.cpp.reach.headers import same_function
-from transforms.cpp.reading.facts import Function
+from transforms.cpp.reading.definitions import find_declarator, spelled_types
+from transforms.cpp.reading.facts import PART, Function
 from transforms.cpp.reading.marks import masked
 from transforms.cpp.reading.syntax import parse
-from transforms.cpp.reading.types import Type, parse_type
+from transforms.cpp.reading.types import Type, parse_type, symbolic_spelling
 
 _STANDING = tuple(
     re.compile(before + rb"\s*(?:\w+\s*::\s*)*([A-Za-z_]\w*)(?=\s*[,)};>:?])")
@@ -56,6 +57,7 @@ class Kept:
             or self._is_value(function)
             or self._is_called_outside(function)
             or self.named_unread(function.name)
+            or not self.can_be_written(function, [index])
         )
 
     def named_unread(self, name: str) -> bool:
@@ -71,6 +73,21 @@ class Kept:
         sources = [(other, self._project.read(other.path)) for other in same]
         heads = (source[other.start : other.body if other.body >= 0 else other.end] for other, source in sources)
         return not any(map(_CONSTANT.search, heads)) and all(_TORCH.search(source) for _, source in sources)
+
+    def can_be_written(self, function: Function, indexes: Sequence[int]) -> bool:
+        """Whether those of a function's types at `indexes` that can be symbolic are read in its every declaration.
+
+        A macro or an attribute that the grammar does not know may stand for one there.
+        """
+        own, types = same_function(function), {-1: function.returns, **dict(enumerate(p.type for p in function.params))}
+        asked = [index for index in indexes if index <= PART or symbolic_spelling(types[index]) is not None]
+        for other in self._functions[function.name]:
+            if same_function(other) == own:
+                declarator = find_declarator(parse(self._project.read(other.path))[0].root_node, other)
+                spelled = spelled_types(declarator, asked) if declarator is not None else None
+                if spelled is None or not all(symbolic_spelling((node.text or b"").decode()) for node in spelled):
+                    return False
+        return True
 
     def _is_value(self, function: Function) -> bool:
         """Whether a function is named where it is not called: others call it by its address then."""

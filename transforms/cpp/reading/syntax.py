@@ -36,12 +36,23 @@ _LONE = re.compile(rb"(?m)(?<=[;{})\n])[ \t]*[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[ \t]*
 # `kernel<<<grid, block>>>(n)`, a launch of CUDA or HIP, reads as `kernel,$(grid, block)  (n)`.
 _LAUNCH = re.compile(rb"(?<!<)<<<((?:[^;<>]|<(?!<<)|>(?!>>\s*\())*)>>>(?=\s*\()")
 LAUNCH = "$"
+# `MY_API int64_t rows(…)`: a macro of the tree's own before the type that a function returns.
+_AHEAD = re.compile(
+    rb"(?m)^(?P<before>[ \t]*(?:(?:static|inline|extern|virtual|\[\[\w+\]\])[ \t]+)*)[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
+    rb"(?=\s+(?:(?:static|inline|extern|virtual|const|\[\[\w+\]\])\s+)*(?!const\b)[A-Za-z_][\w:]*(?:<[^;(){}]*>)?"
+    rb"[\s&*]+[\w:]+\s*\()"
+)
 _EMPTY_DEFAULT = re.compile(rb"(?<=[\w\s]=)(\s*)\{\}(?=\s*[,)])")
 _PREPROCESSOR = re.compile(rb"(?m)^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif)\b(?:[^\n\\]|\\\n|\\.)*")
 
 
 def _blank(match: re.Match[bytes]) -> bytes:
     return re.sub(rb"[^\r\n]", b" ", match.group())
+
+
+def _blank_ahead(match: re.Match[bytes]) -> bytes:
+    before = match["before"]
+    return before.ljust(len(match.group()))
 
 
 def _structured(match: re.Match[bytes]) -> bytes:
@@ -82,7 +93,7 @@ def _terminate(source: bytes) -> bytes:
 
 def _simplify(source: bytes) -> bytes:
     """`source` with more of what the grammar does not know blanked or spelled so that it does."""
-    source = _LONE.sub(_blank, _terminate(source))
+    source = _AHEAD.sub(_blank_ahead, _LONE.sub(_blank, _terminate(source)))
     return _EMPTY_DEFAULT.sub(rb"\g<1>0 ", source)
 
 

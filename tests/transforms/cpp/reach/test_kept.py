@@ -77,3 +77,38 @@ def test_what_python_calls_keeps_its_signature(tmp_path: Path, binding: str) -> 
         result = apply_edits(text.encode(), {edit for edit in edits if edit.path == path}).decode()
         assert text == result or "int64_t five(int64_t n) { return 5 * n; }" in result
         assert path != "bind.cpp" or text == result
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        ("MY_API int64_t five(int64_t n);", "MY_API c10::SymInt five(c10::SymInt n);"),
+        (
+            "MY_API [[nodiscard]] int64_t five(int64_t n = 2);",
+            "MY_API [[nodiscard]] c10::SymInt five(c10::SymInt n = 2);",
+        ),
+        ("[[nodiscard]] MY_API int64_t five(int64_t n);", "[[nodiscard]] MY_API c10::SymInt five(c10::SymInt n);"),
+        ("extern MY_API\nint64_t five(int64_t n);", "extern MY_API\nc10::SymInt five(c10::SymInt n);"),
+        ("My_Api int64_t five(int64_t n);", ""),
+    ],
+)
+def test_a_declaration_behind_a_macro_changes_with_its_definition(tmp_path: Path, declared: str, expected: str) -> None:
+    yaml = tmp_path / "schemas.yaml"
+    yaml.write_text(SCHEMAS)
+    files = {
+        "c10.h": HEADER,
+        "five.h": f"#include <ATen/ATen.h>\n{declared}\n",
+        "five.cpp": "#include <ATen/ATen.h>\nint64_t five(int64_t n) { return 5 * n; }\n",
+        "a.cpp": '#include "five.h"\nTensor f(const Tensor& x) { return at::zeros({five(x.size(0))}); }\n'
+        'TORCH_LIBRARY(lib, m) { m.def("f(Tensor x) -> Tensor", f); }\n',
+    }
+    edits = [edit for finding in analyse_tree(MemoryProject(tmp_path, files, yaml)) for edit in finding.edits]
+    result = {
+        path: apply_edits(text.encode(), {edit for edit in edits if edit.path == path}).decode()
+        for path, text in files.items()
+    }
+    if expected:
+        assert expected in result["five.h"]
+        assert "c10::SymInt five(c10::SymInt n)" in result["five.cpp"]
+    else:
+        assert result == files
