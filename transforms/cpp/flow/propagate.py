@@ -348,6 +348,8 @@ class Propagator:
                     refused.add(slot)
             if not growing:
                 refused |= outcome.conflicts
+                # No tensor with symbols gets through this kernel, whatever the schema says.
+                refused |= own & self.demanded.keys() if outcome.stuck else set()
             refused |= {slot for slot, origin in outcome.dropped if not _hopeful(outcome, origin, requested)}
             passive = not self.reached(outcome.function) and not own
             if passive and any(emission.origins != {RENAMED} for emission in outcome.emissions):

@@ -182,3 +182,11 @@ def test_a_kernel_calls_the_next_one_by_the_keys_that_are_left(tmp_path: Path, s
 def test_a_kernel_that_is_given_less_than_the_schema_stays(tmp_path: Path) -> None:
     source = COMPOSITE.replace("int rows) -> Tensor", "int rows, int columns) -> Tensor")
     assert "SymInt" not in migrated(tmp_path, source)
+
+
+def test_a_kernel_that_no_symbolic_tensor_gets_through_stays(tmp_path: Path) -> None:
+    kernel = "Tensor cut_meta(const Tensor& x, int64_t rows) { return at::zeros({int(x.size(0) * 0.5), rows}); }\n"
+    source = COMPOSITE.replace("TORCH_LIBRARY(", f"{kernel}TORCH_LIBRARY(", 1)
+    source += 'TORCH_LIBRARY_IMPL(my, Meta, m) { m.impl("cut", cut_meta); }\n'
+    assert migrated(tmp_path, source) == source
+    assert "SymInt rows" in migrated(tmp_path, source.replace("int(x.size(0) * 0.5)", "2"))
