@@ -96,17 +96,10 @@ class Propagator:
         """Settle what the refusals of `base` ask for, as far as it holds."""
         seeds = {slot for family in self.families for slot in family.slots} - self.demanded.keys()
         self.settled |= seeds
-        changed = seeds | self._ask(base.values())
-        for _ in range(_ROUNDS):
-            if not changed:
-                break
-            dirty = self._affected(changed)
-            fresh = self._analyse(dirty)
-            self.outcomes.update(fresh)
-            requested = self._ask(fresh.values())
-            changed = self._refuse(self._refusals(fresh, requested, growing=True)) | requested
+        changed = self._grow(seeds | self._ask(base.values()))
         self._take_back(changed | self._refuse(self._refusals(self.outcomes, set()) | self._unneeded()))
         self._write_twins(base)
+        self._retry_families(base)
         settled = frozenset(self.settled)
         owners = {(slot.path, slot.start) for slot in settled if not is_twin(slot)}
         outcomes = {key: outcome for key, outcome in self.outcomes.items() if key in owners or outcome.uses & settled}
@@ -114,6 +107,17 @@ class Propagator:
             self.alternatives.groups([self.definitions[key] for key in owners & self.definitions.keys()])
         )
         return Propagation(settled, outcomes, self._whole_families(), self.bodies, groups)
+
+    def _grow(self, changed: set[Slot]) -> set[Slot]:
+        """Settle what is asked for where slots are `changed`; what has changed last, at the end."""
+        for _ in range(_ROUNDS):
+            if not changed:
+                break
+            fresh = self._analyse(self._affected(changed))
+            self.outcomes.update(fresh)
+            requested = self._ask(fresh.values())
+            changed = self._refuse(self._refusals(fresh, requested, growing=True)) | requested
+        return changed
 
     def _take_back(self, changed: set[Slot]) -> None:
         """Nothing more is settled: refuse until everything that stands is consistent."""
@@ -127,9 +131,7 @@ class Propagator:
         """Settle the twins of helpers that could not change, and the helpers that all callers would leave for one."""
         added: set[Slot] = set()
         for _ in range(_ROUNDS):  # what a twin returns may go on to another helper
-            latest = {**base, **self.outcomes}.values()
-            wanted = self.twins.find([o for o in latest if self.reached(o.function)], frozenset(self.settled))
-            new = wanted - self.settled
+            new = self._wanted_twins(base)
             if not new:
                 break
             added |= new
@@ -137,6 +139,32 @@ class Propagator:
             self.outcomes.update(self._analyse(self._affected(new)))
         self._take_back_twins(added)
         self._take_back_twins(self._replace_helpers())
+
+    def _retry_families(self, base: Mapping[Key, Outcome]) -> None:
+        """Try the operators again whose kernels call twins by now: what they pass on may go to those as well."""
+        twins = {slot for slot in self.settled if is_twin(slot)}
+        calling = {key for key, outcome in self.outcomes.items() if not twins.isdisjoint(outcome.uses)}
+        again: set[Slot] = set()
+        for family in self.families:
+            refused = bool(family.operator) and not self.refused.isdisjoint(family.slots)
+            if refused and any((slot.path, slot.start) in calling for slot in family.slots):
+                again |= family.slots
+        if again:
+            self.refused.clear()
+            self.settled |= again
+            self.outcomes.update(self._analyse(self._affected(again)))
+            new = self._wanted_twins(base)
+            self.settled |= new
+            changed = self._grow(again | new)
+            changed |= self._refuse(self._refusals(self.outcomes, set()) | self._unneeded())
+            self._take_back_twins(changed | again)
+            self._write_twins(base)
+
+    def _wanted_twins(self, base: Mapping[Key, Outcome]) -> set[Slot]:
+        """The slots of twins that are asked for and not settled."""
+        latest = {**base, **self.outcomes}.values()
+        wanted = self.twins.find([o for o in latest if self.reached(o.function)], frozenset(self.settled))
+        return set(wanted - self.settled)
 
     def _take_back_twins(self, changed: set[Slot]) -> None:
         """`_take_back`, until the bodies of all twins hold as well."""

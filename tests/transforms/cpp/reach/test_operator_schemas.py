@@ -190,3 +190,16 @@ def test_a_kernel_that_no_symbolic_tensor_gets_through_stays(tmp_path: Path) -> 
     source += 'TORCH_LIBRARY_IMPL(my, Meta, m) { m.impl("cut", cut_meta); }\n'
     assert migrated(tmp_path, source) == source
     assert "SymInt rows" in migrated(tmp_path, source.replace("int(x.size(0) * 0.5)", "2"))
+
+
+def test_what_a_kernel_passes_to_a_helper_that_gains_a_twin_migrates_in_the_same_run(tmp_path: Path) -> None:
+    helper = "static int64_t left(int64_t n, int64_t k) { return n - k; }\n"
+    meta = "Tensor cut_meta(const Tensor& x, int64_t rows) { return at::zeros({left(x.size(0), rows)}); }\n"
+    source = COMPOSITE.replace("return x.clone();", "for (int i = 0; i < left(9, rows); i++) {} return x.clone();")
+    source = helper + source.replace("TORCH_LIBRARY(", f"{meta}TORCH_LIBRARY(", 1)
+    source += 'TORCH_LIBRARY_IMPL(my, Meta, m) { m.impl("cut", cut_meta); }\n'
+    result = migrated(tmp_path, source)
+    assert 'm.def("cut(Tensor x, SymInt rows) -> Tensor");' in result
+    assert "static c10::SymInt left_symint(c10::SymInt n, c10::SymInt k) { return n - k; }" in result
+    assert "left_symint(x.sym_size(0), rows)" in result
+    assert migrated(tmp_path, result) == result
