@@ -141,9 +141,13 @@ class Propagator:
         self._take_back_twins(self._replace_helpers())
 
     def _retry_families(self, base: Mapping[Key, Outcome]) -> None:
-        """Try the operators again whose kernels call twins by now: what they pass on may go to those as well."""
-        twins = {slot for slot in self.settled if is_twin(slot)}
-        calling = {key for key, outcome in self.outcomes.items() if not twins.isdisjoint(outcome.uses)}
+        """Try the operators again whose kernels come to helpers that have twins by now, which may take more."""
+        pending = {(slot.path, slot.start) for slot in self.settled if is_twin(slot)}
+        calling: set[Key] = set()
+        while pending:
+            callers = self.callers.get(called_as(self.definitions[pending.pop()]), ())
+            pending |= set(callers) - calling
+            calling |= set(callers)
         again: set[Slot] = set()
         for family in self.families:
             refused = bool(family.operator) and not self.refused.isdisjoint(family.slots)

@@ -203,3 +203,20 @@ def test_what_a_kernel_passes_to_a_helper_that_gains_a_twin_migrates_in_the_same
     assert "static c10::SymInt left_symint(c10::SymInt n, c10::SymInt k) { return n - k; }" in result
     assert "left_symint(x.sym_size(0), rows)" in result
     assert migrated(tmp_path, result) == result
+
+
+def test_what_a_kernel_passes_through_another_helper_to_one_with_a_twin_migrates_in_the_same_run(
+    tmp_path: Path,
+) -> None:
+    helpers = (
+        "static int64_t left(int64_t n) { return n - 1; }\nstatic const int64_t kLeft = left(3);\n"
+        "static int64_t most(const Tensor& x, int64_t k) { return left(k); }\n"
+        "Tensor use(const Tensor& x) { return at::zeros({left(x.size(0))}); }\n"
+    )
+    meta = "Tensor cut_meta(const Tensor& x, int64_t rows) { return at::zeros({most(x, rows)}); }\n"
+    source = helpers + COMPOSITE.replace("TORCH_LIBRARY(", f"{meta}TORCH_LIBRARY(", 1)
+    source += 'TORCH_LIBRARY_IMPL(my, Meta, m) { m.impl("cut", cut_meta); m.impl("use", use); }\n'
+    result = migrated(tmp_path, source)
+    assert 'm.def("cut(Tensor x, SymInt rows) -> Tensor");' in result
+    assert "left_symint(x.sym_size(0))" in result
+    assert migrated(tmp_path, result) == result
