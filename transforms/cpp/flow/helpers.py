@@ -246,7 +246,9 @@ def _instantiates(flow: Flow, written: Node, name: str, template: Function, valu
     """Whether a template can be called with values of which some are symbolic, and does the same with those."""
     if any(_sequence(value) and not value.symbolic for value in values):
         return False  # one template parameter may have to fit both
-    deduced = {index: _bare(param.type) for index, param in enumerate(template.params) if _is_deduced(flow, param)}
+    # What a pack takes is of its last parameter, `A... a`.
+    params = [*template.params, *template.params[-1:] * (len(values) - len(template.params))]
+    deduced = {index: _bare(param.type) for index, param in enumerate(params) if _is_deduced(flow, param)}
     given = [index for index, value in enumerate(values) if value.origins and index in deduced]
     if not given:
         return True

@@ -92,6 +92,10 @@ KEPT = {
         "Tensor g(const Tensor& x, IntArrayRef s) { return keep(x, s, 1); }\n"
         "Tensor f(const Tensor& x) { return keep(x, x.sizes(), 1); }"
     ),
+    "what a pack is given goes by a signature": (
+        "template <class F, class... A> Tensor go(const char* s, A... a) { return op(s).typed<F>().call(a...); }\n"
+        'Tensor f(const Tensor& x) { return go<Tensor(const Tensor&, int64_t)>("my::cut", x, x.size(0)); }'
+    ),
     "the twin would be a second body of many lines": (
         "static Tensor keep(const Tensor& x, IntArrayRef s) {" + "\n" * 40 + "return x.expand(s); }\n"
         "Tensor g(const Tensor& x, IntArrayRef s) { return keep(x, s); }\n"
