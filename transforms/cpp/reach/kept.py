@@ -17,7 +17,7 @@ from transforms.cpp.reach.headers import same_function
 from transforms.cpp.reading.definitions import find_declarator, spelled_types
 from transforms.cpp.reading.facts import PART, Function
 from transforms.cpp.reading.marks import masked
-from transforms.cpp.reading.syntax import parse
+from transforms.cpp.reading.syntax import parse, parse_span
 from transforms.cpp.reading.types import Type, parse_type, symbolic_spelling
 
 _STANDING = tuple(
@@ -48,6 +48,8 @@ class Kept:
         self._unread: frozenset[str] | None = None
         self._values: dict[str, frozenset[str]] = {}
         self._outside: dict[str, bool] = {}
+        self._written: dict[tuple[str, int, tuple[int, ...]], bool] = {}
+        self._bodies: dict[str, list[tuple[int, int]]] | None = None
 
     def keeps(self, function: Function, index: int) -> bool:
         """Whether a parameter or the result of a function stays an integer for others' sake."""
@@ -83,9 +85,10 @@ class Kept:
         asked = [index for index in indexes if index <= PART or symbolic_spelling(types[index]) is not None]
         for other in self._functions[function.name]:
             if same_function(other) == own:
-                declarator = find_declarator(parse(self._project.read(other.path))[0].root_node, other)
-                spelled = spelled_types(declarator, asked) if declarator is not None else None
-                if spelled is None or not all(symbolic_spelling((node.text or b"").decode()) for node in spelled):
+                key = other.path, other.start, tuple(asked)
+                if key not in self._written:
+                    self._written[key] = _is_read(self._project.read(other.path), other, asked)
+                if not self._written[key]:
                     return False
         return True
 
@@ -103,8 +106,32 @@ class Kept:
         paths = {other.path for other in self._functions[function.name] if same_function(other) == own}
         key = ", ".join([function.name, *sorted(paths)])
         if key not in self._outside:
-            self._outside[key] = any(_calls_outside(self._project.read(path), function.name) for path in paths)
+            self._outside[key] = any(self._calls_outside(path, function.name) for path in paths)
         return self._outside[key]
+
+    def _calls_outside(self, path: str, name: str) -> bool:
+        """Whether a file calls a function in the initialiser of a constant or a member, a default argument or a macro.
+
+        It is parsed only where the name stands in no body of a function, and not in front of one.
+        """
+        if self._bodies is None:
+            self._bodies = {}
+            for function in (function for named in self._functions.values() for function in named):
+                if function.body >= 0:
+                    self._bodies.setdefault(function.path, []).append((function.body, function.end))
+        bodies = self._bodies.get(path, [])
+        own = [(f.start, f.end if f.body < 0 else f.body) for f in self._functions[name] if f.path == path]
+        content = self._project.read(path)
+        found = [match.start() for match in re.finditer(rb"\b%s\s*\(" % re.escape(name.encode()), content)]
+        for start, end in own:  # its own head names it once
+            head = next((place for place in found if start <= place < end), None)
+            found = [place for place in found if place != head]
+        outside = [place for place in found if not any(start <= place < end for start, end in bodies)]
+        if not outside:
+            return False
+        root = parse(content)[0].root_node
+        nodes = (root.descendant_for_byte_range(place, place + len(name)) for place in outside)
+        return any(node is not None and _is_outside(node) for node in nodes)
 
     def _where(self, name: str) -> Sequence[str]:
         if self._standing is None:
@@ -131,12 +158,13 @@ def unread(path: str, source: bytes) -> tuple[str, ...]:
     return tuple(sorted(masked(source).elsewhere))
 
 
-def _calls_outside(content: bytes, name: str) -> bool:
-    """Whether a file calls a function in the initialiser of a constant or a member, a default argument or a macro."""
-    tree, source = parse(content)
-    found = (match.start() for match in re.finditer(rb"\b%s\s*\(" % re.escape(name.encode()), source))
-    nodes = (tree.root_node.descendant_for_byte_range(start, start + len(name)) for start in found)
-    return any(node is not None and _is_outside(node) for node in nodes)
+def _is_read(source: bytes, function: Function, indexes: Sequence[int]) -> bool:
+    """Whether the types at `indexes` are found in one declaration of a function, and can be symbolic."""
+    tree, _ = parse_span(source, function.start, function.end)
+    root = parse(source)[0].root_node if tree.root_node.has_error else tree.root_node
+    declarator = find_declarator(root, function)
+    spelled = spelled_types(declarator, indexes) if declarator is not None else None
+    return spelled is not None and all(symbolic_spelling((node.text or b"").decode()) for node in spelled)
 
 
 def _is_outside(node: Node) -> bool:
