@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -89,22 +89,17 @@ def candidates_for(
         return
     for answer in answers:
         yield from _checks(answer, lines, sources)
-        yield from _crops(answer, lines, sources)
-    yield from _settings(answers, trial, lines)
+        yield from _fit(_crops(answer, lines), lines, sources)
+    yield from _fit(_settings(answers, trial, lines), lines, sources)
     for answer in answers:
-        for candidate in _marked(answer, trial, lines):
-            if not _lacking(candidate, lines, sources):
-                yield candidate
+        yield from _fit(_marked(answer, trial, lines), lines, sources)
 
 
-def next_failure(
-    candidate: Candidate, trial: Trial, copy: Copy, made: Sequence[Candidate]
-) -> tuple[Answer, Frame | None] | None:
+def next_failure(candidate: Candidate, trial: Trial, lines: Lines) -> tuple[Answer, Frame | None] | None:
     """What fails or breaks a graph in the place of what a change is against, once that is gone; None for nothing.
 
-    With it, its line without any change. The run was one from `copy`, with the changes `made`.
+    With it, its line without any change. `lines` are those of the run.
     """
-    lines = Lines(copy, contents_of(made))
     failures = [answer for answer in trial.report.answers if answer.kind in _UNDECIDED]
     frames = ((answer, frame) for answer in failures for frame in (answer.place, answer.user) if frame is not None)
     places = {(_why(answer), lines.without_changes(frame)) for answer, frame in frames}
@@ -139,6 +134,8 @@ def left_at(frame: Frame, trial: Trial, program: Program, sources: Sources, leve
                 reasons.append(f"torch._check: {reason}")
         lacking = (_lacking(candidate, lines, sources) for candidate in _marked(answer, trial, lines))
         reasons += [f"a mark: {reason}" for reason in lacking if reason]
+        others = (*_crops(answer, lines), *_settings([answer], trial, lines))
+        reasons += [f"{each.what}: {reason}" for each in others if (reason := _lacking(each, lines, sources))]
         declared = _declared(trial) & {mark.size for mark in marks_for(answer)}
         reasons += [f"a mark: the program itself declares {size} dynamic" for size in sorted(declared)]
     for _, group, finding in _groups_at(frame, lines, sources):
@@ -206,11 +203,11 @@ def _checks(answer: Answer, lines: Lines, sources: Sources) -> Iterator[Candidat
             yield Candidate(_CHECK, tree, (check.edit,), lines.without_changes(frame), _why(answer))
 
 
-def _crops(answer: Answer, lines: Lines, sources: Sources) -> Iterator[Candidate]:
+def _crops(answer: Answer, lines: Lines) -> Iterator[Candidate]:
     """The branch that only crops, and that torch could not decide, taken wherever it is compiled."""
     for frame, tree, path, line in _undecided(answer, lines):
         edit = crop_at(path, lines.source(tree, path), line)
-        if edit is not None and not _too_new(tree, edit, lines, sources):
+        if edit is not None:
             yield Candidate(_CROP, tree, (edit,), lines.without_changes(frame), _why(answer))
 
 
@@ -233,6 +230,11 @@ def _unfit(answer: Answer, tree: Tree, check: Check, lines: Lines, sources: Sour
     """Why a check may not take the place of a branch; "" where it may."""
     caught = _catching(answer, tree, check, lines)
     return f"{caught} may catch what the branch raises" if caught else _too_new(tree, check.edit, lines, sources)
+
+
+def _fit(candidates: Iterable[Candidate], lines: Lines, sources: Sources) -> Iterator[Candidate]:
+    """Those of `candidates` that the oldest torch which they have to run with knows."""
+    return (candidate for candidate in candidates if not _lacking(candidate, lines, sources))
 
 
 def _lacking(candidate: Candidate, lines: Lines, sources: Sources) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from codemod.fix.catching import parsed
 from codemod.fix.trial import Call
 from codemod.model.edits import Edit
 from codemod.probe.answers import Answer
@@ -53,9 +54,8 @@ def mark_edit(path: str, source: bytes, call: Call, parameters: Sequence[str], m
     That needs a statement that begins its line, and an argument before which it evaluates no call. An argument that is
     no name gets one. Where Python does not say the column, the call has to be the only one of its line.
     """
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = parsed(source)
+    if tree is None:
         return None
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_at(node, call)]
     if mark.name not in parameters or not imports_torch(tree) or len(calls) != 1:
@@ -74,9 +74,8 @@ def mark_edit(path: str, source: bytes, call: Call, parameters: Sequence[str], m
 
 def parameters_of(source: bytes, line: int, name: str) -> list[str]:
     """The names of a function's positional parameters, that of the instance apart; empty where it is not there."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = parsed(source)
+    if tree is None:
         return []
     methods = {id(item) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for item in node.body}
     for node in ast.walk(tree):

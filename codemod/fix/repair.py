@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from codemod.fix.candidates import Candidate, Sources, candidates_for, conflict_free, contents_of, next_failure
+from codemod.fix.lines import Lines
 from codemod.fix.trees import Copy, patched
 from codemod.fix.trial import Trial, run_trial, same_text
 from codemod.fix.verdict import Verdict, compare, wrong_values
@@ -93,7 +94,8 @@ class Repair:
                 continue
             if len(self.refused) >= _MOST_TRIALS:
                 return None
-            with patched(self.program, contents_of(together)) as place:
+            contents = contents_of(together)
+            with patched(self.program, contents) as place:
                 after = run_trial(place.program, seconds=self._limit)
             missed = place.missed(after.files) if after.status >= 0 and after.status != OUT_OF_TIME else ""
             reason = f"the program runs no copy of {missed}, so it is not tried" if missed else ""
@@ -102,7 +104,7 @@ class Repair:
                 self.tell("left", f"{candidate.what}: {self.missed[chain]}")
                 continue
             verdict = compare(latest, after, eager)
-            moved = None if verdict.better else next_failure(candidate, after, place, together)
+            moved = None if verdict.better else next_failure(candidate, after, Lines(place, contents))
             then = f"; then {_said(*moved)}" if moved is not None and not after.status else ""
             self.tell("try", f"{candidate.what}: {verdict.reason}{then}")
             if verdict.better:

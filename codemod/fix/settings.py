@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from codemod.fix.catching import parsed
 from codemod.fix.marks import imports_torch
 from codemod.model.edits import Edit
 from codemod.probe.breaks import SCALARS
@@ -16,9 +17,8 @@ def setting_edit(path: str, source: bytes, setting: str) -> Edit | None:
 
     Its place is behind the imports that the file begins with, of which one has to be torch's.
     """
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = parsed(source)
+    if tree is None:
         return None
     body = tree.body[1:] if tree.body and ast.get_docstring(tree, clean=False) is not None else tree.body
     count = next((n for n, statement in enumerate(body) if not isinstance(statement, _IMPORTS)), len(body))

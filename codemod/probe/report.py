@@ -43,7 +43,7 @@ def text_lines(report: Report, answers: Sequence[Answer], everything: bool) -> l
             continue
         times = f"  compiled {_times(counts[function])}" if function in counts else ""
         lines += [style(visible(function) or "outside of compiled functions", "bold") + times]
-        lines += _function_lines(list(_alike(own)), everything)
+        lines += _function_lines(_alike(own), everything)
         lines.append("")
     met = [kind for kind in KINDS if any(answer.kind == kind for answer in shown)]
     lines += [f"{style(kind.ljust(_WIDTH), _STYLES[kind])}{KINDS[kind]}" for kind in met]
@@ -84,7 +84,7 @@ def _alike(answers: Iterable[Answer]) -> Iterable[list[Answer]]:
     return groups.values()
 
 
-def _function_lines(groups: Sequence[Sequence[Answer]], everything: bool) -> Iterable[str]:
+def _function_lines(groups: Iterable[Sequence[Answer]], everything: bool) -> Iterable[str]:
     """The answers about one function; without `everything`, the guards of torch for a line are cut after a few."""
     of_torch: dict[Frame, list[Sequence[Answer]]] = {}
     for alike in groups:

@@ -4,6 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
+_MERGER = """import torch
+
+
+class Merger(torch.nn.Module):
+    def forward(self, embeddings, features, mask):
+        chosen = embeddings[mask]
+        if chosen.shape[0] != features.shape[0]:
+            raise ValueError(f"{features.shape[0]} features for {chosen.shape[0]} places")
+        return chosen + features
+
+
+"""
+_MERGED = """for count in (2, 3, 4):
+    mask = torch.arange(6) < count
+    print(merge(torch.arange(12.0).reshape(6, 2), torch.ones(count, 2), mask).sum().item())
+"""
+
 PROGRAMS = {
     # A last batch that is of one row: sizes 0 and 1 are compiled apart.
     "batch_of_one": """import torch
@@ -49,40 +66,12 @@ for size in (4, 6, 9):
     print(scale(torch.ones(size, 3), torch.arange(size) / size).sum().item())
 """,
     # A model that refuses features which do not fit its mask: torch cannot know how many the mask chooses.
-    "raise_check": """import torch
-
-
-class Merger(torch.nn.Module):
-    def forward(self, embeddings, features, mask):
-        chosen = embeddings[mask]
-        if chosen.shape[0] != features.shape[0]:
-            raise ValueError(f"{features.shape[0]} features for {chosen.shape[0]} places")
-        return chosen + features
-
-
-torch._dynamo.config.capture_dynamic_output_shape_ops = True
+    "raise_check": f"""{_MERGER}torch._dynamo.config.capture_dynamic_output_shape_ops = True
 merge = torch.compile(Merger(), fullgraph=True, backend="aot_eager")
-for count in (2, 3, 4):
-    mask = torch.arange(6) < count
-    print(merge(torch.arange(12.0).reshape(6, 2), torch.ones(count, 2), mask).sum().item())
-""",
+{_MERGED}""",
     # The same without a setting and in as many graphs as it takes: the first change alone has it break elsewhere.
-    "chosen_features": """import torch
-
-
-class Merger(torch.nn.Module):
-    def forward(self, embeddings, features, mask):
-        chosen = embeddings[mask]
-        if chosen.shape[0] != features.shape[0]:
-            raise ValueError(f"{features.shape[0]} features for {chosen.shape[0]} places")
-        return chosen + features
-
-
-merge = torch.compile(Merger(), dynamic=True, backend="aot_eager")
-for count in (2, 3, 4):
-    mask = torch.arange(6) < count
-    print(merge(torch.arange(12.0).reshape(6, 2), torch.ones(count, 2), mask).sum().item())
-""",
+    "chosen_features": f"""{_MERGER}merge = torch.compile(Merger(), dynamic=True, backend="aot_eager")
+{_MERGED}""",
     # At most two of the rows that a mask chooses: whether there are more is not known while tracing.
     "first_chosen": """import torch
 

@@ -153,3 +153,23 @@ def test_what_breaks_a_graph_for_data_gets_the_setting_that_keeps_it(tmp_path: P
         "torch._dynamo.config.capture_dynamic_output_shape_ops = True",
     ]
     assert not list(candidates_for(trial, False, copy, found, Nothing(), Level.SAFE))
+
+
+class Older(Nothing):
+    """Trees whose oldest torch has no setting of Dynamo."""
+
+    def lacking(self, tree: Tree, path: str, line: int, text: str) -> str:
+        return "torch 1.13 has no torch._dynamo.config" if "torch._dynamo.config" in text else ""
+
+
+def test_a_setting_that_the_oldest_torch_lacks_is_not_written(tmp_path: Path) -> None:
+    program = tmp_path / "case.py"
+    program.write_text("import torch\n\nprint(f(x))\n")
+    call = Call((str(program), 1, "f"), str(program), 3, 6, (3, 10))
+    line = Frame(str(program), 3, "f")
+    answer = Answer("break", "a number is read from a tensor's data", "your code", line, None, "f")
+    trial = Trial(0, "", "", (), (call,), Report("", (), (answer,)))
+    run = Program((sys.executable, "case.py"), tmp_path)
+    assert not list(candidates_for(trial, False, Copy(run), (), Older(), Level.REVIEW))
+    (reason,) = left_at(line, trial, run, Older(), Level.REVIEW)
+    assert reason == "torch._dynamo.config.capture_scalar_outputs = True: torch 1.13 has no torch._dynamo.config"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from codemod.fix.candidates import Candidate, contents_of, next_failure
+from codemod.fix.lines import Lines
 from codemod.fix.trees import Copy, Tree, patched
 from codemod.fix.trial import Trial
 from codemod.model.edits import Edit
@@ -44,5 +45,5 @@ def test_a_change_leads_on_where_another_line_breaks_the_graph_in_the_place_of_i
 
 
 def _next(candidate: Candidate, after: Trial, copy: Copy, made: Sequence[Candidate]) -> tuple[str, int] | None:
-    found = next_failure(candidate, after, copy, made)
+    found = next_failure(candidate, after, Lines(copy, contents_of(made)))
     return None if found is None else (found[0].text, found[1].line if found[1] is not None else 0)

@@ -9,8 +9,9 @@ from dataclasses import replace
 from transforms.cpp.coverage.aten import Operators
 from transforms.cpp.coverage.factories import Factories
 from transforms.cpp.coverage.types import is_integer, keeps_number
-from transforms.cpp.coverage.values import CPU, SCALAR_TYPES, Kind, Options, Underivable, Value, joined
+from transforms.cpp.coverage.values import CPU, Kind, Options, Underivable, Value, joined
 from transforms.cpp.reading.tree import Node
+from transforms.cpp.reading.types import SCALAR_TYPES
 from transforms.schema.schema import Schema
 
 _CAST = re.compile(r"static_cast<(.+)>$", re.S)

@@ -60,14 +60,6 @@ CPU = 'torch.device("cpu")'
 """A device that is compared: no text is equal to one."""
 OWN_NAMES = frozenset({"len", "list", "sym_eq", "torch"})
 """What a fake itself calls, by names that mean the same in C++ no more than by chance: no local has them."""
-SCALAR_TYPES = {
-    "Byte": "uint8", "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64", "Half": "float16",
-    "Float": "float32", "Double": "float64", "Bool": "bool", "BFloat16": "bfloat16", "ComplexFloat": "complex64",
-    "ComplexDouble": "complex128", "UInt8": "uint8", "Int8": "int8", "Int16": "int16", "Int32": "int32",
-    "Int64": "int64", "Float16": "float16", "Float32": "float32", "Float64": "float64",
-}  # fmt: skip
-"""The dtypes of `at::kLong` and `at::ScalarType::Long` (c10/core/ScalarType.h; the second names, of
-torch/csrc/api/include/torch/types.h)."""
 TYPES = {
     "Tensor": "tensor", "int": "int", "SymInt": "int", "float": "float", "bool": "bool", "int[]": "ints",
     "SymInt[]": "ints", "Tensor[]": "tensors", "ScalarType": "dtype", "Device": "device", "MemoryFormat": "format",

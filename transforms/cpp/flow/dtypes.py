@@ -12,15 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from transforms.cpp.flow.checks import COMPARISONS
 from transforms.cpp.flow.sizes import method
 from transforms.cpp.reading.tree import Node
+from transforms.cpp.reading.types import SCALAR_TYPES
 
 _NAMED = re.compile(
-    r"(?:\w+::)*(?:k|ScalarType::)(Byte|Char|Short|Int|Long|Half|Float|Double|Complex(?:Half|Float|Double)|Bool|BFloat16"
-    r"|U?Int(?:8|16|32|64)|Float(?:16|32|64))"
+    rf"(?:\w+::)*(?:k|ScalarType::)({'|'.join((*SCALAR_TYPES, 'ComplexHalf', 'UInt16', 'UInt32', 'UInt64'))})"
 )
 _OPTION = re.compile(rf"\bdtype\(({_NAMED.pattern})\)")
 _OPTIONS = frozenset({"dtype", "device", "layout", "requires_grad", "pinned_memory", "memory_format"})
-_SAME = {"UInt8": "Byte", "Int8": "Char", "Int16": "Short", "Int32": "Int", "Int64": "Long"}
-_SAME |= {"Float16": "Half", "Float32": "Float", "Float64": "Double"}
 _KEEPS = re.compile(
     r"^(?:clone|contiguous|view(?:_as)?|reshape(?:_as)?|expand(?:_as)?|flatten|unflatten|t|transpose|permute|movedim"
     r"|swapaxes|squeeze|unsqueeze|detach|alias|slice|narrow|select|index_select|triu|tril|neg(?:ative)?|relu|flip|roll"
@@ -58,7 +56,7 @@ def _dtypes(made: Mapping[str, Sequence[Node]], outer: Node, following: int = _M
         if not values:
             yield _OF_A_TENSOR
     elif node.kind == "binary_expression":
-        yield "Bool" if node.token in COMPARISONS else None
+        yield "bool" if node.token in COMPARISONS else None
     elif node.kind == "call_expression":
         yield from _of_call(made, node, following - 1)
     else:
@@ -69,13 +67,13 @@ def _of_call(made: Mapping[str, Sequence[Node]], call: Node, following: int) -> 
     function, arguments = call.fields["function"], call.fields["arguments"].children
     name = method(call).removesuffix("_symint")
     receiver = function.field("argument") if function.kind == "field_expression" else None
-    named = {_SAME.get(literal, literal) for argument in arguments for literal in _literals(argument)}
+    named = {SCALAR_TYPES.get(literal, literal) for argument in arguments for literal in _literals(argument)}
     if function.text in ("std::move", "std::forward") and len(arguments) == 1:
         yield from _dtypes(made, arguments[0], following)
     elif named:
         yield named.pop() if len(named) == 1 else None
     elif _TRUTHS.match(name) or _INDICES.match(name):
-        yield "Bool" if _TRUTHS.match(name) else "Long"
+        yield "bool" if _TRUTHS.match(name) else "int64"
     elif _KEEPS.match(name):
         yield from _of_first(made, [*([receiver] if receiver is not None else []), *arguments], following)
     else:

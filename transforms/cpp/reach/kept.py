@@ -47,7 +47,7 @@ class Kept:
         self._standing: dict[str, list[str]] | None = None
         self._unread: frozenset[str] | None = None
         self._values: dict[str, frozenset[str]] = {}
-        self._outside: dict[str, bool] = {}
+        self._outside: dict[tuple[str, frozenset[str]], bool] = {}
         self._written: dict[tuple[str, int, tuple[int, ...]], bool] = {}
         self._bodies: dict[str, list[tuple[int, int]]] | None = None
 
@@ -103,8 +103,8 @@ class Kept:
     def _is_called_outside(self, function: Function) -> bool:
         """Whether a file with the function calls it where no function is, as in the initialiser of a constant."""
         own = same_function(function)
-        paths = {other.path for other in self._functions[function.name] if same_function(other) == own}
-        key = ", ".join([function.name, *sorted(paths)])
+        paths = frozenset(other.path for other in self._functions[function.name] if same_function(other) == own)
+        key = function.name, paths
         if key not in self._outside:
             self._outside[key] = any(self._calls_outside(path, function.name) for path in paths)
         return self._outside[key]

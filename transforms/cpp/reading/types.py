@@ -11,6 +11,15 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+SCALAR_TYPES = {
+    "Byte": "uint8", "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64", "Half": "float16",
+    "Float": "float32", "Double": "float64", "Bool": "bool", "BFloat16": "bfloat16", "ComplexFloat": "complex64",
+    "ComplexDouble": "complex128", "UInt8": "uint8", "Int8": "int8", "Int16": "int16", "Int32": "int32",
+    "Int64": "int64", "Float16": "float16", "Float32": "float32", "Float64": "float64",
+}  # fmt: skip
+"""The dtypes of `at::kLong` and `at::ScalarType::Long` (c10/core/ScalarType.h; the second names, of
+torch/csrc/api/include/torch/types.h)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Type:
