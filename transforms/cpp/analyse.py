@@ -18,9 +18,11 @@ from transforms.cpp.coverage.operators import obstacles, operators
 from transforms.cpp.coverage.placing import Homes
 from transforms.cpp.coverage.report import Sources, missing_fake
 from transforms.cpp.decisions import DERIVATIVES, decide
-from transforms.cpp.flow.dead_ends import composite_kernels, may_meet, short_name, with_dead_ends
-from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
-from transforms.cpp.flow.propagate import Key, Propagation, Propagator, Question
+from transforms.cpp.flow.assumptions import Assumptions, Key
+from transforms.cpp.flow.dead_ends import composite_kernels, with_dead_ends
+from transforms.cpp.flow.outcome import Outcome
+from transforms.cpp.flow.outcomes import Outcomes
+from transforms.cpp.flow.propagate import Propagation, Propagator
 from transforms.cpp.flow.twins import twin_name
 from transforms.cpp.reach import headers, kernels
 from transforms.cpp.reach.alternatives import are_alternatives
@@ -36,7 +38,7 @@ from transforms.cpp.reach.sources import DeviceCode, is_pytorchs, joined_facts, 
 from transforms.cpp.reach.unread import remarks
 from transforms.cpp.reach.untraced import alone_in_formulas, untraceable_operators
 from transforms.cpp.reach.vocabulary import ACCESSORS, Vocabulary, has_symbolic_twin
-from transforms.cpp.reading.facts import FileFacts, Function, Slot
+from transforms.cpp.reading.facts import FileFacts, Function
 from transforms.cpp.reading.lines import Lines
 from transforms.cpp.report import around_marks, group_name, question_findings
 from transforms.cpp.rules import load_rewrites
@@ -110,13 +112,12 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     schemas = own.schemas() if own is not None and at_home else headers.load_schemas(project, sources)
     vocabulary = headers.load_vocabulary(project, facts, sources, schemas, asked=bool(with_body))
     composites: Mapping[str, Collection[Key]] = {}
+    assumptions = Assumptions()
     if own is not None:
         registered = _registered(project)
-        vocabulary = replace(
-            vocabulary,
-            unserved=references.unserved(registered, own.entries) | references.internal(untraceable),
-            dead_operators=references.readers(registered, own.entries),
-        )
+        unserved = references.unserved(registered, own.entries) | references.internal(untraceable)
+        vocabulary = replace(vocabulary, unserved=unserved)
+        assumptions = Assumptions(dead_operators=references.readers(registered, own.entries))
         composites = composite_kernels(own, {*registered, *_symbolic(schemas)}, itertools.chain(*functions.values()))
     reached = [function for function in with_body if not has_symbolic_twin(vocabulary, function)]
     names = _fixed_names(tree)
@@ -129,26 +130,25 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     families += (f for f in own_operators if not kept.named_unread(base_name(f.operator)))
     asking = frozenset(name for file in facts.values() for name in file.asking_macros)
     vocabulary = replace(vocabulary, defined=definitions(libraries), asking_macros=asking)
-    answers: dict[Question, Outcome] = {}
+    followed = Outcomes(project, vocabulary, load_rewrites())
 
-    def propagated(outcomes: Mapping[Key, Outcome], tree: Tree, vocabulary: Vocabulary) -> Propagation:
+    def propagated(outcomes: Mapping[Key, Outcome], tree: Tree, dead: Assumptions) -> Propagation:
         return Propagator(
             project,
             facts,
-            vocabulary,
-            load_rewrites(),
+            followed,
+            dead,
             lambda function: (function.path, function.start) in tree.reach,
             lambda function, index: (
-                (function.path, function.start) not in vocabulary.dead_ends
+                (function.path, function.start) not in dead.dead_ends
                 and _may_change(tree, names, device, function, index)
                 and not kept.keeps(function, index)
                 and not ((function.name, index) in integers and not function.internal and not _is_wrapper(function))
                 and not has_symbolic_twin(vocabulary, function)
             ),
             families,
-            answers,
             lambda function: (
-                (function.path, function.start) not in vocabulary.dead_ends
+                (function.path, function.start) not in dead.dead_ends
                 and _may_have_twin(tree, names, vocabulary, function)
                 and kept.may_have_symbols(function)
                 and kept.can_be_written(function, range(-1, len(function.params)))
@@ -156,32 +156,32 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         ).run(_with_sites(outcomes, tree, vocabulary))
 
     launched = vocabulary.unserved if own is not None else KernelsAlone(vocabulary.functions)
-    outcomes = _follow(project, reached, vocabulary, launched)
+    candidates = list(_candidates(project, reached, vocabulary, launched))
+    outcomes = followed.of(candidates, assumptions)
     blocked = frozenset(key for key, outcome in outcomes.items() if outcome.blocked)
     if blocked:
         reach, stopped = reacher.reached_and_stopped(blocked)
         tree = replace(tree, reach=reach)
-    propagation = propagated(outcomes, tree, vocabulary)
+    propagation = propagated(outcomes, tree, assumptions)
     first = {**outcomes, **propagation.outcomes}
-    shallow, settled, live, twins = vocabulary, propagation.settled, tree.reach, frozenset(propagation.twins)
+    live, twins = tree.reach, frozenset(propagation.twins)
+    shallow = replace(assumptions, settled=propagation.settled, renamed=propagation.renamed)
     while True:  # a helper that gains a twin is no dead end, and which of them do depends on the dead ends
-        vocabulary = with_dead_ends(
+        found = with_dead_ends(
             shallow,
             first.values(),
             [f for f in reached if (f.path, f.start) in live and (f.path, f.start) not in twins],
             composites,
-            partial(_outcomes, project, settled=settled),
+            followed.of,
         )
-        if not vocabulary.dead_ends:
+        if not found.dead_ends:
             break
-        blocked |= vocabulary.dead_ends
+        blocked |= found.dead_ends
         reach, stopped = reacher.reached_and_stopped(blocked)
         tree = replace(tree, reach=reach)
-        dead = {short_name(f) for f in reached if (f.path, f.start) in vocabulary.dead_ends}
-        for question in [question for question, o in answers.items() if may_meet(o.function, vocabulary, dead)]:
-            del answers[question]
-        outcomes |= _follow(project, [f for f in reached if may_meet(f, vocabulary, dead)], vocabulary, launched)
-        propagation = propagated(outcomes, tree, vocabulary)
+        dead = Assumptions(dead_ends=found.dead_ends, dead_operators=found.dead_operators)
+        outcomes = followed.of(candidates, dead)
+        propagation = propagated(outcomes, tree, dead)
         if twins <= propagation.twins.keys():
             break
         twins &= propagation.twins.keys()
@@ -220,33 +220,19 @@ def _families(tree: Tree, device: DeviceCode, schemas: Schemas) -> tuple[list[Fa
     return list(renamable([family for family in families if is_free(family)], tree.facts, named)), named
 
 
-def _follow(
+def _candidates(
     project: Project, functions: Sequence[Function], vocabulary: Vocabulary, launched: Container[object]
-) -> dict[Key, Outcome]:
-    """What comes of the values in those of `functions` that may hold a site, or call a kernel, one of `launched`."""
-    candidates: list[Function] = []
+) -> Iterator[Function]:
+    """Those of `functions` that may hold a site, or call a kernel, one of `launched`."""
     for path, in_file in itertools.groupby(functions, operator.attrgetter("path")):
         source = functools.cache(functools.partial(project.read, path))
-        candidates += (
-            function
-            for function in in_file
-            if _calls_accessor(function, vocabulary)
-            or comes_to_kernel(function, launched)
-            or _asks_for_size(source()[function.start : function.end])
-        )
-    return {(o.function.path, o.function.start): o for o in _outcomes(project, candidates, vocabulary)}
-
-
-def _outcomes(
-    project: Project, functions: Sequence[Function], vocabulary: Vocabulary, settled: frozenset[Slot] = frozenset()
-) -> Iterator[Outcome]:
-    tasks = [
-        Task(path, project.read(path), tuple(in_file), vocabulary, settled)
-        for path, in_file in tasks_by_file(functions).items()
-    ]
-    sizes = [len(task.source) for task in tasks]
-    for outcomes in project.map(partial(analyse, load_rewrites()), tasks, "following values", sizes):
-        yield from outcomes
+        for function in in_file:
+            if (
+                _calls_accessor(function, vocabulary)
+                or comes_to_kernel(function, launched)
+                or _asks_for_size(source()[function.start : function.end])
+            ):
+                yield function
 
 
 def _with_sites(outcomes: Mapping[Key, Outcome], tree: Tree, vocabulary: Vocabulary) -> dict[Key, Outcome]:

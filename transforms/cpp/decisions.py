@@ -13,11 +13,12 @@ from codemod.model.operators import Reach
 from codemod.model.transform import Project
 from codemod.planning.naming import base_name
 from transforms.cpp.flow.answers import Rewrites, emit
+from transforms.cpp.flow.assumptions import Key
 from transforms.cpp.flow.engine import OWN_RESULT, RENAMED, parameter_origin
 from transforms.cpp.flow.events import Event
 from transforms.cpp.flow.members import member_origin
 from transforms.cpp.flow.outcome import Outcome
-from transforms.cpp.flow.propagate import Key, Propagation
+from transforms.cpp.flow.propagate import Propagation
 from transforms.cpp.flow.saved import is_saved
 from transforms.cpp.flow.settled import (
     HelperTwin,

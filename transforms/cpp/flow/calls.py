@@ -265,7 +265,7 @@ def _member_call(flow: Flow, node: Node, written: Type) -> Type:
         for argument in arguments:
             flow.sink(argument, "tensor-iterator", "is given to a TensorIterator", evaluate(flow, argument))
         return _ITERATOR if name == "build" or name.startswith(("add_", "set_", "declare_", "resize_")) else UNKNOWN
-    if owner.kind == "tensor":
+    if owner.kind == "tensor" and (arguments or not dims):  # `size()` is that of a container, of whatever type
         if name in _READING:
             flow.kernels[node.start] = f"`{receiver.excerpt}.{name}`"
         return _tensor_method(flow, node, field, name, arguments)

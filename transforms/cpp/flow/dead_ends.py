@@ -6,56 +6,52 @@ before or behind such a call is converted in vain.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
-from transforms.cpp.flow.outcome import Key, Outcome
+from transforms.cpp.flow.assumptions import Assumptions, Key
+from transforms.cpp.flow.outcome import Outcome
 from transforms.cpp.reach.calls import called_as, called_names
-from transforms.cpp.reach.vocabulary import Vocabulary, base_name
+from transforms.cpp.reach.vocabulary import base_name
 from transforms.cpp.reading.facts import Function
 from transforms.schema.native_functions import COMPOSITE_IMPLICIT, NativeFunctions
 
-Follow = Callable[[Sequence[Function], Vocabulary], Iterable[Outcome]]
+Follow = Callable[[Collection[Function], Assumptions], Mapping[Key, Outcome]]
 
 
 def with_dead_ends(
-    vocabulary: Vocabulary,
+    assumptions: Assumptions,
     outcomes: Iterable[Outcome],
     functions: Collection[Function],
     kernels: Mapping[str, Collection[Key]],
     follow: Follow,
-) -> Vocabulary:
-    """`vocabulary` with the dead ends among `functions`, those that symbolic tensors reach.
+) -> Assumptions:
+    """`assumptions` with the dead ends among `functions`, those that symbolic tensors reach.
 
-    `outcomes` are their own; `follow` gives those of some of them where a vocabulary knows more dead ends. `kernels`
-    are those of each operator that may be one.
+    `outcomes` are their own; `follow` gives those of some of them where more dead ends are assumed. `kernels` are
+    those of each operator that may be one.
     """
     callers: dict[str, list[Function]] = {}
     for function in functions:
         for name in _called(function):
             callers.setdefault(name, []).append(function)
-    names = {_key(function): short_name(function) for function in functions}
+    names = {_key(function): _short_name(function) for function in functions}
     dead = {key for outcome in outcomes if (key := _key(outcome.function)) in names and outcome.stuck}
-    called = {names[key] for key in dead} | vocabulary.dead_operators
+    called = {names[key] for key in dead} | assumptions.dead_operators
     while called:
         operators = {name for name, own in kernels.items() if dead.issuperset(own)}
-        called |= operators - vocabulary.dead_operators
-        vocabulary = replace(
-            vocabulary, dead_ends=frozenset(dead), dead_operators=vocabulary.dead_operators | operators
+        called |= operators - assumptions.dead_operators
+        assumptions = replace(
+            assumptions, dead_ends=frozenset(dead), dead_operators=assumptions.dead_operators | operators
         )
         affected = {_key(f): f for name in called for f in callers.get(name, ()) if _key(f) not in dead}
-        fresh = {_key(o.function) for o in follow(list(affected.values()), vocabulary) if o.stuck}
+        fresh = {key for key, outcome in follow(affected.values(), assumptions).items() if outcome.stuck}
         dead |= fresh
         called = {names[key] for key in fresh}
-    return vocabulary
+    return assumptions
 
 
-def may_meet(function: Function, vocabulary: Vocabulary, names: Collection[str]) -> bool:
-    """Whether a function may call a dead end of `vocabulary`; `names` are those of the functions among them."""
-    return any(name in names or name in vocabulary.dead_operators for name in _called(function))
-
-
-def short_name(function: Function) -> str:
+def _short_name(function: Function) -> str:
     """What calls of a function end with, without the suffixes of its twins."""
     return base_name(called_as(function))[0]
 

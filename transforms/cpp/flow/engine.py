@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from transforms.cpp.flow.answers import Rewrites, emit
+from transforms.cpp.flow.assumptions import Asked, Assumptions
 from transforms.cpp.flow.events import Condition, Event, ShortcutNumber, StoredType
 from transforms.cpp.flow.marked import ACROSS, INSIDE, REFUSAL, Marked
 from transforms.cpp.flow.state import Emission, Handle, Lambda, Quotient, Sink, Site, Variable
@@ -59,20 +60,17 @@ class Flow:
         root: Node,
         vocabulary: Vocabulary,
         rewrites: Rewrites,
+        assumptions: Assumptions,
         *,
-        settled: frozenset[Slot] = frozenset(),
         passive: bool = False,
-        renamed: frozenset[tuple[str, int]] = frozenset(),
         marks: Marked | None = None,
     ) -> None:
         self.function = function
         self.root = root
         self.vocabulary = vocabulary
         self.rewrites = rewrites
-        self.settled = settled
-        """Parameters and results of functions of the tree that the plan makes symbolic."""
-        self.renamed = renamed
-        """(path, start) of kernels that gain the name `…_symint`."""
+        self.asked = Asked(assumptions)
+        """What the search between functions holds by now."""
         self.marks = marks
         """Those of a template."""
         self.passive = passive
@@ -273,7 +271,7 @@ class Flow:
         if variable.parameter >= 0:
             kind = variable.type.with_origins(origins)
             slot = self.slot(variable.parameter)
-            if slot not in self.settled:
+            if not self.asked.is_settled(slot):
                 reason = f"is stored in the parameter `{variable.name}`"
                 self.sink(
                     node,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from transforms.cpp.flow.outcome import Key, Outcome
+from transforms.cpp.flow.assumptions import Key
+from transforms.cpp.flow.outcome import Outcome
 from transforms.cpp.flow.saved import is_saved
 from transforms.cpp.reach.schemas import Family
 from transforms.cpp.reading.facts import Slot

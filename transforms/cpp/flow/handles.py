@@ -98,13 +98,13 @@ class _Parameter:
         self.argument = definition.slot(handle.operator, index)
         self.own = Slot(function.path, function.start, index) if function is not None else None
         """That of `f` in `typed<decltype(f)>`."""
-        self.in_schema = index in definition.symbolic or self.argument in flow.settled
+        self.in_schema = index in definition.symbolic or flow.asked.is_settled(self.argument)
         self.spelled = handle.spelled[index] if handle.spelled is not None and index < len(handle.spelled) else None
         written = self.spelled.text if self.spelled is not None else ""
         if function is not None and index < len(function.params):
             written = function.params[index].type
         self.written = written
-        self.retyped = parse_type(written).symbolic or self.own in flow.settled
+        self.retyped = parse_type(written).symbolic or (self.own is not None and flow.asked.is_settled(self.own))
         """Whether the signature has a SymInt there."""
 
 
@@ -116,7 +116,8 @@ def _give(flow: Flow, parameter: _Parameter, argument: Node, value: Type) -> Non
     elif parameter.spelled is None and not parameter.retyped:
         slot = parameter.own
     elif parameter.retyped or BY_VALUE.fullmatch(parameter.written):
-        flow.uses |= {slot for slot in (parameter.argument, parameter.own) if slot is not None} & flow.settled
+        own = (parameter.own,) if parameter.own is not None else ()
+        flow.uses |= flow.asked.settled_among((parameter.argument, *own))
         flow.served |= value.origins or NOTHING
         return
     reason = f"is an argument of the operator {parameter.operator}, whose schema or signature has an integer there"

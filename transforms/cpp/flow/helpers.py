@@ -83,7 +83,7 @@ def note_kernel(flow: Flow, node: Node, name: str, candidates: list[Function]) -
     stub = name.endswith("_stub") and not candidates  # a DispatchStub (aten/src/ATen/native/DispatchStub.h)
     if stub or (bodies and all(map(is_kernel, bodies))):
         flow.kernels[node.start] = f"the kernel `{name}`"
-    elif bodies and all((function.path, function.start) in flow.vocabulary.dead_ends for function in bodies):
+    elif bodies and all(map(flow.asked.is_dead_end, bodies)):
         if not any(flow.vocabulary.functions.get(twin) for twin in symbolic_twins(name)):
             flow.dead_ends[node.start] = f"`{name}`"
     elif candidates and all(_ITERATOR.search(function.returns) for function in candidates):
@@ -107,7 +107,7 @@ def apply(
     base = base_name(name)[0]
     if base in flow.vocabulary.unserved:
         flow.kernels[node.start] = f"`{name}` (kernels for backends alone)"
-    elif base in flow.vocabulary.dead_operators:
+    elif flow.asked.is_dead_operator(base):
         flow.dead_ends[node.start] = f"`{name}`"
     if operator.name != name and operator.parameters:
         flow.announce(CalleeName(origins, name_node, name, reachable(flow, name_node, name, operator.name)))
@@ -172,7 +172,7 @@ def fits(function: Function, count: int) -> bool:
 
 def accepts(flow: Flow, function: Function, index: int, value: Type) -> str:
     """ "ok" where parameter `index` takes the symbolic value, "want" where it would after a change, "" never."""
-    if index >= len(function.params) or Slot(function.path, function.start, index) in flow.settled:
+    if index >= len(function.params) or flow.asked.is_settled(Slot(function.path, function.start, index)):
         return "ok"
     spelled = function.params[index].type
     kind = parse_type(spelled)
@@ -323,15 +323,15 @@ def _ask(
 
 def _serve(flow: Flow, written: Node, function: Function, arguments: list[Node], values: list[Type]) -> None:
     """Check that a call can give every settled parameter what it now takes; follow a kernel's new name."""
-    if (function.path, function.start) in flow.renamed:
+    if flow.asked.is_renamed(function):
         name = symint_name(function.name)
         flow.announce(CalleeName(frozenset({RENAMED}), name_node(written), function.name, name))
-        flow.uses |= {slot for slot in flow.settled if (slot.path, slot.start) == (function.path, function.start)}
+        flow.uses |= flow.asked.settled_of(function)
     for index, (argument, value) in enumerate(zip(arguments, values, strict=False)):
         slot = Slot(function.path, function.start, index)
         if argument.kind == "initializer_list" and argument.children and index < len(function.params):
             built_whole(flow, flow.type_of(function.params[index].type))
-        if slot not in flow.settled:
+        if not flow.asked.is_settled(slot):
             continue
         if is_written(function.params[index].type):
             _serve_reference(flow, slot, argument, value)
@@ -376,6 +376,6 @@ def _result(flow: Flow, node: Node, function: Function, origins: frozenset[int] 
     slot = Slot(function.path, function.start, -1)
     if kind.kind == "tuple":
         return settled_parts(flow, node, slot, kind, origins)
-    if slot in flow.settled:
+    if flow.asked.is_settled(slot):
         return flow.settled_value(slot, kind, result_origin(node.start))
     return kind

@@ -52,7 +52,7 @@ def qualified(flow: Flow, node: Node) -> Type:
     spelled = flow.vocabulary.members.get((parent, name))
     if spelled is None:
         return constant(node.source, name)
-    flow.conflicts |= {_slot(flow, parent, name)} & flow.settled  # `&Class::member`, a pointer of its type
+    flow.conflicts |= flow.asked.settled_among([_slot(flow, parent, name)])  # `&Class::member`, a pointer of its type
     kind = flow.type_of(spelled)
     return kind if kind.kind in ("int", "float", "bool") and not kind.symbolic else UNKNOWN
 
@@ -73,7 +73,7 @@ def _held(flow: Flow, parent: str, name: Node) -> Type:
     spelled = flow.vocabulary.members.get((parent, name.text))
     kind = flow.type_of(spelled) if spelled is not None else UNKNOWN
     slot = _slot(flow, parent, name.text)
-    return flow.settled_value(slot, kind, member_origin(name.start)) if slot in flow.settled else kind
+    return flow.settled_value(slot, kind, member_origin(name.start)) if flow.asked.is_settled(slot) else kind
 
 
 def member_slot(flow: Flow, node: Node) -> Slot | None:
@@ -107,7 +107,7 @@ def fill(flow: Flow, node: Node, origins: frozenset[int] | None) -> None:
     What comes of the member itself does not fill it.
     """
     slot = member_slot(flow, node) if origins else None
-    if slot is None or slot not in flow.settled:
+    if slot is None or not flow.asked.is_settled(slot):
         return
     name = re.compile(re.escape(slot.member.rpartition("::")[2].encode()) + rb"\b")
     starts = (_MEMBERS - origin for origin in origins or ())
@@ -132,4 +132,4 @@ def _slot(flow: Flow, parent: str, name: str) -> Slot:
 
 
 def _settled(flow: Flow) -> list[Slot]:
-    return [slot for slot in flow.settled if slot.index == MEMBER and slot.path == flow.function.path]
+    return [slot for slot in flow.asked.settled_members(flow.function.path) if slot.index == MEMBER]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tree_sitter import Tree
 
 from transforms.cpp.flow.answers import Rewrites
+from transforms.cpp.flow.assumptions import NOTHING_ASKED, Assumptions, Trace
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.marked import Marked
 from transforms.cpp.flow.signs import roundings
@@ -24,8 +25,6 @@ from transforms.cpp.reading.tree import build
 from transforms.recursion import TooDeep
 
 LOST_BY_PARSER = "parse-error"
-Key = tuple[str, int]
-"""(path, start) of a function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +35,9 @@ class Task:
     source: bytes
     functions: tuple[Function, ...]
     vocabulary: Vocabulary
-    settled: frozenset[Slot] = frozenset()
+    assumptions: Assumptions
     passive: frozenset[int] = frozenset()
     """Starts of functions that no symbolic tensor reaches; they are only asked whether they can follow."""
-    renamed: frozenset[Key] = frozenset()
-    """Kernels that gain the name `…_symint`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +79,8 @@ class Outcome:
     """The refusal, where the function was not read: nothing in it is edited."""
     reason: str = ""
     """Why it was not read."""
+    trace: Trace = NOTHING_ASKED
+    """What it rests on."""
 
 
 def analyse(rewrites: Rewrites, task: Task) -> list[Outcome]:
@@ -129,19 +128,18 @@ def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, 
         root,
         task.vocabulary,
         rewrites,
-        settled=task.settled,
+        task.assumptions,
         passive=function.start in task.passive,
-        renamed=task.renamed,
         marks=marks,
     )
     try:
         solve(flow)
         if marks is not None and marks.has_branches_in_signature():
-            own = task.path, function.start
-            flow.conflicts |= {slot for slot in task.settled if (slot.path, slot.start) == own and not slot.member}
+            flow.conflicts |= flow.asked.settled_of(function)
         blocked, stuck, rounded = is_blocked(flow), is_stuck(flow), roundings(flow)
     except TooDeep as refused:
-        return Outcome(function, (), (), (), (), frozenset(), lost="too-deep", reason=f"it is {refused}")
+        return Outcome(function, (), (), (), (), frozenset(), lost="too-deep", reason=f"it is {refused}",
+                       trace=flow.asked.trace())  # fmt: skip
     finally:
         for node in root.walk():  # a tree whose nodes know their parents is never freed, as the collector is off
             node.parent = None
@@ -166,6 +164,7 @@ def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, 
         blocked=blocked,
         stuck=stuck,
         template=template,
+        trace=flow.asked.trace(),
     )
 
 
@@ -177,7 +176,7 @@ def _answers(flow: Flow) -> Iterator[tuple[Emission, ...]]:
             yield emissions
 
 
-def tasks_by_file(functions: Sequence[Function]) -> dict[str, list[Function]]:
+def tasks_by_file(functions: Iterable[Function]) -> dict[str, list[Function]]:
     """Functions grouped by file, in order."""
     out: dict[str, list[Function]] = {}
     for function in sorted(functions, key=lambda f: (f.path, f.start)):

@@ -74,7 +74,7 @@ def _rank(flow: Flow, function: Function, index: int, value: Type) -> int:
     if deduced or kind.kind == "unknown" or value.kind in ("unknown", "lambda", "braces", "iter"):
         return _EXACT
     is_symbol = value.origins is not None and not value.origins
-    if is_symbol and Slot(function.path, function.start, index) in flow.settled:
+    if is_symbol and flow.asked.is_settled(Slot(function.path, function.start, index)):
         return _EXACT
     if kind.symbolic != is_symbol and kind.kind in ("int", "ints", "float"):
         return _NEVER if is_symbol else _CONVERTED

@@ -8,30 +8,27 @@ hoped for it is analysed again without it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from codemod.model.transform import Project
-from transforms.cpp.flow.answers import Rewrites
+from transforms.cpp.flow.assumptions import Assumptions, Key
 from transforms.cpp.flow.engine import RENAMED, own_result_origin, parameter_origin
 from transforms.cpp.flow.grounds import unasked
-from transforms.cpp.flow.outcome import Outcome, Task, analyse, tasks_by_file
+from transforms.cpp.flow.outcome import Outcome
+from transforms.cpp.flow.outcomes import Outcomes
 from transforms.cpp.flow.saved import is_saved
 from transforms.cpp.flow.twin_search import TwinSearch, has_symbolic_type
 from transforms.cpp.flow.twins import is_twin, twin_slot
 from transforms.cpp.reach.alternatives import Alternatives
 from transforms.cpp.reach.calls import called_as, called_names
 from transforms.cpp.reach.schemas import Family, links
-from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.facts import FileFacts, Function, Slot
 from transforms.cpp.reading.marks import masked
 from transforms.cpp.reading.records import copies_bytes, find_member
 from transforms.cpp.reading.syntax import parse
 from transforms.cpp.reading.types import symbolic_spelling
 
-Key = tuple[str, int]
-Question = tuple[Key, frozenset[Slot], bool, bool, frozenset[Key]]
-"""All that the outcome of a function rests on, but for the vocabulary: see `Propagator._question`."""
 _ROUNDS = 12
 
 
@@ -48,6 +45,11 @@ class Propagation:
     alternatives: frozenset[frozenset[Key]] = frozenset()
     """The definitions of each settled function that has more than one."""
 
+    @property
+    def renamed(self) -> frozenset[Key]:
+        """The kernels that gain the name `…_symint`."""
+        return frozenset(key for family in self.families for key in family.kernels)
+
 
 class Propagator:
     """The search for slots; `run` gives the result."""
@@ -56,22 +58,20 @@ class Propagator:
         self,
         project: Project,
         facts: Mapping[str, FileFacts],
-        vocabulary: Vocabulary,
-        rewrites: Rewrites,
+        followed: Outcomes,
+        dead: Assumptions,
         reached: Callable[[Function], bool],
         eligible: Callable[[Function, int], bool],
         families: Sequence[Family] = (),
-        answers: dict[Question, Outcome] | None = None,
         may_have_twin: Callable[[Function], bool] = lambda function: False,
     ) -> None:
-        """`answers` are outcomes that hold with this vocabulary; those that are found out are added.
+        """`followed` gives the outcomes, with the dead ends of `dead`.
 
         `may_have_twin` says whether a twin may stand beside a helper that cannot change.
         """
-        self.answers = {} if answers is None else answers
+        self.followed = followed
+        self.dead = dead
         self.project = project
-        self.vocabulary = vocabulary
-        self.rewrites = rewrites
         self.reached = reached
         self.eligible = eligible
         self.definitions = {(f.path, f.start): f for file in facts.values() for f in file.functions if f.body >= 0}
@@ -84,7 +84,6 @@ class Propagator:
         for key, function in self.definitions.items():
             for name in _names_called(function):
                 self.callers.setdefault(name, []).append(key)
-        self.callees: dict[Key, set[str]] = {}
         self.settled: set[Slot] = set()
         self.refused: set[Slot] = set()
         self.outcomes: dict[Key, Outcome] = {}
@@ -196,17 +195,11 @@ class Propagator:
 
     def _follow(self, function: Function, settled: frozenset[Slot]) -> Outcome:
         """What comes of one function, no passive one, with slots that are settled."""
-        renamed = self._renamed()
-        question = self._question((function.path, function.start), self._near(settled), renamed, passive=False)
-        if question not in self.answers:
-            source = self.project.read(function.path)
-            task = Task(function.path, source, (function,), self.vocabulary, settled, renamed=renamed)
-            self.answers[question] = analyse(self.rewrites, task)[0]
-        return self.answers[question]
+        return self.followed.of([function], self._assumptions(settled))[function.path, function.start]
 
-    def _renamed(self) -> frozenset[Key]:
-        """The kernels that gain the name `…_symint`."""
-        return frozenset(key for family in self._whole_families() for key in family.kernels)
+    def _assumptions(self, settled: frozenset[Slot]) -> Assumptions:
+        renamed = frozenset(key for family in self._whole_families() for key in family.kernels)
+        return replace(self.dead, settled=settled, renamed=renamed)
 
     def _whole_families(self) -> tuple[Family, ...]:
         return tuple(family for family in self.families if family.slots <= self.settled)
@@ -299,54 +292,10 @@ class Propagator:
         return keys
 
     def _analyse(self, keys: Iterable[Key]) -> dict[Key, Outcome]:
-        settled, renamed = frozenset(self.settled), self._renamed()
-        near = self._near(settled)
-        passive = {key: self._passive(self.definitions[key]) for key in sorted(keys)}
-        questions = {key: self._question(key, near, renamed, is_passive) for key, is_passive in passive.items()}
-        unknown = [self.definitions[key] for key, question in questions.items() if question not in self.answers]
-        tasks = [
-            Task(
-                path,
-                self.project.read(path),
-                tuple(functions),
-                self.vocabulary,
-                settled,
-                frozenset(f.start for f in functions if passive[f.path, f.start]),
-                renamed,
-            )
-            for path, functions in tasks_by_file(unknown).items()
-        ]
-        work = partial(analyse, self.rewrites)
-        results = self.project.map(work, tasks, "following values into helpers", [len(task.source) for task in tasks])
-        for outcome in (outcome for outcomes in results for outcome in outcomes):
-            self.answers[questions[outcome.function.path, outcome.function.start]] = outcome
-        return {key: self.answers[question] for key, question in questions.items()}
-
-    def _near(self, settled: Iterable[Slot]) -> dict[str | Key, set[Slot]]:
-        """The settled slots by their function and its name, those of members by their file."""
-        near: dict[str | Key, set[Slot]] = {}
-        for slot in settled:
-            owner = slot.path, slot.start
-            shared = slot.path if slot.member else slot.operator
-            for place in (shared,) if shared else (owner, self._name_of(slot)):
-                near.setdefault(place, set()).add(slot)
-        return near
-
-    def _question(
-        self, key: Key, near: Mapping[str | Key, set[Slot]], renamed: frozenset[Key], passive: bool
-    ) -> Question:
-        """A function with the settled slots that it may meet (`_affected`), and whether any is, for a way out is closed
-        where none is; whether it is passive; and which kernels are renamed.
-
-        `near` is what `_near` gives of the settled slots.
-        """
-        function = self.definitions[key]
-        callees = self.callees.get(key)
-        if callees is None:
-            callees = self.callees[key] = _names_called(function)
-        places: tuple[str | Key, ...] = (key[0], key, *callees)
-        met = frozenset[Slot]().union(*(near[place] for place in places if place in near))
-        return key, met, bool(near), passive, renamed
+        functions = [self.definitions[key] for key in keys]
+        passive = {(function.path, function.start) for function in functions if self._passive(function)}
+        label = "following values into helpers"
+        return self.followed.of(functions, self._assumptions(frozenset(self.settled)), passive, label)
 
     def _passive(self, function: Function) -> bool:
         return not self.reached(function) and not self._owns(function)

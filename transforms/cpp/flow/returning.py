@@ -17,7 +17,7 @@ from transforms.cpp.reading.types import Type, returns_symbols, symbolic_spellin
 
 def returned(flow: Flow, node: Node, expression: Node | None, value: Type) -> None:
     """`return expression`, a statement of the function itself."""
-    if expression is not None and not value.symbolic and value.kind == "ints" and flow.slot(-1) in flow.settled:
+    if expression is not None and not value.symbolic and value.kind == "ints" and flow.asked.is_settled(flow.slot(-1)):
         coerce(flow, expression, frozenset({OWN_RESULT}))
     declared = flow.type_of(flow.function.returns)
     if expression is not None and expression.kind == "initializer_list" and expression.children:
@@ -29,7 +29,7 @@ def returned(flow: Flow, node: Node, expression: Node | None, value: Type) -> No
         return
     if value.origins:
         flow.gives.add(-1)
-    if declared.symbolic or not flow.function.returns or flow.slot(-1) in flow.settled:
+    if declared.symbolic or not flow.function.returns or flow.asked.is_settled(flow.slot(-1)):
         return
     if declared.kind == "bool" and value.kind == "int":
         truth(flow, expression, value)
@@ -52,12 +52,13 @@ def _return_parts(flow: Flow, node: Node, expression: Node, declared: Type, valu
     elif expression.kind == "call_expression" and _builds(expression):
         arguments = expression.fields["arguments"].children
     if value.kind != "tuple" or len(declared.args) != len(value.args):
-        settled = [own_result_origin(slot.index) for slot in map(flow.slot, _indexes(declared)) if slot in flow.settled]
-        flow.sink(node, "return-type", reason, value, Type("ints", origins=frozenset(settled)))
+        settled = flow.asked.settled_among(map(flow.slot, _indexes(declared)))
+        origins = frozenset(own_result_origin(slot.index) for slot in settled)
+        flow.sink(node, "return-type", reason, value, Type("ints", origins=origins))
         return
     for index, want, have in zip(_indexes(declared), declared.args, value.args, strict=True):
         slot = flow.slot(index)
-        if slot not in flow.settled:
+        if not flow.asked.is_settled(slot):
             if not want.symbolic and want.kind in ("int", "ints"):
                 flow.sink(node, "return-type", reason, have, slot=slot if want.kind == have.kind else None)
             elif not want.symbolic:
@@ -94,7 +95,7 @@ def settled_parts(flow: Flow, node: Node, result: Slot, kind: Type, origins: fro
         return replace(kind, args=parts, origins=origins)
     slots = [replace(result, index=index) for index in _indexes(kind)]
     parts = tuple(
-        flow.settled_value(slot, part, part_origin(node.start, slot.index)) if slot in flow.settled else part
+        flow.settled_value(slot, part, part_origin(node.start, slot.index)) if flow.asked.is_settled(slot) else part
         for slot, part in zip(slots, kind.args, strict=True)
     )
     own = [part.origins for part in parts if part.origins]

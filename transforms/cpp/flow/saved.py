@@ -47,7 +47,7 @@ def save(flow: Flow, slot: Slot, value: Type, node: Node) -> None:
         return
     if value.kind not in ("int", "ints"):
         flow.sink(node, "stored", f"is saved as `{slot.member.rpartition('::')[2]}`, which is no integer", value)
-    elif slot in flow.settled:
+    elif flow.asked.is_settled(slot):
         flow.uses.add(slot)
         flow.filled.add(slot)
     else:
@@ -63,7 +63,7 @@ def read(flow: Flow, slot: Slot, method: Node, node: Node) -> Type:
         return UNKNOWN
     if "Sym" in name:
         return kind.with_origins(())
-    if slot not in flow.settled:
+    if not flow.asked.is_settled(slot):
         return kind
     value = flow.settled_value(slot, kind, result_origin(node.start))
     if value.symbolic:

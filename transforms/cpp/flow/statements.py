@@ -58,7 +58,7 @@ def declare_parameters(flow: Flow, function: Node, *, of_lambda: bool = False) -
             variable = flow.declare(name, kind, where, node, deduced=False)
             variable.deduced = deduced
         else:
-            if flow.slot(index) in flow.settled:
+            if flow.asked.is_settled(flow.slot(index)):
                 kind = kind.with_origins(flow.live((parameter_origin(index),)) or None)
             variable = flow.declare(name, kind, where)
             variable.type = kind

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from transforms.cpp.flow.outcome import Key, Outcome
+from transforms.cpp.flow.assumptions import Key
+from transforms.cpp.flow.outcome import Outcome
 from transforms.cpp.flow.twins import is_twin, twin_slot
 from transforms.cpp.reading.facts import PART, Function, Slot
 from transforms.cpp.reading.types import symbolic_spelling, template_arguments

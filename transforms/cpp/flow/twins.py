@@ -6,7 +6,7 @@ get_bdim_size2_symint of ATen/functorch/BatchRulesHelper.h.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from transforms.cpp.flow.engine import Flow
@@ -33,11 +33,11 @@ def twin_name(function: Function) -> str:
     return f"{function.name}_symint"
 
 
-def written_twin(settled: Collection[Slot], function: Function) -> Function | None:
+def written_twin(is_settled: Callable[[Slot], bool], function: Function) -> Function | None:
     """The twin of a helper that the plan writes; None where it writes none."""
     parts = range(PART, PART - len(parse_type(function.returns).args), -1)
     slots = (Slot(function.path, function.start, index) for index in (*parts, *range(-1, len(function.params))))
-    indexes = [slot.index for slot in slots if twin_slot(slot) in settled]
+    indexes = [slot.index for slot in slots if is_settled(twin_slot(slot))]
     if not indexes:
         return None
     params = tuple(
@@ -55,7 +55,7 @@ def twins(flow: Flow, name: str, candidates: Sequence[Function]) -> Iterator[Fun
     for other in symbolic_twins(name):
         yield from flow.vocabulary.functions.get(other, ())
     for candidate in candidates:
-        twin = written_twin(flow.settled, candidate)
+        twin = written_twin(flow.asked.is_settled, candidate)
         if twin is not None:
             yield twin
 
@@ -84,4 +84,4 @@ def asking_twin(flow: Flow, helper: Function, values: Sequence[Type]) -> Functio
 
 def note_use(flow: Flow, twin: Function) -> None:
     """The function calls a twin, which it stands or falls with where the plan writes it."""
-    flow.uses |= {slot for slot in flow.settled if is_twin(slot) and (slot.path, slot.start) == (twin.path, twin.start)}
+    flow.uses |= set(filter(is_twin, flow.asked.settled_of(twin)))

@@ -326,7 +326,8 @@ def half_converted(flow: Flow) -> list[Sink]:
         for origin in (o for o in live if o not in flow.served):
             reason = f"would convert a part: whether {names} asks a tensor is not known"
             sinks.append(Sink(HALF, reason, unknown[0], unknown[0] + 1, frozenset({origin})))
-    if not sinks and live and not flow.settled and all(in_message(flow.root, origin) for origin in live):
+    alone = not sinks and bool(live) and not flow.asked.is_anything_settled()
+    if alone and all(in_message(flow.root, origin) for origin in live):
         for origin in live:
             reason = "is only shown by a check that failed: nothing else here asks for sizes"
             sinks.append(Sink("message", reason, origin, origin + 1, frozenset({origin})))

@@ -44,10 +44,6 @@ class Vocabulary:
     """Names of classes with a member or a method."""
     unserved: frozenset[str] = frozenset()
     """Base names of operators of the tree that have no kernel for symbolic tensors."""
-    dead_ends: frozenset[tuple[str, int]] = frozenset()
-    """(path, start) of functions of the tree that no symbolic tensor gets through."""
-    dead_operators: frozenset[str] = frozenset()
-    """Base names of operators of the tree that no symbolic tensor gets through, though they have a kernel for it."""
     defined: Mapping[str, Definition] = field(default_factory=dict)
     """The operators with a schema in the tree's C++, as `ns::op.overload`."""
     asking_macros: frozenset[str] = frozenset()

@@ -9,9 +9,6 @@ import pytest
 from codemod.model.edits import apply_edits
 from codemod.model.findings import Level
 from tests.transforms.cpp.snippets import converted, findings
-from transforms.cpp.flow import outcome, propagate
-from transforms.cpp.flow.answers import Rewrites
-from transforms.cpp.flow.outcome import Outcome, Task
 
 PLAN = "struct Plan { DimVector shape; DimVector dims; };\n"
 FILL = "static Plan plan(const Tensor& x) { Plan p; p.shape.push_back(x.size(0)); return p; }\n"
@@ -417,22 +414,6 @@ def test_helpers_that_others_need_as_they_are_gain_a_twin(tmp_path: Path, source
 def test_helpers_and_structs_follow(tmp_path: Path, source: str, expected: str) -> None:
     assert converted(tmp_path, source) == expected
     assert converted(tmp_path, expected) == expected
-
-
-def test_the_body_of_a_twin_is_followed_once_while_nothing_changes_that_it_meets(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    followed: list[tuple[object, ...]] = []
-
-    def analyse(rewrites: Rewrites, task: Task) -> list[Outcome]:
-        followed.extend((function.name, task.settled, task.passive) for function in task.functions)
-        return outcome.analyse(rewrites, task)
-
-    monkeypatch.setattr(propagate, "analyse", analyse)
-    source, expected = TWINS["what a twin returns goes on to another"]
-    assert converted(tmp_path, source) == expected
-    assert {"width", "twice"} <= {name for name, *_ in followed}
-    assert len(followed) == len(set(followed))
 
 
 def test_what_takes_sizes_of_both_groups_is_in_each(tmp_path: Path) -> None:

@@ -1,0 +1,119 @@
+"""When the outcome of a function is found out again, and that one which is kept is what would be found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from codemod.model.transform import Project
+from tests.transforms.cpp.flow.test_helpers import CONVERTED, KEPT, TWINS
+from tests.transforms.cpp.snippets import HEADER, SCHEMAS, MemoryProject, findings
+from transforms.cpp.flow import outcome, outcomes
+from transforms.cpp.flow.answers import Rewrites
+from transforms.cpp.flow.assumptions import Assumptions, Trace
+from transforms.cpp.flow.outcome import Outcome, Task
+from transforms.cpp.flow.outcomes import Outcomes
+from transforms.cpp.reach import headers
+from transforms.cpp.reading.extract import extract
+from transforms.cpp.reading.facts import Function, Slot
+from transforms.cpp.rules import load_rewrites
+
+SOURCE = """
+static int64_t half(int64_t n) { return n; }
+static int64_t other(int64_t n) { return n; }
+Tensor f(const Tensor& x) { return x.narrow(0, 0, half(x.size(0))); }
+Tensor g(const Tensor& x) { return x.narrow(0, 0, other(x.size(0))); }
+"""
+SOURCES: Mapping[str, Mapping[str, str]] = {
+    "kept": KEPT,
+    "converted": {name: before for name, (before, _) in CONVERTED.items()},
+    "twins": {name: before for name, (before, _) in TWINS.items()},
+}
+
+
+def _project(root: Path, source: str = SOURCE) -> Project:
+    yaml = root / "schemas.yaml"
+    yaml.write_text(SCHEMAS + "- func: size.int(Tensor self, int dim) -> int\n")
+    return MemoryProject(root, {"source.cpp": source, "c10.h": HEADER}, yaml)
+
+
+def _outcomes(project: Project) -> tuple[Outcomes, dict[str, Function]]:
+    facts = project.facts(extract, ["source.cpp"])
+    sources = headers.locate(project)
+    vocabulary = headers.load_vocabulary(project, facts, sources, headers.load_schemas(project, sources), asked=True)
+    functions = {function.name: function for function in facts["source.cpp"].functions}
+    return Outcomes(project, vocabulary, load_rewrites()), functions
+
+
+def _followed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the functions that are followed from now on."""
+    names: list[str] = []
+
+    def analyse(rewrites: Rewrites, task: Task) -> list[Outcome]:
+        names.extend(function.name for function in task.functions)
+        return outcome.analyse(rewrites, task)
+
+    monkeypatch.setattr(outcomes, "analyse", analyse)
+    return names
+
+
+def test_a_function_is_followed_again_where_an_answer_that_it_was_given_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, functions = _outcomes(_project(tmp_path))
+    followed = _followed(monkeypatch)
+    half = functions["half"]
+    taken, returned = (Slot(half.path, half.start, index) for index in (0, -1))
+
+    def again(assumptions: Assumptions) -> list[str]:
+        del followed[:]
+        assert [o.function for o in found.of(functions.values(), assumptions).values()] == list(functions.values())
+        return followed
+
+    nothing, settled = Assumptions(), Assumptions(frozenset({taken, returned}))
+    assert again(nothing) == list(functions)
+    assert again(nothing) == []
+    assert again(settled) == ["half", "f"]
+    assert again(nothing) == again(settled) == []
+    assert again(Assumptions(dead_ends=frozenset({(half.path, half.start)}))) == ["f"]
+    assert again(Assumptions(dead_operators=frozenset({"narrow"}))) == ["f", "g"]
+    assert again(Assumptions(dead_operators=frozenset({"expand"}))) == []
+    assert again(Assumptions(renamed=frozenset({(half.path, half.start)}))) == ["f"]
+
+
+def test_what_no_symbolic_tensor_reaches_is_followed_for_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, functions = _outcomes(_project(tmp_path))
+    reached = functions["f"]
+    followed = _followed(monkeypatch)
+    for passive in (set(), {(reached.path, reached.start)}):
+        (own,) = found.of([reached], Assumptions(), passive).values()
+        assert bool(own.refusals) != bool(passive)
+    assert followed == ["f", "f"]
+
+
+@pytest.mark.parametrize(("call", "stuck"), [("y.expand({1})", True), ("y.expand()", True), ("y.size()", False)])
+def test_what_has_a_size_without_a_dimension_is_a_container(tmp_path: Path, call: str, stuck: bool) -> None:
+    """What `scatter` of torch/csrc/cuda/comm.h returns is taken for a Tensor, as ATen's operator does."""
+    source = f"void f(const Tensor& x) {{ auto y = at::sum(x); {call}; }}"
+    found, functions = _outcomes(_project(tmp_path, source))
+    dead = Assumptions(dead_operators=frozenset({"expand", "size"}))
+    (own,) = found.of(functions.values(), dead).values()
+    assert own.stuck is stuck
+
+
+@pytest.mark.parametrize("sources", SOURCES.values(), ids=SOURCES)
+def test_what_is_kept_is_what_would_be_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sources: Mapping[str, str]
+) -> None:
+    kept = {name: findings(tmp_path, source) for name, source in sources.items()}
+    followed = _followed(monkeypatch)
+    for source in sources.values():
+        findings(tmp_path, source)
+    before = len(followed)
+    monkeypatch.setattr(Trace, "holds", lambda trace, facts, slots: False)
+    assert {name: findings(tmp_path, source) for name, source in sources.items()} == kept
+    assert len(followed) > 2 * before  # there was something to keep
