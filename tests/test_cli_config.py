@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 import pytest
 
 from codemod.cli.root import group
 from codemod.cli.run import start
+from codemod.tree.checkout import find_checkout
 from codemod.tree.config import user_config
 from tests.conftest import MakeTree, Symfix
 from tests.test_cli import FILES, rows
@@ -34,6 +37,38 @@ def test_options_come_from_pyproject_unless_given(make_tree: MakeTree, symfix: S
     code, _, err = symfix("scan", cwd=tree)
     assert code == 2
     assert "pyproject.toml: [tool.symfix] has no option 'levels'" in err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'[tool]\nsymfix = { level = "review" }\n',
+        b'tool.symfix.level = "review"\n',
+        b'[tool."symfix"]\nlevel = "review"\n',
+        b'[ tool . symfix ]\nlevel = "review"\n',
+    ],
+)
+def test_the_table_may_be_written_as_toml_allows(make_tree: MakeTree, symfix: Symfix, text: bytes) -> None:
+    tree = make_tree({**FILES, "pyproject.toml": text})
+    assert b"sym_numel" in symfix("diff", cwd=tree).out
+    (tree / "pyproject.toml").write_bytes(b"[tool]\nsymfix = 3\n")
+    code, _, err = symfix("scan", cwd=tree)
+    assert (code, err.strip().endswith("[tool.symfix] is not a table of options")) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "of_tree"),
+    [
+        ('[tool]\nsymfix = { level = "review" }\n', True),
+        ("[tool.symfix]\nlevel = \n", True),
+        ('[project]\nname = "like-symfix"\n', False),
+        ("symfix\n", False),
+    ],
+)
+def test_without_git_the_folder_with_the_table_is_the_tree(tmp_path: Path, text: str, of_tree: bool) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "pyproject.toml").write_text(text)
+    assert (find_checkout(tmp_path / "sub").root == tmp_path) is of_tree
 
 
 def test_what_the_tree_cannot_say_is_said_and_the_users_file_can(make_tree: MakeTree, symfix: Symfix) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from codemod.borders.documents import LARGEST_SETTINGS, load_toml
 from codemod.borders.files import read_below, read_file
 from codemod.errors import SymfixError
 from codemod.model.paths import Listing
@@ -229,11 +230,18 @@ def of_pytorch(checkout: Checkout) -> bool:
 
 
 def configured(folder: Path) -> bool:
-    """Whether the pyproject.toml of `folder` can be read and mentions [tool.symfix]."""
+    """Whether the pyproject.toml of `folder` has a table [tool.symfix], or mentions one and is no TOML."""
     try:
-        return b"tool.symfix" in read_below(folder, "pyproject.toml")
+        content = read_below(folder, "pyproject.toml", LARGEST_SETTINGS)
     except OSError:
         return False
+    if b"symfix" not in content:
+        return False
+    try:
+        tool = load_toml(content, "pyproject.toml").get("tool")
+    except SymfixError:
+        return b"tool.symfix" in content
+    return isinstance(tool, dict) and "symfix" in tool
 
 
 def user_cache() -> Path:

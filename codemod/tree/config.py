@@ -98,7 +98,7 @@ def read_config(checkout: Checkout) -> Config:
     except OSError as error:
         say_once(f"{path}: cannot be read ({error.strerror}), so options of it are not known")
         return Config(path)
-    if b"tool.symfix" not in content:
+    if b"symfix" not in content:  # however the table is written: `[tool]` and `symfix = {…}` as well
         return Config(path)
     tool = load_toml(content, str(path)).get("tool")
     table = tool.get("symfix", {}) if isinstance(tool, dict) else {}
