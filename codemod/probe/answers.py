@@ -26,6 +26,7 @@ KINDS = {
     "assumed": "assumed for sizes that are unknown, without a check when it runs",
     "fake": "the fake kernel is missing, or is not like the real one",
     "assert": "checked when it runs",
+    "unrelated": "a graph break for another reason than sizes: what stands behind it is compiled apart",
 }
 """Each kind of answer and what it means, those that need somebody most first."""
 
@@ -106,7 +107,7 @@ class Answer:
         Nor about numbers that never change: a model asks as often about the probability of each of its dropouts.
         """
         assumed = self.kind == "assumed" and self.owner in (TORCH, COMPILED)
-        return self.kind != "assert" and not assumed and not self.kept
+        return self.kind not in ("assert", "unrelated") and not assumed and not self.kept
 
     @property
     def identity(self) -> tuple[str, ...]:

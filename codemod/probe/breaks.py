@@ -3,7 +3,8 @@
 What stands behind a break is compiled apart, and guards on what the break left. The graph breaks where code asks about
 a size that is not known, and where a number or a shape depends on data. For each of the latter two Dynamo has a setting
 that keeps the value in the graph, unknown (torch/_dynamo/config.py, `capture_scalar_outputs` and
-`capture_dynamic_output_shape_ops`). Breaks for other reasons are no matter of shapes.
+`capture_dynamic_output_shape_ops`). Breaks for other reasons are no matter of shapes, but the sizes behind them are
+asked about apart.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ _NUMBER, _SHAPE = "a number is read from a tensor's data", "a shape depends on d
 _READS_NUMBER = re.compile(rf"{SCALARS}|\bTensor\.item\b|\bdata.dependent operator\b", re.I)
 _BRANCH = "attempted to jump with SymNodeVariable"
 _OPERATOR = re.compile(r"\b(?:aten|[a-z_]\w*)\.\w+\.(?:default|[A-Z]\w*)\b")
+_HEADLINE = re.compile(r"^(?:Graph Break Reason: )?([^\n]*\S)[ ]*\n[ ]+Explanation:", re.M)
+_REASON = re.compile(r"^(?:Graph Break )?Reason: (?:Unsupported: )?([^\n]*\S)", re.M)
 _PROGRAM = re.compile(r"User code traceback:|Graph break: from user code at:")
 _TORCH = "Traceback (most recent call last):"
 _LOGGED = re.compile(r"Graph break (?:in user code at |from `)")
@@ -32,12 +35,14 @@ _LONGEST = 400
 class Break:
     """One graph break: what it says, and the program's lines, the innermost last.
 
-    `setting` is the one of Dynamo that keeps the value in the graph; "" where that takes another line.
+    `setting` is the one of Dynamo that keeps the value in the graph; "" where that takes another line. `of_shapes` says
+    whether a size, or a value that depends on data, is the reason.
     """
 
     text: str
     setting: str
     stack: tuple[Frame, ...]
+    of_shapes: bool = True
 
     def stands_at(self, path: object, line: object) -> bool:
         """Whether it is the program's line `line` of the file `path` that breaks the graph."""
@@ -45,7 +50,7 @@ class Break:
 
 
 def graph_break(payload: str) -> Break | None:
-    """The break that an artifact's payload tells; None where it is no matter of shapes."""
+    """The break that an artifact's payload tells; None where it gives no reason."""
     reason, *rest = _PROGRAM.split(payload, maxsplit=1)
     below = rest[0] if rest else ""
     asked, operator = TELLING.search(reason), _OPERATOR.search(reason)
@@ -58,11 +63,14 @@ def graph_break(payload: str) -> Break | None:
         return Break(_SHAPE + (f": {operator[0]}" if operator else ""), SHAPES, stack)
     if _READS_NUMBER.search(reason):
         return Break(_NUMBER, SCALARS, stack)
-    return None
+    said = _HEADLINE.search(reason) or _REASON.search(reason)
+    return Break(said[1].strip(), "", stack, of_shapes=False) if said is not None else None
 
 
 def logged_breaks(lines: Sequence[str]) -> Iterator[tuple[range, Break | None]]:
     """The graph breaks in what logging printed, each with the lines that it takes; of one and the same, the first.
+
+    None stands for one that is no matter of shapes.
 
     Lines have what logging puts before them, or nothing: a break then goes on to the next.
     """
@@ -78,6 +86,7 @@ def logged_breaks(lines: Sequence[str]) -> Iterator[tuple[range, Break | None]]:
             end += 1
         found = graph_break("\n".join(_LOGGER.sub("", line, count=1) for line in lines[start:end]))
         compilation = logger[2] if logger is not None else str(start)
+        found = found if found is not None and found.of_shapes else None
         again = found is not None and (compilation, found.stack[-1:]) in said
         if found is not None and not again:
             said.add((compilation, found.stack[-1:]))

@@ -172,7 +172,11 @@ class Collector:
                 self._answers.append(recompilation(reason, label, self._folder, self._paths))
         elif name == BREAK:
             broken = graph_break(record.payload)
-            if broken is not None:
+            if broken is not None and not broken.of_shapes:
+                self._add(
+                    Record(record.kind, record.value, record.compilation, (), broken.stack), "unrelated", broken.text
+                )
+            elif broken is not None:
                 self._broken = record.compilation, broken, len(self._answers)
                 where = self._arisen(record, broken.text, broken.stack)
                 self._add(where, "break", first_sentence(broken.text, sources), advice_for(broken.setting))

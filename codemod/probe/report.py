@@ -15,7 +15,8 @@ from codemod.reporting.report import plural
 from codemod.terminal import one_line, style, visible
 
 _STYLES = {"error": "red", "wrong": "red", "refused": "red", "break": "yellow", "specialized": "red",
-           "recompiled": "yellow", "guard": "yellow", "assumed": "yellow", "fake": "red", "assert": "dim"}  # fmt: skip
+           "recompiled": "yellow", "guard": "yellow", "assumed": "yellow", "fake": "red", "assert": "dim",
+           "unrelated": "dim"}  # fmt: skip
 _WIDTH = max(map(len, KINDS)) + 2
 _MOST_TEXTS = 3
 """Answers of one line that are shown."""
@@ -52,9 +53,22 @@ def text_lines(report: Report, answers: Sequence[Answer], everything: bool) -> l
     if kept and not everything:
         about = f"{plural(kept, 'more answer')} about numbers that objects keep, as the rate of a dropout"
         lines.append(style(f"{about}: none of them changed; --all shows them", "dim"))
+    if not everything:
+        lines += _unrelated_lines(answers)
     if len(lines) > _SCREEN:
         lines += _cost_lines(shown)
     return [*lines, *unsaid_lines(report), totals(report, shown)]
+
+
+def _unrelated_lines(answers: Sequence[Answer]) -> list[str]:
+    """Where the graph breaks for other reasons than sizes, in one line: it explains the functions that begin there."""
+    places = {answer.place: f"{visible(short_path(answer.place.path))}:{answer.place.line}"
+              for answer in answers if answer.kind == "unrelated" and answer.place is not None}  # fmt: skip
+    if not places:
+        return []
+    named = ", ".join([*places.values()][:_MOST_TEXTS]) + (", …" if len(places) > _MOST_TEXTS else "")
+    what = f"{plural(len(places), 'more line')} {'breaks' if len(places) == 1 else 'break'} the graph"
+    return [style(f"{what} for other reasons than sizes: {named}; --all shows why", "dim")]
 
 
 def unsaid_lines(report: Report) -> list[str]:

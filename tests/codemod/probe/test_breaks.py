@@ -51,7 +51,13 @@ Graph Break Reason: Data-dependent branching
   Developer debug context: attempted to jump with SymNodeVariable()
 {BELOW}"""
 ON_DATA = BRANCH.replace("SymNodeVariable", "TensorVariable")
-PRINT = f"Graph break in user code at /home/u/model.py:5\n\nFailed to trace builtin operator `print`\n{BELOW}"
+PRINT = f"""Graph break in user code at /home/u/model.py:5
+Graph Break Reason: Encountered graph break when attempting to trace CALL: a function call, e.g. f(x, y):
+
+Failed to trace builtin operator
+  Explanation: Dynamo does not know how to trace builtin operator `print` with argument types ['str'].
+{BELOW}"""
+OLDER_PRINT = f"Graph break in user code at /home/u/model.py:5\nReason: Unsupported: builtin: print [] False\n{BELOW}"
 
 
 @pytest.mark.parametrize(
@@ -83,8 +89,26 @@ def test_a_question_about_an_unknown_size_breaks_a_graph_and_no_setting_helps(pa
     assert setting_against(text) == advice_for("") == ""
 
 
-@pytest.mark.parametrize("payload", [PRINT, ON_DATA, "", "User code traceback:\n  Tensor.item"])
-def test_breaks_for_other_reasons_are_no_matter_of_shapes(payload: str) -> None:
+@pytest.mark.parametrize(
+    ("payload", "text"),
+    [
+        (PRINT, "Failed to trace builtin operator"),
+        (OLDER_PRINT, "builtin: print [] False"),
+        (ON_DATA, "Graph Break Reason: Data-dependent branching"),
+    ],
+)
+def test_breaks_for_other_reasons_are_no_matter_of_shapes(payload: str, text: str) -> None:
+    broken = graph_break(payload)
+    assert broken is not None
+    assert (broken.text, broken.stack[-1], broken.of_shapes) == (text.rpartition("Reason: ")[2], LINE, False)
+    collector = Collector()
+    collector.take([_record("dynamo_start", {}, START), _record("artifact", {"name": BREAK}, payload=payload)] * 2)
+    (answer,) = collector.report().answers
+    assert (answer.kind, answer.place, answer.count, answer.asks) == ("unrelated", LINE, 2, False)
+
+
+@pytest.mark.parametrize("payload", ["", "User code traceback:\n  Tensor.item"])
+def test_a_break_that_gives_no_reason_is_passed_over(payload: str) -> None:
     assert graph_break(payload) is None
 
 

@@ -58,3 +58,15 @@ def test_more_than_a_screen_ends_with_what_costs_most() -> None:
     ]
     few = Report("2.9", (), (again[0], error))
     assert "begin with" not in text_lines(few, few.answers, everything=False)
+
+
+def test_breaks_for_other_reasons_take_one_line_with_their_places() -> None:
+    places = [Frame("/home/u/norm.py", line, "norm", "print(x)") for line in range(3, 8)]
+    answers = [Answer("unrelated", "a call", "your code", place, None, f"f{place.line}") for place in places]
+    lines = text_lines(Report("2.9", (), tuple(answers)), answers, everything=False)
+    first = ", ".join(f"/home/u/norm.py:{line}" for line in (3, 4, 5))
+    said = f"5 more lines break the graph for other reasons than sizes: {first}, …; --all shows why"
+    assert lines == [said, "0 answers"]
+    (line, _) = text_lines(Report("2.9", (), (answers[0],)), [answers[0]] * 2, everything=False)
+    assert line == "1 more line breaks the graph for other reasons than sizes: /home/u/norm.py:3; --all shows why"
+    assert "  unrelated    a call" in text_lines(Report("2.9", (), tuple(answers)), answers, everything=True)
