@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -20,7 +19,7 @@ from transforms.cpp.reach.vocabulary import Vocabulary
 from transforms.cpp.reading.definitions import find_definition
 from transforms.cpp.reading.facts import Function, Slot
 from transforms.cpp.reading.marks import is_template, unread_accessor
-from transforms.cpp.reading.syntax import parse, parse_span
+from transforms.cpp.reading.syntax import parse_file, parse_span
 from transforms.cpp.reading.tree import build
 from transforms.recursion import TooDeep
 
@@ -101,12 +100,7 @@ def _analyse_alone(rewrites: Rewrites, task: Task, function: Function) -> Outcom
 
 
 def _analyse_in_file(rewrites: Rewrites, task: Task, function: Function) -> Outcome:
-    return analyse_function(rewrites, task, *_parse_file(task.source), function)
-
-
-@functools.lru_cache(maxsize=8)
-def _parse_file(source: bytes) -> tuple[Tree, bytes]:
-    return parse(source)
+    return analyse_function(rewrites, task, *parse_file(task.source), function)
 
 
 def analyse_function(rewrites: Rewrites, task: Task, tree: Tree, masked: bytes, function: Function) -> Outcome:

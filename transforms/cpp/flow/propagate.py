@@ -26,7 +26,7 @@ from transforms.cpp.reach.schemas import Family, links
 from transforms.cpp.reading.facts import FileFacts, Function, Slot
 from transforms.cpp.reading.marks import masked
 from transforms.cpp.reading.records import copies_bytes, find_member
-from transforms.cpp.reading.syntax import parse
+from transforms.cpp.reading.syntax import parse_file
 from transforms.cpp.reading.types import symbolic_spelling
 
 _ROUNDS = 12
@@ -275,7 +275,7 @@ class Propagator:
         owner, _, name = slot.member.rpartition("::")
         source = self.project.read(slot.path)
         hidden = copies_bytes(source) or name in masked(source).elsewhere
-        member = None if hidden else find_member(parse(source)[0].root_node, owner, name)
+        member = None if hidden else find_member(parse_file(source)[0].root_node, owner, name)
         text = member.spelled.text if member is not None else None
         return self.project.selected(slot.path) and text is not None and symbolic_spelling(text.decode()) is not None
 

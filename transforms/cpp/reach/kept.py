@@ -17,7 +17,7 @@ from transforms.cpp.reach.headers import same_function
 from transforms.cpp.reading.definitions import find_declarator, spelled_types
 from transforms.cpp.reading.facts import PART, Function
 from transforms.cpp.reading.marks import masked
-from transforms.cpp.reading.syntax import parse, parse_span
+from transforms.cpp.reading.syntax import parse_file, parse_span
 from transforms.cpp.reading.types import Type, parse_type, symbolic_spelling
 
 _STANDING = tuple(
@@ -129,7 +129,7 @@ class Kept:
         outside = [place for place in found if not any(start <= place < end for start, end in bodies)]
         if not outside:
             return False
-        root = parse(content)[0].root_node
+        root = parse_file(content)[0].root_node
         nodes = (root.descendant_for_byte_range(place, place + len(name)) for place in outside)
         return any(node is not None and _is_outside(node) for node in nodes)
 
@@ -142,7 +142,7 @@ class Kept:
         return self._standing.get(name, ())
 
     def _stands_in(self, path: str, name: str) -> bool:
-        tree, source = parse(self._project.read(path))
+        tree, source = parse_file(self._project.read(path))
         matches = (m for pattern in _STANDING for m in pattern.finditer(source) if m[1].decode() == name)
         nodes = (tree.root_node.descendant_for_byte_range(m.start(1), m.end(1)) for m in matches)
         return any(node is not None and _is_value(node, source) for node in nodes)
@@ -161,7 +161,7 @@ def unread(path: str, source: bytes) -> tuple[str, ...]:
 def _is_read(source: bytes, function: Function, indexes: Sequence[int]) -> bool:
     """Whether the types at `indexes` are found in one declaration of a function, and can be symbolic."""
     tree, _ = parse_span(source, function.start, function.end)
-    root = parse(source)[0].root_node if tree.root_node.has_error else tree.root_node
+    root = parse_file(source)[0].root_node if tree.root_node.has_error else tree.root_node
     declarator = find_declarator(root, function)
     spelled = spelled_types(declarator, indexes) if declarator is not None else None
     return spelled is not None and all(symbolic_spelling((node.text or b"").decode()) for node in spelled)

@@ -126,6 +126,12 @@ def parse(source: bytes) -> tuple[Tree, bytes]:
     return tree, text
 
 
+@functools.lru_cache(maxsize=8)
+def parse_file(source: bytes) -> tuple[Tree, bytes]:
+    """What `parse` returns, kept for the files that were asked about last."""
+    return parse(source)
+
+
 def _without_conditions(source: bytes) -> bytes:
     return _PREPROCESSOR.sub(_blank, source)
 
