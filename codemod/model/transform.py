@@ -68,6 +68,9 @@ class Project(Protocol):
     def files(self, suffixes: Sequence[str], under: Sequence[str] = ("",)) -> list[str]:
         """All files of the checkout with one of `suffixes` below one of the folders `under`, sorted."""
 
+    def left_out(self, suffixes: Sequence[str]) -> list[str]:
+        """The files with one of `suffixes` that a sparse checkout has not written: what they call is not seen."""
+
     def read(self, path: str) -> bytes:
         """The bytes of a file, which from then on belongs to what the plan rests on."""
 

@@ -65,10 +65,7 @@ def _racy(project: CheckoutProject) -> bool:
 
 def _left_out(project: CheckoutProject, suffixes: Sequence[str]) -> str:
     """One line that says how many sources a sparse checkout leaves out; "" for none."""
-    present, endings = set(project.files(suffixes)), tuple(suffixes)
-    if all(name in present for name in project.names if name.endswith(endings)):
-        return ""
-    count = sum(name.endswith(endings) for name in project.checkout.left_out())
+    count = len(project.left_out(suffixes))
     which = f"{count:,} source {'file' if count == 1 else 'files'}"
     return f"a sparse checkout leaves out {which}, so what these call and register is not seen" if count else ""
 

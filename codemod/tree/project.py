@@ -105,6 +105,13 @@ class CheckoutProject:
         folders = tuple(folder.rstrip("/") + "/" if folder else "" for folder in under)
         return [path for path in self._listed[endings] if path.startswith(folders)]
 
+    def left_out(self, suffixes: Sequence[str]) -> list[str]:
+        """The files with one of `suffixes` that a sparse checkout has not written."""
+        present, endings = set(self.files(suffixes)), tuple(suffixes)
+        if all(name in present for name in self.names if name.endswith(endings)):
+            return []
+        return [name for name in self.checkout.left_out() if name.endswith(endings)]
+
     def read(self, path: str) -> bytes:
         """The bytes of a file, relative to the root or absolute; from then on the plan rests on it.
 

@@ -128,6 +128,8 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     libraries = facts if own is None else {path: file for path, file in facts.items() if not is_pytorchs(path)}
     own_operators = operator_families(libraries, reacher.registered, project.read) if with_body else ()
     families += (f for f in own_operators if not kept.named_unread(base_name(f.operator)))
+    if kept.incomplete:
+        families = []
     asking = frozenset(name for file in facts.values() for name in file.asking_macros)
     vocabulary = replace(vocabulary, defined=definitions(libraries), asking_macros=asking)
     followed = Outcomes(project, vocabulary, load_rewrites())

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -362,3 +363,12 @@ def test_what_is_made_once_is_kept_until_another_is_made(make_tree: MakeTree, ba
     tree, numbers = project(make_tree(FILES), base), iter(range(10))
     made = [tree.once(key, lambda: next(numbers)) for key in ("a", "a", "b", "b", "a")]
     assert made == [0, 0, 1, 1, 2]
+
+
+def test_what_a_sparse_checkout_leaves_out_is_named(make_tree: MakeTree, git: Callable[..., bytes]) -> None:
+    tree = make_tree({"csrc/a.cc": b"a\n", "other/b.cc": b"b\n", "other/c.py": b"c\n", "d.cc": b"d\n"})
+    (tree / "d.cc").unlink()
+    git("sparse-checkout", "set", "csrc", cwd=tree)
+    project = CheckoutProject(find_checkout(tree), Cache.of(tree, tree / "cache"))
+    assert project.left_out([".cc"]) == ["other/b.cc"]
+    assert project.left_out([".h"]) == []

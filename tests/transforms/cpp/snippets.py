@@ -109,6 +109,10 @@ class MemoryProject:
         """The names that end so."""
         return sorted(path for path in self.contents if path.endswith(tuple(suffixes)))
 
+    def left_out(self, suffixes: Sequence[str]) -> list[str]:
+        """Nothing is."""
+        return []
+
     def read(self, path: str) -> bytes:
         """From memory, else from disk."""
         return self.contents[path] if path in self.contents else (self.root / path).read_bytes()

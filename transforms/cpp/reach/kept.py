@@ -1,7 +1,7 @@
 """Functions whose signatures stay: their address is taken, another overload stands by, a constant is made of them, or
 they are called where no function is.
 
-So do those that code of a template may call which is not read.
+So do those that code of a template may call which is not read, or files that a sparse checkout leaves out.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from tree_sitter import Node
 from codemod.model.transform import Project
 from transforms.cpp.reach.calls import encloses
 from transforms.cpp.reach.headers import same_function
+from transforms.cpp.reading import SUFFIXES
 from transforms.cpp.reading.definitions import find_declarator, spelled_types
 from transforms.cpp.reading.facts import PART, Function
 from transforms.cpp.reading.marks import masked
@@ -43,6 +44,8 @@ class Kept:
         """`paths` are the files of the tree, `functions` its definitions and declarations by name."""
         self._project = project
         self._paths = paths
+        self.incomplete = bool(project.left_out(SUFFIXES))
+        """Whether files that are not there may call functions of the tree, and register kernels beside these."""
         self._functions = functions
         self._standing: dict[str, list[str]] | None = None
         self._unread: frozenset[str] | None = None
@@ -56,6 +59,7 @@ class Kept:
         return (
             not self.may_have_symbols(function)
             or (index >= 0 and any(is_rival(function, other, index) for other in self._functions[function.name]))
+            or (self.incomplete and not function.internal)
             or self._is_value(function)
             or self._is_called_outside(function)
             or self.named_unread(function.name)

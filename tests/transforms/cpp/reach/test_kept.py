@@ -112,3 +112,24 @@ def test_a_declaration_behind_a_macro_changes_with_its_definition(tmp_path: Path
         assert "c10::SymInt five(c10::SymInt n)" in result["five.cpp"]
     else:
         assert result == files
+
+
+HELPERS = """
+SCOPE int64_t width(const Tensor& x, int64_t n) { return x.size(0) + n; }
+Tensor f(const Tensor& x) { return x.narrow(0, 0, width(x, x.size(1))); }
+"""
+
+
+@pytest.mark.parametrize(("scope", "changes"), [("static", True), ("/* not static: no kernel either */", False)])
+def test_what_files_that_are_not_there_may_call_keeps_its_signature(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scope: str, changes: bool
+) -> None:
+    """A sparse checkout has others' callers and kernels in git alone."""
+    source = HELPERS.replace("SCOPE", scope)
+    whole = converted(tmp_path, source)
+    assert "c10::SymInt width(const Tensor& x, c10::SymInt n) {" in whole
+    monkeypatch.setattr(MemoryProject, "left_out", lambda project, suffixes: ["other.cpp"])
+    sparse = converted(tmp_path, source)
+    assert (sparse == whole) is changes
+    assert (f"{scope} int64_t width(const Tensor& x, int64_t n) {{" in sparse) is not changes
+    assert ("c10::SymInt width_symint(const Tensor& x, c10::SymInt n) {" in sparse) is not changes
