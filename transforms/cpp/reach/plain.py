@@ -13,12 +13,13 @@ _NAMED = frozenset({"Device", "DispatchKeySet", "Generator", "Layout", "MemoryFo
 
 
 def takes_no_symbols(kernel: Function) -> bool:
-    """Whether no parameter of a kernel can hold a tensor or a symbol, nor the object that it is a method of.
+    """Whether no parameter of a kernel can hold a tensor or a symbol.
 
-    Where its schema has a SymInt for an integer, the dispatcher asks for the number (`unpackSymInt` in
-    KernelFunction_impl.h of aten/src/ATen/core/boxing).
+    What is registered is a function of a namespace or a static method, which has no object. Where its schema has a
+    SymInt for an integer, the dispatcher asks for the number (`unpackSymInt` in KernelFunction_impl.h of
+    aten/src/ATen/core/boxing).
     """
-    return not (kernel.parent or kernel.template) and all(_is_plain(parse_type(p.type)) for p in kernel.params)
+    return not kernel.template and all(_is_plain(parse_type(p.type)) for p in kernel.params)
 
 
 def _is_plain(kind: Type) -> bool:

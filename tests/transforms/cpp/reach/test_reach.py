@@ -110,6 +110,22 @@ def test_a_kernel_that_is_given_numbers_and_names_alone_is_no_root(kind: str, fo
     assert reach({"lib.cpp": TAKES.replace("TYPE", kind)}).keys() == found
 
 
+@pytest.mark.parametrize(
+    ("kernel", "registered", "found"),
+    [
+        ("Tensor lib::take(int64_t n) { return held(); }", "lib::take", set()),
+        ("Tensor lib::take(Tensor n) { return held(); }", "lib::take", {"lib::take", "held"}),
+        ("struct Take { static Tensor run(int64_t n) { return held(); } };", "&Take::run", set()),
+        ("struct Take { static Tensor run(Tensor n) { return held(); } };", "&Take::run", {"Take::run", "held"}),
+    ],
+)
+def test_a_kernel_in_a_namespace_or_class_that_is_given_numbers_alone(
+    kernel: str, registered: str, found: set[str]
+) -> None:
+    code = f'Tensor held() {{ return x; }} {kernel} TORCH_LIBRARY(lib, m) {{ m.def("take", {registered}); }}'
+    assert reach({"lib.cpp": code}).keys() == found
+
+
 def test_a_kernel_of_numbers_that_others_call_by_the_dispatcher_is_a_root() -> None:
     caller = 'Tensor f(Tensor x) { return findSchemaOrThrow("lib::take", "").typed<decltype(take)>().call(x.size(0)); }'
     found = reach({"lib.cpp": TAKES.replace("TYPE", "int64_t"), "f.cpp": caller})
