@@ -9,6 +9,7 @@ from functools import partial
 
 from transforms.python.flow.nodes import dotted
 from transforms.python.reach import texts
+from transforms.python.reach.foreign import is_elsewhere
 from transforms.python.reach.lineage import ClassPlace
 from transforms.python.reach.memo import Memo
 from transforms.python.reach.objects import Classes, bound
@@ -149,6 +150,8 @@ class Evaluation:
             return ()
         if scope.names is not None and name in scope.names:
             return scope.names[name]
+        if last_name(name) in API and is_elsewhere(self._tree, scope.path, name):
+            return ()
         if last_name(name) not in API and (match := OPERATOR.fullmatch(name)) is not None:
             return (Operator(f"{match[1] or match[2]}::{match[3]}"),)
         head, _, last = name.rpartition(".")

@@ -1,4 +1,4 @@
-"""Functions that a library hands to another one, whose compiler may read them: they are that one's code."""
+"""What of a file belongs to another library: functions that are handed to its compiler, and its registrars."""
 
 from __future__ import annotations
 
@@ -16,9 +16,21 @@ def given_away(tree: SourceTree, function: Inner) -> set[int]:
     return {id(argument) for call in calls if _foreign(tree, call.func, function.scope) for argument in call.args}
 
 
+def is_elsewhere(tree: SourceTree, path: str, name: str) -> bool:
+    """Whether a name that PyTorch has too is another library's, in a file that has nothing of PyTorch.
+
+    `mlir.register_lowering` registers with JAX. What a file that imports torch has of another library may hand it on.
+    """
+    return _is_foreign(tree, path, name) and not tree.imports_torch(path)
+
+
 def _foreign(tree: SourceTree, callee: ast.expr, scope: Scope) -> bool:
     while isinstance(callee, ast.Call):
         callee = callee.func
-    target = tree.imported(scope.path, dotted(callee).partition(".")[0])
+    return _is_foreign(tree, scope.path, dotted(callee))
+
+
+def _is_foreign(tree: SourceTree, path: str, name: str) -> bool:
+    target = tree.imported(path, name.partition(".")[0])
     own = not target or tree.located(target)[0]
     return not own and target.partition(".")[0] not in ("torch", *sys.stdlib_module_names)

@@ -61,12 +61,17 @@ class Modules:
         )
 
     def _shows_it(self, kind: ClassPlace, depth: int) -> bool:
-        """Whether the constructor of a class sets up its base and makes what only modules keep."""
+        """Whether the constructor of a class sets up its base and makes what only modules keep.
+
+        Other libraries have methods of these names: they count in files that import torch.
+        """
         constructor = self._tree.definition(kind.path, f"{kind.name}.__init__")
         calls = constructor.function.calls if constructor is not None else ()
         if not any(call == "super" or call.endswith(".__init__") for call in calls):
             return False
-        if any(call in _REGISTERING or _of_nn(self._lineages.target(kind.path, call)) for call in calls):
+        if any(_of_nn(self._lineages.target(kind.path, call)) for call in calls):
+            return True
+        if not _REGISTERING.isdisjoint(calls) and self._tree.imports_torch(kind.path):
             return True
         made = filter(None, (self._lineages.at_top(kind.path, call) for call in calls))
         return any(self._is_module(other, depth + 1) for other in made)

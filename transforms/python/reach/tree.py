@@ -161,6 +161,10 @@ class SourceTree:
         """The dotted name that an import gives `name` in a file, "" where none does."""
         return self._imports[path].get(name, "")
 
+    def imports_torch(self, path: str) -> bool:
+        """Whether a file imports torch, or something of it."""
+        return any(target.partition(".")[0] == "torch" for target in self._imports[path].values())
+
     def located(self, target: str) -> tuple[str, str]:
         """The file of the tree that a dotted name lies in, with its name there; ("", "") for what lies elsewhere."""
         place = self._located.get(target)

@@ -65,6 +65,13 @@ def test_a_forward_of_what_says_nothing_is_not(source: str) -> None:
     assert forwards_of(a=source) == set()
 
 
+@pytest.mark.parametrize(("head", "known"), [("import torch\n", True), ("import paddle\n", False)])
+def test_the_methods_by_which_modules_keep_what_they_hold_are_those_of_torch(head: str, known: bool) -> None:
+    constructor = INIT.format("self.register_buffer(str(n), n)")
+    source = f"{head}from other import Layer\nclass C(Layer):\n{constructor}{FORWARD}"
+    assert bool(followed({"a.py": source})[1]) == known
+
+
 def test_classes_that_make_one_another_end() -> None:
     classes = [f"class C{i}(Model):\n{INIT.format(f'self.a = C{i + 1}(n)')}{FORWARD}" for i in range(1500)]
     assert forwards_of(a=OUTSIDE + "".join(classes)) == set()

@@ -473,3 +473,21 @@ def test_a_method_that_calls_itself_on_its_object_is_followed_once() -> None:
     few, many = source(1), source(4)
     assert reached(lib=many)["f"].operators == {"my::op"}
     assert calls(lambda: reached(lib=many)) < 3 * calls(lambda: reached(lib=few))  # 19 times, were it not known
+
+
+MLIR = "from jax.interpreters import mlir\nclass Norm:\n    @staticmethod\n    def lowering(x):\n        return x\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "traced"),
+    [
+        (f"{MLIR}mlir.register_lowering(norm_p, Norm.lowering)\n", False),
+        (f"{MLIR}def register(kind):\n    mlir.register_lowering(kind.p, kind.lowering)\nregister(Norm)\n", False),
+        ("from jax.interpreters.mlir import register_lowering\n" + F + "register_lowering(f_p, f)\n", False),
+        ("from torch._inductor.lowering import register_lowering\n" + F + "register_lowering(op, f)\n", True),
+        ("import torch\nfrom lib.utils import register_fake\n@register_fake('my::op')\n" + F, True),
+        ("from torch import nn\nfrom lib import utils\n@utils.register_fake('my::op')\n" + F, True),
+    ],
+)
+def test_a_registrar_of_another_library_counts_beside_torch_alone(source: str, traced: bool) -> None:
+    assert bool(reached(lib=source)) == traced
