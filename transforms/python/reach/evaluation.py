@@ -141,7 +141,9 @@ class Evaluation:
                 self._modules = around
                 if any(slot == "recursive" and ast.unparse(argument) == "False" for slot, argument in slots):
                     arguments.append(("recursive", (Text("False"),)))
-                return tuple(value for callee in callees for value in self.apply(callee, arguments, depth + 1))
+                # Each once: what goes through several calls, each of several functions, would be all their product.
+                given = (value for callee in callees for value in self.apply(callee, arguments, depth + 1))
+                return tuple({id(value): value for value in given}.values())
         return ()
 
     def named(self, name: str, scope: Scope, depth: int) -> tuple[Value, ...]:

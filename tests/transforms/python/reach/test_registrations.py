@@ -475,6 +475,17 @@ def test_a_method_that_calls_itself_on_its_object_is_followed_once() -> None:
     assert calls(lambda: reached(lib=many)) < 3 * calls(lambda: reached(lib=few))  # 19 times, were it not known
 
 
+def test_what_goes_through_several_calls_of_several_functions_is_followed_once() -> None:
+    def source(times: int) -> str:
+        steps = "    f = simplify(f, other=f)\n" * times
+        head = "def simplify(f, other):\n    return f\ndef register(name, f):\n"
+        return f"{head}{steps}    impl(name, f, 'Meta')\n{F}register('my::op', f)\n"
+
+    assert reached(lib=source(4))["f"].operators == {"my::op"}
+    # Were each argument another value, one would have 2**14 of them, the other 2**7.
+    assert calls(lambda: reached(lib=source(14))) < 3 * calls(lambda: reached(lib=source(7)))
+
+
 MLIR = "from jax.interpreters import mlir\nclass Norm:\n    @staticmethod\n    def lowering(x):\n        return x\n"
 
 
