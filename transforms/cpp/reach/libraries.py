@@ -1,7 +1,7 @@
 """Registrations of which one file does not say all: their macro is defined in another, or they stand in a function.
 
-`TORCH_LIBRARY_EXPAND(NAME, m) { … }` is what the tree's macros make of it, and `void add(torch::Library& m) { … }`
-registers in the namespaces and under the keys of the blocks that call it.
+`TORCH_LIBRARY_EXPAND(NAME, m) { … }` and `DISPATCH_TO_META("f", f);` are what the tree's macros make of them, and
+`void add(torch::Library& m) { … }` registers in the namespaces and under the keys of the blocks that call it.
 """
 
 from __future__ import annotations
@@ -43,6 +43,10 @@ class _Libraries:
                 self._defined.setdefault(name, []).append(path)
         self._expanded = dict(self._expanded_blocks())
         self._facts.update(self._expanded)
+        for path, file in self._facts.items():
+            if any(block.macros for block in file.blocks):
+                blocks = tuple(self._with_calls(path, block) for block in file.blocks)
+                self._facts[path] = self._expanded[path] = dataclasses.replace(file, blocks=blocks)
         self._blocks = [(path, block) for path, file in sorted(self._facts.items()) for block in file.blocks]
         self._helpers: dict[str, list[int]] = {}
         for index, (_, block) in enumerate(self._blocks):
@@ -87,10 +91,22 @@ class _Libraries:
                 at = functools.partial(dataclasses.replace, start=call.start(1), end=end, line=line)
                 registrations += map(at, inside.registrations)
                 blocks += (
-                    dataclasses.replace(block, registrations=tuple(map(at, block.registrations)))
+                    dataclasses.replace(block, registrations=tuple(map(at, block.registrations)), macros=())
                     for block in inside.blocks
                 )
             yield path, dataclasses.replace(file, registrations=tuple(registrations), blocks=tuple(blocks))
+
+    def _with_calls(self, path: str, block: Block) -> Block:
+        """A block with what the tree's macros register that it calls, at the calls."""
+        source, expander = self._source(path), self._expander(path)
+        library = block.library.encode("utf-8", "surrogateescape")
+        registrations = list(block.registrations)
+        for start, end, line in block.macros:
+            expanded = expander.expand(source[start:end])
+            inside = extract(path, b"void block(torch::Library& %s) { %s; }" % (library, expanded)).blocks
+            for registration in (r for made in inside for r in made.registrations):
+                registrations.append(dataclasses.replace(registration, start=start, end=end, line=line))
+        return dataclasses.replace(block, registrations=tuple(registrations))
 
     def _expander(self, path: str) -> Expander:
         return Expander(lambda name: self._macro(name.decode(), path), _VERBATIM)

@@ -114,6 +114,10 @@ class Block:
     """Those whose namespace and key are those of the block: neither is in them yet."""
     helpers: tuple[str, ...] = ()
     """The functions that it calls with its library, as written."""
+    library: str = ""
+    """The name by which it has its library."""
+    macros: tuple[tuple[int, int, int], ...] = ()
+    """(start, end, line) of calls of macros that may register by that name: `DISPATCH_TO_META("f", f)`."""
 
 
 @compact

@@ -75,11 +75,13 @@ def registrations(
         for block in _blocks(text, source, functions):
             inside = tuple(_block_registrations(source, text, block, line))
             helpers = tuple(dict.fromkeys(_helpers(text, block)))
+            macros = tuple((start, end, line(start)) for start, end in _macro_calls(text, source, block))
             if not block.pending:
                 read += inside
-            if block.pending or helpers:
+            if block.pending or helpers or macros:
                 head = block.function.name if block.arguments else block.function.qualified
-                pending.append(Block(head, block.arguments, inside if block.pending else (), helpers))
+                own = inside if block.pending else ()
+                pending.append(Block(head, block.arguments, own, helpers, block.variable, macros))
     if b"RegisterOperators" in text:
         read += _register_operators(source, text, line)
     return tuple(sorted(read, key=lambda registration: registration.start)), tuple(pending)
@@ -113,7 +115,7 @@ def _blocks(text: bytes, source: bytes, functions: Sequence[Function]) -> Iterat
     for function in functions:
         if function.body < 0:
             continue
-        library = next((p for p in function.params if re.search(r"\bLibrary\b", p.type)), None)
+        library = next((p for p in function.params if re.search(r"\b(?:Stable)?Library\b", p.type)), None)
         if library is None and function.template:  # `template <typename M> void add(M& m) { m.impl(…); }`
             methods = _METHOD.finditer(text, function.body, function.end)
             libraries = {decode(match[1]) for match in methods if match[2] == b"impl"}  # a module of pybind11 has `def`
@@ -190,7 +192,7 @@ def _block_registrations(
     for match in _MACRO.finditer(text, block.function.body, block.function.end):
         spans = list(arguments(text, match.end() - 1))
         parts = [decode(source[a:b]) for a, b in spans]
-        if not parts or match[1].startswith(_NO_OPERATOR) or not re.fullmatch(r"\w+", parts[0]):
+        if not parts or match[1].startswith(_NO_OPERATOR) or not _names_operator(parts[0], block):
             continue
         operator = parts[0]
         if len(parts) > 2 and re.fullmatch(r"\w+", parts[1]):
@@ -199,6 +201,24 @@ def _block_registrations(
         yield Registration(
             qualified(operator, block.namespace), block.key, last, line(match.start()), match.start(), spans[-1][1] + 1
         )
+
+
+def _names_operator(argument: str, block: _Block) -> bool:
+    """Whether the first argument of a macro is taken for the name of an operator: `VMAP_SUPPORT(add, rule)`."""
+    return re.fullmatch(r"\w+", argument) is not None and argument != block.variable
+
+
+def _macro_calls(text: bytes, source: bytes, block: _Block) -> Iterator[tuple[int, int]]:
+    """The calls in a block of macros that may register there, and are not taken for the name of an operator.
+
+    What a macro is given that registers is read where it stands: `WITH_CUDA(m.impl("f", f));`.
+    """
+    for match in _MACRO.finditer(text, block.function.body, block.function.end):
+        spans = list(arguments(text, match.end() - 1))
+        if spans and not _names_operator(decode(source[slice(*spans[0])]), block):
+            end = text.find(b")", spans[-1][1]) + 1
+            if _METHOD.search(text, match.end(), end) is None:
+                yield match.start(), end
 
 
 def _registration(

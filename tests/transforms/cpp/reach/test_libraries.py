@@ -105,6 +105,54 @@ def test_a_macro_that_holds_whole_blocks() -> None:
     assert [r.line for r in joined["a.cpp"].registrations] == [1, 1, 4, 4]
 
 
+CALLED = """\
+#define DISPATCH_TO_META(NAME, F) m.impl(NAME, torch::dispatch(c10::DispatchKey::Meta, F))
+#define DEFINE(lib, NAME) lib.def(NAME "_one(Tensor x) -> Tensor"); lib.def(NAME "_two(Tensor x) -> Tensor")
+#define FN(F) TORCH_FN(F)
+#define IMPL(lib, NAME, F) lib.impl(NAME, FN((F<int, true>)))
+#define CHECK(X, TEXT) fail(TEXT)
+#define WITH_CUDA(X) X
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('TORCH_LIBRARY_FRAGMENT(lib, m) { DISPATCH_TO_META("f", f); }', [("lib::f", "Meta", "f")]),
+        ('TORCH_LIBRARY(lib, m) { DEFINE(m, "f"); }', [("lib::f_one", "", ""), ("lib::f_two", "", "")]),
+        ('TORCH_LIBRARY_IMPL(lib, CPU, m) { IMPL(m, "f", f); }', [("lib::f", "CPU", "f")]),
+        (
+            'void add(Library& m) { IMPL(m, "f", f); }\nTORCH_LIBRARY_IMPL(lib, CPU, m) { add(m); IMPL(m, "g", g); }',
+            [("lib::f", "CPU", "f"), ("lib::g", "CPU", "g")],
+        ),
+        (
+            'void add(detail::StableLibrary& m) { DEFINE(m, "f"); }\nSTABLE_TORCH_LIBRARY(lib, m) { add(m); }',
+            [("lib::f_one", "", ""), ("lib::f_two", "", "")],
+        ),
+        (
+            'TORCH_LIBRARY(lib, m) { m.def("f", &f); DISPATCH_TO_META("g", g); }',
+            [("lib::f", "", "f"), ("lib::g", "Meta", "g")],
+        ),
+        ('TORCH_LIBRARY(lib, m) { CHECK(m, "f"); CHECK("m", m); }', []),
+        ('TORCH_LIBRARY(lib, m) { WITH_CUDA(m.impl("f", f)); }', [("lib::f", "", "f")]),
+        ('TORCH_LIBRARY(lib, m) { OF_ANOTHER(m, "f"); OF_ANOTHER("f", f); }', []),
+        ('TORCH_LIBRARY(lib, m) { other("f", f); }\nvoid f() { DISPATCH_TO_META("f", f); }', []),
+    ],
+)
+def test_a_macro_that_a_block_calls_registers_there(source: str, expected: list[tuple[str, str, str]]) -> None:
+    assert registered(a=CALLED + source) == expected
+    assert registered(a=source, h=CALLED) == expected
+
+
+def test_what_a_called_macro_registers_stands_at_the_call() -> None:
+    source = 'TORCH_LIBRARY(lib, m) {\n  DEFINE(m, "f");\n}\n'
+    files = {"a.cpp": source.encode(), "h.h": CALLED.encode()}
+    joined = with_libraries({path: extract(path, code) for path, code in files.items()}, files.__getitem__)
+    first, second = joined["a.cpp"].registrations
+    assert {source[r.start : r.end] for r in (first, second)} == {'DEFINE(m, "f")'}
+    assert (first.line, second.schema) == (2, "f_two(Tensor x) -> Tensor")
+
+
 def test_a_function_registers_where_its_callers_do() -> None:
     helper = 'void add_all(torch::Library& lib) { lib.impl("f", f); lib.impl("ns::g", torch::dispatch(kMeta, g)); }'
     assert registered(a=helper) == []
