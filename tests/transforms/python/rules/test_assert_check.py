@@ -52,6 +52,9 @@ def test_what_is_caught_decides(look: Any) -> None:
         ("x.size(0) == n, f'{n} rows'", "asked-assert", "if its message is a constant"),
         ("x.size(0) == n and x.size(1) == n", "asked-assert", "one assert for each"),
         ("not x.size(0) % 2", "asked-assert", "the opposite comparison"),
+        ("x.size(0) in {2, 4}", "asked-assert", "that it looks up"),
+        ("x.size(0) in range(n)", "asked-assert", "that it looks up"),
+        ("x.size(0) in n", "asked-assert", "if that is a set"),
     ],
 )
 def test_what_dynamo_makes_of_an_assertion(look: Any, asserted: str, refusal: str, said: str) -> None:
