@@ -309,8 +309,9 @@ class Interpreter:
         ):
             if TENSORS in (left.kind, right.kind):
                 return join((left, right)) if isinstance(node.op, ast.Add) else SOME_TENSORS._replace(sure=False)
-            same = left.held == right.held or not isinstance(node.op, ast.Add)
-            return combined([left, right], SHAPE)._replace(container=(left.held or right.held) if same else "")
+            joins = isinstance(node.op, ast.Add)
+            held = (left.held or right.held) if left.held == right.held or not joins else ""
+            return combined([v for v in (left, right) if joins or v.shapelike], SHAPE)._replace(container=held)
         if isinstance(node.op, (ast.BitAnd, ast.BitOr)) and (BOOL in (left.kind, right.kind)):
             return combined([left, right], BOOL)
         real = isinstance(node.op, ast.Div) or left.real or right.real

@@ -78,7 +78,17 @@ def test_kind(values: Any, expression: Any, kind: Any) -> None:
 
 @pytest.mark.parametrize(
     ("expression", "dependencies"),
-    [("k + 1", {"k"}), ("k == 2", {"k"}), ("u[0]", {"u[0]"}), ("h", {"()helper"}), ("a == k", set())],
+    [
+        ("k + 1", {"k"}),
+        ("k == 2", {"k"}),
+        ("u[0]", {"u[0]"}),
+        ("h", {"()helper"}),
+        ("a == k", set()),
+        ("([k] * a)[0] == 2", {"k"}),
+        ("(a * (k, 1))[0]", {"k"}),
+        ("([a] * k)[0]", set()),
+        ("([k] + [a])[0]", set()),
+    ],
 )
 def test_what_depends_on_others_says_so(values: Any, expression: Any, dependencies: Any) -> None:
     assert values.value(ast.parse(expression, mode="eval").body).dependencies == dependencies
