@@ -23,7 +23,7 @@ from transforms.python.reach.registrars import API, Role
 from transforms.python.reach.registrations import Registrations
 from transforms.python.reach.tree import Definition, SourceTree
 from transforms.python.reading.facts import NO_BODY, Body
-from transforms.python.reading.registering import last_name
+from transforms.python.reading.registering import MAY_REGISTER, last_name
 from transforms.python.reading.sympy_calls import SympyCalls
 
 COMPILED = re.compile(
@@ -218,6 +218,7 @@ def _note_eager_callers(
     elsewhere = {
         path for path in tree.facts if not (FOR_COMPILERS.search(tree.import_path(path)) or TESTS.search("/" + path))
     }
+    dispatched = {d for d, roles in registrations.roles.items() if all(role.dispatched for role in roles)}
     queue: list[Definition] = [
         callee
         for definition in tree.definitions()
@@ -225,7 +226,7 @@ def _note_eager_callers(
         for name in definition.function.calls
         if last_name(name) in names or tree.may_apply(name)
         for callee in _run(tree, definition, name)
-        if callee in helpers
+        if callee in helpers and not (callee in dispatched and _registers(tree, definition, name))
     ]
     compiled = {d for d in helpers if functions[d].root == Root.COMPILED and functions[d].caller is None}
     named = namings(tree, helpers - compiled, registrations.roles.keys(), elsewhere, named_in)
@@ -242,6 +243,12 @@ def _note_eager_callers(
             callees = (_run(tree, reached.definition, name) for name in reached.definition.function.calls)
             queue += (callee for several in callees for callee in several if callee in helpers)
             queue += named.get(reached.definition, ())
+
+
+def _registers(tree: SourceTree, scope: Definition, name: str) -> bool:
+    """Whether a function passes another one to what may register it, as `def setup(): register_fake("my::op", f)`."""
+    passing = (p for p in tree.facts[scope.path].passing if p[0] == scope.function.name and p[2] == name)
+    return any(MAY_REGISTER.search(last_name(callee)) for _, callee, _ in passing)
 
 
 def _run(tree: SourceTree, caller: Definition, callee: str) -> tuple[Definition, ...]:
