@@ -35,6 +35,8 @@ _PLACES = frozenset(
     | {ast.Assign, ast.Return, ast.BoolOp, ast.BinOp, ast.Set, ast.SetComp, ast.Dict, ast.DictComp}
 )
 _FEW = re.compile(r"len\(.+\) < 2")
+_EXITS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_BLOCKS = ("body", "orelse", "finalbody")
 _SKIPPING = frozenset({ast.If, ast.IfExp, ast.Raise, ast.JoinedStr, ast.BoolOp})
 
 
@@ -160,6 +162,28 @@ def _skipped(nodes: Sequence[ast.AST]) -> Iterator[int]:
             roots += node.values[len(operands_traced(node)) :]
         for root in roots:
             yield from map(id, ast.walk(root))
+    for statement in _left_behind(nodes):
+        yield from map(id, ast.walk(statement))
+
+
+def _left_behind(nodes: Sequence[ast.AST]) -> Iterator[ast.stmt]:
+    """The statements that only eager comes to: `if torch.compiler.is_compiling(): return …` stands before them."""
+    leaving = {id(node) for node in nodes if isinstance(node, ast.If) and isinstance(_traced_end(node), _EXITS)}
+    if not leaving:
+        return
+    blocks = [block for node in nodes for name in _BLOCKS if isinstance(block := getattr(node, name, None), list)]
+    held = {id(statement) for block in blocks for statement in block}
+    top = [node for node in nodes if isinstance(node, ast.stmt) and id(node) not in held]
+    for block in (*blocks, sorted(top, key=lambda statement: (statement.lineno, statement.col_offset))):
+        first = next((index for index, statement in enumerate(block) if id(statement) in leaving), len(block))
+        yield from block[first + 1 :]
+
+
+def _traced_end(branch: ast.If) -> ast.stmt | None:
+    """The last statement of the path that every trace takes through a branch; None where sizes decide."""
+    outcome = outcome_traced(branch.test)
+    path = [] if outcome is None else branch.body if outcome else branch.orelse
+    return path[-1] if path else None
 
 
 def _settled(nodes: Sequence[ast.AST]) -> Iterator[int]:
