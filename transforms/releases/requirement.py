@@ -12,6 +12,7 @@ from codemod.borders.documents import LARGEST_SETTINGS, load_toml
 from codemod.errors import SymfixError
 from codemod.model.transform import Project
 
+_COMPUTED = re.compile(rb"(?mi)^Dynamic:[ \t]*Requires-Dist\b")
 _TORCH = re.compile(r"\s*torch\s*(?:\[[^\]]*\]\s*)?\(?\s*((?:[<>=!~^,.*+\w\s]|(?<=\d)-)*)", re.ASCII)
 _LOWEST = re.compile(r"(?:>=?|===?|~=|\^)\s*(\d{1,3}(?:\.\d{1,3})?)", re.ASCII)
 
@@ -19,11 +20,13 @@ _LOWEST = re.compile(r"(?:>=?|===?|~=|\^)\s*(\d{1,3}(?:\.\d{1,3})?)", re.ASCII)
 def torch_requirement(project: Project) -> str:
     """The lowest version of torch that the project's own requirements allow, "" where they name none.
 
-    The first of pyproject.toml, setup.cfg, setup.py, and all of the root's requirements*.txt, that names one counts.
+    The first that names one counts: pyproject.toml, setup.cfg, setup.py, all of the root's requirements*.txt, and what
+    a source distribution or an unpacked wheel says of itself.
     """
-    listed = project.files((*_READERS, ".txt"))
+    listed = project.files((*_READERS, ".txt", *_OF_BUILT))
     texts = sorted(path for path in listed if re.fullmatch(r"requirements[^/]*\.txt", path))
-    for paths in *([name] for name in _READERS if name in listed), texts:
+    built = sorted(path for path in listed if re.fullmatch(r"PKG-INFO|[^/]+\.dist-info/METADATA", path))
+    for paths in *([name] for name in _READERS if name in listed), texts, built:
         versions = [version for path in paths for version in _versions(project, path)]
         if versions:
             return min(versions, key=_order)
@@ -34,7 +37,8 @@ def _versions(project: Project, path: str) -> list[str]:
     """The lower bounds for torch in one file; none where it is damaged."""
     try:
         content = project.read(path)
-        requirements = _READERS.get(path, _of_requirements)(content) if len(content) <= LARGEST_SETTINGS else ()
+        reader = _READERS.get(path) or _OF_BUILT.get(path.rpartition("/")[2], _of_requirements)
+        requirements = reader(content) if len(content) <= LARGEST_SETTINGS else ()
         return list(filter(None, map(_lowest, requirements)))
     except (OSError, SymfixError, SyntaxError, ValueError, RecursionError, MemoryError, configparser.Error):
         return []
@@ -82,6 +86,17 @@ def _of_requirements(content: bytes) -> Iterator[str]:
     yield from (line.partition("#")[0].partition(";")[0] for line in content.decode("utf-8").splitlines())
 
 
+def _of_source(content: bytes) -> Iterator[str]:
+    """What a source distribution requires, but for what is computed anew where it is built."""
+    if _COMPUTED.search(content) is None:
+        yield from _of_metadata(content)
+
+
+def _of_metadata(content: bytes) -> Iterator[str]:
+    head = re.split(rb"\r?\n\r?\n", content, maxsplit=1)[0].decode("utf-8")
+    yield from (required.partition(";")[0] for required in re.findall(r"(?m)^Requires-Dist:[ \t]*(.*)$", head))
+
+
 def _table(holder: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     value = holder.get(key)
     return value if isinstance(value, Mapping) else {}
@@ -92,3 +107,4 @@ _READERS: Mapping[str, Callable[[bytes], Iterable[str]]] = {
     "setup.cfg": _of_setup_cfg,
     "setup.py": _of_setup_py,
 }
+_OF_BUILT: Mapping[str, Callable[[bytes], Iterable[str]]] = {"PKG-INFO": _of_source, "METADATA": _of_metadata}

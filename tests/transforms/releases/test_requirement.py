@@ -62,3 +62,23 @@ def test_a_lower_bound_counts(tmp_path: Path, requirement: str, version: str) ->
 )
 def test_where_it_is_said(tmp_path: Path, files: dict[str, str], version: str) -> None:
     assert required(tmp_path, **files) == version
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "version"),
+    [
+        ("PKG-INFO", "Metadata-Version: 2.1\nRequires-Dist: numpy\nRequires-Dist: torch (>=2.3.0)\n\nText\n", "2.3"),
+        ("x-1.dist-info/METADATA", "Name: x\r\nRequires-Dist: torch==2.7.1+cpu; extra == 'all'\r\n\r\n", "2.7"),
+        ("PKG-INFO", "Requires-Dist: torch==2.14\nDynamic: requires-dist\n\nText\n", ""),
+        ("x-1.dist-info/METADATA", "Requires-Dist: torch==2.7\nDynamic: requires-dist\n\n", "2.7"),
+        ("x-1.dist-info/METADATA", "Name: x\n\nRequires-Dist: torch>=2.7\n", ""),
+        ("x-1.dist-info/METADATA", "Requires-Dist: torch\n", ""),
+        ("other/x-1.dist-info/METADATA", "Requires-Dist: torch>=2.7\n", ""),
+        ("x.egg-info/PKG-INFO", "Requires-Dist: torch>=2.7\n", ""),
+    ],
+)
+def test_what_was_built_says_it_of_itself(tmp_path: Path, path: str, text: str, version: str) -> None:
+    (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / path).write_bytes(text.encode())
+    assert required(tmp_path) == version
+    assert required(tmp_path, requirements_txt="torch>=2.10\n") == "2.10"
