@@ -280,8 +280,12 @@ class Evaluation:
                 strings = [value.text for value in all_values(arguments) if isinstance(value, Text)]
                 defines = strings[1:2] in (["DEF"], ["FRAGMENT"])
                 return (Library(strings[0], strings[2] if len(strings) > 2 else "", defines),) if strings else ()
-            if callee.name == "torch.library.define":
-                self._registry.defined(value.text for value in all_values(arguments[:1]) if isinstance(value, Text))
+            if name == "define":
+                schemas = [value.text for value in all_values(arguments[:1]) if isinstance(value, Text)]
+                if isinstance(callee.receiver, Library):
+                    return tuple(Text(schema.partition("(")[0].strip()) for schema in schemas)
+                if callee.name == "torch.library.define":
+                    self._registry.defined(schemas)
             if name == "getattr" and len(arguments) > 1:
                 return self._getattr(arguments[0][1], arguments[1][1], depth)
             if name == "str":

@@ -205,6 +205,8 @@ def _kept(value: ast.expr) -> bool:
         return any(isinstance(piece, ast.Constant) and "::" in str(piece.value) for piece in value.values)
     if isinstance(value, ast.IfExp):
         return _kept(value.body) or _kept(value.orelse)
+    if isinstance(value, ast.Call) and _callee(value) == "define":  # `op = lib.define("op(Tensor x) -> Tensor")`
+        return bool(value.args) and isinstance(value.args[0], (ast.Constant, ast.JoinedStr))
     if isinstance(value, (ast.Call, ast.Name, ast.Attribute)):
         return _may_register(value)
     return False

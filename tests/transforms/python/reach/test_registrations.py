@@ -375,6 +375,7 @@ META_LIBRARY = (
     "        meta_lib().impl(getattr(getattr(torch.ops.my, name), overload), g)\n        return g\n"
     "    return wrap\n@register_meta('op')\n"
 )
+DEFINED = "lib = torch.library.Library('my', 'FRAGMENT')\nop = lib.define('op(Tensor x) -> Tensor')\n"
 MADE = (
     "def refuse(name):\n    def f(ctx, grad):\n        raise RuntimeError(name)\n    return f\n"
     "torch.library.register_autograd('my::op', refuse('op'))\n"
@@ -388,6 +389,13 @@ MADE = (
         (META_LIBRARY + F, "my::op"),
         (MADE, "my::op"),
         (F + "lib_of(name()).impl('op', f, 'Meta')\n", ""),
+        (F + DEFINED + "lib.impl(op, f, 'Meta')\n", "my::op"),
+        (F + DEFINED.replace("'op(", "'op.one(") + "lib.impl(op, f, 'Meta')\n", "my::op"),
+        (
+            F + DEFINED + "if not hasattr(torch.ops.my, 'op'):\n    op = lib.define(schema)\nlib.impl(op, f, 'Meta')\n",
+            "my::op",
+        ),
+        (F + "op = config.define('op(Tensor x) -> Tensor')\nlib.impl(op, f, 'Meta')\n", ""),
     ],
 )
 def test_makers_of_functions_and_libraries(source: str, operator: str) -> None:
