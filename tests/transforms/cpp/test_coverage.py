@@ -106,6 +106,28 @@ def test_backends_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("kernel", "schema", "why"),
+    [
+        (
+            "Tensor cut(const Tensor& x) { x.data_ptr<float>(); return at::empty({rows()}, x.options()); }",
+            "cut(Tensor x) -> Tensor",
+            "what `rows()` is in Python is not known",
+        ),
+        (
+            "void cut(const Tensor& x) { x.data_ptr<float>(); }",
+            "cut(Tensor x) -> ()",
+            "it gives no result, and what it does instead is not known",
+        ),
+    ],
+)
+def test_why_a_fake_is_not_written_is_said_in_words(tmp_path: Path, kernel: str, schema: str, why: str) -> None:
+    source = f'{kernel}\nTORCH_LIBRARY(lib, m) {{ m.def("{schema}"); }}\n'
+    source += 'TORCH_LIBRARY_IMPL(lib, CPU, m) { m.impl("cut", cut); }\n'
+    (finding,) = missing(tmp_path, c=source)
+    assert finding.reason.endswith(f"; not written by symfix: {why}")
+
+
+@pytest.mark.parametrize(
     "registered",
     [
         'TORCH_LIBRARY(lib, m) { m.def("fold(Tensor x, int n) -> Tensor", &fold); }',

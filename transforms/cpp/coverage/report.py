@@ -65,7 +65,8 @@ def missing_fake(obstacle: Obstacle, sources: Sources, homes: Homes) -> Finding:
         try:
             edits, left = written(obstacle, sources, homes)
         except Underivable as error:
-            unwritten = f"; not written by symfix: {error}"
+            part = re.fullmatch(r"`[^`]*`", str(error))  # of the kernel, by itself
+            unwritten = f"; not written by symfix: {f'what {error} is in Python is not known' if part else error}"
     source = made(kernel, read(kernel.path)) if kernel is not None else ""
     seen = f"; `{kernel.name}` makes what it returns: `{source}`" if kernel is not None and source else ""
     keys = [f"{operator.name} is registered for {r.key or 'CompositeImplicitAutograd'}" for _, r in operator.kernels]
@@ -115,6 +116,8 @@ def written(obstacle: Obstacle, sources: Sources, homes: Homes) -> tuple[tuple[E
         raise Underivable("its schema is not read")
     if any(argument.annotation for argument in (*schema.arguments, *schema.returns)):
         raise Underivable("it writes to its arguments, or returns views of them")
+    if not schema.returns:
+        raise Underivable("it gives no result, and what it does instead is not known")
     if "CPU" not in obstacle.backends:
         raise Underivable("it has no kernel for the CPU, to run the fake beside")
     if any(is_template(read(path)) for path in {operator.path, *(kernel.path for kernel in obstacle.kernels)}):
