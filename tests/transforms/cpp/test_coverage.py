@@ -114,6 +114,11 @@ def test_backends_alone(tmp_path: Path) -> None:
             "what `rows()` is in Python is not known",
         ),
         (
+            "Tensor cut(const Tensor& x) {\n  x.data_ptr<float>();\n  return turned(\n      x,\n      {1, 0});\n}",
+            "cut(Tensor x) -> Tensor",
+            "what `turned( x, {1, 0})` is in Python is not known",
+        ),
+        (
             "void cut(const Tensor& x) { x.data_ptr<float>(); }",
             "cut(Tensor x) -> ()",
             "it gives no result, and what it does instead is not known",

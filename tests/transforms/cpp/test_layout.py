@@ -167,3 +167,11 @@ def test_only_white_space_differs_whichever_groups_are_taken(
 def _changes(style: Path, text: bytes) -> bool:
     command = [find_clang_format(), f"--style=file:{style}", "--assume-filename=a.cpp"]
     return subprocess.run(command, input=text, capture_output=True, check=True).stdout != text
+
+
+def test_what_is_said_of_code_of_several_lines_is_one_line(tmp_path: Path) -> None:
+    source = "Tensor f(const Tensor& x) {\n  auto n = largest(\n      x,\n      2).size(0);\n  return x.view({n});\n}\n"
+    (finding,) = found(tmp_path, source + REGISTERED)
+    assert finding.refusal == "unknown-receiver"
+    assert not [text for text in (finding.message, finding.reason) if "\n" in text]
+    assert "`largest( x, 2)` is not known" in finding.reason

@@ -39,9 +39,9 @@ class Node:
 
     @property
     def excerpt(self) -> str:
-        """The text as a message has it, cut off where it is long."""
+        """The text as a message has it: in one line, cut off where it is long."""
         text = self.beginning(_EXCERPT + 1)
-        return text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
+        return " ".join(text.split()) if len(text) <= _EXCERPT else " ".join(text[: _EXCERPT - 1].split()) + "…"
 
     def field(self, name: str) -> Node | None:
         """The first child in the field `name`, or None."""
