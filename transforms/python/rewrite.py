@@ -13,7 +13,8 @@ from transforms.python.answering import NESTED, Answer, answers
 from transforms.python.flow.constants import Constants
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.jobs import FileJob, Job
-from transforms.python.reading.extract import NestedTooDeep, Parts, Scope, outline, scopes
+from transforms.python.reading.extract import Parts, Scope, outline, scopes
+from transforms.python.reading.parsing import NestedTooDeep
 from transforms.python.rules import load_rules, undecided_branch
 from transforms.python.writing.bindings import builtins_bound
 from transforms.python.writing.formatting import Formatter

@@ -27,9 +27,10 @@ from transforms.python.reach.unfaked import unfaked
 from transforms.python.reach.unread import not_read, remarks
 from transforms.python.reading.bodies import wanted_bodies
 from transforms.python.reading.dated import minimum_at
-from transforms.python.reading.extract import NestedTooDeep, Parts, extract
+from transforms.python.reading.extract import Parts, extract
 from transforms.python.reading.facts import FileFacts
 from transforms.python.reading.named import named_in
+from transforms.python.reading.parsing import NestedTooDeep
 from transforms.python.reading.public_names import MODULES, operators_by_function, public_names
 from transforms.python.reading.sympy_calls import SympyCalls, sympy_calls
 from transforms.python.writing.helpers import HOME, home_of

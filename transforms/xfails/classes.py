@@ -19,7 +19,7 @@ from codemod.model.transform import Project
 from codemod.model.xfails import AddedTest, NewTest
 from codemod.planning.naming import base_name
 from transforms.python.flow.nodes import dotted
-from transforms.python.reading.extract import parse
+from transforms.python.reading.parsing import parse
 from transforms.python.writing.names import Layout
 
 _FRAMES = "CompileCounter"

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from transforms.python.flow.nodes import dotted
-from transforms.python.reading.extract import parse
+from transforms.python.reading.parsing import parse
 from transforms.python.writing.names import Layout
 from transforms.xfails.comments import reason
 from transforms.xfails.facts import EVERY, Entry, FileRegistries, Kind, Names

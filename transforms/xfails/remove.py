@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from codemod.model.edits import Edit
 from transforms.python.flow.nodes import dotted
-from transforms.python.reading.extract import parse
+from transforms.python.reading.parsing import parse
 from transforms.python.writing.names import Layout
 from transforms.xfails.comments import continued, headings, is_blank, stale
 from transforms.xfails.literals import dtypes_of

@@ -21,8 +21,9 @@ from transforms.python.flow.values import Value
 from transforms.python.jobs import FileJob, Job
 from transforms.python.reading import extract as reading
 from transforms.python.reading.bodies import bodies
-from transforms.python.reading.extract import NestedTooDeep, Parts, extract, parse
+from transforms.python.reading.extract import Parts, extract
 from transforms.python.reading.facts import Body
+from transforms.python.reading.parsing import NestedTooDeep, parse
 from transforms.python.rewrite import findings
 from transforms.python.transform import PythonTransform
 from transforms.python.writing.nodes import code, parse_expression

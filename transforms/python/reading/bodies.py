@@ -14,7 +14,6 @@ from transforms.python.flow.sites import sites
 from transforms.python.flow.values import TENSOR, TENSORS, Value, all_dependencies, join
 from transforms.python.reading.extract import (
     Definition,
-    NestedTooDeep,
     Parts,
     Scope,
     called_in,
@@ -24,6 +23,7 @@ from transforms.python.reading.extract import (
     scopes,
 )
 from transforms.python.reading.facts import Body, Call
+from transforms.python.reading.parsing import NestedTooDeep
 
 
 class Wanted(NamedTuple):

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from transforms.python.flow.nodes import dotted, written
-from transforms.python.reading.extract import parse
+from transforms.python.reading.parsing import parse
 from transforms.releases.version import Release, release
 
 _VERSION = re.compile(r"(?<![\w.])torch\.__version__|\btorch_version\b", re.I)

@@ -6,18 +6,17 @@ import ast
 import io
 import re
 import tokenize
-import warnings
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from codemod.errors import SymfixError
 from transforms.python.flow.catching import caught_calls, ended, passed_functions
 from transforms.python.flow.nodes import TELLING_OF_VALUES, dotted, named_parameters, own_nodes, telling_nodes, written
 from transforms.python.flow.torch_names import METHODS
 from transforms.python.flow.values import A_SHAPE, A_SIZE
 from transforms.python.reading.facts import FileFacts, Function, of_functions, unreadable
+from transforms.python.reading.parsing import NestedTooDeep, parse
 from transforms.python.reading.registering import Collector, unparsed
 
 _SIZES = (
@@ -40,29 +39,6 @@ PART = 1 << 19
 """Bytes of source of which the tree is held at a time; it takes some 150 times as many."""
 STARTS = re.compile(rb"(?<=\n\n)(?=(?:async )?def |class |@)")
 _NO_ARGUMENTS = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-
-TOO_DEEP = "nested too deep for Python's parser, so not read; split up the code, or leave the file out"
-
-
-class NestedTooDeep(SymfixError):
-    """A file that is not read for its nesting alone; the text says so and what to do."""
-
-
-def parse(source: bytes) -> ast.Module:
-    """The tree of a file.
-
-    Raises SyntaxError or ValueError where Python cannot read it, NestedTooDeep where its parser gives up.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(source)
-        except (RecursionError, MemoryError):  # CPython's parser reports a full stack as want of memory
-            raise NestedTooDeep(TOO_DEEP) from None
-        except SyntaxError as error:
-            if error.msg.startswith(("too many nested parentheses", "too many levels of indentation")):
-                raise NestedTooDeep(f"line {error.lineno}: {TOO_DEEP}") from None
-            raise
 
 
 class Parts:

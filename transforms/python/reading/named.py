@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from transforms.python.flow.nodes import all_nodes, dotted, named_parameters
 from transforms.python.reading.emptied import Chunk, emptied
-from transforms.python.reading.extract import Definition, NestedTooDeep, Parts, Scope, scopes
+from transforms.python.reading.extract import Definition, Parts, Scope, scopes
+from transforms.python.reading.parsing import NestedTooDeep
 from transforms.python.reading.registering import MAY_REGISTER, last_name
 
 

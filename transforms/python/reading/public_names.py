@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from codemod.model.records import compact
 from transforms.python.flow.nodes import dotted
-from transforms.python.reading.extract import parse
+from transforms.python.reading.parsing import parse
 
 MODULES = {"torch/nn/functional.py": "nn.functional.", "torch/functional.py": ""}
 """The files, with what OpInfo writes before the names of their functions."""

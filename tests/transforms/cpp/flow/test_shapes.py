@@ -59,7 +59,7 @@ def root_of(body: str) -> Node:
 def test_it_is_read_as_python(source: str, python: str) -> None:
     translated = _translated(root_of(source))
     assert translated is not None
-    assert "\n".join(map(ast.unparse, translated.function.body)) == python
+    assert "\n".join(map(ast.unparse, translated.function.body)) == ast.unparse(ast.parse(python))
 
 
 @pytest.mark.parametrize(
