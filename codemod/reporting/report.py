@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import io
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -17,6 +18,8 @@ LEVEL_STYLES = {Level.SAFE: "green", Level.REVIEW: "yellow", Level.MANUAL: "red"
 """The colour of each level, as `rich` and `codemod.terminal.style` name it."""
 
 _MOST_REMARKS = 10
+_LONGEST_REMARK = 3
+"""Lines that a remark takes at most."""
 _COLUMNS = (
     "path", "line", "column", "level", "mode", "rule", "refusal", "function", "operators", "message", "reason", "group"
 )  # fmt: skip
@@ -112,10 +115,11 @@ def totals(findings: Sequence[Finding], files: int, suppressed: int, ops: Sequen
 
 
 def remark_lines(remarks: Sequence[str]) -> list[str]:
-    """What a plan remarks about its tree, cut to the width and to the first lines."""
-    lines = [shorten(one_line(remark), width()) for remark in remarks[:_MOST_REMARKS]]
-    if len(remarks) > len(lines):
-        lines.append(style(f"… and {len(remarks) - len(lines):,} more lines (--format json has all)", "dim"))
+    """What a plan remarks about its tree, the first of it, each in a few lines of the width."""
+    shape = textwrap.TextWrapper(width(), subsequent_indent="  ", max_lines=_LONGEST_REMARK, placeholder=" …")
+    lines = [line for remark in remarks[:_MOST_REMARKS] for line in shape.wrap(one_line(remark))]
+    if len(remarks) > _MOST_REMARKS:
+        lines.append(style(f"… and {len(remarks) - _MOST_REMARKS:,} more lines (--format json has all)", "dim"))
     return lines
 
 

@@ -47,6 +47,19 @@ def test_remarks_are_a_line_each_and_the_first_of_many() -> None:
     assert (len(lines), lines[9], lines[10]) == (11, "line 9", "… and 1,002 more lines (--format json has all)")
 
 
+def test_a_long_remark_is_broken_and_at_last_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    long = "none is installed, and no requirement names one, so that it is written for the newest (--torch VERSION)"
+    assert remark_lines([long, "b"]) == [
+        long[:80].rpartition(" ")[0],
+        f"  {long[:80].rpartition(' ')[2]}{long[80:]}",
+        "b",
+    ]
+    lines = remark_lines(["word " * 100])
+    assert (len(lines), lines[2][-6:]) == (3, "word …")
+    assert all(len(line) <= 80 for line in lines)
+
+
 def test_a_long_table_says_how_much_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     refusals = refusal_table([finding(n, level=Level.MANUAL, refusal=f"reason-{n % 3}") for n in range(40)])
