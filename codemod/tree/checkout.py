@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from codemod.borders.documents import LARGEST_SETTINGS, load_toml
 from codemod.borders.files import read_below, read_file
@@ -235,13 +235,19 @@ def configured(folder: Path) -> bool:
         content = read_below(folder, "pyproject.toml", LARGEST_SETTINGS)
     except OSError:
         return False
-    if b"symfix" not in content:
-        return False
     try:
-        tool = load_toml(content, "pyproject.toml").get("tool")
+        return options_of(content, "pyproject.toml") is not None
     except SymfixError:
         return b"tool.symfix" in content
-    return isinstance(tool, dict) and "symfix" in tool
+
+
+def options_of(content: bytes, name: str) -> Any:
+    """What `tool.symfix` is in a pyproject.toml, however it is written; None where there is none.
+
+    Raises SymfixError, which calls the file `name`, where it mentions symfix and is no TOML.
+    """
+    tool = load_toml(content, name).get("tool") if b"symfix" in content else None
+    return tool.get("symfix") if isinstance(tool, dict) else None
 
 
 def user_cache() -> Path:

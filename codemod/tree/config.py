@@ -21,7 +21,7 @@ from codemod.borders.private import read_settings, say_once
 from codemod.errors import SymfixError
 from codemod.model.choices import FORMATS, LEVELS, MOST_JOBS, SCOPES, SHARD_KINDS
 from codemod.terminal import visible
-from codemod.tree.checkout import Checkout
+from codemod.tree.checkout import Checkout, options_of
 
 # Each key and the type of its value; `[str]` is a list of strings, `{str: str}` a table of them.
 _KEYS: Mapping[str, Any] = {
@@ -98,10 +98,9 @@ def read_config(checkout: Checkout) -> Config:
     except OSError as error:
         say_once(f"{path}: cannot be read ({error.strerror}), so options of it are not known")
         return Config(path)
-    if b"symfix" not in content:  # however the table is written: `[tool]` and `symfix = {…}` as well
+    table = options_of(content, str(path))
+    if table is None:
         return Config(path)
-    tool = load_toml(content, str(path)).get("tool")
-    table = tool.get("symfix", {}) if isinstance(tool, dict) else {}
     if not isinstance(table, dict):
         raise SymfixError(f"{path}: [tool.symfix] is not a table of options")
 

@@ -175,7 +175,7 @@ def _signatures(
     functions = {owner: next(f for f in facts[owner[0]].functions if f.start == owner[1]) for owner in slots}
     namesakes = _namesakes(facts, functions.values())
     owners = {name: [key for key, function in functions.items() if function.name == name] for name in namesakes}
-    renamed = {key for family in propagation.families for key in family.kernels}
+    renamed = propagation.renamed
     for path, file in facts.items():
         for function in file.functions:
             if function.name not in namesakes:
@@ -318,7 +318,7 @@ def _schemas(
 ) -> Iterator[Finding]:
     """The schemas, yaml entries and formulas of the families that hold."""
     names = {(f.path, f.start): f.name for file in facts.values() for f in file.functions}
-    kernels = frozenset(names[key] for family in propagation.families for key in family.kernels)
+    kernels = frozenset(names[key] for key in propagation.renamed)
     changes: dict[tuple[str, str], dict[tuple[int, int, str], Emission]] = {}
     operators: dict[str, set[str]] = {}
     whys: dict[str, Reach] = {}

@@ -52,7 +52,7 @@ class Assumptions:
         """The settled slots by their function, those of members and of what is saved by their file."""
         places: dict[Place, set[Slot]] = {}
         for slot in self.settled:
-            places.setdefault(slot.path if slot.member else (slot.path, slot.start), set()).add(slot)
+            places.setdefault(_place(slot), set()).add(slot)
         return {place: frozenset(slots) for place, slots in places.items()}
 
 
@@ -128,5 +128,9 @@ class Asked:
 
     def _at(self, place: Place) -> frozenset[Slot]:
         if place not in self._slots:
-            self._slots[place] = self._assumptions.slots().get(place, frozenset())
+            self._slots[place] = frozenset(slot for slot in self._assumptions.settled if _place(slot) == place)
         return self._slots[place]
+
+
+def _place(slot: Slot) -> Place:
+    return slot.path if slot.member else (slot.path, slot.start)

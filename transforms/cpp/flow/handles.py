@@ -116,8 +116,7 @@ def _give(flow: Flow, parameter: _Parameter, argument: Node, value: Type) -> Non
     elif parameter.spelled is None and not parameter.retyped:
         slot = parameter.own
     elif parameter.retyped or BY_VALUE.fullmatch(parameter.written):
-        own = (parameter.own,) if parameter.own is not None else ()
-        flow.uses |= flow.asked.settled_among((parameter.argument, *own))
+        flow.uses |= flow.asked.settled_among(filter(None, (parameter.argument, parameter.own)))
         flow.served |= value.origins or NOTHING
         return
     reason = f"is an argument of the operator {parameter.operator}, whose schema or signature has an integer there"

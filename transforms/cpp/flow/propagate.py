@@ -48,7 +48,7 @@ class Propagation:
     @property
     def renamed(self) -> frozenset[Key]:
         """The kernels that gain the name `…_symint`."""
-        return frozenset(key for family in self.families for key in family.kernels)
+        return _kernels(self.families)
 
 
 class Propagator:
@@ -198,8 +198,7 @@ class Propagator:
         return self.followed.of([function], self._assumptions(settled))[function.path, function.start]
 
     def _assumptions(self, settled: frozenset[Slot]) -> Assumptions:
-        renamed = frozenset(key for family in self._whole_families() for key in family.kernels)
-        return replace(self.dead, settled=settled, renamed=renamed)
+        return replace(self.dead, settled=settled, renamed=_kernels(self._whole_families()))
 
     def _whole_families(self) -> tuple[Family, ...]:
         return tuple(family for family in self.families if family.slots <= self.settled)
@@ -336,6 +335,10 @@ class Propagator:
             if passive and any(emission.origins != {RENAMED} for emission in outcome.emissions):
                 refused |= outcome.uses  # but its integers go to a kernel that takes SymInts, under whatever name
         return refused & self.settled
+
+
+def _kernels(families: Iterable[Family]) -> frozenset[Key]:
+    return frozenset(key for family in families for key in family.kernels)
 
 
 def _names_called(function: Function) -> set[str]:

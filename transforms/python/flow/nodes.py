@@ -14,6 +14,8 @@ _LEAVES = frozenset(
 """The kinds of what a field may hold that is no node, or one that says nothing by itself."""
 _NAMES = _LEAVES | {ast.Name, ast.Constant}
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+EXITS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+"""Statements that what stands behind them in their block is not run after."""
 SUSPENDING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 """Expressions that do more than give a value."""
 _UNORDERED = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp)
@@ -352,3 +354,11 @@ def always_evaluated(node: ast.expr) -> Iterator[ast.expr]:
             child = child.value
         if isinstance(child, ast.expr):
             yield from always_evaluated(child)
+
+
+def blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
+    """The blocks of statements that a statement holds."""
+    blocks = [getattr(statement, name, None) for name in ("body", "orelse", "finalbody")]
+    blocks += [handler.body for handler in getattr(statement, "handlers", ())]
+    blocks += [case.body for case in getattr(statement, "cases", ())]
+    return [block for block in blocks if isinstance(block, list)]

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from transforms.python.flow.nodes import SCOPES, AsShape, all_nodes, called, dotted
+from transforms.python.flow.nodes import EXITS, SCOPES, AsShape, all_nodes, called, dotted
 from transforms.python.flow.torch_names import CHECKS, check_of
 from transforms.python.flow.values import A_STATIC, A_TENSOR, BOOL, FLOAT, INT, NOTHING, PARAMETER, TENSOR, Value
 
@@ -29,7 +29,6 @@ CONTAINERS = frozenset({"list", "tuple", "dict", "set", "str", "bytes", "Sequenc
 SYMBOLIC = frozenset({"SymInt", "SymFloat", "SymBool", "SymTypes", "py_sym_types"})
 _ASKED = SYMBOLS | PROOFS | CHECKS | {"isinstance"}
 _BUILTINS = {"sym_min": "min", "sym_max": "max", "sym_int": "int", "sym_float": "float"}
-_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _Step = tuple[str, Any]
 """"visit", "forget" or "learn" with what is visited, forgotten or learnt; "open" or "close" of a region."""
@@ -195,7 +194,7 @@ def _block(nodes: Sequence[ast.AST]) -> Iterator[_Step]:
             yield "learn", holding(node.test)
         elif isinstance(node, ast.Expr) and check_of(node.value):
             yield "learn", checked(node.value)
-        elif isinstance(node, ast.If) and not node.orelse and isinstance(node.body[-1], _LEAVES):
+        elif isinstance(node, ast.If) and not node.orelse and isinstance(node.body[-1], EXITS):
             yield "learn", facts(node.test, False)
     yield "close", None
 

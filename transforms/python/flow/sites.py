@@ -13,7 +13,7 @@ from transforms.python.flow.demands import TRACED, demands
 from transforms.python.flow.guesses import not_empty
 from transforms.python.flow.inferring import inferred
 from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import called, called_as, dotted, operands_traced, outcome_traced
+from transforms.python.flow.nodes import EXITS, blocks, called, called_as, dotted, operands_traced, outcome_traced
 from transforms.python.flow.torch_names import CHECKS, COUNTED, OF_NUMBERS, TORCH_MODULES
 from transforms.python.flow.values import A_SIZE, BOOL, FLOAT, INT, PARAMETER, SHAPE, TUPLE, Value
 
@@ -35,8 +35,6 @@ _PLACES = frozenset(
     | {ast.Assign, ast.Return, ast.BoolOp, ast.BinOp, ast.Set, ast.SetComp, ast.Dict, ast.DictComp}
 )
 _FEW = re.compile(r"len\(.+\) < 2")
-_EXITS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-_BLOCKS = ("body", "orelse", "finalbody")
 _SKIPPING = frozenset({ast.If, ast.IfExp, ast.Raise, ast.JoinedStr, ast.BoolOp})
 
 
@@ -168,13 +166,13 @@ def _skipped(nodes: Sequence[ast.AST]) -> Iterator[int]:
 
 def _left_behind(nodes: Sequence[ast.AST]) -> Iterator[ast.stmt]:
     """The statements that only eager comes to: `if torch.compiler.is_compiling(): return …` stands before them."""
-    leaving = {id(node) for node in nodes if isinstance(node, ast.If) and isinstance(_traced_end(node), _EXITS)}
+    leaving = {id(node) for node in nodes if isinstance(node, ast.If) and isinstance(_traced_end(node), EXITS)}
     if not leaving:
         return
-    blocks = [block for node in nodes for name in _BLOCKS if isinstance(block := getattr(node, name, None), list)]
-    held = {id(statement) for block in blocks for statement in block}
+    inner = [block for node in nodes if isinstance(node, ast.stmt) for block in blocks(node)]
+    held = {id(statement) for block in inner for statement in block}
     top = [node for node in nodes if isinstance(node, ast.stmt) and id(node) not in held]
-    for block in (*blocks, sorted(top, key=lambda statement: (statement.lineno, statement.col_offset))):
+    for block in (*inner, sorted(top, key=lambda statement: (statement.lineno, statement.col_offset))):
         first = next((index for index, statement in enumerate(block) if id(statement) in leaving), len(block))
         yield from block[first + 1 :]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import dotted, written
+from transforms.python.flow.nodes import EXITS, dotted, written
 from transforms.python.reading.parsing import parse
 from transforms.releases.version import Release, release
 
@@ -17,7 +17,6 @@ _AT_LEAST = re.compile(r"torch\w*(?:at_least|greater_or_equal|or_newer|_gte?\b|_
 _MENTIONED = re.compile(f"{_VERSION.pattern}|{_AT_LEAST.pattern}".encode(), re.I)
 """Helpers of libraries that take the oldest version: `torch_version_at_least("2.4")`, `is_torch_greater_or_equal`."""
 _FLIPPED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
-_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 class Span(NamedTuple):
@@ -53,7 +52,7 @@ def _of_block(statements: Sequence[ast.stmt]) -> Iterator[Span]:
         if isinstance(statement, ast.If) and (bounds := _bounds(statement.test)) is not None:
             oldest, newest = bounds
             yield _span(statement.body, oldest, newest)
-            rest = statements[index + 1 :] if isinstance(statement.body[-1], _LEAVES) else ()
+            rest = statements[index + 1 :] if isinstance(statement.body[-1], EXITS) else ()
             for other in filter(None, (statement.orelse, rest)):
                 yield _span(other, _next(newest), _previous(oldest))
         for name in ("body", "orelse", "finalbody"):

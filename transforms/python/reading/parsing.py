@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import symtable
 import sys
 import warnings
 
@@ -42,6 +41,8 @@ def _bounded(source: bytes) -> None:
 
     What makes the table of symbols is bounded there (`symtable_visit_expr` in CPython's Python/symtable.c).
     """
+    import symtable  # nothing else needs it
+
     try:
         symtable.symtable(source, "", "exec")  # type: ignore[arg-type]  # bytes as well, as compile does
     except (SyntaxError, ValueError):

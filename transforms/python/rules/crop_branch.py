@@ -28,10 +28,9 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.flow.nodes import called
+from transforms.python.flow.nodes import blocks, called
 from transforms.python.writing.compiled import asked_of, served
 from transforms.python.writing.copies import is_seen
-from transforms.python.writing.evaluation import blocks
 from transforms.python.writing.numbers import FEWEST, Arithmetic, value_of
 from transforms.python.writing.place import Place, Rewrite
 

@@ -25,7 +25,7 @@ import libcst as cst
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.flow.nodes import called
+from transforms.python.flow.nodes import blocks, called
 from transforms.python.writing.branches import outcome
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import call, code, parenthesized
@@ -101,11 +101,8 @@ def rewrite(place: Place) -> Rewrite | None:
 
 def _needless(place: Place, node: ast.Call) -> Change | None:
     """The line of a check gone, where one beside it says as much in the same words: `torch._check(n >= 1)`."""
-    names = ("body", "orelse", "finalbody")
-    inner: list[object] = [getattr(holder, name, None) for holder in place.nodes for name in names]
+    inner = [block for holder in place.nodes if isinstance(holder, ast.stmt) for block in blocks(holder)]
     for block in (*inner, place.function.body):
-        if not isinstance(block, list):
-            continue
         statement = next((s for s in block if isinstance(s, ast.Expr) and s.value is node), None)
         if statement is None:
             continue

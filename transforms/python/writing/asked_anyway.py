@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import all_nodes, called
-from transforms.python.writing.evaluation import blocks
+from transforms.python.flow.nodes import all_nodes, blocks, called
 from transforms.python.writing.numbers import Arithmetic
 from transforms.python.writing.place import Place
 from transforms.python.writing.ranks import dimension_of, shape_owner

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from transforms.python.flow.catching import TRY
-from transforms.python.flow.nodes import all_nodes, always_evaluated, bound_otherwise, own_nodes, variables_in
+from transforms.python.flow.nodes import all_nodes, always_evaluated, blocks, bound_otherwise, own_nodes, variables_in
 from transforms.python.writing.altered import assigned, assigned_by_others, changed, deleted
 from transforms.python.writing.bound import EXITS, bound_by, bound_within, local_variables
 from transforms.python.writing.present import none_for, none_within
@@ -360,14 +360,6 @@ def _assign(statements: Sequence[ast.stmt], evaluated: Evaluated) -> None:
     evaluated.forget(assigned(nodes) | evaluated.changed(nodes))
     evaluated.absent = evaluated.absent.union(*(none_within(each, evaluated.absent) for each in statements))
     evaluated.unbound |= deleted(nodes)
-
-
-def blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
-    """The blocks of statements that a statement holds."""
-    blocks = [getattr(statement, name, None) for name in ("body", "orelse", "finalbody")]
-    blocks += [handler.body for handler in getattr(statement, "handlers", ())]
-    blocks += [case.body for case in getattr(statement, "cases", ())]
-    return [block for block in blocks if isinstance(block, list)]
 
 
 def _header(statement: ast.stmt) -> Iterator[ast.AST]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Mapping, Sequence
 
-from transforms.python.flow.nodes import all_nodes, called, dotted
+from transforms.python.flow.nodes import all_nodes, blocks, called, dotted
 from transforms.python.flow.values import BOOL, FLOAT, INT, SHAPE, TENSOR
 from transforms.python.writing.bound import EXITS
 from transforms.python.writing.callees import (
@@ -25,7 +25,6 @@ from transforms.python.writing.callees import (
     writes_input,
     written_by,
 )
-from transforms.python.writing.evaluation import blocks
 from transforms.python.writing.held import (
     METADATA,
     Held,

@@ -6,10 +6,9 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import called, dotted, is_read, variables_in
+from transforms.python.flow.nodes import blocks, called, dotted, is_read, variables_in
 from transforms.python.flow.parameters import may_be_left_out
 from transforms.python.flow.torch_names import TORCH_MODULES
-from transforms.python.writing.evaluation import blocks
 from transforms.python.writing.numbers import FEWEST, PLAIN, Arithmetic, value_of
 from transforms.python.writing.place import Place
 

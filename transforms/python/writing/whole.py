@@ -7,13 +7,14 @@ import bisect
 import sys
 from collections.abc import Sequence
 
+from transforms.python.flow.nodes import EXITS
+
 # Places that ask while Python runs, so that a call which reaches one of them, left as it is, stops there.
 ASKING = frozenset(
     {"if", "ifexp", "while", "assert", "check", "coercion", "extremum", "root", "filter", "sort", "layout", "resize",
      "pieces", "choice", "elements", "pair", "hashed", "number", "compared",
      "turns", "asserted", "counting"}
 )  # fmt: skip
-_EXITS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 Path = tuple[tuple[int, str], ...]
 """The blocks around a place, outermost first: the line of the statement that holds each, and which of its blocks."""
 
@@ -35,7 +36,7 @@ class Paths:
                 block.append((line, min(index, block[-1][1]) if block else index))
 
     def _note(self, statements: Sequence[ast.stmt], path: Path) -> None:
-        if isinstance(statements[-1], _EXITS):
+        if isinstance(statements[-1], EXITS):
             self._exits.add(path)
         for statement in statements:
             self._note_node(statement, path)
